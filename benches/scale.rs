@@ -15,7 +15,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
-use duet_drivers::huge_pages;
 use duet_journal::Store;
 use duet_journal::store::sqlite::SqliteStore;
 use duet_runtime::driver::{Effect, EffectKind, Input};
@@ -99,11 +98,9 @@ fn child(program: &str, journal: &Path) -> io::Result<()> {
     let compiled = compile(program, &["duet", "base"]);
     let mut run = start_compiled("scale", compiled, SnapshotPolicy::NEVER, &mut store);
     let mut out = io::stdout().lock();
-    let mut watch = huge_pages::Watch::default();
     let (mut turns, mut committing, mut begun) = (0, 0, processor_ns());
     let mut elapsed = None;
     loop {
-        watch.note_turn();
         let step = run.step().expect("the run goes on");
         turns += u64::from(step == Step::Turn);
         if step != Step::Turn || turns % TURNS_COMMITTED == 0 {

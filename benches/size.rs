@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BlobHash, BranchName, Record, RunId, Sequence, Store};
-use duet_runtime::record::told_and_done_bytes;
+use duet_runtime::record::payload_bytes;
 use duet_runtime::run::Step;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use support::scheme_run::start;
@@ -43,7 +43,7 @@ fn program(pages: usize, characters: usize) -> String {
 #[derive(Default)]
 struct Written {
     turns: u64,
-    told_and_done: u64,
+    payload: u64,
     records: u64,
     snapshots: u64,
     snapshot_bytes: u64,
@@ -53,7 +53,7 @@ struct Written {
 impl Written {
     fn count(&mut self, store: &dyn Store, record: &Record) {
         self.turns += 1;
-        self.told_and_done += told_and_done_bytes(record.body_view()) as u64;
+        self.payload += payload_bytes(record.body_view()) as u64;
         self.records += record.as_bytes().len() as u64;
         self.snapshots += u64::from(record.header().snapshot.is_some());
         for blob in record.blobs() {
@@ -109,12 +109,12 @@ fn main() -> io::Result<()> {
     let characters = [10, 1000, 4000].map(|characters| (1, characters));
     for (pages, characters) in pages.into_iter().chain(characters) {
         let written = live(pages, characters, turns);
-        let [told_and_done, record, snapshot] =
-            [written.told_and_done, written.records, written.snapshot_bytes].map(|bytes| written.each(bytes));
+        let [payload, record, snapshot] =
+            [written.payload, written.records, written.snapshot_bytes].map(|bytes| written.each(bytes));
         writeln!(
             out,
-            "  {pages:>5}  {characters:>10}  {told_and_done:>9.0}  {record:>6.0}  {:>5.2}  {snapshot:>9.1}  {:>4.0} %  ({} snapshots)",
-            record / told_and_done,
+            "  {pages:>5}  {characters:>10}  {payload:>9.0}  {record:>6.0}  {:>5.2}  {snapshot:>9.1}  {:>4.0} %  ({} snapshots)",
+            record / payload,
             100.0 * snapshot / record,
             written.snapshots
         )?;

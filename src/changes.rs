@@ -1,20 +1,22 @@
-//! The changes of a branch's facts, looked up in the index beside the journal.
+//! The changes of a branch's facts, read from the index beside the journal.
 //!
-//! Owns when the index is opened, made and brought up to date: whenever it is asked, for the branch that is asked about.
-//! INVARIANT: the journal is not written; where nothing can be written at all, the index is made in memory and gives the same answers.
-//! It does not know what is in the index. Read next: `command/when.rs`.
+//! Owns the moment at which the index is opened, made and brought up to date: at each question, for
+//! the branch of the question.
+//! INVARIANT: a question does not write to the journal; where no file can be written, the index is
+//! made in memory and gives the same answers.
+//! It does not know the contents of the index. Read next: `command/when.rs`.
 
 use duet_journal::index::Index;
 use duet_journal::{BranchName, RunId, Store, StoreError};
 use duet_runtime::history::changes::{self, Change, Sought};
 use duet_runtime::run::source::Source;
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::journal::{self, Journal, Place};
 use crate::query::Query;
 use crate::terminal::Terminal;
 
-/// From so many turns on that have to be read, the person is told.
+/// If at least this many turns have to be read, the person gets a message.
 const MANY: u64 = 100_000;
 
 /// Finds changes of facts that a query finds, up to a place.
@@ -27,7 +29,7 @@ pub(crate) fn find(
     query: &Query,
     sought: Sought,
     terminal: &mut Terminal,
-) -> Result<Vec<Change>, Failure> {
+) -> Result<Vec<Change>, CommandError> {
     let source = Source {
         store,
         run: &place.run,
@@ -49,7 +51,8 @@ pub(crate) fn find(
     Ok(changes::find(&index, &coverage, query.patterns(), sought)?)
 }
 
-/// What is wrong with the index of a journal, if there is one: its database, a row, or what it says of a branch.
+/// Describes the first error in the index of a journal, if there is an index: in its database, a
+/// row, or its facts of a branch.
 ///
 /// # Errors
 /// If a branch's records cannot be read.
@@ -57,7 +60,7 @@ pub(crate) fn check(
     journal: &Journal,
     store: &dyn Store,
     branches: &[(RunId, BranchName)],
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, CommandError> {
     let index = match Index::open_existing(journal.path()) {
         Ok(None) => return Ok(None),
         Ok(Some(index)) => index,
@@ -70,7 +73,7 @@ pub(crate) fn check(
         let source = Source { store, run, branch };
         let wrong = match changes::check(&index, &source) {
             Ok(None) => continue,
-            Ok(Some(turn)) => format!("of turn {turn} it does not say what the record says"),
+            Ok(Some(turn)) => format!("it differs from the record of turn {turn}"),
             Err(error) => error.to_string(),
         };
         return Ok(Some(format!("{}: {wrong}", journal::name(run, branch))));
@@ -78,7 +81,7 @@ pub(crate) fn check(
     Ok(None)
 }
 
-fn failed(error: StoreError) -> Failure {
-    Failure::from(error)
-        .advise("`duet fsck --repair` removes an index that is damaged; it is made again when it is asked for")
+fn failed(error: StoreError) -> CommandError {
+    CommandError::from(error)
+        .advise("`duet fsck --repair` removes an index that is damaged; Duet builds it again when it is needed")
 }

@@ -1,12 +1,13 @@
-//! Which library of the standard library a name is to be had from, for hints.
+//! The library of the standard library that exports a name, for hints.
 //!
-//! INVARIANT: the libraries of the report come before SRFIs, these in the order of their numbers, and Duet's own last.
-//! It reads the declarations of libraries, nothing else of them. Read next: `render.rs`.
+//! INVARIANT: the libraries of the report come before SRFIs, these in the order of their numbers,
+//! and Duet's own last.
+//! It reads only the declarations of libraries. Read next: `render.rs`.
 
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, NodeId, SourceId};
 
-use crate::launch::{list, symbol};
+use crate::datum::{list, symbol};
 
 /// The first library that exports a name, as an import set.
 pub(crate) fn home_of(name: &str) -> Option<String> {
@@ -23,7 +24,8 @@ pub(crate) fn home_of(name: &str) -> Option<String> {
     Some(format!("({})", library.replace('/', " ")))
 }
 
-/// The place of a library in the order of preference; none if it is not one that programs import by name.
+/// The place of a library in the order of preference; none if it is not one that programs import by
+/// name.
 fn place(library: &str) -> Option<u32> {
     match library.split_once('/')? {
         ("srfi", number) => number.parse().ok(),

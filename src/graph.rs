@@ -1,7 +1,9 @@
-//! A history as lines of text: one column per line of history, forks drawn where they part.
+//! A history as lines of text: one column per branch of the graph, with forks drawn where branches
+//! part.
 //!
-//! INVARIANT: nodes are drawn in the order given, in which every child stands before its parent; a column belongs to one unfinished line.
-//! It does not know what the nodes are.
+//! INVARIANT: nodes are drawn in the given order, in which every child comes before its parent; a
+//! column belongs to one unfinished branch.
+//! It does not know the meaning of the nodes.
 //! Read next: `command/log.rs`.
 
 use duet_journal::RecordHash;
@@ -9,12 +11,12 @@ use duet_journal::RecordHash;
 /// Draws nodes one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    /// For each column, the node with which its line goes on; `None` if the column is free.
+    /// For each column, the node that continues its line; `None` if the column is free.
     lanes: Vec<Option<RecordHash>>,
 }
 
 impl Graph {
-    /// Draws a node: the lines to put before it, where forks of it meet, and what to put before its text.
+    /// Draws a node: the lines above it, where its forks meet, and the text before its own.
     pub(crate) fn node(&mut self, glyph: char, node: RecordHash, parent: Option<RecordHash>) -> (Vec<String>, String) {
         let lane = self.lane_of(node);
         let joins = (lane + 1..self.lanes.len()).filter(|other| self.lanes[*other] == Some(node));
@@ -31,7 +33,7 @@ impl Graph {
         self.row(|_, taken| taken.then_some('~'))
     }
 
-    /// Says whether a line goes on.
+    /// Whether a line continues.
     pub(crate) fn is_open(&self) -> bool {
         !self.lanes.is_empty()
     }

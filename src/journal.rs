@@ -1,8 +1,10 @@
-//! The journal that a command works on, and the places in it that addresses name.
+//! The journal of a command, and the places that addresses name.
 //!
-//! Owns where the journal lies, which run is the current one, and what an address means when parts of it are left out.
-//! INVARIANT: a command that only looks never writes; a place that was resolved exists.
-//! The current run is a convenience of this command, kept in a small file beside the journal, and not part of the journal.
+//! Owns the path of the journal, the current branch, and the meaning of an address that leaves
+//! parts out.
+//! INVARIANT: a command that only reads never writes; a resolved place exists. The current branch
+//! is a convenience of the command line: it is in a small file beside the journal, and no part of
+//! the journal.
 //! Read next: `session.rs`.
 
 use std::fs::{self, File};
@@ -13,8 +15,7 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, Head, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::address::{Address, Mark, TurnAddress};
 
-use crate::arguments::Arguments;
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::marks;
 
 /// The journal of a directory, from that directory.
@@ -24,7 +25,10 @@ const PATH: &str = ".duet/journal.sqlite";
 pub(crate) const FIRST_BRANCH: &str = "main";
 
 /// A journal file, which need not exist.
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Journal {
+    /// Uses the journal in this file.
+    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH)]
     path: PathBuf,
 }
 
@@ -65,7 +69,8 @@ pub(crate) fn name(run: &RunId, branch: &BranchName) -> String {
     }
 }
 
-/// Makes a folder with those around it, if need be: a journal in it would be lost with its folder's entry.
+/// Makes a folder with those around it, if need be: a journal in it would be lost with its folder's
+/// entry.
 fn make_durably(folder: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.is_dir()).collect();
     fs::create_dir_all(folder)?;
@@ -88,13 +93,6 @@ pub(crate) fn owner(command: &str) -> String {
 }
 
 impl Journal {
-    /// Finds the journal that the arguments name, or that of the current directory.
-    pub(crate) fn of(arguments: &Arguments) -> Self {
-        Self {
-            path: arguments.one("journal").unwrap_or(PATH).into(),
-        }
-    }
-
     /// The journal in a file.
     pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned() }
@@ -109,7 +107,7 @@ impl Journal {
     ///
     /// # Errors
     /// If there is none, or the file is something else.
-    pub(crate) fn open_to_read(&self) -> Result<SqliteStore, Failure> {
+    pub(crate) fn open_to_read(&self) -> Result<SqliteStore, CommandError> {
         self.require()?;
         Ok(SqliteStore::open_to_read(&self.path)?)
     }
@@ -118,7 +116,7 @@ impl Journal {
     ///
     /// # Errors
     /// If there is none, the file is something else, or another process writes it.
-    pub(crate) fn open_to_write(&self, command: &str) -> Result<SqliteStore, Failure> {
+    pub(crate) fn open_to_write(&self, command: &str) -> Result<SqliteStore, CommandError> {
         self.require()?;
         Ok(SqliteStore::open(&self.path, &owner(command))?)
     }
@@ -127,10 +125,10 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be made, the file is something else, or another process writes it.
-    pub(crate) fn open_or_create(&self, command: &str) -> Result<SqliteStore, Failure> {
+    pub(crate) fn open_or_create(&self, command: &str) -> Result<SqliteStore, CommandError> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             make_durably(folder).map_err(|error| {
-                Failure::caused(
+                CommandError::caused(
                     format!("cannot make the directory `{}` for the journal", folder.display()),
                     &error,
                 )
@@ -140,12 +138,12 @@ impl Journal {
         Ok(SqliteStore::open(&self.path, &owner(command))?)
     }
 
-    fn require(&self) -> Result<(), Failure> {
+    fn require(&self) -> Result<(), CommandError> {
         if self.path.exists() {
             return Ok(());
         }
         let missing = format!("there is no journal at `{}`", self.path.display());
-        Err(Failure::problem(missing).advise("`duet run PROGRAM` makes one; `--journal FILE` names another"))
+        Err(CommandError::problem(missing).advise("`duet run PROGRAM` makes one; `--journal FILE` names another"))
     }
 
     fn current_path(&self) -> PathBuf {
@@ -154,7 +152,8 @@ impl Journal {
         path.into()
     }
 
-    /// Notes which branch of which run was used last. That it cannot be noted only makes addresses longer.
+    /// Records the branch that was used last. A failure is ignored, because it only makes addresses
+    /// longer.
     pub(crate) fn set_current(&self, run: &RunId, branch: &BranchName) {
         let line = format!("{run}/{branch}\n");
         // Truncating first would make some file systems wait for the disk.
@@ -178,12 +177,13 @@ impl Journal {
         Some((run, branch))
     }
 
-    /// Finds the place that an address names. An address without a run means the current branch; a run without a branch, its first one;
-    /// a single name that is no run's, a branch of the current run.
+    /// Finds the place that an address names. An address without a run means the current branch; a
+    /// run without a branch, its first one; a single name that is no run's, a branch of the current
+    /// run.
     ///
     /// # Errors
     /// If the address is malformed, or there is no such place.
-    pub(crate) fn resolve(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, Failure> {
+    pub(crate) fn resolve(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, CommandError> {
         let address = address.map_or(Ok(Address::default()), read_address)?;
         let current = self.current(store);
         let is_named = address.branch.is_some();
@@ -221,7 +221,7 @@ impl Journal {
                     .checked_sub(turns)
                     .and_then(|turn| Sequence::new(turn).ok());
                 let too_few = || {
-                    Failure::problem(format!("{}/{} has only {head} turns", place.run, place.branch))
+                    CommandError::problem(format!("{}/{} has only {head} turns", place.run, place.branch))
                         .advise("`duet log` lists them")
                 };
                 Ok(Place {
@@ -232,12 +232,15 @@ impl Journal {
         }
     }
 
-    /// Finds a turn by its mark: on the branch meant, or if none was named, on any that leads to it.
-    fn marked(&self, store: &dyn Store, place: Place, mark: &Mark, is_named: bool) -> Result<Place, Failure> {
+    /// Finds a turn by its mark: on the branch meant, or if none was named, on any that leads to
+    /// it.
+    fn marked(&self, store: &dyn Store, place: Place, mark: &Mark, is_named: bool) -> Result<Place, CommandError> {
         let marks = marks::of(self, &place.run);
         let Some(marked) = marks.get(mark) else {
-            return Err(Failure::problem(format!("no turn of {} is marked {mark}", place.run))
-                .advise(format!("`duet mark {}` lists the marks", place.run)));
+            return Err(
+                CommandError::problem(format!("no turn of {} is marked {mark}", place.run))
+                    .advise(format!("`duet mark {}` lists the marks", place.run)),
+            );
         };
         let others = store.heads(&place.run)?.into_iter().filter(|_| !is_named);
         for head in std::iter::once(place.head.clone()).chain(others) {
@@ -251,7 +254,7 @@ impl Journal {
                 });
             }
         }
-        Err(Failure::problem(format!(
+        Err(CommandError::problem(format!(
             "{} does not lead to the turn that is marked {mark}",
             place.name()
         )))
@@ -261,7 +264,7 @@ impl Journal {
     ///
     /// # Errors
     /// Also if the turn is after the newest.
-    pub(crate) fn resolve_turn(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, Failure> {
+    pub(crate) fn resolve_turn(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, CommandError> {
         let place = self.resolve(store, address)?;
         match place.turn {
             Some(turn) if turn > place.head.sequence => Err(beyond(&place, turn)),
@@ -274,37 +277,35 @@ impl Journal {
         store: &dyn Store,
         name: RunId,
         current: Option<(RunId, BranchName)>,
-    ) -> Result<(RunId, BranchName), Failure> {
+    ) -> Result<(RunId, BranchName), CommandError> {
         if store.has_run(&name)? {
             return Ok((name, first_branch()?));
         }
-        let branch = BranchName::new(name.as_str()).map_err(|error| Failure::usage(error.to_string()))?;
+        let branch = BranchName::new(name.as_str()).map_err(|error| CommandError::usage(error.to_string()))?;
         match current {
             Some((run, _)) if store.head(&run, &branch)?.is_some() => Ok((run, branch)),
             Some(_) | None => Err(StoreError::NoSuchRun { run: name }.into()),
         }
     }
 
-    fn only_run(&self, store: &dyn Store) -> Result<(RunId, BranchName), Failure> {
+    fn only_run(&self, store: &dyn Store) -> Result<(RunId, BranchName), CommandError> {
         let mut runs = store.runs()?;
         match (runs.pop(), runs.pop()) {
             (Some(run), None) => Ok((run, first_branch()?)),
             (None, _) => Err(
-                Failure::problem(format!("the journal `{}` has no run", self.path.display()))
+                CommandError::problem(format!("the journal `{}` has no run", self.path.display()))
                     .advise("`duet run PROGRAM` makes one"),
             ),
-            (Some(_), Some(_)) => {
-                Err(Failure::usage("which run?")
-                    .advise("`duet runs` lists them; an address is written run/branch@turn"))
-            }
+            (Some(_), Some(_)) => Err(CommandError::usage("which run?")
+                .advise("`duet runs` lists them; an address is written run/branch@turn")),
         }
     }
 }
 
 /// Says that a branch has no such turn.
-pub(crate) fn beyond(place: &Place, turn: Sequence) -> Failure {
+pub(crate) fn beyond(place: &Place, turn: Sequence) -> CommandError {
     let name = place.name();
-    Failure::problem(format!(
+    CommandError::problem(format!(
         "{name} has no turn {turn}: its newest is {}",
         place.head.sequence
     ))
@@ -315,18 +316,18 @@ pub(crate) fn beyond(place: &Place, turn: Sequence) -> Failure {
 ///
 /// # Errors
 /// Never: the name is well formed.
-pub(crate) fn first_branch() -> Result<BranchName, Failure> {
-    BranchName::new(FIRST_BRANCH).map_err(|error| Failure::usage(error.to_string()))
+pub(crate) fn first_branch() -> Result<BranchName, CommandError> {
+    BranchName::new(FIRST_BRANCH).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Reads an address.
 ///
 /// # Errors
 /// A usage failure that shows the form of addresses.
-pub(crate) fn read_address(text: &str) -> Result<Address, Failure> {
+pub(crate) fn read_address(text: &str) -> Result<Address, CommandError> {
     text.parse()
         .map_err(|error: duet_runtime::model::address::AddressError| {
-            Failure::usage(format!("`{text}` is no address: {error}"))
+            CommandError::usage(format!("`{text}` is no address: {error}"))
                 .advise("an address is written run/branch@turn, such as review, review@12 or review/what-if@-1")
         })
 }

@@ -1,7 +1,8 @@
-//! What is to be run, and with what: the program's text, its arguments, its workspace and the tools it is granted.
+//! A program to run: its text, its arguments, its workspace and its granted tools.
 //!
-//! Owns the reading of `manifest.scm` and the note in a run's first record by which the run can be resumed in the same workspace.
-//! INVARIANT: what is granted is what the person or the manifest named, and nothing else.
+//! Owns the reading of `manifest.scm`, and the note in a run's first record by which a later
+//! process finds the workspace again.
+//! INVARIANT: a program is granted only the tools that the person or the manifest named.
 //! It opens no journal and runs nothing.
 //! Read next: `session.rs`.
 
@@ -18,15 +19,16 @@ use duet_runtime::model::codec::{Codec, Fields, record};
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
 
-use crate::failure::Failure;
-use crate::outfit::Outfit;
+use crate::datum::{list, symbol};
+use crate::error::CommandError;
 use crate::render;
+use crate::world_options::WorldOptions;
 
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
 
-/// Granted to every program: the console, questions to the person, the clock, actors, and the entries that it is governed by; what it grants in
-/// turn is never more than it has.
+/// Granted to every program: the console, questions to the person, the clock, actors, and the
+/// entries that it is governed by; what it grants in turn is never more than it has.
 const ALWAYS: [&str; 7] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,
@@ -40,7 +42,8 @@ const ALWAYS: [&str; 7] = [
 /// Granted to a single file, which then works in its own directory.
 const BESIDE_PROGRAM: [&str; 3] = ["workspace/read", "workspace/exists", "workspace/list"];
 
-/// Granted to a single file: the variables of the environment that tell of the place where it runs and hold no secrets.
+/// Granted to a single file: variables of the environment that describe the place where it runs and
+/// hold no secrets.
 const PLAIN_VARIABLES: [&str; 9] = [
     "environment/HOME",
     "environment/LANG",
@@ -69,19 +72,19 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<String>,
     /// The directory that tools work in.
     pub(crate) workspace: PathBuf,
-    /// What the program may do.
+    /// The capabilities of the program.
     pub(crate) manifest: Manifest,
     /// Whether it is a folder with a manifest.
     pub(crate) is_folder: bool,
     /// The hosts that its manifest names.
     hosts: Vec<String>,
-    /// The variables that its manifest says are secrets.
+    /// The variables that its manifest declares as secrets.
     secrets: Vec<String>,
 }
 
-/// What a manifest says.
+/// The entries of a manifest file.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Grant {
+struct ManifestFile {
     program: Option<String>,
     /// The position, from 1, of the argument that names the workspace.
     workspace: Option<usize>,
@@ -95,13 +98,12 @@ impl Launch {
     ///
     /// # Errors
     /// If it cannot be read, is not text, or its manifest is wrong.
-    pub(crate) fn read(program: &str, workspace: Option<&str>, arguments: Vec<String>) -> Result<Self, Failure> {
-        let named = Path::new(program);
+    pub(crate) fn read(named: &Path, workspace: Option<&Path>, arguments: Vec<String>) -> Result<Self, CommandError> {
         let is_folder = named.is_dir();
         let grant = if is_folder {
             read_manifest(&named.join(MANIFEST))?
         } else {
-            Grant::default()
+            ManifestFile::default()
         };
         let path = grant
             .program
@@ -115,11 +117,12 @@ impl Launch {
             capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
         }
         let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
-        let root = workspace.or(by_argument.map(String::as_str)).map(Path::new);
+        let root = workspace.or(by_argument.map(Path::new));
         let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
         let manifest = Manifest::of(&capabilities);
-        let workspace = fs::canonicalize(root)
-            .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", root.display()), &error))?;
+        let workspace = fs::canonicalize(root).map_err(|error| {
+            CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
+        })?;
         Ok(Self {
             stem: stem(if is_folder { named } else { &path }),
             path,
@@ -133,17 +136,19 @@ impl Launch {
         })
     }
 
-    /// A program of this command's own, which works in a workspace that the person named, or else looks at the present directory.
+    /// A program of this command's own, which works in a workspace that the person named, or else
+    /// looks at the present directory.
     ///
     /// # Errors
     /// If the workspace cannot be used.
-    pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&str>) -> Result<Self, Failure> {
+    pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&Path>) -> Result<Self, CommandError> {
         let mut capabilities: Vec<&str> = ALWAYS.to_vec();
         capabilities.extend(PLAIN_VARIABLES);
         capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
-        let root = Path::new(workspace.unwrap_or("."));
-        let workspace = fs::canonicalize(root)
-            .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", root.display()), &error))?;
+        let root = workspace.unwrap_or(Path::new("."));
+        let workspace = fs::canonicalize(root).map_err(|error| {
+            CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
+        })?;
         Ok(Self {
             path: name.into(),
             text: text.to_owned(),
@@ -157,36 +162,37 @@ impl Launch {
         })
     }
 
-    /// Adds what the manifest says to what the person gave.
-    pub(crate) fn fit(&self, mut outfit: Outfit) -> Outfit {
-        outfit.hosts.extend(self.hosts.iter().cloned());
-        outfit.secrets.extend(self.secrets.iter().cloned());
-        outfit
+    /// Adds the entries of the manifest to the options of the person.
+    pub(crate) fn fit(&self, mut options: WorldOptions) -> WorldOptions {
+        options.hosts.extend(self.hosts.iter().cloned());
+        options.secrets.extend(self.secrets.iter().cloned());
+        options
     }
 
-    /// Grants a single file what the person gave it: the hosts, the secrets, the tools with doubles.
-    pub(crate) fn grant(&mut self, outfit: &Outfit) {
+    /// Grants a single file the options of the person: the hosts, the secrets, the tools with
+    /// doubles.
+    pub(crate) fn grant(&mut self, options: &WorldOptions) {
         if self.is_folder {
             return;
         }
-        let http = (!outfit.hosts.is_empty()).then(|| "http/*".to_owned());
-        let secrets = outfit.secrets.iter().map(|name| format!("environment/{name}"));
-        let doubles = outfit
+        let http = (!options.hosts.is_empty()).then(|| "http/*".to_owned());
+        let secrets = options.secrets.iter().map(|name| format!("environment/{name}"));
+        let doubles = options
             .double
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
         self.manifest.0.extend(http.into_iter().chain(secrets).chain(doubles));
     }
 
-    /// Notes the workspace and the outfit for those who resume the run.
+    /// Notes the workspace and the options, for a process that resumes the run.
     ///
     /// # Errors
     /// If the path is too long for a record.
-    pub(crate) fn note(&self, outfit: &Outfit) -> Result<Blob, Failure> {
+    pub(crate) fn note(&self, options: &WorldOptions) -> Result<Blob, CommandError> {
         let workspace = self.workspace.to_string_lossy().into_owned();
-        let fields = vec![workspace.encode(), outfit.hosts.encode(), outfit.secrets.encode()];
+        let fields = vec![workspace.encode(), options.hosts.encode(), options.secrets.encode()];
         let packed = PackedValue::from_value(&record(NOTE, fields))
-            .map_err(|error| Failure::caused("the workspace's path cannot be recorded", &error))?;
+            .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
 }
@@ -200,31 +206,32 @@ fn directory_of(path: &Path) -> &Path {
 
 const NOTE: &str = "launch";
 
-/// What a note says.
+/// The note about a launch in a run's first record.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Note {
+pub(crate) struct LaunchNote {
     /// The workspace.
     pub(crate) workspace: PathBuf,
     hosts: Vec<String>,
     secrets: Vec<String>,
 }
 
-impl Note {
-    /// Adds what the run began with to what is given now.
-    pub(crate) fn fit(self, mut outfit: Outfit) -> (PathBuf, Outfit) {
-        outfit.hosts.extend(self.hosts);
-        outfit.secrets.extend(self.secrets);
-        (self.workspace, outfit)
+impl LaunchNote {
+    /// Adds the options that the run began with.
+    pub(crate) fn fit(self, mut options: WorldOptions) -> (PathBuf, WorldOptions) {
+        options.hosts.extend(self.hosts);
+        options.secrets.extend(self.secrets);
+        (self.workspace, options)
     }
 }
 
-/// Reads a note; `None` if the bytes are something else, such as a source text: packed records do not begin like UTF-8.
-pub(crate) fn read_note(bytes: &[u8]) -> Option<Note> {
+/// Reads a note; `None` if the bytes are something else, such as a source text: packed records do
+/// not begin like UTF-8.
+pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
     let value = duet_journal::packed::read_value(bytes).ok()?;
     let is_bare = preserves::ValueImpl::is_record(&value) && preserves::ValueImpl::len(&value) == 1;
     let mut fields = Fields::of(&value, NOTE, if is_bare { 1 } else { 3 }).ok()?;
     let workspace: String = fields.read("workspace").ok()?;
-    Some(Note {
+    Some(LaunchNote {
         workspace: workspace.into(),
         hosts: if is_bare {
             Vec::new()
@@ -239,16 +246,16 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<Note> {
     })
 }
 
-fn read_text(path: &Path) -> Result<String, Failure> {
+fn read_text(path: &Path) -> Result<String, CommandError> {
     let shown = path.display();
     fs::read_to_string(path).map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
-            Failure::problem(format!("there is no file `{shown}`"))
+            CommandError::problem(format!("there is no file `{shown}`"))
         } else if error.kind() == ErrorKind::InvalidData {
-            Failure::problem(format!("`{shown}` is not UTF-8 text"))
+            CommandError::problem(format!("`{shown}` is not UTF-8 text"))
                 .advise("name a Scheme source file or a folder with `manifest.scm`")
         } else {
-            Failure::caused(format!("cannot read `{shown}`"), &error)
+            CommandError::caused(format!("cannot read `{shown}`"), &error)
         }
     })
 }
@@ -271,24 +278,30 @@ fn stem(path: &Path) -> String {
     if plain.is_empty() { "run".to_owned() } else { plain }
 }
 
-/// Names made of files are shorter than names may be, so that a counter fits behind them.
+/// The maximum length of a name made of a file's; it leaves room for a counter.
 const NAME_LENGTH: usize = 48;
 
-fn read_manifest(path: &Path) -> Result<Grant, Failure> {
+fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
     if !path.exists() {
         let folder = path.parent().unwrap_or(path).display();
-        return Err(Failure::problem(format!("the folder `{folder}` has no `{MANIFEST}`"))
-            .advise(FORM)
-            .advise("or name a Scheme source file"));
+        return Err(
+            CommandError::problem(format!("the folder `{folder}` has no `{MANIFEST}`"))
+                .advise(FORM)
+                .advise("or name a Scheme source file"),
+        );
     }
     let text = read_text(path)?;
     let (reading, errors) = read_all(&text, SourceId(0));
     if !errors.is_empty() {
         let diagnostics: Vec<Diagnostic> = errors.into_iter().map(Diagnostic::from).collect();
         let name = path.display().to_string();
-        return Err(Failure::Shown(render::plain_diagnostics(&diagnostics, &name, &text)));
+        return Err(CommandError::Shown(render::plain_diagnostics(
+            &diagnostics,
+            &name,
+            &text,
+        )));
     }
-    let wrong = |what: &str| Failure::problem(format!("`{}`: {what}", path.display())).advise(FORM);
+    let wrong = |what: &str| CommandError::problem(format!("`{}`: {what}", path.display())).advise(FORM);
     let [form] = reading.forms[..] else {
         return Err(wrong("a manifest is one datum"));
     };
@@ -296,13 +309,13 @@ fn read_manifest(path: &Path) -> Result<Grant, Failure> {
         nodes: reading.nodes,
         root: form,
     };
-    read_grant(&datum).map_err(|what| wrong(&what))
+    read_entries(&datum).map_err(|what| wrong(&what))
 }
 
 const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) (hosts \"api.example.org\") (secrets API_KEY))";
 
-fn read_grant(datum: &Datum) -> Result<Grant, String> {
-    let mut grant = Grant::default();
+fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
+    let mut grant = ManifestFile::default();
     for entry in list(datum, datum.root).ok_or("a manifest is a list of entries")? {
         let parts = list(datum, entry).ok_or("an entry is a list that begins with its name")?;
         let (key, rest) = parts
@@ -369,45 +382,23 @@ fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
     Err(wrong())
 }
 
-/// The name that a symbol is.
-pub(crate) fn symbol(datum: &Datum, id: NodeId) -> Option<&str> {
-    if let Node::Symbol(name) = datum.node(id) {
-        Some(name.as_str())
-    } else {
-        None
-    }
-}
-
-/// The elements of a proper list, which labels may have made circular.
-pub(crate) fn list(datum: &Datum, mut id: NodeId) -> Option<Vec<NodeId>> {
-    let mut elements = Vec::new();
-    while let Node::Pair(first, rest) = datum.node(id) {
-        elements.push(*first);
-        if elements.len() > datum.nodes.len() {
-            return None;
-        }
-        id = *rest;
-    }
-    matches!(datum.node(id), Node::Nil).then_some(elements)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Result<Grant, &str>) {
+    fn check(text: &str, expected: Result<ManifestFile, &str>) {
         let (reading, errors) = read_all(text, SourceId(0));
         assert!(errors.is_empty(), "{text}: {errors:?}");
         let datum = Datum {
             nodes: reading.nodes,
             root: reading.forms[0],
         };
-        assert_eq!(read_grant(&datum), expected.map_err(str::to_owned), "{text}");
+        assert_eq!(read_entries(&datum), expected.map_err(str::to_owned), "{text}");
     }
 
     #[test]
     fn a_manifest_grants_what_it_names() {
-        let grant = Grant {
+        let grant = ManifestFile {
             program: Some("a.scm".to_owned()),
             workspace: Some(2),
             tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
@@ -458,8 +449,8 @@ mod tests {
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
         };
-        let note = launch.note(&launch.fit(Outfit::default())).expect("a short path");
-        let expected = Note {
+        let note = launch.note(&launch.fit(WorldOptions::default())).expect("a short path");
+        let expected = LaunchNote {
             workspace: "/some/where".into(),
             hosts: launch.hosts,
             secrets: launch.secrets,

@@ -1,51 +1,52 @@
-//! The `duet` command: what a person types, and what they are shown.
+//! The `duet` command.
 //!
 //! Owns the commands, the rendering of errors and the wiring of the crates below.
-//! INVARIANT: data goes to standard output and messages to standard error; every way to end has the exit code that [`Code`] names.
-//! It knows no semantics: what a program does is the runtime's affair, what is stored the journal's.
+//! INVARIANT: data goes to standard output and messages to standard error; every way to end has the
+//! exit code that [`ExitCode`] names.
+//! It knows no semantics: the runtime knows the meaning of programs, the journal the format of
+//! records.
 //! Read next: `command.rs`.
+#![allow(
+    rustdoc::invalid_html_tags,
+    reason = "docstrings of arguments are help texts, which show Preserves records"
+)]
 
-mod arguments;
-mod brief;
 mod changes;
 mod command;
+mod datum;
+mod error;
+mod export_file;
 mod exports;
-mod failure;
 mod graph;
 mod journal;
 mod launch;
 mod marks;
 mod moves;
-mod outfit;
-mod parcel;
 mod query;
 mod redact;
 mod redeliver;
 mod render;
 mod repl;
 mod session;
-mod simulation;
+mod similar;
 mod terminal;
 mod turn;
+mod value_text;
+mod world_options;
 
-use std::process::ExitCode;
-
-use duet_drivers::huge_pages;
-
-use crate::failure::Code;
+use crate::error::ExitCode;
 use crate::terminal::Terminal;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> ExitCode {
-    huge_pages::put_off();
+fn main() -> std::process::ExitCode {
     let mut terminal = Terminal::standard();
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the one place that reads the arguments"
     )]
     let words = std::env::args_os().skip(1).collect();
-    let Code(code) = command::dispatch(words, &mut terminal);
-    ExitCode::from(code)
+    let ExitCode(code) = command::dispatch(words, &mut terminal);
+    std::process::ExitCode::from(code)
 }

@@ -1,8 +1,9 @@
-//! Marks: names that a person gives to turns.
+//! Marks: the names that a person gives to turns.
 //!
-//! Owns its lines, and a small file beside the journal, to which each mark, and each mark that is taken away, adds a line. INVARIANT: the file only grows, and a
-//! mark names a record by its hash, so it never comes to mean another turn.
-//! What is marked is kept by `duet gc`. It does not look whether a marked turn exists; `journal.rs` does.
+//! Owns a small file beside the journal, to which each new mark and each removed mark adds a line.
+//! INVARIANT: the file only grows, and a mark names a record by its hash, so it never comes to mean
+//! another turn. `duet gc` keeps marked turns. This module does not check that a marked turn
+//! exists; `journal.rs` does.
 //! Read next: `command/mark.rs`.
 
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ fn path(journal: &Journal) -> PathBuf {
     path.into()
 }
 
-/// Gives a turn a name, or with nothing takes the name away.
+/// Adds a mark, or with `None` removes it.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -45,7 +46,7 @@ pub(crate) fn set(journal: &Journal, run: &RunId, mark: &Mark, marked: Option<Ma
     file.sync_all()
 }
 
-/// Reads the marks of a run; lines that are none are passed over.
+/// Reads the marks of a run; other lines are skipped.
 pub(crate) fn of(journal: &Journal, run: &RunId) -> BTreeMap<Mark, Marked> {
     read(&path(journal), run)
 }
@@ -59,7 +60,7 @@ pub(crate) fn line(run: &RunId, mark: &Mark, Marked { turn, record }: Marked) ->
     format!("mark {run} {mark} {turn} {record}\n")
 }
 
-/// Reads the marks of a run from lines; those that are none are passed over.
+/// Reads the marks of a run from lines; other lines are skipped.
 pub(crate) fn parse(text: &str, run: &RunId) -> BTreeMap<Mark, Marked> {
     let mut marks = BTreeMap::new();
     for line in text.lines() {

@@ -1,8 +1,10 @@
-//! The moves of heads that a person can take back: which branch went from where, in order.
+//! The moves of heads that a person can undo.
 //!
-//! Owns a small file beside the journal, to which each move, undo and redo adds a line. INVARIANT: the file only grows, and what it says is
-//! checked against the journal before anything moves, so a lost or foreign line costs a way back and never a turn.
-//! It moves nothing itself; `command/undo.rs` does. Like the current run, it is a convenience of this command and no part of the journal.
+//! Owns a small file beside the journal, to which each move, undo and redo adds a line.
+//! INVARIANT: the file only grows, and a command checks a line against the journal before it moves
+//! a head, so a lost or foreign line can cost an undo, but never a turn.
+//! It moves no head; `command/undo.rs` does. The file is a convenience of the command line and no
+//! part of the journal.
 //! Read next: `command/undo.rs`.
 
 use std::collections::BTreeMap;
@@ -14,9 +16,9 @@ use duet_journal::{RecordHash, RunId};
 
 use crate::journal::{Journal, Place};
 
-/// What moved a head.
+/// The cause of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MoveKind {
     /// A command such as `goto`.
     Move,
     /// `undo`.
@@ -47,7 +49,7 @@ fn path(journal: &Journal) -> PathBuf {
     path.into()
 }
 
-impl Kind {
+impl MoveKind {
     fn word(self) -> &'static str {
         match self {
             Self::Move => "move",
@@ -63,8 +65,9 @@ impl Kind {
     }
 }
 
-/// Notes that a branch's head has moved. That it cannot be noted only costs the way back by `duet undo`.
-pub(crate) fn note(journal: &Journal, place: &Place, kind: Kind, moved: Move) {
+/// Notes that a branch's head has moved. That it cannot be noted only costs the way back by `duet
+/// undo`.
+pub(crate) fn note(journal: &Journal, place: &Place, kind: MoveKind, moved: Move) {
     let line = format!(
         "{} {}/{} {} {} {}\n",
         kind.word(),
@@ -91,7 +94,7 @@ fn read(path: &Path, branch: &str) -> Moves {
         let words: Vec<&str> = line.split(' ').collect();
         if let [kind, named, from, to, ..] = words[..]
             && named == branch
-            && let (Some(kind), Ok(from), Ok(to)) = (Kind::read(kind), from.parse(), to.parse())
+            && let (Some(kind), Ok(from), Ok(to)) = (MoveKind::read(kind), from.parse(), to.parse())
         {
             moves.add(kind, Move { from, to });
         }
@@ -99,7 +102,8 @@ fn read(path: &Path, branch: &str) -> Moves {
     moves
 }
 
-/// The heads of a run's branches that were left, each with when that was last, in seconds since 1970.
+/// The heads of a run's branches that were left, each with when that was last, in seconds since
+/// 1970.
 pub(crate) fn left(journal: &Journal, run: &RunId) -> BTreeMap<RecordHash, u64> {
     let text = fs::read_to_string(path(journal)).unwrap_or_default();
     let mut left = BTreeMap::new();
@@ -114,7 +118,8 @@ pub(crate) fn left(journal: &Journal, run: &RunId) -> BTreeMap<RecordHash, u64> 
     left
 }
 
-/// The time, in seconds since 1970: for how long something was left behind is a matter of the person's clock, and enters no record.
+/// The time, in seconds since 1970: for how long something was left behind is a matter of the
+/// person's clock, and enters no record.
 pub(crate) fn now_s() -> u64 {
     #[expect(
         clippy::disallowed_methods,
@@ -127,17 +132,17 @@ pub(crate) fn now_s() -> u64 {
 
 impl Moves {
     /// Takes note of a move.
-    pub(crate) fn add(&mut self, kind: Kind, moved: Move) {
+    pub(crate) fn add(&mut self, kind: MoveKind, moved: Move) {
         match kind {
-            Kind::Move => {
+            MoveKind::Move => {
                 self.undoable.push(moved);
                 self.redoable.clear();
             }
-            Kind::Undo => {
+            MoveKind::Undo => {
                 self.undoable.pop();
                 self.redoable.push(moved);
             }
-            Kind::Redo => {
+            MoveKind::Redo => {
                 self.redoable.pop();
                 self.undoable.push(moved);
             }

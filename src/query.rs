@@ -1,20 +1,21 @@
-//! Patterns as people type them, and the facts that they find.
+//! Patterns that people type, and the facts that match them.
 //!
-//! Owns their form: a value in Preserves text in which `_` stands for anything and `...` at the end of a record or sequence for any number of
-//! further parts; a symbol alone also finds every record with that label.
-//! INVARIANT: no text, however deep, exhausts the stack; what follows a value is an error.
+//! Owns their syntax: a value in Preserves text in which `_` matches anything, and `...` at the end
+//! of a record or sequence any number of further parts; a symbol alone also matches every record
+//! with that label.
+//! INVARIANT: no text, however deep, exhausts the stack; text after the value is an error.
 //! It knows no runs. Read next: `command/facts.rs`.
 
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
 use duet_runtime::model::value::Fact;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 
 /// Brackets in a typed value may be nested this deep.
 const DEPTH_MAX: usize = 200;
 
-/// What to look for: any of these.
+/// The patterns of a search, any of which may match.
 pub(crate) struct Query(Vec<Pattern>);
 
 impl Query {
@@ -22,7 +23,7 @@ impl Query {
     ///
     /// # Errors
     /// A usage failure that shows the form.
-    pub(crate) fn read(text: &str) -> Result<Self, Failure> {
+    pub(crate) fn read(text: &str) -> Result<Self, CommandError> {
         let value = read_value(text).map_err(|failure| failure.advise(FORM))?;
         let mut patterns = vec![pattern(&value)?];
         if value.as_symbol().is_some() && !is_named(&value, "_") {
@@ -36,7 +37,7 @@ impl Query {
         &self.0
     }
 
-    /// Says whether a value is one of those sought.
+    /// Whether a value matches.
     pub(crate) fn finds(&self, value: &IOValue) -> bool {
         self.0.iter().any(|pattern| pattern.matches(value).is_some())
     }
@@ -44,7 +45,7 @@ impl Query {
 
 const FORM: &str = "a pattern is a value such as `<greeted \"Ada\">`, with `_` for anything: `<greeted _>`; a label alone finds all its records";
 
-fn pattern(value: &IOValue) -> Result<Pattern, Failure> {
+fn pattern(value: &IOValue) -> Result<Pattern, CommandError> {
     let group = |kind, parts: Vec<IOValue>| {
         let is_open = parts.last().is_some_and(|last| is_named(last, "..."));
         let fixed = parts.len() - usize::from(is_open);
@@ -54,7 +55,7 @@ fn pattern(value: &IOValue) -> Result<Pattern, Failure> {
             size: (!is_open).then_some(fixed as u64),
             entries: entries
                 .map(|(step, inner)| Ok((step, inner?)))
-                .collect::<Result<_, Failure>>()?,
+                .collect::<Result<_, CommandError>>()?,
         })
     };
     let parts = || value.iter().map(IOValue::from).collect();
@@ -63,7 +64,7 @@ fn pattern(value: &IOValue) -> Result<Pattern, Failure> {
         ValueClass::Compound(CompoundClass::Record) => {
             let label: IOValue = value.label().into();
             if is_named(&label, "_") {
-                return Err(Failure::usage("the label of a record in a pattern cannot be `_`"));
+                return Err(CommandError::usage("the label of a record in a pattern cannot be `_`"));
             }
             group(GroupKind::Record(fact(&label)?), parts())
         }
@@ -86,8 +87,8 @@ fn pattern(value: &IOValue) -> Result<Pattern, Failure> {
     }
 }
 
-fn fact(value: &IOValue) -> Result<Fact, Failure> {
-    Fact::new(value.clone()).map_err(|error| Failure::usage(error.to_string()))
+fn fact(value: &IOValue) -> Result<Fact, CommandError> {
+    Fact::new(value.clone()).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 fn is_named(value: &IOValue, name: &str) -> bool {
@@ -97,11 +98,12 @@ fn is_named(value: &IOValue, name: &str) -> bool {
 /// Reads one value in Preserves text.
 ///
 /// # Errors
-/// A usage failure that says where it is wrong.
-pub(crate) fn read_value(text: &str) -> Result<IOValue, Failure> {
-    let wrong = |what: &str| Failure::usage(format!("`{text}` is not a value in Preserves text: {what}"));
+/// A usage error with the reason.
+pub(crate) fn read_value(text: &str) -> Result<IOValue, CommandError> {
+    let wrong = |what: &str| CommandError::usage(format!("`{text}` is not a value in Preserves text: {what}"));
     check_brackets(text).map_err(&wrong)?;
-    // The brackets are even, so these two enclose all of the text, and whatever follows the first value counts.
+    // The brackets are even, so these two enclose all of the text, and whatever follows the first
+    // value counts.
     let all: IOValue = format!("[{text}\n]").parse().map_err(|_| wrong("it cannot be read"))?;
     match all.len() {
         1 => Ok(all.index(0).into()),
@@ -176,7 +178,7 @@ mod tests {
             ("\"a", "a quotation mark is never closed"),
             ("<>", "it cannot be read"),
         ] {
-            let Err(Failure::Problem(problem)) = read_value(text) else {
+            let Err(CommandError::Problem(problem)) = read_value(text) else {
                 panic!("{text:?} was read");
             };
             assert!(problem.what.ends_with(expected), "{}", problem.what);

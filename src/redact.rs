@@ -1,8 +1,9 @@
 //! Secrets in a run's history, and the history without them.
 //!
-//! Owns which answers of the world are secrets, and their masking: every occurrence in a string or bytes becomes as many asterisks as it has
-//! characters, so that lengths, and what a program does with them, stay.
-//! INVARIANT: what is masked is masked everywhere in a record, in what the world said as in what the program did.
+//! Owns the choice of the answers that are secrets, and their masking: an asterisk replaces each
+//! character of every occurrence in a string or bytes, so that lengths, and computations with
+//! lengths, stay the same.
+//! INVARIANT: a secret is masked everywhere in a record, in its events as in its actions.
 //! It does not check that the masked history still replays; `command/export.rs` does.
 //! Read next: `command/export.rs`.
 
@@ -21,10 +22,11 @@ use preserves::{IOValue, ValueImpl};
 /// Shorter values would be found in everything.
 const SECRET_CHARACTERS_MIN: usize = 4;
 
-/// Texts that are to be masked.
+/// SourceTexts that are to be masked.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
-    /// Longest first: where one stands in another, nothing of the longer one is left. With their lengths in bytes.
+    /// The secrets with their lengths in bytes, longest first, so that a secret within another
+    /// leaves nothing of the longer one.
     texts: BTreeSet<(Reverse<usize>, String)>,
     /// Requests for secrets that are not answered yet.
     asked: BTreeMap<u64, String>,
@@ -49,7 +51,7 @@ impl Secrets {
         self.texts.iter().map(|(_, text)| text.as_str())
     }
 
-    /// Learns the secrets that the world told in a turn.
+    /// Collects the secrets that the world gave in a turn.
     pub(crate) fn learn(&mut self, turn: &TurnRecord) {
         for event in &turn.events {
             if let Event::Answered {
@@ -103,7 +105,7 @@ impl Secrets {
         Record::new(header, body)
     }
 
-    /// The depth of what records hold is bounded.
+    /// The depth of values in records is bounded.
     fn mask_value(&self, value: &IOValue) -> IOValue {
         map_atoms(value, &|atom| self.mask_atom(atom))
     }

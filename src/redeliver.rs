@@ -1,7 +1,9 @@
-//! Inputs of the past, delivered again: to another branch, or changed.
+//! Recorded inputs, delivered again to another branch.
 //!
-//! Owns drivers that answer from what the world once said what a run asks, before they ask the world.
-//! INVARIANT: an answer is given only to a question that is equal to the one it once answered; what does not fit is reported, never guessed.
+//! Owns drivers that answer the requests of a run from recorded answers first, and pass the others
+//! on to the world.
+//! INVARIANT: a request receives a recorded answer only if it equals the request that was answered
+//! then; inputs that fit no request are reported.
 //! It does not decide where a branch begins; `command/pick.rs` and `command/amend.rs` do.
 //! Read next: `command/pick.rs`.
 
@@ -12,10 +14,11 @@ use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
 use duet_runtime::history::input::{Recorded, What, answer};
 use duet_runtime::model::identity::RequestId;
 
-/// Answers from the past what it once answered, and passes on the rest, except questions to the person and reading.
+/// Answers requests from recorded answers, and passes on the others, except questions to the person
+/// and reading.
 pub(crate) struct Redelivery<'a> {
     world: &'a mut dyn Drivers,
-    /// What is not delivered yet, oldest first.
+    /// The inputs that are not delivered yet, oldest first.
     left: VecDeque<Recorded>,
     ready: VecDeque<Input>,
     delivered: usize,

@@ -1,8 +1,8 @@
-//! Errors as people see them: the source line, a caret, a hint, and the turn to go back to.
+//! The layout of errors: the source line, a caret, a hint, and the turn to go back to.
 //!
 //! INVARIANT: no span, however wrong, makes rendering fail: a span is clamped to its text.
-//! It decides nothing about exit codes; `failure.rs` does.
-//! Read next: `failure.rs`.
+//! It decides nothing about exit codes; `error.rs` does.
+//! Read next: `error.rs`.
 
 mod backtrace;
 
@@ -14,19 +14,18 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use duet_kernel::datum::SourceId;
 use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, SourceText};
-use duet_runtime::record;
 use duet_runtime::record::divergence::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
-use crate::brief;
+use crate::error::Problem;
 use crate::exports::home_of;
-use crate::failure::Problem;
+use crate::value_text::shown;
 
 /// The texts that errors refer to, by number and by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Texts(Vec<SourceText>);
+pub(crate) struct SourceTexts(Vec<SourceText>);
 
-impl Texts {
+impl SourceTexts {
     /// Takes the texts that an expander has read.
     pub(crate) fn of(expander: &Expander) -> Self {
         let texts = (0..).map_while(|number| expander.source(SourceId(number)).cloned());
@@ -78,7 +77,12 @@ fn snippet<'a>(source: &'a SourceText, annotations: Vec<Annotation<'a>>) -> Snip
 }
 
 /// Lays out errors or warnings of program texts, one below the other.
-pub(crate) fn diagnostics(level: &Level<'static>, found: &[Diagnostic], texts: &Texts, is_styled: bool) -> String {
+pub(crate) fn diagnostics(
+    level: &Level<'static>,
+    found: &[Diagnostic],
+    texts: &SourceTexts,
+    is_styled: bool,
+) -> String {
     let mut rendered = Vec::new();
     for diagnostic in found {
         let text = renderer(is_styled).render(&groups(level, diagnostic, texts));
@@ -96,11 +100,12 @@ pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) ->
         name: name.to_owned(),
         text: Arc::from(text),
     };
-    diagnostics(&Level::ERROR, found, &Texts(vec![text]), false)
+    diagnostics(&Level::ERROR, found, &SourceTexts(vec![text]), false)
 }
 
-/// One error: its place with the notes that lie in the same text, then the notes that lie elsewhere, then what to do.
-fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts) -> Vec<Group<'a>> {
+/// One error: its place with the notes in the same text, then the notes in other texts, then the
+/// advice.
+fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a SourceTexts) -> Vec<Group<'a>> {
     let title = level.clone().primary_title(diagnostic.kind.to_string());
     let Some(source) = texts.numbered(diagnostic.span.source) else {
         return vec![Group::with_title(title)];
@@ -138,8 +143,8 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
     std::iter::once(main).chain(elsewhere).collect()
 }
 
-/// Lays out a condition that nobody caught, and says how to go back.
-pub(crate) fn uncaught(failure: &failure::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
+/// Lays out an uncaught condition, with advice on how to go back.
+pub(crate) fn uncaught(failure: &failure::Failure, texts: &SourceTexts, advice: &[String], is_styled: bool) -> String {
     let what = failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH));
     let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
     if let Some(origin) = &failure.origin
@@ -159,7 +164,7 @@ pub(crate) fn uncaught(failure: &failure::Failure, texts: &Texts, advice: &[Stri
     renderer(is_styled).render(&[group])
 }
 
-/// What a person can do about a condition of its kind.
+/// Advice for conditions of some kinds.
 fn way_out(failure: &failure::Failure) -> Option<String> {
     if failure.kind != "capability-denied" {
         return None;
@@ -171,9 +176,10 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
     })
 }
 
-/// Lays out where a program and its journal part, with the place in the program if that is known.
-pub(crate) fn divergence(divergence: &Divergence, texts: &Texts, is_styled: bool) -> String {
-    let parting = parting(divergence);
+/// Lays out the difference between a program and its journal, with the place in the program if that
+/// is known.
+pub(crate) fn divergence(divergence: &Divergence, texts: &SourceTexts, is_styled: bool) -> String {
+    let parting = Problem::from(divergence);
     let mut group = Group::with_title(Level::ERROR.primary_title(parting.what.clone()));
     if let Some(origin) = &divergence.span
         && let Some(source) = texts.named(&origin.source)
@@ -185,30 +191,13 @@ pub(crate) fn divergence(divergence: &Divergence, texts: &Texts, is_styled: bool
     renderer(is_styled).render(&[explained(group, &parting)])
 }
 
-/// Says where a program and its journal part.
-pub(crate) fn parting(divergence: &Divergence) -> Problem {
-    let [journal_says, program_did] = brief::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
-    Problem {
-        what: format!(
-            "turn {} of {} differs in its {}",
-            divergence.sequence, divergence.actor, divergence.part
-        ),
-        because: vec![
-            format!("the journal says {journal_says}"),
-            format!("the program did {program_did}"),
-        ],
-        advice: vec!["the turns before it are identical; nothing was executed outside".to_owned()],
-        code: crate::failure::Code::DIVERGED,
-    }
-}
-
 /// Lays out a problem.
 pub(crate) fn problem(problem: &Problem, is_styled: bool) -> String {
     let group = Group::with_title(Level::ERROR.primary_title(problem.what.clone()));
     renderer(is_styled).render(&[explained(group, problem)])
 }
 
-/// Adds to a problem's title what is beneath it and what to do.
+/// Adds the causes and the advice to a problem's title.
 fn explained<'a>(mut group: Group<'a>, problem: &Problem) -> Group<'a> {
     for cause in &problem.because {
         group = group.element(Level::NOTE.message(cause.clone()));
@@ -219,10 +208,10 @@ fn explained<'a>(mut group: Group<'a>, problem: &Problem) -> Group<'a> {
     group
 }
 
-/// How deep values in messages are shown, in levels.
+/// The maximum depth of values in messages, in levels.
 const SHOWN_DEPTH: usize = 8;
 
-/// Writes data as a program writes them; other values as Preserves text.
+/// Writes data as a program writes them, and other values as Preserves text.
 fn in_scheme(value: &IOValue, depth: usize) -> String {
     if depth == 0 {
         return "…".to_owned();
@@ -247,11 +236,6 @@ fn in_scheme(value: &IOValue, depth: usize) -> String {
             Some(_) | None => shown(value),
         },
     }
-}
-
-/// Writes a value as Preserves text.
-pub(crate) fn shown(value: &IOValue) -> String {
-    format!("{value:?}")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! The session: what a person types, line by line, and the run that it becomes.
+//! The prompt: the line editor, the comma commands, and the run behind them.
 //!
-//! INVARIANT: only `repl/session.rs` knows that there is a run; the other parts know text, the line editor knows keys.
+//! INVARIANT: only `repl/session.rs` knows that there is a run; the other parts know text, the line
+//! editor knows keys.
 //! Read next: `repl/session.rs`, then `repl/editor.rs`.
 
 mod attach;

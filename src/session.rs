@@ -1,16 +1,19 @@
-//! The wiring: a program, a journal and the world become a run that is driven to where it rests.
+//! The wiring: it makes a run of a program, a journal and the world, and drives the run until it
+//! stops.
 //!
-//! Owns which libraries programs see, how a stored run is opened again, and what the person is told when a run rests.
-//! INVARIANT: effects reach the world through [`Run::drive`] alone, which hands them out only when their turn is durable.
-//! It does not know what a turn is.
+//! Owns the libraries that programs see, the reopening of a stored run, and the report when a run
+//! stops.
+//! INVARIANT: effects reach the world only through [`Run::drive`], which performs them when their
+//! turn is durable.
+//! It does not know the contents of a turn.
 //! Read next: `command/run.rs`.
 
 mod ahead;
 mod inspection;
-mod resting;
+mod stop_report;
 
 use duet_runtime::model::failure;
-use duet_runtime::run::source::genesis;
+use duet_runtime::run::source;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
@@ -20,7 +23,6 @@ use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Source;
 use duet_modules::source::directory::Directory;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::action::exit::MAIN;
@@ -28,39 +30,38 @@ use duet_runtime::driver::Attached;
 use duet_runtime::driver::{Drivers, Input};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{self, Body, Genesis, Outcome, VERSION};
+use duet_runtime::record::{Body, Genesis, Outcome};
 use duet_runtime::run::inflight::Recovery;
-use duet_runtime::run::replay::{self, Snapshots};
+use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::Source;
 use duet_runtime::run::{DriveOutcome, Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
-use preserves::ValueImpl;
 
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Place};
 use crate::launch::{self, Launch};
-use crate::outfit::Outfit;
-use crate::render::{self, Texts};
+use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::turn;
-use resting::Resting;
+use crate::world_options::WorldOptions;
+use stop_report::StopReport;
 
-/// A run with all that it needs to go on.
+/// A run with its world.
 pub(crate) struct Session {
     run: Run<SchemePrograms>,
     place: RunPlace,
-    texts: Texts,
+    texts: SourceTexts,
     world: World,
 }
 
-/// A run whose world was let go.
-pub(crate) struct Left {
+/// A run without its world.
+pub(crate) struct Detached {
     run: Run<SchemePrograms>,
-    texts: Texts,
+    texts: SourceTexts,
 }
 
-/// What messages call a run.
+/// The name of a run in messages.
 struct RunPlace {
     /// Its address, without a turn.
     name: String,
@@ -81,10 +82,10 @@ impl RunPlace {
 pub(crate) struct Pinned {
     pub(crate) programs: SchemePrograms,
     pub(crate) genesis: Genesis,
-    pub(crate) texts: Texts,
+    pub(crate) texts: SourceTexts,
 }
 
-/// A program that is compiled, and the world it will run in: all that a run needs but a journal.
+/// A compiled program and its world: a run needs only a journal in addition.
 pub(crate) struct Prepared {
     programs: SchemePrograms,
     genesis: Genesis,
@@ -130,7 +131,8 @@ fn standard_libraries() -> Vec<LibraryName> {
 /// The variable that lists further folders with libraries, separated as in `PATH`.
 const LIBRARY_PATH: &str = "DUET_LIBRARY_PATH";
 
-/// Where the libraries of a program are found: in the standard library, else in the program's own folder, else in the folders that a variable lists.
+/// Where the libraries of a program are found: in the standard library, else in the program's own
+/// folder, else in the folders that a variable lists.
 pub(crate) fn libraries(program: &Path) -> Resolver {
     let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
     let own = folder.unwrap_or(Path::new(".")).to_owned();
@@ -138,8 +140,8 @@ pub(crate) fn libraries(program: &Path) -> Resolver {
     let listed = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
     let further = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
     let folders = std::iter::once(own).chain(further);
-    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn Source>);
-    let standard: Box<dyn Source> = Box::new(ahead::standard_library());
+    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn duet_modules::source::Source>);
+    let standard: Box<dyn duet_modules::source::Source> = Box::new(ahead::standard_library());
     Resolver::new(std::iter::once(standard).chain(folders).collect())
 }
 
@@ -174,8 +176,8 @@ impl Libraries for Granted<'_> {
 /// Compiles a program; warnings are shown.
 ///
 /// # Errors
-/// [`Failure::Shown`] with all errors of the program's texts.
-fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(SchemePrograms, Program), Failure> {
+/// [`CommandError::Shown`] with all errors of the program's texts.
+fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(SchemePrograms, Program), CommandError> {
     let source = scheme::Source {
         name,
         text: &launch.text,
@@ -192,7 +194,7 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
     let (programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
     if !warnings.is_empty() {
-        let texts = Texts::of(programs.expander());
+        let texts = SourceTexts::of(programs.expander());
         terminal.message(&render::diagnostics(
             &Level::WARNING,
             &warnings,
@@ -203,17 +205,17 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
     Ok((programs, program))
 }
 
-fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal) -> Failure {
+fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal) -> CommandError {
     match error {
         ProgramError::Expand(errors) => {
-            let texts = Texts::of(expander);
-            Failure::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
+            let texts = SourceTexts::of(expander);
+            CommandError::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
         }
         error @ (ProgramError::Compile(_)
         | ProgramError::Load(_)
         | ProgramError::Pin(_)
         | ProgramError::Description(_)
-        | ProgramError::MissingText { .. }) => Failure::caused("the program cannot be run", &error),
+        | ProgramError::MissingText { .. }) => CommandError::caused("the program cannot be run", &error),
     }
 }
 
@@ -221,12 +223,12 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
 ///
 /// # Errors
 /// If the record is none of a run, or the texts are missing.
-pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure> {
-    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
+pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
+    let genesis = source::genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
-        .map_err(|error| Failure::caused("the run's program cannot be compiled again", &error))?;
-    let texts = Texts::of(programs.expander());
+        .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
+    let texts = SourceTexts::of(programs.expander());
     Ok(Pinned {
         programs,
         genesis,
@@ -234,24 +236,25 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure
     })
 }
 
-/// Compiles a program from its file to stand in for a run's own, under its name, with its arguments and its grants.
+/// Compiles a program from its file to stand in for a run's own, under its name, with its arguments
+/// and its grants.
 ///
 /// # Errors
-/// [`Failure::Shown`] with all errors of the program's texts; or if the file cannot be read.
+/// [`CommandError::Shown`] with all errors of the program's texts; or if the file cannot be read.
 pub(crate) fn changed(
     store: &dyn Store,
     place: &Place,
-    program: &str,
+    program: &Path,
     terminal: &mut Terminal,
-) -> Result<Pinned, Failure> {
-    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
+) -> Result<Pinned, CommandError> {
+    let genesis = source::genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let (name, arguments) = scheme::description(&genesis.program)
-        .map_err(|error| Failure::caused("the run's first record describes no program", &error))?;
+        .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
     let mut launch = Launch::read(program, None, arguments.into_iter().skip(1).collect())?;
     launch.manifest = genesis.manifest.clone();
     let (mut programs, _) = compile(&launch, &name, terminal)?;
     programs.stand_in_for(genesis.program.clone());
-    let texts = Texts::of(programs.expander());
+    let texts = SourceTexts::of(programs.expander());
     Ok(Pinned {
         programs,
         genesis,
@@ -263,7 +266,7 @@ pub(crate) fn changed(
 ///
 /// # Errors
 /// If there is none at this position.
-pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Result<Record, Failure> {
+pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Result<Record, CommandError> {
     let found = store.record_at(&place.run, &place.branch, at)?;
     found.ok_or_else(|| journal::beyond(place, at))
 }
@@ -272,7 +275,7 @@ pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Resul
 ///
 /// # Errors
 /// If the run cannot be replayed.
-pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemePrograms>, Failure> {
+pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemePrograms>, CommandError> {
     let pinned = pinned(store, place)?;
     let source = Source {
         store,
@@ -282,24 +285,21 @@ pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemeProg
     Ok(source.restore(place.turn, pinned.programs, Snapshots::Use)?)
 }
 
-/// The name by which a run's program is known.
-pub(crate) fn program_name(genesis: &Genesis) -> String {
-    let name = genesis.program.is_record() && genesis.program.len() > 0;
-    let name = name
-        .then(|| genesis.program.index(0).as_string().map(|name| name.into_owned()))
-        .flatten();
-    name.unwrap_or_default()
-}
-
-/// The world in which a run was begun, and what that can do over.
-fn surroundings(store: &dyn Store, genesis: &Genesis, outfit: Outfit) -> Result<(World, Recovery), Failure> {
+/// The world in which a run was begun, and the tools whose calls can be repeated or reversed.
+fn surroundings(
+    store: &dyn Store,
+    genesis: &Genesis,
+    options: WorldOptions,
+) -> Result<(World, Recovery), CommandError> {
     let note = genesis
         .pinned
         .iter()
         .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
-    let (workspace, outfit) =
-        note.map_or_else(|| (PathBuf::from("."), outfit.clone()), |note| note.fit(outfit.clone()));
-    let world = outfit.world(&workspace)?;
+    let (workspace, options) = note.map_or_else(
+        || (PathBuf::from("."), options.clone()),
+        |note| note.fit(options.clone()),
+    );
+    let world = options.world(&workspace)?;
     let recovery = Recovery {
         repeatable: world.tools().named(|tool| tool.idempotent),
         reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
@@ -312,15 +312,14 @@ impl Prepared {
     ///
     /// # Errors
     /// If it does not compile, or its workspace cannot be opened.
-    pub(crate) fn new(launch: &Launch, outfit: Outfit, terminal: &mut Terminal) -> Result<Self, Failure> {
+    pub(crate) fn new(launch: &Launch, options: WorldOptions, terminal: &mut Terminal) -> Result<Self, CommandError> {
         let (programs, program) = compile(launch, &launch.path.display().to_string(), terminal)?;
-        let outfit = launch.fit(outfit);
-        let note = launch.note(&outfit)?;
-        let world = outfit.world(&launch.workspace)?;
+        let options = launch.fit(options);
+        let note = launch.note(&options)?;
+        let world = options.world(&launch.workspace)?;
         let mut pinned = program.pinned;
         pinned.push(note);
         let genesis = Genesis {
-            version: VERSION,
             program: program.value,
             manifest: launch.manifest.clone(),
             limits: Limits::default(),
@@ -345,7 +344,7 @@ impl Session {
         prepared: Prepared,
         id: RunId,
         (store, journal): (&mut dyn Store, Option<&Path>),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let Prepared {
             programs,
             genesis,
@@ -361,7 +360,7 @@ impl Session {
             genesis,
             pinned,
         };
-        let texts = Texts::of(programs.expander());
+        let texts = SourceTexts::of(programs.expander());
         let run = Run::start(start, programs, SnapshotPolicy::default(), store)?;
         let journal = journal.map(Path::to_owned);
         Ok(Self {
@@ -372,22 +371,22 @@ impl Session {
         })
     }
 
-    /// Opens a stored run at the head of a branch, to go on.
+    /// Opens a stored run at the head of a branch to continue it.
     ///
     /// # Errors
-    /// If it cannot be replayed, or somebody else holds the journal.
+    /// If it cannot be replayed, or another process holds the journal.
     pub(crate) fn resume(
         place: &Place,
         (store, journal): (&mut dyn Store, &Path),
-        outfit: Outfit,
+        options: WorldOptions,
         command: &str,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let Pinned {
             programs,
             genesis,
             texts,
         } = pinned(store, place)?;
-        let (world, recovery) = surroundings(store, &genesis, outfit)?;
+        let (world, recovery) = surroundings(store, &genesis, options)?;
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
@@ -399,28 +398,29 @@ impl Session {
         })
     }
 
-    /// Lets go of the world.
-    pub(crate) fn leave(self) -> Left {
-        Left {
+    /// Drops the world and keeps the run.
+    pub(crate) fn detach(self) -> Detached {
+        Detached {
             run: self.run,
             texts: self.texts,
         }
     }
 
-    /// Opens a stored run, to go on: in place of one that was left, if it is the same, without compiling it and from what is still in memory.
+    /// Opens a stored run to continue it. If it is the detached one, its program is not compiled
+    /// again and its state comes from memory.
     ///
     /// # Errors
-    /// If it cannot be replayed, or somebody else holds the journal.
-    pub(crate) fn go_on(
-        left: Option<Left>,
+    /// If it cannot be replayed, or another process holds the journal.
+    pub(crate) fn reopen(
+        detached: Option<Detached>,
         place: &Place,
         (store, journal): (&mut dyn Store, &Path),
         command: &str,
-    ) -> Result<Self, Failure> {
-        let Some(Left { run, texts }) = left.filter(|left| *left.run.id() == place.run) else {
-            return Self::resume(place, (store, journal), Outfit::default(), command);
+    ) -> Result<Self, CommandError> {
+        let Some(Detached { run, texts }) = detached.filter(|detached| *detached.run.id() == place.run) else {
+            return Self::resume(place, (store, journal), WorldOptions::default(), command);
         };
-        let (world, recovery) = surroundings(store, run.genesis(), Outfit::default())?;
+        let (world, recovery) = surroundings(store, run.genesis(), WorldOptions::default())?;
         let owner = journal::owner(command);
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
         Ok(Self {
@@ -440,7 +440,7 @@ impl Session {
             .collect()
     }
 
-    /// Says how the run has ended, if it has.
+    /// The exit code of the run, if it has ended.
     pub(crate) fn exit(&self) -> Option<u64> {
         self.run.state().exit
     }
@@ -450,9 +450,12 @@ impl Session {
         self.run.head().map_or(Sequence::FIRST, |tip| tip.sequence)
     }
 
-    /// Where the run stands, which has one branch.
-    pub(crate) fn place_of(&self, run: &RunId) -> Result<Place, Failure> {
-        let head = self.run.head().ok_or_else(|| Failure::problem("the run has no turn"))?;
+    /// The place of a run that has one branch.
+    pub(crate) fn place_of(&self, run: &RunId) -> Result<Place, CommandError> {
+        let head = self
+            .run
+            .head()
+            .ok_or_else(|| CommandError::problem("the run has no turn"))?;
         Ok(Place {
             run: run.clone(),
             branch: journal::first_branch()?,
@@ -470,7 +473,7 @@ impl Session {
         self.run.deliver(Input::Evaluate { text, sources });
     }
 
-    /// Gives up what is being evaluated.
+    /// Abandons the current evaluation.
     pub(crate) fn abandon(&mut self) {
         self.run.deliver(Input::Abandon);
     }
@@ -480,35 +483,36 @@ impl Session {
         self.run.programs().has_source(wanted)
     }
 
-    /// Makes calls again that the run made before it was taken back; otherwise it is told what came of them.
+    /// Repeats calls that the run made before it was taken back; otherwise the run receives their
+    /// recorded results.
     pub(crate) fn call_again(&mut self) {
         self.run.call_again();
     }
 
-    /// Runs on until the run needs nobody, or somebody else.
+    /// Drives the run until it stops.
     ///
     /// # Errors
-    /// If the journal fails; what was durable stands.
-    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, Failure> {
+    /// If the journal fails; durable turns stay.
+    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, CommandError> {
         Ok(self.run.drive(store, &mut self.world as &mut dyn Drivers)?)
     }
 
     /// Shows why a turn failed.
     pub(crate) fn tell_failure(&self, failure: &failure::Failure, ways: &[String], terminal: &mut Terminal) {
-        let texts = Texts::of(self.run.programs().expander());
+        let texts = SourceTexts::of(self.run.programs().expander());
         terminal.message(&render::uncaught(failure, &texts, ways, terminal.is_styled));
     }
 
-    /// Runs on until the run needs nobody, or somebody else, and says how it stands.
+    /// Drives the run until it stops, and reports its state.
     ///
     /// # Errors
-    /// If the journal fails; what was durable stands.
+    /// If the journal fails; durable turns stay.
     pub(crate) fn drive(
         mut self,
         store: &mut dyn Store,
         is_verbose: bool,
         terminal: &mut Terminal,
-    ) -> Result<Code, Failure> {
+    ) -> Result<ExitCode, CommandError> {
         let rest = self.run_on(store)?;
         self.conclude(rest, store, is_verbose, terminal)
     }
@@ -518,7 +522,7 @@ impl Session {
         (&mut self.run, &mut self.world)
     }
 
-    /// Lets go of the world and says how the run stands.
+    /// Drops the world and reports the state of the run.
     ///
     /// # Errors
     /// If the journal fails, or the run can never go on.
@@ -528,7 +532,7 @@ impl Session {
         store: &dyn Store,
         is_verbose: bool,
         terminal: &mut Terminal,
-    ) -> Result<Code, Failure> {
+    ) -> Result<ExitCode, CommandError> {
         let is_output_closed = self.world.is_output_closed();
         let failed = self.failure(store)?;
         let Self {
@@ -539,7 +543,7 @@ impl Session {
         } = self;
         // The terminal is the program's until the world has let go of it.
         drop(world);
-        let place = Resting {
+        let place = StopReport {
             place: &place,
             head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
         };
@@ -557,25 +561,25 @@ impl Session {
                 if is_verbose || terminal.is_watched {
                     place.tell_journal(terminal);
                 }
-                Code::of_run(code)
+                ExitCode::of_run(code)
             }
             DriveOutcome::Asking { .. } => {
                 place.tell_questions(&run, terminal);
-                Code::WAITING
+                ExitCode::WAITING
             }
             DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers)),
             DriveOutcome::Interrupted => {
                 if !is_output_closed {
                     terminal.message(&place.interrupted());
                 }
-                Code::INTERRUPTED
+                ExitCode::INTERRUPTED
             }
         };
         Ok(code)
     }
 
     /// The failure that ended the main program, if one did: that of the newest turn.
-    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::model::failure::Failure>, Failure> {
+    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::model::failure::Failure>, CommandError> {
         let Some(tip) = self.run.head() else { return Ok(None) };
         let found = match store.record_at(self.run.id(), self.run.branch(), tip.sequence) {
             Err(StoreError::NoSuchRun { .. } | StoreError::NoSuchBranch { .. }) => None,

@@ -1,21 +1,21 @@
-//! Where commands write: data to standard output, messages to standard error.
+//! The output of commands: data to standard output, messages to standard error.
 //!
-//! INVARIANT: a stream that its reader has closed never makes the process panic: data that cannot be written end the command quietly,
-//! messages that cannot be written have nobody to miss them.
-//! Output of programs does not pass here; the console driver writes it.
+//! INVARIANT: a stream that its reader has closed never makes the process panic: a command whose
+//! data cannot be written ends quietly, and messages that cannot be written are dropped. The output
+//! of programs does not pass here; the console driver writes it.
 //! Read next: `render.rs`.
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 
-/// The process's output, and what is known about who sees it.
+/// The process's output, and whether people see it.
 pub(crate) struct Terminal {
     /// Whether messages may have colours.
     pub(crate) is_styled: bool,
     /// Whether a person sees the messages.
     pub(crate) is_watched: bool,
-    /// Whether the prompt has lent it to a command: then advice names what can be typed there.
+    /// Whether a comma command of the prompt uses it: then advice names comma commands.
     pub(crate) is_lent: bool,
 }
 
@@ -38,8 +38,8 @@ impl Terminal {
     /// Writes data.
     ///
     /// # Errors
-    /// [`Failure::OutputClosed`] if nobody reads them.
-    pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+    /// [`CommandError::OutputClosed`] if the reader has closed it.
+    pub(crate) fn data(&mut self, text: &str) -> Result<(), CommandError> {
         let mut output = io::stdout().lock();
         output.write_all(text.as_bytes())?;
         Ok(output.flush()?)
@@ -48,8 +48,8 @@ impl Terminal {
     /// Writes a value as JSON, on a line of its own.
     ///
     /// # Errors
-    /// [`Failure::OutputClosed`] if nobody reads it.
-    pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+    /// [`CommandError::OutputClosed`] if the reader has closed it.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), CommandError> {
         self.data(&format!("{value}\n"))
     }
 

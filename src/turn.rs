@@ -1,7 +1,7 @@
-//! Turns as people read them: one line, in full, and as JSON.
+//! The text of turns: one line, in full, and as JSON.
 //!
-//! INVARIANT: what is shown is what the record says; nothing is computed again.
-//! It does not know how a turn goes; the runtime does.
+//! INVARIANT: the text repeats the record; it computes nothing again.
+//! It does not know how a turn is taken; the runtime does.
 //! Read next: `command/show.rs`.
 
 use std::fmt::Write;
@@ -19,9 +19,8 @@ use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
-use crate::render::shown;
-use crate::session::program_name;
+use crate::error::CommandError;
+use crate::value_text::shown;
 
 /// Characters of one action in a line of the log.
 const ACTION_CHARACTERS: usize = 60;
@@ -38,17 +37,17 @@ const QUIET: [&str; 8] = [
     "stop-facet",
 ];
 
-/// Reads what a record says.
+/// Decodes a record.
 ///
 /// # Errors
 /// If it is no record of a run of this version.
-pub(crate) fn body(record: &Record) -> Result<Body, Failure> {
+pub(crate) fn body(record: &Record) -> Result<Body, CommandError> {
     let sequence = record.header().sequence;
     Body::decode(&record.body())
-        .map_err(|error| Failure::caused(format!("the record of turn {sequence} cannot be understood"), &error))
+        .map_err(|error| CommandError::caused(format!("the record of turn {sequence} cannot be understood"), &error))
 }
 
-/// What an actor is called.
+/// The name of an actor.
 pub(crate) fn actor(actor: ActorId) -> String {
     if actor == MAIN {
         "main".to_owned()
@@ -57,7 +56,16 @@ pub(crate) fn actor(actor: ActorId) -> String {
     }
 }
 
-/// Why a turn took place, in a word or two.
+/// The name by which a run's program is known.
+pub(crate) fn program_name(genesis: &Genesis) -> String {
+    let name = genesis.program.is_record() && genesis.program.len() > 0;
+    let name = name
+        .then(|| genesis.program.index(0).as_string().map(|name| name.into_owned()))
+        .flatten();
+    name.unwrap_or_default()
+}
+
+/// The cause of a turn, in a word or two.
 fn cause(cause: &Cause) -> String {
     match cause {
         Cause::Start {} => "start".to_owned(),
@@ -74,12 +82,12 @@ pub(crate) fn line(body: &Body) -> String {
     }
 }
 
-/// Says who acted in a turn and what it did, in one line.
+/// Writes the actor and the actions of a turn in one line.
 pub(crate) fn told(turn: &TurnRecord) -> String {
     format!("{:<8} {}", actor(turn.actor), did(turn))
 }
 
-/// Says whether the record is of a turn that failed.
+/// Whether the record is of a turn that failed.
 pub(crate) fn is_failed(body: &Body) -> bool {
     matches!(
         body,
@@ -135,7 +143,7 @@ fn did_one(action: &Action) -> String {
     short(&told, ACTION_CHARACTERS)
 }
 
-/// The values that a turn asserts or sends, or that the world says in it.
+/// The values that a turn asserts, sends, or receives from the world.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "other actions and events carry no value of their own"
@@ -220,7 +228,7 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
     row("cause", &cause(&turn.cause));
     for (position, told) in (0..).zip(&turn.events) {
         let dropped = if turn.dropped.contains(&position) {
-            "  (nobody was there to receive it)"
+            "  (no receiver)"
         } else {
             ""
         };

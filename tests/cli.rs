@@ -1,6 +1,7 @@
 //! The `duet` command, driven as a person drives it.
 //!
-//! Owns what only the whole shows: exit codes, which stream says what, messages, and a run's life across processes.
+//! Owns what only the whole shows: exit codes, which stream says what, messages, and a run's life
+//! across processes.
 //! INVARIANT: every test has a directory of its own, in which the journal appears.
 //! What programs mean is tested in `tests/scripts`, what commands do in their crates.
 
@@ -265,11 +266,43 @@ fn a_command_that_is_not_understood_says_the_right_form() {
         "show review@x",
         "fork review",
         "log --limit 0",
+        "run one.scm --memory --journal x",
+        "goto @1 --dry-run",
+        "help rnu",
+        "missing.scm",
     ] {
         let said = desk.duet(line);
         all.push_str(&format!("$ duet {line}\n{}[exit {}]\n", said.errors, said.code));
     }
     insta::assert_snapshot!("usage", all);
+}
+
+#[test]
+fn help_completions_and_manual_pages_come_from_the_parser() {
+    let desk = Desk::new(&[]);
+    let list = desk.duet("help");
+    assert_eq!((list.errors.as_str(), list.code), ("", 0));
+    assert_eq!(desk.duet("--help").output, list.output);
+    for command in list.output.lines().filter_map(|line| line.strip_prefix("  ")) {
+        let command = command.split_whitespace().next().expect("a name");
+        let help = desk.duet(&format!("help {command}"));
+        assert_eq!((help.errors.as_str(), help.code), ("", 0), "{command}");
+        assert!(
+            help.output.contains(&format!("Usage: duet {command}")),
+            "{}",
+            help.output
+        );
+        assert_eq!(desk.duet(&format!("{command} --help")).output, help.output);
+        assert!(desk.duet(&format!("{command} -h")).output.len() <= help.output.len());
+    }
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = desk.duet(&format!("completions {shell}"));
+        assert!(script.code == 0 && script.output.contains("with-secrets"), "{shell}");
+    }
+    desk.check("man pages/man1", 0, "");
+    let page = fs::read_to_string(desk.path("pages/man1/duet-run.1")).expect("it is there");
+    assert!(page.contains("headless"), "{page}");
+    desk.check("--version", 0, concat!("duet ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
@@ -365,7 +398,8 @@ fn a_program_that_prints_takes_few_turns_and_keeps_the_order_of_its_output() {
     let said = desk.duet("run lines.scm");
     let lines: String = (0..60000).map(|n| format!("{n}\n")).collect();
     assert_eq!((said.output, said.code), (lines + "tail", 1));
-    // 348,894 bytes are more than 262,144; then there is the end, and the failure has a turn of its own.
+    // 348,894 bytes are more than 262,144; then there is the end, and the failure has a turn of its
+    // own.
     desk.check("replay --check lines", 0, "identical: 3 turns\n");
 
     let said = desk.check("run mixed.scm", 3, "a\nc");

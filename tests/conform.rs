@@ -1,6 +1,7 @@
 //! The conformance files under `tests/conformance`, judged by the command.
 //!
-//! Owns what `duet conform` promises: every case comes out as expected, a difference is shown, a file that is none is refused.
+//! Owns what `duet conform` promises: every case comes out as expected, a difference is shown, a
+//! file that is none is refused.
 //! INVARIANT: between them the files expect every reason that a case can give.
 //! What a case means is told by `runtime/src/policy/`.
 

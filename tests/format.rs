@@ -1,7 +1,9 @@
-//! Journals as a reader finds them that was written from `journal/FORMAT.md` alone, in another language.
+//! Journals as a reader finds them that was written from `journal/FORMAT.md` alone, in another
+//! language.
 //!
-//! INVARIANT: what the reader of `tests/python` says of a journal is what Duet says of it, and both refuse the same damage.
-//! Where there is no `python3` these tests say so and show nothing; the schema is compared with the code in any case.
+//! INVARIANT: what the reader of `tests/python` says of a journal is what Duet says of it, and both
+//! refuse the same damage. Where there is no `python3` these tests say so and show nothing; the
+//! schema is compared with the code in any case.
 //! Read next: `python/journal.py`.
 #![allow(
     clippy::unwrap_used,

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use duet_kernel::primitive::{self, Body, Primitive};
+use duet_kernel::primitive::{self, Primitive, PrimitiveBody};
 use support::script::Evaluate as _;
 use support::session::Session;
 
@@ -94,7 +94,7 @@ fn refusals_name_procedure_position_and_value_and_are_described() {
     let mut offenders = Vec::new();
     session.evaluate(include_str!("support/probe.scm")).unwrap();
     session.evaluate("(import (duet kernel))").unwrap();
-    for primitive in primitive::all().filter(|primitive| matches!(primitive.body, Body::Function(_))) {
+    for primitive in primitive::all().filter(|primitive| matches!(primitive.body, PrimitiveBody::Function(_))) {
         let (name, least) = (primitive.name, primitive.least);
         if NOT_PROBED.iter().any(|(spared, _)| *spared == name) {
             continue;

@@ -1,6 +1,7 @@
 //! `duet repl`, driven through a pipe.
 //!
-//! Owns what only the whole shows: which stream says what, exit codes, and a session's life across processes.
+//! Owns what only the whole shows: which stream says what, exit codes, and a session's life across
+//! processes.
 //! INVARIANT: every test has a directory of its own, in which the journal appears.
 //! That a run replays between texts is tested where texts become turns, in the runtime.
 
@@ -12,8 +13,8 @@ use tempfile::TempDir;
 
 const DUET: &str = env!("CARGO_BIN_EXE_duet");
 
-/// What a command said.
-struct Said {
+/// The output of a command.
+struct CommandOutput {
     output: String,
     errors: String,
     code: i32,
@@ -30,7 +31,7 @@ impl Desk {
         desk
     }
 
-    fn feed(&self, line: &str, input: &str) -> Said {
+    fn feed(&self, line: &str, input: &str) -> CommandOutput {
         let mut child = Command::new(DUET)
             .args(line.split(' '))
             .current_dir(self.0.path())
@@ -43,7 +44,7 @@ impl Desk {
         let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
         let done = child.wait_with_output().expect("duet ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Said {
+        CommandOutput {
             output: text(done.stdout),
             errors: text(done.stderr),
             code: done.status.code().unwrap_or(-1),
@@ -271,7 +272,7 @@ fn a_profile_is_the_same_each_time() {
     let (first, second) = (desk.feed("repl", text), desk.feed("repl", text));
     assert_eq!((first.output.as_str(), first.code), ("610\n", 0), "{}", first.errors);
     assert!(first.errors.contains("fib, in "), "{}", first.errors);
-    let table = |said: &Said| {
+    let table = |said: &CommandOutput| {
         said.errors
             .lines()
             .filter(|line| line.contains("fib, in"))

@@ -1,7 +1,8 @@
 //! The short form of the simulator, by the real command.
 //!
-//! INVARIANT: the seeds are fixed, so a failure here fails everywhere; `duet simulate` with other seeds is the long form.
-//! Read next: `../src/simulation.rs`.
+//! INVARIANT: the seeds are fixed, so a failure here fails everywhere; `duet simulate` with other
+//! seeds is the long form.
+//! Read next: `../proofs/simulation.rs`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::{Command, Output};
@@ -57,5 +58,5 @@ fn a_seed_does_the_same_again() {
 fn what_is_no_number_is_refused() {
     let output = simulate(&["--seeds", "many"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--seeds takes a natural number"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("invalid value 'many' for '--seeds <N>'"));
 }

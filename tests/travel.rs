@@ -150,7 +150,7 @@ fn an_input_is_amended_on_a_branch_of_its_own() {
     let said = desk.check("amend greeter/main@3 Cy", 4, "Hello, Cy\n");
     assert!(
         said.errors
-            .starts_with("greeter/main-3 begins at greeter@2 and is told something else\n"),
+            .starts_with("greeter/main-3 begins at greeter@2 with another input\n"),
         "{}",
         said.errors
     );
@@ -166,7 +166,7 @@ fn an_input_is_amended_on_a_branch_of_its_own() {
     desk.check(other, 4, "");
     desk.check("replay greeter/tool", 0, "identical: 2 turns\n");
     for (line, code, expected) in [
-        ("amend greeter/main@1 x", 1, "the world said nothing in greeter@1"),
+        ("amend greeter/main@1 x", 1, "greeter@1 has no input"),
         ("amend greeter/main x", 2, "the input of which turn?"),
         (
             "amend greeter/main@3 x --branch dee",
@@ -188,7 +188,7 @@ fn inputs_are_picked_onto_a_branch_that_asks_the_same() {
     let said = desk.check("pick greeter/what-if@3..4 --onto late", 4, "Hello, Bob\n");
     assert!(
         said.errors
-            .contains("greeter/late was told 2 of 2 inputs of greeter/what-if"),
+            .contains("greeter/late received 2 of 2 inputs of greeter/what-if"),
         "{}",
         said.errors
     );
@@ -309,7 +309,7 @@ fn an_expression_is_evaluated_in_the_past_and_leaves_no_trace() {
     let said = desk.check("eval talk@2 \"(f 2)\"", 1, "");
     assert!(said.errors.contains("f is not defined"), "{}", said.errors);
     let said = desk.check("eval talk \"(await (user-input :prompt 1))\"", 1, "");
-    assert!(said.errors.contains("given up: it asks a person"), "{}", said.errors);
+    assert!(said.errors.contains("abandoned: it asks a person"), "{}", said.errors);
     assert_eq!(json(&desk, "eval talk \"(f 3)\"")["shown"], "15\n");
     assert_eq!(desk.duet("log talk").output, before);
 }
@@ -339,7 +339,7 @@ fn an_expression_sees_what_any_program_defines() {
         "",
     );
     assert!(
-        said.errors.contains("given up: it calls workspace/read"),
+        said.errors.contains("abandoned: it calls workspace/read"),
         "{}",
         said.errors
     );
@@ -401,7 +401,7 @@ fn facts_are_merged_three_ways_and_conflicts_are_facts() {
         1,
         "+ <seen \"walk\">\n+ <plan week \"walk\">\n",
     );
-    assert!(said.errors.contains("plan/b is over"), "{}", said.errors);
+    assert!(said.errors.contains("plan/b has ended"), "{}", said.errors);
 }
 
 #[test]

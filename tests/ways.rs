@@ -1,9 +1,10 @@
 //! Every kind of action by every way in: each finds exactly one verdict.
 //!
-//! The ways in are the program itself, a timer, an answer, a text typed at the prompt, a run that is resumed, a picked input, an amended input,
-//! an imported run; and a replay, which judges all of it again.
-//! INVARIANT: by each way every kind of the table of actions is done, so a kind that nobody thought of fails this test.
-//! What the verdicts say is tested by `policy.rs`.
+//! The ways in are the program itself, a timer, an answer, a text typed at the prompt, a run that
+//! is resumed, a picked input, an amended input, an imported run; and a replay, which judges all of
+//! it again.
+//! INVARIANT: by each way every kind of the table of actions is done, so a kind that nobody thought
+//! of fails this test. What the verdicts say is tested by `policy.rs`.
 //! Read next: `policy.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -136,7 +137,8 @@ fn logs(turn: &TurnRecord, line: &str) -> bool {
         .any(|action| matches!(action, Action::Log(log) if log.text == line))
 }
 
-/// Requires that everything was done on a branch between the lines of a way, and that each action has one verdict.
+/// Requires that everything was done on a branch between the lines of a way, and that each action
+/// has one verdict.
 ///
 /// Input that was read ahead by an earlier way is not asked for again.
 #[track_caller]

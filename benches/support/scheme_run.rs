@@ -5,7 +5,6 @@
 
 #![allow(dead_code, reason = "each benchmark uses a part")]
 
-use duet_drivers::huge_pages;
 use duet_journal::{Blob, BranchName, RunId, Store};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
@@ -13,19 +12,18 @@ use duet_modules::source::embedded::Embedded;
 use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::record::Genesis;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 
-// The command has the same allocator, and does without huge pages too.
+// The command's own.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Compiles a program and the libraries it needs; one without `import` sees the library
 /// `default_import`.
 pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, Program) {
-    huge_pages::put_off();
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let source = Source {
         name: "bench.scm",
@@ -53,7 +51,6 @@ pub(crate) fn start_compiled(
         branch: BranchName::new("main").expect("the name is well formed"),
         owner: "bench".to_owned(),
         genesis: Genesis {
-            version: VERSION,
             program: program.value,
             manifest: Manifest::of(&["*"]),
             limits: Limits::default(),

@@ -1,18 +1,19 @@
-//! Questions to the person: how a prompt is shown, and what a typed line means.
+//! Questions to the person: how a prompt is shown, and how a typed line is read.
 //!
-//! INVARIANT: a question with choices is answered by one of them and nothing else.
-//! It neither shows nor reads: `inlet.rs` does.
-//! Read next: `inlet.rs`.
+//! INVARIANT: only one of its choices answers a question with choices.
+//! It neither shows a question nor reads a line; `input.rs` does.
+//! Read next: `input.rs`.
 
 use std::error::Error;
 use std::fmt;
 
 use preserves::{CompoundClass, IOValue, Value, ValueClass, ValueImpl};
 
-/// A prompt, understood.
+/// A question to the person, read from a prompt.
 ///
-/// A prompt that is a string is answered by a string. A record of a string and a list, such as `<ask "Overwrite?" [yes no]>`, offers the list's
-/// members as choices; true and false are shown as `yes` and `no`. Anything else is shown as it is written, and answered by a string.
+/// A string prompt is answered by a string. A record of a string and a list, such as `<ask
+/// "Overwrite?" [yes no]>`, offers the list's members as choices; true and false are shown as `yes`
+/// and `no`. Any other prompt is shown as Preserves text, and answered by a string.
 #[derive(Clone, Debug)]
 pub struct Question {
     text: String,
@@ -25,7 +26,7 @@ struct Choice {
     value: IOValue,
 }
 
-/// A line that is none of a question's choices, or begins several of them.
+/// A line that names none of a question's choices, or is a prefix of several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAChoice {
     /// The line.
@@ -43,7 +44,7 @@ impl fmt::Display for NotAChoice {
 impl Error for NotAChoice {}
 
 impl Question {
-    /// Understands a prompt.
+    /// Reads a prompt.
     pub fn read(prompt: &IOValue) -> Self {
         if let Some(text) = prompt.as_string() {
             return Self {
@@ -73,7 +74,7 @@ impl Question {
         Some(Self { text, choices })
     }
 
-    /// The text to show, with the choices, ending where the person types.
+    /// Returns the text to show, with the choices; the person types behind it.
     pub fn shown(&self) -> String {
         let words = self.words();
         let space = if self.text.is_empty() || self.text.ends_with(char::is_whitespace) {
@@ -88,10 +89,11 @@ impl Question {
         }
     }
 
-    /// Understands a line typed in answer: without choices the line itself, else the choice it names or alone begins with it, whatever the case.
+    /// Reads a typed line: without choices it is the answer; otherwise it names a choice, or is a
+    /// prefix of only one, in upper or lower case.
     ///
     /// # Errors
-    /// If there are choices and it names none or several.
+    /// If the question has choices and the line names none or several.
     pub fn answer(&self, line: &str) -> Result<IOValue, NotAChoice> {
         if self.choices.is_empty() {
             return Ok(IOValue::new(line.to_owned()));
@@ -132,7 +134,7 @@ impl Choice {
     }
 }
 
-/// Writes a value as Preserves text, unless it is nested so deeply that nobody could read it.
+/// Writes a value as Preserves text, unless it is nested too deeply to be read.
 fn written(value: &IOValue) -> String {
     const DEPTH_MAX: usize = 64;
     if is_within(value, DEPTH_MAX) {
@@ -142,7 +144,7 @@ fn written(value: &IOValue) -> String {
     }
 }
 
-/// Says whether a value is nested at most `depth` levels; looks no deeper.
+/// Says whether a value is nested at most `depth` levels; descends no further.
 fn is_within(value: &IOValue, depth: usize) -> bool {
     let is_below = |value: Value<IOValue>| depth > 0 && is_within(&value.into(), depth - 1);
     match value.value_class() {

@@ -1,8 +1,9 @@
 //! Standard output and standard error.
 //!
-//! INVARIANT: bytes leave in the order of the effects, across both streams, and have left when [`Console::flush`] returns.
-//! It does not read: `inlet.rs` does.
-//! Read next: `inlet.rs`.
+//! INVARIANT: bytes are written in the order of the effects, across both streams, and have been
+//! written when [`Console::flush`] returns.
+//! It does not read; `input.rs` does.
+//! Read next: `input.rs`.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -17,11 +18,11 @@ pub struct Console {
     error: Sink,
     last: Stream,
     bar: Bar,
-    /// Whether the last line written has no end yet, so that a progress line would overwrite it.
+    /// Whether the last line has no end yet, so that a progress line would overwrite it.
     is_line_open: bool,
 }
 
-/// A stream, until it cannot be written any more.
+/// A stream; the writer is dropped when it fails.
 struct Sink {
     name: &'static str,
     writer: Option<Box<dyn Write + Send>>,
@@ -38,7 +39,7 @@ impl Console {
         Self::new(Box::new(io::stdout()), Box::new(io::stderr()), target)
     }
 
-    /// Makes a console that writes where it is told, and draws progress on `progress`.
+    /// Makes a console that writes to `output` and `error`, and draws progress on `progress`.
     pub fn new(output: Box<dyn Write + Send>, error: Box<dyn Write + Send>, progress: ProgressDrawTarget) -> Self {
         Self {
             output: Sink {
@@ -55,7 +56,7 @@ impl Console {
         }
     }
 
-    /// Writes bytes to a stream, after all that was written before to either.
+    /// Writes bytes to a stream, after all earlier bytes of both streams.
     pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
         if self.last != stream {
             self.flush();
@@ -76,7 +77,7 @@ impl Console {
         self.write(Stream::Error, format!("{text}\n").as_bytes());
     }
 
-    /// Shows text on standard error behind which the person types.
+    /// Shows text on standard error; the person types behind it.
     pub fn prompt(&mut self, text: &str) {
         self.write(Stream::Error, text.as_bytes());
         self.flush();
@@ -84,7 +85,7 @@ impl Console {
         self.is_line_open = false;
     }
 
-    /// Shows how far a piece of work has come.
+    /// Shows the progress of a piece of work.
     pub fn progress(&mut self, label: &str, done: u64, total: u64) {
         if self.bar.is_hidden() {
             return;
@@ -96,7 +97,7 @@ impl Console {
         self.bar.show(label, done, total);
     }
 
-    /// Sends on what is still held back.
+    /// Writes what the streams have buffered.
     pub fn flush(&mut self) {
         let sink = match self.last {
             Stream::Output => &mut self.output,
@@ -106,31 +107,31 @@ impl Console {
         self.report(failed);
     }
 
-    /// Says whether standard output has been closed by its reader, or failed.
+    /// Says whether the reader of standard output has closed it, or it has failed.
     pub fn is_output_closed(&self) -> bool {
         self.output.writer.is_none()
     }
 
-    /// Takes the progress line away and sends on what is held back.
+    /// Writes what the streams have buffered and clears the progress line.
     pub fn finish(&mut self) {
         self.flush();
         self.bar.clear();
     }
 
-    /// Tells the person that a stream failed. That a reader has had enough, as in `| head`, is no news.
+    /// Tells the person that a stream failed, unless its reader has closed it, as `| head` does.
     fn report(&mut self, failed: Option<(&'static str, io::Error)>) {
         if let Some((name, error)) = failed
             && error.kind() != io::ErrorKind::BrokenPipe
         {
             let text = format!("cannot write to {name}: {error}\n");
-            // If that fails too there is nobody left to tell.
+            // If this fails too, there is no way to tell the person.
             let _ = self.error.attempt(|writer| writer.write_all(text.as_bytes()));
         }
     }
 }
 
 impl Sink {
-    /// Does `work` unless the stream has failed before; returns the failure the first time.
+    /// Runs `work` unless the stream has failed before; returns the first failure.
     fn attempt(
         &mut self,
         work: impl FnOnce(&mut Box<dyn Write + Send>) -> io::Result<()>,

@@ -1,7 +1,8 @@
-//! Tool calls under way: started in order, so many at a time, each answered.
+//! Tool calls under way: started in order, with a maximum number at the same time, each answered.
 //!
-//! INVARIANT: calls start in the order in which they were handed over, and each is answered exactly once, even if the tool panics.
-//! It does not know which calls are still wanted: `world.rs` does.
+//! INVARIANT: calls start in the order of their effects, and each gets exactly one answer, even if
+//! the tool panics.
+//! It does not know which calls a fiber still waits for; `world.rs` does.
 //! Read next: `tool.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,14 +19,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use crate::report::Report;
 use crate::tool::arguments::integer;
 use crate::tool::description::Description;
 use crate::tool::failure::Kind;
-use crate::tool::keeper::Keeper;
-use crate::tool::{Call, Context, Outcome, Tool};
-use crate::world::Report;
+use crate::tool::interface::{Call, Context, Outcome, Tool};
+use crate::tool::undo_log::UndoLog;
 
-/// How long [`Dispatch::stop`] waits for calls that are being abandoned.
+/// The maximum time that [`Dispatch::stop`] waits for the calls that it abandons.
 const STOP_WAIT: Duration = Duration::from_secs(2);
 
 /// A call to be made.
@@ -36,13 +37,13 @@ pub(crate) struct Job {
     pub(crate) name: String,
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) payload: IOValue,
-    pub(crate) keeper: Keeper,
+    pub(crate) undo_log: UndoLog,
 }
 
-/// What the core wants.
-enum Order {
+/// A message to the worker.
+enum Message {
     Start(Box<Job>),
-    /// Abandon the call with this key.
+    /// The worker abandons the call with this key.
     Cancel(String),
 }
 
@@ -50,67 +51,73 @@ enum Order {
 pub(crate) struct Dispatch {
     calls_max: usize,
     reports: Sender<Report>,
-    /// `None` before the first call: most runs make none, and a task takes two changes of threads to end.
-    maker: Option<Maker>,
+    /// `None` before the first call, because most runs make none and ending a task takes two thread
+    /// switches.
+    worker: Option<Worker>,
 }
 
-/// The task that makes calls.
-struct Maker {
-    orders: mpsc::UnboundedSender<Order>,
-    /// Dropped to stop; nothing is ever sent.
-    going: oneshot::Sender<()>,
+/// The task that runs calls.
+struct Worker {
+    messages: mpsc::UnboundedSender<Message>,
+    /// The task stops when this is dropped; nothing is ever sent.
+    running: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-impl Maker {
+impl Worker {
     fn begin(runtime: &Runtime, calls_max: usize, reports: Sender<Report>) -> Self {
-        let (orders, queue) = mpsc::unbounded_channel();
-        let (going, stopped) = oneshot::channel();
-        let task = runtime.spawn(make_calls(queue, stopped, calls_max, reports));
-        Self { orders, going, task }
+        let (messages, queue) = mpsc::unbounded_channel();
+        let (running, stopped) = oneshot::channel();
+        let task = runtime.spawn(run_calls(queue, stopped, calls_max, reports));
+        Self {
+            messages,
+            running,
+            task,
+        }
     }
 
-    fn order(&self, order: Order) {
-        // The other end is there until `stop`.
-        let _ = self.orders.send(order);
+    fn send(&self, message: Message) {
+        // The receiver lives until `stop`.
+        let _ = self.messages.send(message);
     }
 }
 
 impl Dispatch {
-    /// Makes ready for calls, of which `calls_max`, at least 1, run at the same time.
+    /// Prepares for calls, of which at most `calls_max`, at least 1, run at the same time.
     pub(crate) fn new(calls_max: usize, reports: Sender<Report>) -> Self {
         Self {
             calls_max: calls_max.max(1),
             reports,
-            maker: None,
+            worker: None,
         }
     }
 
-    /// Hands over a call.
+    /// Starts a call, or queues it if too many run.
     pub(crate) fn start(&mut self, runtime: &Runtime, job: Job) {
-        let begin = || Maker::begin(runtime, self.calls_max, self.reports.clone());
-        let maker = self.maker.get_or_insert_with(begin);
-        maker.order(Order::Start(Box::new(job)));
+        let begin = || Worker::begin(runtime, self.calls_max, self.reports.clone());
+        let worker = self.worker.get_or_insert_with(begin);
+        worker.send(Message::Start(Box::new(job)));
     }
 
-    /// Abandons a call, if it is under way or waits its turn; a process that it runs is killed.
+    /// Abandons a call that runs or waits; a process of the call is killed.
     pub(crate) fn cancel(&self, key: String) {
-        if let Some(maker) = &self.maker {
-            maker.order(Order::Cancel(key));
+        if let Some(worker) = &self.worker {
+            worker.send(Message::Cancel(key));
         }
     }
 
-    /// Abandons all calls; when it returns, what they hold (processes, files) is let go, unless that takes unduly long.
+    /// Abandons all calls. When it returns, their processes have ended and their files are closed,
+    /// unless that takes longer than two seconds.
     pub(crate) fn stop(self, runtime: &Runtime) {
-        if let Some(Maker { going, task, .. }) = self.maker {
-            drop(going);
+        if let Some(Worker { running, task, .. }) = self.worker {
+            drop(running);
             let _ = runtime.block_on(async { timeout(STOP_WAIT, task).await });
         }
     }
 }
 
-async fn make_calls(
-    mut orders: mpsc::UnboundedReceiver<Order>,
+async fn run_calls(
+    mut messages: mpsc::UnboundedReceiver<Message>,
     mut stopped: oneshot::Receiver<()>,
     calls_max: usize,
     reports: Sender<Report>,
@@ -121,9 +128,9 @@ async fn make_calls(
     loop {
         tokio::select! {
             _ = &mut stopped => break,
-            Some(order) = orders.recv() => match order {
-                Order::Start(job) => waiting.push_back(job),
-                Order::Cancel(key) => {
+            Some(message) = messages.recv() => match message {
+                Message::Start(job) => waiting.push_back(job),
+                Message::Cancel(key) => {
                     waiting.retain(|job| job.key != key);
                     if let Some(call) = under_way.remove(&key) {
                         call.abort();
@@ -143,7 +150,7 @@ async fn make_calls(
     calls.shutdown().await;
 }
 
-/// Starts a call; a tool that breaks down at once has been answered for.
+/// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.
 fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<AbortHandle> {
     let mut promise = Promise {
         reports: reports.clone(),
@@ -152,35 +159,36 @@ fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<
     let context = Context {
         key: job.key,
         tool: job.name,
-        keeper: job.keeper,
+        undo_log: job.undo_log,
     };
-    // A panic here would take all other calls with it; the broken promise tells of it.
+    // A panic here would end all other calls; dropping the promise reports the failure.
     let first = AssertUnwindSafe(|| job.tool.call(job.payload.clone(), context.clone()));
     let call = catch_unwind(first).ok()?;
-    Some(calls.spawn(async move { promise.keep(insist(&*job.tool, call, job.payload, context).await) }))
+    Some(calls.spawn(async move { promise.keep(call_with_retries(&*job.tool, call, job.payload, context).await) }))
 }
 
-/// Waits for a call, and makes it again under the same key as often as its tool declares, if that may help.
-async fn insist(tool: &dyn Tool, call: Call, payload: IOValue, context: Context) -> Outcome {
+/// Waits for a call, and repeats it under the same key as its tool declares.
+async fn call_with_retries(tool: &dyn Tool, call: Call, payload: IOValue, context: Context) -> Outcome {
     let Description { retry, idempotent, .. } = tool.description();
-    let mut outcome = attend(tool, call).await;
+    let mut outcome = within_time_limit(tool, call).await;
     let mut delay = Duration::from_millis(retry.delay_ms);
     for _ in 1..retry.attempts_max {
-        // What cannot be reached has done nothing; what gave no answer may have.
-        let is_worth_it =
+        // A server that could not be reached has done nothing; one that gave no answer may have
+        // acted.
+        let may_help =
             |kind: &str| kind == Kind::Unavailable.as_str() || (*idempotent && kind == Kind::Timeout.as_str());
-        if !outcome.as_ref().is_err_and(|failure| is_worth_it(&failure.kind)) {
+        if !outcome.as_ref().is_err_and(|failure| may_help(&failure.kind)) {
             break;
         }
         sleep(delay).await;
         delay = delay.saturating_mul(2);
-        outcome = attend(tool, tool.call(payload.clone(), context.clone())).await;
+        outcome = within_time_limit(tool, tool.call(payload.clone(), context.clone())).await;
     }
     outcome
 }
 
-/// Waits for a call within the time it is given.
-async fn attend(tool: &dyn Tool, call: Call) -> Outcome {
+/// Waits for a call up to the tool's time limit.
+async fn within_time_limit(tool: &dyn Tool, call: Call) -> Outcome {
     let Some(limit_ms) = tool.description().timeout_ms else {
         return call.await;
     };
@@ -195,7 +203,7 @@ async fn attend(tool: &dyn Tool, call: Call) -> Outcome {
         })
 }
 
-/// A result that is owed; if it is never given, a failure is given in its place.
+/// An answer that is due; dropping it unanswered reports a failure.
 struct Promise {
     reports: Sender<Report>,
     owed: Option<(RequestId, String)>,
@@ -204,7 +212,7 @@ struct Promise {
 impl Promise {
     fn keep(&mut self, outcome: Outcome) {
         if let Some((request, key)) = self.owed.take() {
-            // The core may be gone already.
+            // The world may have been dropped.
             let _ = self.reports.send(Report::Answered {
                 key,
                 request,

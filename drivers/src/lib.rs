@@ -1,16 +1,18 @@
 //! Duet's drivers: durable actions out to the world, inputs in.
 //!
-//! Owns all that is asynchronous: the console, the person, tools and their processes. It knows neither Scheme nor journals; it sees
-//! effects and gives inputs. The asynchronous runtime is private to [`world`]: the core calls plain methods from its one thread.
-//! In suggested reading order.
+//! Owns everything asynchronous: the console, the person, tools and their processes.
+//! INVARIANT: the asynchronous runtime is private to [`world`]; callers use plain methods from one
+//! thread.
+//! It knows neither Scheme nor journals: it receives effects and returns inputs.
+//! Read next: `world.rs`; the modules below are in suggested reading order.
 
 pub mod world;
 
 pub mod ask;
 pub mod console;
 mod dispatch;
-pub mod huge_pages;
-mod inlet;
+mod input;
 mod progress;
+mod report;
 
 pub mod tool;

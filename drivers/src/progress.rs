@@ -1,22 +1,23 @@
-//! How far a piece of work has come, as a line that is redrawn.
+//! The progress of a piece of work, as a line that is redrawn.
 //!
-//! INVARIANT: the line is gone before anything else is written to the terminal, and when the work is done.
-//! It does not decide whether there is a terminal: the draw target is hidden when there is none.
+//! INVARIANT: the line is cleared before anything else is written to the terminal, and when the
+//! work is done.
+//! It does not decide whether there is a terminal; without one the draw target is hidden.
 //! Read next: `console.rs`.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The label gives way when the terminal is narrow.
+/// On a narrow terminal the label is shortened.
 const TEMPLATE: &str = "{wide_msg} [{bar:24}] {pos}/{len}";
 
-/// A progress line, shown while work is under way.
+/// A progress line; it is shown while work is under way.
 pub(crate) struct Bar {
     bar: ProgressBar,
     is_shown: bool,
 }
 
 impl Bar {
-    /// Makes a line for a terminal; nothing is drawn yet.
+    /// Makes a line for a terminal, without drawing it.
     pub(crate) fn new(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), target);
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -24,7 +25,7 @@ impl Bar {
         Self { bar, is_shown: false }
     }
 
-    /// Shows that `done` of `total` steps are done; takes the line away when that is all of them.
+    /// Shows that `done` of `total` steps are done; clears the line when all are.
     pub(crate) fn show(&mut self, label: &str, done: u64, total: u64) {
         if done >= total {
             self.clear();
@@ -43,7 +44,7 @@ impl Bar {
         self.bar.set_position(done);
     }
 
-    /// Takes the line away until the next step.
+    /// Clears the line until the next step.
     pub(crate) fn clear(&mut self) {
         if self.is_shown {
             self.bar.finish_and_clear();
@@ -51,7 +52,7 @@ impl Bar {
         }
     }
 
-    /// Says whether there is no terminal to draw on.
+    /// Says whether there is no terminal.
     pub(crate) fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }

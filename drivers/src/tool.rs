@@ -1,21 +1,17 @@
-//! What a program can have done: the trait behind which every tool stands, and the table of them.
+//! The tools that a run can call, by name.
 //!
-//! INVARIANT: a tool answers each call exactly once, with a value or a [`ToolFailure`]; no payload makes it panic.
-//! It does not decide who may call: a call arrives here only after the turn that made it has passed the gate.
-//! Read next: `tool/arguments.rs`, then `tool/workspace.rs`.
+//! INVARIANT: one name is one tool; adding another of the same name replaces the first.
+//! It does not decide who may call: a call arrives here only after the turn that made it has passed
+//! the gate.
+//! Read next: `tool/interface.rs`, then `tool/workspace.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::future::Future;
 use std::io;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use duet_runtime::driver::ToolFailure;
-use preserves::IOValue;
-
-use crate::tool::description::Description;
 
 pub mod arguments;
 pub mod clock;
@@ -24,37 +20,15 @@ pub mod double;
 pub mod environment;
 pub mod failure;
 pub mod http;
-pub mod keeper;
+pub mod interface;
 pub mod process;
 pub mod scripted;
 pub mod secret;
+pub mod undo_log;
 pub mod workspace;
 
-/// What a call comes back with.
-pub type Outcome = Result<IOValue, ToolFailure>;
-
-/// A call under way.
-pub type Call = Pin<Box<dyn Future<Output = Outcome> + Send>>;
-
-/// Something a program can have done in the world.
-pub trait Tool: Send + Sync {
-    /// Says what the tool is called, takes, returns and leaves behind.
-    fn description(&self) -> &Description;
-
-    /// Starts a call; dropping the result abandons it.
-    fn call(&self, payload: IOValue, context: Context) -> Call;
-}
-
-/// What a tool may know about the call besides its payload.
-#[derive(Clone, Debug)]
-pub struct Context {
-    /// The call's key: the same when the call is repeated after a crash, and for no other call.
-    pub key: String,
-    /// The name by which the tool was called.
-    pub tool: String,
-    /// Where the call tells what it is about to replace.
-    pub keeper: keeper::Keeper,
-}
+use description::Description;
+use interface::Tool;
 
 /// The tools a run can call, by name.
 #[derive(Clone, Default)]
@@ -65,7 +39,8 @@ pub struct Registry {
 impl Registry {
     /// Makes the built-in tools, confined to the directory `root`.
     ///
-    /// `environment` is the environment to choose from; programs started by `process/run` see only [`process::ENVIRONMENT_ALLOWED`] of it.
+    /// `environment` is the environment to choose from; programs started by `process/run` see only
+    /// [`process::ENVIRONMENT_ALLOWED`] of it.
     ///
     /// # Errors
     /// If `root` cannot be opened as a directory.
@@ -73,21 +48,21 @@ impl Registry {
         let workspace = Arc::new(workspace::Workspace::open(root)?);
         let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
         Ok(Self::default()
-            .with(workspace::list::List::new(Arc::clone(&workspace)))
-            .with(workspace::read::Read::new(Arc::clone(&workspace)))
-            .with(workspace::write::Write::new(Arc::clone(&workspace)))
-            .with(workspace::exists::Exists::new(Arc::clone(&workspace)))
+            .with(workspace::list::tool(Arc::clone(&workspace)))
+            .with(workspace::read::tool(Arc::clone(&workspace)))
+            .with(workspace::write::tool(Arc::clone(&workspace)))
+            .with(workspace::exists::tool(Arc::clone(&workspace)))
             .with(workspace::delete::Delete::new(Arc::clone(&workspace)))
-            .with(workspace::patch::Patch::new(Arc::clone(&workspace)))
-            .with(workspace::search::Search::new(Arc::clone(&workspace)))
-            .with(workspace::stat::Stat::new(Arc::clone(&workspace)))
+            .with(workspace::patch::tool(Arc::clone(&workspace)))
+            .with(workspace::search::tool(Arc::clone(&workspace)))
+            .with(workspace::stat::tool(Arc::clone(&workspace)))
             .with(environment::Environment::new(environment.iter().cloned()))
             .with(process::Run::new(workspace, environment))
             .with(clock::Clock::second())
             .with(clock::Clock::jiffy()))
     }
 
-    /// Adds a tool; one of the same name is replaced, so that a double can stand in for it.
+    /// Adds a tool; one of the same name is replaced, so that a test double can take its place.
     #[must_use]
     pub fn with(mut self, tool: impl Tool + 'static) -> Self {
         let name = tool.description().name.clone().into_owned();
@@ -113,7 +88,7 @@ impl Registry {
         })
     }
 
-    /// The names of the tools of a sort.
+    /// Returns the names of the tools whose descriptions satisfy `is_wanted`.
     pub fn named(&self, is_wanted: impl Fn(&Description) -> bool) -> BTreeSet<String> {
         let tools = self.tools.iter().filter(|(_, tool)| is_wanted(tool.description()));
         tools.map(|(name, _)| name.clone()).collect()
@@ -123,17 +98,4 @@ impl Registry {
     pub fn descriptions(&self) -> impl Iterator<Item = &Description> {
         self.tools.values().map(|tool| tool.description())
     }
-}
-
-/// Does `work`, which may wait for the disk, where it holds up nobody else.
-pub(crate) fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Call {
-    Box::pin(off_thread(work))
-}
-
-/// Does `work` where it may wait for the disk.
-pub(crate) async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolFailure> + Send + 'static,
-) -> Result<T, ToolFailure> {
-    let broken = |error| Err(failure::Kind::Failed.because(format!("the tool broke down: {error}")));
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(broken)
 }

@@ -1,8 +1,10 @@
-//! The world as a run sees it: effects are performed, inputs come.
+//! The world as a run sees it: it performs effects and returns inputs.
 //!
-//! INVARIANT: whatever was started and can be answered is answered exactly once, unless it is withdrawn; an answer names the effect it was given to,
-//! never a later one that has the same number after a rewind.
-//! It does not decide what is durable or who is waiting: the runtime hands over only what may happen.
+//! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; an
+//! answer names its effect, and is never given to a later effect that has the same number after a
+//! rewind.
+//! It does not decide what is durable or who is waiting: the runtime passes only effects that may
+//! happen.
 //! Read next: `dispatch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,23 +23,24 @@ use tokio::sync::oneshot;
 use crate::ask::Question;
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
-use crate::huge_pages;
-use crate::inlet::{Demand, Inlet, Wish};
-use crate::tool::keeper::{Keeper, Kept};
+use crate::input::{InputStream, PendingRead, Wanted};
+use crate::report::Report;
 use crate::tool::secret::Secrets;
+use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
 
-/// A shorter timer does not tell when it will have run out; it begins anew in another process. In milliseconds.
+/// The shortest timer whose time of expiry is recorded, in milliseconds; a shorter one starts again
+/// in another process.
 pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
 
-/// Why nothing is approved where nobody is there.
+/// The answer to a request for approval if no person is there.
 const NOBODY: &str = "nobody is there to approve it";
 
-/// What a [`World`] is made of.
+/// The parts of a [`World`].
 pub struct Settings {
     /// The tools that can be called.
     pub tools: Registry,
-    /// How many tool calls run at the same time, at least 1; more wait their turn.
+    /// The maximum number of tool calls at the same time, at least 1; further calls wait.
     pub tool_calls_max: usize,
     /// Where output goes.
     pub console: Console,
@@ -45,9 +48,9 @@ pub struct Settings {
     pub input: Box<dyn Read + Send>,
     /// Who answers questions.
     pub person: Person,
-    /// What tools are told and the core is not.
+    /// The secrets that tools receive and the journal does not.
     pub secrets: Secrets,
-    /// Answers given ahead, as they would be typed; used in order before the person is asked.
+    /// Prepared answers, as they would be typed; they are used in order before the person is asked.
     pub answers: Vec<String>,
     /// Whether Ctrl-C becomes [`Input::Interrupt`] instead of ending the process.
     pub is_interruptible: bool,
@@ -59,14 +62,15 @@ pub enum Person {
     AtInput,
     /// The person types elsewhere: on a terminal while the input is a file or a pipe.
     At(Box<dyn Read + Send>),
-    /// Nobody is there just now: questions stay open.
+    /// The person is away and may come back: questions stay open.
     Away,
-    /// Nobody will ever be there: what needs approval is refused; other questions stay open.
+    /// No person will come: requests for approval are refused, other questions stay open.
     Never,
 }
 
 impl Person {
-    /// Finds the person of this process: at standard input, else at the controlling terminal, else nowhere.
+    /// Finds the person of this process: at standard input, else at the controlling terminal, else
+    /// nowhere.
     pub fn find() -> Self {
         if io::stdin().is_terminal() {
             return Self::AtInput;
@@ -79,7 +83,8 @@ impl Person {
 }
 
 impl Settings {
-    /// Settings for this process: its standard streams, its person, Ctrl-C as input, eight tool calls at a time.
+    /// Settings for this process: its standard streams, its person, Ctrl-C as input, eight tool
+    /// calls at a time.
     pub fn standard(tools: Registry, answers: Vec<String>) -> Self {
         Self {
             tools,
@@ -94,72 +99,54 @@ impl Settings {
     }
 }
 
-/// What the parts of the world tell the core.
-pub(crate) enum Report {
-    /// The effect with this key is answered.
-    Answered {
-        key: String,
-        request: RequestId,
-        input: Input,
-    },
-    /// The effect with this key tells something before it is answered: a call what it is about to replace, a timer when it will have run out.
-    Told {
-        key: String,
-        request: RequestId,
-        input: Input,
-    },
-    /// The effect with this key will not be answered: the person has left the question open (end of file).
-    Unanswered { key: String, request: RequestId },
-    /// The person wants the run to stop.
-    Interrupt,
-}
-
-/// Performs effects on threads of its own and brings back inputs.
+/// Performs effects on threads of its own and returns inputs.
 pub struct World {
     tools: Registry,
     secrets: Secrets,
     console: Arc<Mutex<Console>>,
-    input: Lane,
-    person: Questions,
+    input: LazyInput,
+    person: AnswerSource,
     answers: VecDeque<String>,
-    /// What was started and can still be answered, with the key of the effect that started it.
+    /// The requests that can still be answered, each with the key of the effect that started it.
     open: BTreeMap<RequestId, String>,
-    /// Calls that start once all effects that were handed out together are known: one may be the consent to another.
+    /// Calls that start when all effects of one batch are known, because one effect may acknowledge
+    /// another's undo note.
     jobs: Vec<Job>,
-    /// Where calls wait for the journal's consent to what they replace.
-    consents: BTreeMap<RequestId, oneshot::Sender<Kept>>,
-    /// Keys of calls under way for which nobody waits, because their number has become another effect's.
+    /// Where calls wait until their undo notes are durable.
+    acknowledgements: BTreeMap<RequestId, oneshot::Sender<UndoNote>>,
+    /// The keys of running calls whose request number now belongs to another effect; no fiber waits
+    /// for them.
     orphans: BTreeSet<String>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
     is_output_close_known: bool,
-    huge_pages: huge_pages::Watch,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
 }
 
-/// What runs beside the core.
+/// The threads and tasks beside the thread that runs turns.
 struct Engine {
     runtime: Runtime,
     calls: Dispatch,
 }
 
-/// A stream that is read from the first time somebody waits for it.
-struct Lane {
-    inlet: Inlet,
+/// A stream that is read only after the first pending read.
+struct LazyInput {
+    stream: InputStream,
     source: Option<Box<dyn Read + Send>>,
 }
 
-enum Questions {
+/// Where answers to questions come from.
+enum AnswerSource {
     OnInput,
-    On(Lane),
+    On(LazyInput),
     Open,
     /// Open, except that nothing is approved.
     Denied,
 }
 
 impl World {
-    /// Makes a world. Nothing is read or written before the first effect.
+    /// Makes a world. It reads and writes nothing before the first effect.
     ///
     /// # Errors
     /// If the operating system gives no threads or, with `is_interruptible`, no signals.
@@ -176,16 +163,16 @@ impl World {
         let calls = Dispatch::new(settings.tool_calls_max, reporter.clone());
         let engine = Engine { runtime, calls };
         let console = Arc::new(Mutex::new(settings.console));
-        let lane = |source| Lane {
-            inlet: Inlet::new(reporter.clone(), Arc::clone(&console)),
+        let lazy = |source| LazyInput {
+            stream: InputStream::new(reporter.clone(), Arc::clone(&console)),
             source: Some(source),
         };
-        let input = lane(settings.input);
+        let input = lazy(settings.input);
         let person = match settings.person {
-            Person::AtInput => Questions::OnInput,
-            Person::At(terminal) => Questions::On(lane(terminal)),
-            Person::Away => Questions::Open,
-            Person::Never => Questions::Denied,
+            Person::AtInput => AnswerSource::OnInput,
+            Person::At(terminal) => AnswerSource::On(lazy(terminal)),
+            Person::Away => AnswerSource::Open,
+            Person::Never => AnswerSource::Denied,
         };
         Ok(Self {
             tools: settings.tools,
@@ -196,12 +183,11 @@ impl World {
             answers: settings.answers.into(),
             open: BTreeMap::new(),
             jobs: Vec::new(),
-            consents: BTreeMap::new(),
+            acknowledgements: BTreeMap::new(),
             orphans: BTreeSet::new(),
             reports,
             reporter,
             is_output_close_known: false,
-            huge_pages: huge_pages::Watch::default(),
             engine: Some(engine),
         })
     }
@@ -211,7 +197,8 @@ impl World {
         &self.tools
     }
 
-    /// Says whether standard output was closed by its reader, as by `| head`; a run is then told to stop by [`Input::Interrupt`], and should end quietly.
+    /// Says whether the reader of standard output has closed it, as `| head` does; the run then
+    /// gets [`Input::Interrupt`] and should end quietly.
     pub fn is_output_closed(&self) -> bool {
         self.console().is_output_closed()
     }
@@ -228,14 +215,14 @@ impl World {
                     self.call(request, key, &name, payload);
                 }
             }
-            EffectKind::Proceed { note, contents } => self.proceed(request, &key, Kept { note, contents }),
+            EffectKind::Proceed { note, contents } => self.proceed(request, &key, UndoNote { note, contents }),
             EffectKind::Write { stream, bytes } => self.console().write(stream, &bytes),
             EffectKind::Read { length_bytes_max } => {
                 if self.begin(request, &key) {
-                    self.read(Demand {
+                    self.read(PendingRead {
                         request,
                         key,
-                        wish: Wish::Bytes(length_bytes_max.max(1)),
+                        wanted: Wanted::Bytes(length_bytes_max.max(1)),
                     });
                 }
             }
@@ -260,9 +247,10 @@ impl World {
         }
     }
 
-    /// Notes that a request is open; `false` if this very effect was started before and is still under way.
+    /// Marks a request as open; returns `false` if the same effect is still under way.
     ///
-    /// After a rewind another effect may have the number of one that is still under way: the earlier one then no longer waits for anything.
+    /// After a rewind another effect may have the number of one that is still under way; the
+    /// earlier one then becomes an orphan.
     fn begin(&mut self, request: RequestId, key: &str) -> bool {
         match self.open.insert(request, key.to_owned()) {
             Some(before) if before == key => return false,
@@ -275,13 +263,13 @@ impl World {
         true
     }
 
-    /// Lets a call go on whose journal has consented.
-    fn proceed(&mut self, request: RequestId, key: &str, kept: Kept) {
+    /// Continues a call whose undo note is durable.
+    fn proceed(&mut self, request: RequestId, key: &str, kept: UndoNote) {
         if self.open.get(&request).is_some_and(|open| open == key)
-            && let Some(consent) = self.consents.remove(&request)
+            && let Some(acknowledgement) = self.acknowledgements.remove(&request)
         {
-            // The call may have failed meanwhile, for instance by its time limit.
-            let _ = consent.send(kept);
+            // The call may have failed in the meantime, for instance by its time limit.
+            let _ = acknowledgement.send(kept);
         }
     }
 
@@ -296,8 +284,8 @@ impl World {
                 return self.report(Report::Answered { key, request, input });
             }
         };
-        let (keeper, consent) = Keeper::new(request, key.clone(), self.reporter.clone());
-        self.consents.insert(request, consent);
+        let (undo_log, acknowledgement) = UndoLog::new(request, key.clone(), self.reporter.clone());
+        self.acknowledgements.insert(request, acknowledgement);
         self.jobs.push(Job {
             request,
             key,
@@ -308,16 +296,17 @@ impl World {
                 payload
             },
             tool,
-            keeper,
+            undo_log,
         });
     }
 
-    /// Reports when a long timer will have run out, so that it can go on in another process, and then after a while that it has.
+    /// Starts a timer; reports the time of expiry of a long one first, so that another process can
+    /// continue it.
     fn start_timer(&self, request: RequestId, key: String, delay_ms: u64) {
         if delay_ms >= TIMER_TOLD_MS_MIN {
             let at_ms = clock::now_ms().saturating_add(delay_ms);
             let input = Input::Due { request, at_ms };
-            self.report(Report::Told {
+            self.report(Report::Interim {
                 key: key.clone(),
                 request,
                 input,
@@ -326,7 +315,7 @@ impl World {
         self.time(request, key, delay_ms);
     }
 
-    /// Reports after a while; a timer that is withdrawn runs on, and its report concerns nobody.
+    /// Reports after a delay. A withdrawn timer is not stopped; its report is dropped.
     fn time(&self, request: RequestId, key: String, delay_ms: u64) {
         let Some(engine) = &self.engine else { return };
         let reporter = self.reporter.clone();
@@ -355,15 +344,15 @@ impl World {
                 )),
             }
         }
-        let demand = |key| Demand {
+        let pending = |key| PendingRead {
             request,
             key,
-            wish: Wish::Answer(question),
+            wanted: Wanted::Answer(question),
         };
         match &mut self.person {
-            Questions::OnInput => self.read(demand(key)),
-            Questions::On(lane) => lane.demand(self.engine.as_ref(), demand(key)),
-            Questions::Denied if is_approval(prompt) => {
+            AnswerSource::OnInput => self.read(pending(key)),
+            AnswerSource::On(terminal) => terminal.add(self.engine.as_ref(), pending(key)),
+            AnswerSource::Denied if is_approval(prompt) => {
                 let value = IOValue::new(NOBODY.to_owned());
                 self.report(Report::Answered {
                     key,
@@ -371,14 +360,14 @@ impl World {
                     input: Input::Answer { request, value },
                 });
             }
-            Questions::Open | Questions::Denied => {
+            AnswerSource::Open | AnswerSource::Denied => {
                 self.open.remove(&request);
             }
         }
     }
 
-    fn read(&mut self, demand: Demand) {
-        self.input.demand(self.engine.as_ref(), demand);
+    fn read(&mut self, pending: PendingRead) {
+        self.input.add(self.engine.as_ref(), pending);
     }
 
     fn withdraw(&mut self, request: RequestId) {
@@ -390,21 +379,21 @@ impl World {
         }
     }
 
-    /// Takes away whoever waits for a stream under this number.
+    /// Drops the pending reads and the acknowledgement of a request.
     fn forget(&mut self, request: RequestId) {
-        self.consents.remove(&request);
-        self.input.inlet.forget(request);
-        if let Questions::On(lane) = &self.person {
-            lane.inlet.forget(request);
+        self.acknowledgements.remove(&request);
+        self.input.stream.forget(request);
+        if let AnswerSource::On(terminal) = &self.person {
+            terminal.stream.forget(request);
         }
     }
 
-    /// Adds a report of the core's own; its receiver lives as long as `self`.
+    /// Sends a report to this world itself; the receiver lives as long as `self`.
     fn report(&self, report: Report) {
         let _ = self.reporter.send(report);
     }
 
-    /// Takes a report; finds nothing in one that concerns nobody any more.
+    /// Converts a report to an input; returns nothing if no fiber waits for it.
     fn admit(&mut self, report: Report) -> Option<Input> {
         match self.without_secrets(report) {
             Report::Interrupt => Some(Input::Interrupt),
@@ -412,7 +401,7 @@ impl World {
                 self.close(request, &key);
                 None
             }
-            Report::Told { key, request, input } => {
+            Report::Interim { key, request, input } => {
                 let is_open = self.open.get(&request).is_some_and(|open| *open == key);
                 is_open.then_some(input)
             }
@@ -421,13 +410,14 @@ impl World {
         }
     }
 
-    /// Masks secrets in what is reported. A call whose contents would bring one into the journal fails, and does nothing.
+    /// Masks secrets in a report. A call fails before it changes anything if its undo note would
+    /// store a secret in the journal.
     fn without_secrets(&mut self, report: Report) -> Report {
         let failed = |request, failure| Input::ToolResult {
             request,
             outcome: Err(failure),
         };
-        // What is too deep to be recorded is too deep to be looked through.
+        // A result too deep to be recorded is also too deep to be searched for secrets.
         let fitting = |input: Input| {
             if let Input::ToolResult {
                 request,
@@ -447,10 +437,10 @@ impl World {
                     .unwrap_or_else(|failure| failed(request, failure));
                 Report::Answered { key, request, input }
             }
-            Report::Told { key, request, input } => match self.secrets.mask_input(input) {
-                Ok(input) => Report::Told { key, request, input },
+            Report::Interim { key, request, input } => match self.secrets.mask_input(input) {
+                Ok(input) => Report::Interim { key, request, input },
                 Err(failure) => {
-                    self.consents.remove(&request);
+                    self.acknowledgements.remove(&request);
                     if let Some(engine) = &self.engine {
                         engine.calls.cancel(key.clone());
                     }
@@ -465,7 +455,7 @@ impl World {
         }
     }
 
-    /// Makes of a result that comes too late one that nobody waits for; of a call that was abandoned, nothing is told.
+    /// Converts a late result to an orphaned one; drops the result of a call that was abandoned.
     fn orphan(&mut self, key: String, input: Input) -> Option<Input> {
         let Input::ToolResult { outcome, .. } = input else {
             return None;
@@ -474,12 +464,12 @@ impl World {
         is_orphan.then_some(Input::Orphaned { key, outcome })
     }
 
-    /// Notes that an effect needs no answer any more; `false` if it did not need one before.
+    /// Marks a request as answered; returns `false` if it was not open.
     fn close(&mut self, request: RequestId, key: &str) -> bool {
         let is_open = self.open.get(&request).is_some_and(|open| open == key);
         if is_open {
             self.open.remove(&request);
-            self.consents.remove(&request);
+            self.acknowledgements.remove(&request);
         }
         is_open
     }
@@ -519,7 +509,6 @@ impl Drivers for World {
     }
 
     fn poll_input(&mut self) -> Option<Input> {
-        self.huge_pages.note_turn();
         loop {
             let report = self.reports.try_recv().ok()?;
             if let Some(input) = self.admit(report) {
@@ -530,39 +519,39 @@ impl Drivers for World {
 }
 
 impl Drop for World {
-    /// Stops the tools that are under way, kills their processes, and leaves the terminal clean.
+    /// Stops running tools, kills their processes and clears the progress line.
     fn drop(&mut self) {
-        self.input.inlet.close();
-        if let Questions::On(lane) = &self.person {
-            lane.inlet.close();
+        self.input.stream.close();
+        if let AnswerSource::On(terminal) = &self.person {
+            terminal.stream.close();
         }
         self.console().finish();
         if let Some(Engine { runtime, calls }) = self.engine.take() {
             calls.stop(&runtime);
-            // A thread may be waiting for a key that is never pressed; it ends with the process.
+            // A thread may wait for a key that the person never presses; it ends with the process.
             runtime.shutdown_background();
         }
     }
 }
 
-impl Lane {
-    fn demand(&mut self, engine: Option<&Engine>, demand: Demand) {
-        self.inlet.demand(demand);
+impl LazyInput {
+    fn add(&mut self, engine: Option<&Engine>, pending: PendingRead) {
+        self.stream.add(pending);
         if let Some(engine) = engine
             && let Some(source) = self.source.take()
         {
-            let inlet = self.inlet.clone();
-            engine.runtime.spawn_blocking(move || inlet.serve(source));
+            let stream = self.stream.clone();
+            engine.runtime.spawn_blocking(move || stream.serve(source));
         }
     }
 }
 
-/// Says whether a question is whether something may be done.
+/// Says whether a prompt asks for approval.
 fn is_approval(prompt: &IOValue) -> bool {
     prompt.is_record() && prompt.label().as_symbol().is_some_and(|label| label == "approve")
 }
 
-/// Turns every Ctrl-C into a report. The handler is in place when this returns.
+/// Reports every Ctrl-C. The handler is installed when this function returns.
 fn watch_interrupts(runtime: &Runtime, reporter: Sender<Report>) -> io::Result<()> {
     let _guard = runtime.enter();
     let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;

@@ -1,4 +1,5 @@
-//! How much slower is one durable append than a bare `INSERT` of the same bytes into an SQLite table? (commits per second)
+//! How much slower is one durable append than a bare `INSERT` of the same bytes into an SQLite
+//! table? (commits per second)
 #![allow(
     clippy::unwrap_used,
     missing_docs,

@@ -1,6 +1,7 @@
-//! What branches alone lead to: the records and blobs that can go when they go.
+//! The records and blobs that can be removed together with some branches.
 //!
-//! INVARIANT: every record on the way to a branch that stays, and every blob that such a record names, stays, in all runs of the store.
+//! INVARIANT: every record on the way to a branch that stays, and every blob that such a record
+//! names, stays, in all runs of the store.
 //! It does not choose the branches, and records that no branch leads to are not looked for.
 //! Read next: `copy.rs`.
 

@@ -1,7 +1,7 @@
 //! Copies branches of a run from one store to another, record for record.
 //!
-//! INVARIANT: what arrives has the same names; a head is set only when everything that it leads to is there, so a copy that is cut short can be
-//! made again.
+//! INVARIANT: what arrives has the same names; a head is set only when everything that it leads to
+//! is there, so a copy that is cut short can be made again.
 //! It does not look into records, and it moves no branch that has gone another way.
 //! Read next: `verify.rs`.
 
@@ -14,15 +14,18 @@ use crate::store::{Append, Blob, Head, HeadMove, Store, StoreError};
 /// Records are copied in portions of this many.
 const PORTION: u64 = 256;
 
-/// Makes the record that arrives in place of one: given that one, and the name of the one before it as it arrived.
+/// Makes the record that arrives in place of one: given that one, and the name of the one before it
+/// as it arrived.
 pub type Change<'a> = &'a mut dyn FnMut(&Record, Option<RecordHash>) -> Result<Record, RecordError>;
 
-/// Copies branches of a run, with the branches that their records were made on; returns how many records arrived.
+/// Copies branches of a run, with the branches that their records were made on; returns how many
+/// records arrived.
 ///
 /// With a change, each record arrives as that makes it, and `to` must not have the run.
 ///
 /// # Errors
-/// [`StoreError::HeadMoved`] if the run is there and has a branch that `from` does not know; nothing was changed then. Other failures of the stores.
+/// [`StoreError::HeadMoved`] if the run is there and has a branch that `from` does not know;
+/// nothing was changed then. Other failures of the stores.
 pub fn copy(
     from: &dyn Store,
     to: &mut dyn Store,

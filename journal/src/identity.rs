@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a value of these types is well formed; nothing downstream checks it again.
 //! Nothing here touches a store or a record's bytes.
-//! Read next: `packed.rs`.
+//! Read next: `record.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -166,7 +166,8 @@ impl fmt::Display for Sequence {
     }
 }
 
-/// Counts the owners a run has had: each [claim](crate::Store::claim) raises it, and an append under an older one is refused.
+/// Counts the owners a run has had: each [claim](crate::Store::claim) raises it, and an append
+/// under an older one is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(pub u64);
 
@@ -255,7 +256,8 @@ fn parse_hash(text: &str) -> Result<[u8; 32], IdentityError> {
 }
 
 impl RecordHash {
-    /// Names the record with these bytes that follows `parent`: their BLAKE3 hash with the parent's name as the key.
+    /// Names the record with these bytes that follows `parent`: their BLAKE3 hash with the parent's
+    /// name as the key.
     pub(crate) fn following(parent: Self, bytes: &[u8]) -> Self {
         Self(*blake3::keyed_hash(&parent.0, bytes).as_bytes())
     }

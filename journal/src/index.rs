@@ -1,12 +1,24 @@
-//! An index beside a journal: which turns of a branch filed something under a term, without reading those that did not.
+//! An index beside a journal: which turns of a branch filed something under a term, without reading
+//! the other turns.
 //!
-//! Owns the file, its tables and what is found in them; who extends it decides what is filed, and under which terms.
-//! INVARIANT: the index is derived. It may lag behind the journal, or be gone, but what it covers is what the records say: a mark names a record
-//! by its hash, and is committed together with all that was filed up to there. What disagrees with its seal is an error.
+//! Owns the file and its tables; whoever extends the index decides what is filed, and under which
+//! terms.
+//!
+//! * A *line* is a stretch of turns, each the child of the one before; a line that leaves another
+//!   names it as its parent.
+//! * A *mark* names a record that is covered with all its ancestors, and its line. There is one at
+//!   each multiple of [`MARK_EVERY`] positions, and one where an extension ended.
+//! * An *entry* is what a turn filed, and a *term* is a seal under which entries are found,
+//!   combined by exclusive or with that of `"run"` and the run's name. Terms are grouped by
+//!   [`REACH`] positions.
+//! * Rows have seals as the journal's have, over `"line"` id run parent first last, `"mark"` run
+//!   sequence record line, and `"entry"` line sequence place bytes.
+//!
+//! INVARIANT: the index is derived. It may lag behind the journal, or be gone, but what it covers
+//! is what the records say: a mark names a record by its hash, and one commit writes it with all
+//! entries up to there. A row that does not match its seal is an error.
 //!
 //! It reads no bodies, and writes nothing to the journal. Read next: `index/line.rs`.
-//!
-//! Source: `FORMAT.md`, "Index".
 
 mod file;
 mod line;
@@ -26,7 +38,8 @@ use crate::store::{Store, StoreError};
 /// Marks are made at every position that is a multiple of this, and where an extension ends.
 pub const MARK_EVERY: u64 = 1024;
 
-/// Terms are kept in order within so many positions, so that filing more of them touches few pages.
+/// The index sorts terms within groups of this many positions, so that filing more of them touches
+/// few pages.
 pub const REACH: u64 = 1 << 16;
 
 /// Something to look for: a checksum of what it consists of.
@@ -51,7 +64,7 @@ impl Term {
 
 /// Something that a turn filed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FiledEntry {
     /// The turn's position.
     pub sequence: Sequence,
     /// What it is to be found by.
@@ -64,12 +77,13 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Portion {
     /// In the order of the turns.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FiledEntry>,
     /// The last of the turns, which need not have filed anything.
     pub end: (Sequence, RecordHash),
 }
 
-/// Where something is filed: the turn's position, and the place among what that turn filed, counted from 0.
+/// Where something is filed: the turn's position, and the place among what that turn filed, counted
+/// from 0.
 pub type Place = (Sequence, u64);
 
 /// How far an index covers a branch.
@@ -116,11 +130,12 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the index of the journal at `journal`, for reading and extending; makes an empty one if there is none, or none of this version.
+    /// Opens the index of the journal at `journal`, for reading and extending; makes an empty one
+    /// if there is none, or none of this version.
     ///
     /// # Errors
-    /// [`StoreError::Io`], [`StoreError::Database`], also where nothing may be written; [`StoreError::NotAJournal`] if another program's database has
-    /// its name.
+    /// [`StoreError::Io`], [`StoreError::Database`], also where nothing may be written;
+    /// [`StoreError::NotAJournal`] if another program's database has its name.
     pub fn open(journal: &Path) -> Result<Self, StoreError> {
         let (connection, lock) = file::open_or_create(&file::of_journal(journal))?;
         Ok(Self {
@@ -152,7 +167,8 @@ impl Index {
         })
     }
 
-    /// Removes the index of the journal at `journal`, whatever state it is in; says whether there was one.
+    /// Removes the index of the journal at `journal`, whatever state it is in; says whether there
+    /// was one.
     ///
     /// # Errors
     /// [`StoreError::Locked`] while another process uses it, [`StoreError::Io`].
@@ -271,7 +287,7 @@ impl Index {
         Ok(count)
     }
 
-    /// Tells of what the turns covered filed under a term, until it is told to stop.
+    /// Calls `tell` with each entry that the covered turns filed under a term, until `tell` breaks.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] for rows that do not match their seals or are missing.
@@ -311,7 +327,7 @@ impl Index {
         Ok(())
     }
 
-    /// Tells of all that the turns covered in a range filed, until it is told to stop.
+    /// Calls `tell` with each entry that the covered turns in a range filed, until `tell` breaks.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -330,7 +346,8 @@ impl Index {
         Ok(())
     }
 
-    /// Lists under which terms the turns covered in a range filed things, by their places; the terms of each in ascending order.
+    /// Lists under which terms the turns covered in a range filed things, by their places; the
+    /// terms of each in ascending order.
     ///
     /// # Errors
     /// [`StoreError::Database`].

@@ -1,24 +1,24 @@
 //! Duet's journal: an append-only graph of hash-chained records behind a small store trait.
 //!
-//! A [`Record`] is one canonical Preserves value; its name is the BLAKE3 hash of its bytes with its parent's name as
-//! the key, so a [head](store::Head) pins its whole history. A branch is a name for a head, and forks share what came before.
-//! INVARIANT: whatever a [`Store`] has acknowledged it gives back byte for byte, or names the damage.
+//! A [`Record`] is one canonical Preserves value; its name is the BLAKE3 hash of its bytes with its
+//! parent's name as the key, so a [head](store::Head) pins its whole history. A branch is a name
+//! for a head, and forks share what came before.
+//! INVARIANT: whatever a [`Store`] has acknowledged it gives back byte for byte, or names the
+//! damage.
 //!
-//! The crate does not know Scheme, nor what the body of a record means; `FORMAT.md` and `schema.prs` describe the bytes.
-//! Read the modules in the order in which they stand here.
+//! The crate does not know Scheme, nor what the body of a record means; `FORMAT.md` and
+//! `schema.prs` describe the bytes. Read the modules in the order in which they stand here.
 
 pub mod collect;
 pub mod copy;
 pub mod identity;
 pub mod index;
 mod lock;
-pub mod packed;
 pub mod record;
 pub mod store;
-pub mod tail;
 pub mod verify;
 
+pub use duet_packed::{self as packed, PackedValue};
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
-pub use packed::PackedValue;
 pub use record::{ClosedRecord, Header, Record};
 pub use store::{Append, Blob, Head, HeadMove, Removal, Store, StoreError};

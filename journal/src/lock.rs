@@ -1,7 +1,8 @@
 //! Locks among processes: an empty file beside another, held alone or shared.
 //!
-//! INVARIANT: a lock ends when its owner drops it or its process dies. Closing the file would not be enough: the system's lock is the open
-//! file's, and a child process that is being started, by any thread, holds a copy of that until it runs its own program.
+//! INVARIANT: a lock ends when its owner drops it or its process dies. Closing the file would not
+//! be enough: the system's lock is the open file's, and a child process that is being started, by
+//! any thread, holds a copy of that until it runs its own program.
 //!
 //! It does not know what is locked, nor does it remove the file: another process may have it open.
 //! Read next: `store/sqlite/file.rs`.
@@ -30,15 +31,16 @@ impl Lock {
         }
     }
 
-    /// Takes the lock beside `path` alone, when nobody else has it any more; errors as [`try_alone`](Self::try_alone).
+    /// Takes the lock beside `path` alone, when nobody else has it any more; errors as
+    /// [`try_alone`](Self::try_alone).
     pub(crate) fn alone(path: &Path, doing: &'static str) -> Result<Self, StoreError> {
         let file = open(path, doing)?;
         file.lock().map_err(io_error(doing))?;
         Ok(Self(file))
     }
 
-    /// Takes the lock beside `path` together with others who share it, when nobody has it alone any more; errors as
-    /// [`try_alone`](Self::try_alone).
+    /// Takes the lock beside `path` together with others who share it, when nobody has it alone any
+    /// more; errors as [`try_alone`](Self::try_alone).
     pub(crate) fn shared(path: &Path, doing: &'static str) -> Result<Self, StoreError> {
         let file = open(path, doing)?;
         file.lock_shared().map_err(io_error(doing))?;
@@ -48,7 +50,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Where this fails, closing the file is left, which ends the lock as soon as no copy is open.
+        // Where this fails, closing the file is left, which ends the lock as soon as no copy is
+        // open.
         let _unlocked = self.0.unlock();
     }
 }

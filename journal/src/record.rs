@@ -1,7 +1,9 @@
 //! One record: an envelope the journal understands around a body it does not.
 //!
-//! INVARIANT: a [`Record`] is its canonical bytes and its parent's name; header, hash and body follow from them and never disagree.
-//! It does not look inside the body; `record/closed.rs` has records whose bodies may not even be values.
+//! INVARIANT: a [`Record`] is its canonical bytes and its parent's name; header, hash and body
+//! follow from them and never disagree.
+//! It does not look inside the body; `record/closed.rs` has records whose bodies may not even be
+//! values.
 //! Read next: `record/closed.rs`, then `store.rs`.
 //!
 //! Source: `journal/FORMAT.md`, "Record".
@@ -14,26 +16,16 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::identity::{BlobHash, BranchName, IdentityError, RecordHash, RunId, Sequence};
-use crate::packed::write::{atom, tag, unsigned};
-use crate::packed::{self, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, View};
+use crate::packed::{self, Compound, MAX_DEPTH, PackedError, PackedLimits, PackedValue, PackedWriter, View};
 
-/// The record format that this code writes, and the newest that it reads; the label of its records.
-pub const FORMAT: u64 = 2;
+/// The format of records, which is their label.
+pub const FORMAT: u64 = 1;
 
-/// The format whose bytes say the parent's name, and are named by their hash alone; the first field of its records.
-const NAMING_PARENT: u64 = 1;
-
-/// The label of the records of that format.
-const NAMING_PARENT_LABEL: &str = "record";
-
-/// How their bytes begin.
-const NAMING_PARENT_BEGINS: &[u8] = b"\xb4\xb3\x06record\xb0\x01\x01";
-
-/// Names a record by its bytes, and by its parent if they do not say it.
+/// Names a record by its bytes and its parent.
 pub(crate) fn name(bytes: &[u8], parent: Option<RecordHash>) -> RecordHash {
     match parent {
-        Some(parent) if !bytes.starts_with(NAMING_PARENT_BEGINS) => RecordHash::following(parent, bytes),
-        Some(_) | None => RecordHash::of(bytes),
+        Some(parent) => RecordHash::following(parent, bytes),
+        None => RecordHash::of(bytes),
     }
 }
 
@@ -62,27 +54,18 @@ impl Record {
     /// Makes a record of its parts.
     ///
     /// # Errors
-    /// [`RecordError::ParentAndSequence`], or [`PackedFault::TooLarge`].
+    /// [`RecordError::ParentAndSequence`], or [`Packed`](RecordError::Packed).
     pub fn new(header: Header, body: PackedValue) -> Result<Self, RecordError> {
         check_parent(&header)?;
-        // In the body's own room, which mostly holds the header too.
-        let mut bytes = body.into_bytes();
-        let body_bytes = bytes.len();
-        encode_header(&mut bytes, &header);
-        bytes.rotate_left(body_bytes);
-        let body = bytes.len() - body_bytes..bytes.len();
-        bytes.push(tag::END);
-        if bytes.len() > MAX_VALUE_BYTES {
-            let fault = PackedFault::TooLarge {
-                length_bytes: bytes.len(),
-                limit_bytes: MAX_VALUE_BYTES,
-            };
-            return Err(PackedError {
-                offset_bytes: MAX_VALUE_BYTES,
-                fault,
-            }
-            .into());
-        }
+        let room_bytes = ENVELOPE_BYTES + HASH_BYTES * header.blobs.len() + body.as_bytes().len();
+        let mut out = PackedWriter::new(limits(), room_bytes);
+        out.open(Compound::Record);
+        write_header(&mut out, &header);
+        let body_start = out.length_bytes();
+        out.packed(body.view());
+        let body = body_start..out.length_bytes();
+        out.close(Compound::Record);
+        let bytes = out.finish()?;
         Ok(Self(ClosedRecord {
             hash: name(&bytes, header.parent),
             header,
@@ -91,7 +74,7 @@ impl Record {
         }))
     }
 
-    /// Reads a record from its bytes, and the name of the record before it, which those of an older format say themselves.
+    /// Reads a record from its bytes and the name of the record before it, which they do not say.
     ///
     /// # Errors
     /// [`RecordError`] if they are not canonical, not a record, or of another format.
@@ -146,22 +129,30 @@ fn check_parent(header: &Header) -> Result<(), RecordError> {
     }
 }
 
-fn encode_header(out: &mut Vec<u8>, header: &Header) {
-    out.push(tag::RECORD);
-    unsigned(out, FORMAT);
-    atom(out, tag::STRING, header.run.as_str().as_bytes());
-    atom(out, tag::STRING, header.branch.as_str().as_bytes());
-    unsigned(out, header.sequence.number());
-    match &header.snapshot {
-        Some(hash) => atom(out, tag::BYTE_STRING, hash.as_bytes()),
-        None => out.push(tag::FALSE),
+/// Room for the fields of most headers: label, names, position, snapshot.
+const ENVELOPE_BYTES: usize = 96;
+
+/// A hash as a byte string.
+const HASH_BYTES: usize = 34;
+
+/// The limits of a whole record, whose body stands one level deep.
+fn limits() -> PackedLimits {
+    PackedLimits {
+        depth_max: MAX_DEPTH + 1,
+        ..PackedLimits::default()
     }
-    out.push(tag::SEQUENCE);
-    header
-        .blobs
-        .iter()
-        .for_each(|blob| atom(out, tag::BYTE_STRING, blob.as_bytes()));
-    out.push(tag::END);
+}
+
+fn write_header(out: &mut PackedWriter, header: &Header) {
+    out.unsigned(FORMAT);
+    out.string(header.run.as_str());
+    out.string(header.branch.as_str());
+    out.unsigned(header.sequence.number());
+    match &header.snapshot {
+        Some(hash) => out.byte_string(hash.as_bytes()),
+        None => out.boolean(false),
+    }
+    out.sequence(|out| header.blobs.iter().for_each(|blob| out.byte_string(blob.as_bytes())));
 }
 
 /// Says why bytes, or parts, are not a record.
@@ -173,13 +164,6 @@ pub enum RecordError {
     UnsupportedFormat {
         /// The version.
         found: u64,
-    },
-    /// A field is missing or of another kind.
-    Unexpected {
-        /// What should stand there.
-        expected: &'static str,
-        /// Where, in bytes.
-        offset_bytes: usize,
     },
     /// A name or number is not well formed.
     Identity(IdentityError),
@@ -207,11 +191,10 @@ impl From<IdentityError> for RecordError {
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Packed(_) => write!(f, "the bytes are not a canonical value"),
+            Self::Packed(_) => write!(f, "the bytes are not those of a record"),
             Self::UnsupportedFormat { found } => {
-                write!(f, "record format {found}, this program reads up to format {FORMAT}")
+                write!(f, "the record is of format {found}, this program reads format {FORMAT}")
             }
-            Self::Unexpected { expected, offset_bytes } => write!(f, "expected {expected} at byte {offset_bytes}"),
             Self::Identity(_) => write!(f, "the record's envelope has a malformed name or number"),
             Self::ParentAndSequence {
                 sequence,
@@ -231,7 +214,7 @@ impl std::error::Error for RecordError {
         match self {
             Self::Packed(error) => Some(error),
             Self::Identity(error) => Some(error),
-            Self::UnsupportedFormat { .. } | Self::Unexpected { .. } | Self::ParentAndSequence { .. } => None,
+            Self::UnsupportedFormat { .. } | Self::ParentAndSequence { .. } => None,
         }
     }
 }

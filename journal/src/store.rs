@@ -1,8 +1,8 @@
-//! What a store of records promises, whatever it keeps them in.
+//! The contract of a store of records.
 //!
 //! Owns the [`Store`] trait and the values it takes and gives; `store/error.rs` has the errors.
-//! INVARIANT: an append is compare-and-append: it happens whole, on the expected head, under the newest epoch, and is
-//! durable when it returns; or nothing happens.
+//! INVARIANT: an append is compare-and-append: it happens whole, on the expected head, under the
+//! newest epoch, and is durable when it returns; or nothing happens.
 //!
 //! A store does not decide when to commit, nor what can be given up; `collect.rs` does.
 //! Read next: `store/memory.rs`, the smallest complete store.
@@ -109,7 +109,8 @@ pub struct Removal<'a> {
     pub epoch: Epoch,
     /// Branches of the run.
     pub branches: &'a [BranchName],
-    /// Records that no other branch leads to; what hangs on them and was left behind by a rewind goes with them.
+    /// Records that no other branch leads to; what hangs on them and was left behind by a rewind
+    /// goes with them.
     pub records: &'a [RecordHash],
     /// Blobs that no other record names.
     pub blobs: &'a [BlobHash],
@@ -119,45 +120,54 @@ pub struct Removal<'a> {
 ///
 /// Several stores may look at the same runs; a claim decides which of them may write a run.
 pub trait Store: Send {
-    /// Makes the caller the owner of `run`, which comes into being if need be, and fences off earlier owners.
+    /// Makes the caller the owner of `run`, which comes into being if need be, and fences off
+    /// earlier owners.
     ///
-    /// `owner` is for people: it says who holds the run. The store may forget a claim when it is dropped before anything was written.
+    /// `owner` is for people: it says who holds the run. The store may forget a claim when it is
+    /// dropped before anything was written.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`] or a failure of the medium.
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError>;
 
-    /// Performs all of `appends` or none, in one durable commit; several may go to one branch, in order.
+    /// Performs all of `appends` or none, in one durable commit; several may go to one branch, in
+    /// order.
     ///
     /// # Errors
-    /// [`StoreError::HeadMoved`], [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`], [`StoreError::NotAChild`],
-    /// [`StoreError::MissingBlob`] and [`StoreError::NoRecords`] leave the store as it was. After any other error it is
-    /// unknown whether the commit happened: open the store again and look at the heads.
+    /// [`StoreError::HeadMoved`], [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`],
+    /// [`StoreError::NotAChild`], [`StoreError::MissingBlob`] and [`StoreError::NoRecords`] leave
+    /// the store as it was. After any other error it is unknown whether the commit happened: open
+    /// the store again and look at the heads.
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError>;
 
-    /// Performs all of `moves` or none, in one durable commit; several may go to one branch, in order. Records that are no longer reachable
-    /// stay where they are.
+    /// Performs all of `moves` or none, in one durable commit; several may go to one branch, in
+    /// order. Records that are no longer reachable stay where they are.
     ///
     /// # Errors
-    /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in the run.
+    /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in
+    /// the run.
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError>;
 
-    /// Removes branches, records and blobs, all of them or none, in one durable commit. What is not there is passed over.
+    /// Removes branches, records and blobs, all of them or none, in one durable commit. What is not
+    /// there is passed over.
     ///
-    /// That nothing else leads to them is for the caller to make sure: [`Garbage`](crate::collect::Garbage) does.
+    /// That nothing else leads to them is for the caller to make sure:
+    /// [`Garbage`](crate::collect::Garbage) does.
     ///
     /// # Errors
-    /// [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`]; [`StoreError::Inconsistent`] if a record to remove is the head of a branch that
-    /// stays. These leave the store as it was.
+    /// [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`]; [`StoreError::Inconsistent`] if a
+    /// record to remove is the head of a branch that stays. These leave the store as it was.
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError>;
 
-    /// Lists the runs that have a branch, in order of their names. A run that was claimed but never written to is not there yet.
+    /// Lists the runs that have a branch, in order of their names. A run that was claimed but never
+    /// written to is not there yet.
     ///
     /// # Errors
     /// A failure of the medium.
     fn runs(&self) -> Result<Vec<RunId>, StoreError>;
 
-    /// Says whether a run has a branch: whether [`runs`](Self::runs) lists it, at the cost of one look-up.
+    /// Says whether a run has a branch: whether [`runs`](Self::runs) lists it, at the cost of one
+    /// look-up.
     ///
     /// # Errors
     /// A failure of the medium.
@@ -175,17 +185,20 @@ pub trait Store: Send {
     /// [`StoreError::NoSuchRun`].
     fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError>;
 
-    /// Reads the records of a branch whose positions are in `range`, oldest first, as far as they exist.
+    /// Reads the records of a branch whose positions are in `range`, oldest first, as far as they
+    /// exist.
     ///
-    /// The records are whole and their hashes right; that each is the parent of the next, and the last the head, is for
-    /// [`verify`](crate::verify::verify) to say.
+    /// The records are whole and their hashes right; that each is the parent of the next, and the
+    /// last the head, is for [`verify`](crate::verify::verify) to say.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`]; [`StoreError::ChecksumMismatch`] for a record that has
-    /// changed, [`StoreError::NoSuchRecord`] for one that is gone, [`StoreError::Inconsistent`] for one that does not belong there.
+    /// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`]; [`StoreError::ChecksumMismatch`]
+    /// for a record that has changed, [`StoreError::NoSuchRecord`] for one that is gone,
+    /// [`StoreError::Inconsistent`] for one that does not belong there.
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError>;
 
-    /// Reads as [`read`](Self::read) does, but looks into no body, for who compares the bodies with what they should be.
+    /// Reads as [`read`](Self::read) does, but looks into no body, for who compares the bodies with
+    /// what they should be.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -242,8 +255,8 @@ pub trait Store: Send {
     }
 }
 
-/// Makes a record of its bytes after checking that they are those that `hash` names, after `parent`; names that are those of a `relative` are shared
-/// with it.
+/// Makes a record of its bytes after checking that they are those that `hash` names, after
+/// `parent`; names that are those of a `relative` are shared with it.
 fn checked_record(
     (hash, parent): (RecordHash, Option<RecordHash>),
     bytes: Vec<u8>,

@@ -1,7 +1,8 @@
-//! Says whether a branch is sound, and takes it back to its last sound record when asked.
+//! Verifies a branch, and on request takes it back to its last sound record.
 //!
 //! Owns the walk over a chain and the report.
-//! INVARIANT: it changes nothing unless [`repair`] is called, and then it moves one head and says what is lost.
+//! INVARIANT: it changes nothing unless [`repair`] is called, and then it moves one head and says
+//! what is lost.
 //!
 //! It trusts nothing of a store but the head; it does not look at branches' bodies.
 //! Read next: `FORMAT.md`.
@@ -72,10 +73,12 @@ impl Report {
     }
 }
 
-/// Walks over a branch from its first record and checks each record, the chain, the head and the blobs referred to.
+/// Walks over a branch from its first record and checks each record, the chain, the head and the
+/// blobs referred to.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`], and failures that say nothing about the branch.
+/// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`], and failures that say nothing about the
+/// branch.
 pub fn verify(store: &dyn Store, run: &RunId, branch: &BranchName) -> Result<Report, StoreError> {
     let no_branch = || StoreError::NoSuchBranch {
         run: run.clone(),
@@ -200,7 +203,8 @@ pub struct Lost {
     pub head: RecordHash,
 }
 
-/// Moves a damaged branch's head to its last sound record. Records are not deleted; `None` if there was no damage.
+/// Moves a damaged branch's head to its last sound record. Records are not deleted; `None` if there
+/// was no damage.
 ///
 /// # Errors
 /// [`StoreError::HeadMoved`] if the branch has moved since the report, [`StoreError::EpochFenced`];

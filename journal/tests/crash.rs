@@ -7,7 +7,7 @@ mod common;
 mod script;
 
 use duet_journal::StoreError;
-use duet_journal::store::memory::{Fault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
+use duet_journal::store::memory::{DiskFault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
 use proptest::prelude::*;
 use script::{Observation, Step, World, everything, observe};
 
@@ -63,7 +63,7 @@ fn run_with(script: &[Step], plan: FaultPlan) -> (SimulatedDisk, usize) {
 /// After the fault, the store has the acknowledged commits, perhaps with the commit under way; and
 /// work goes on.
 #[track_caller]
-fn check(script: &[Step], course: &Course, operation: u64, fault: Fault) {
+fn check(script: &[Step], course: &Course, operation: u64, fault: DiskFault) {
     let (disk, acknowledged) = run_with(script, FaultPlan::at(operation, fault));
     let mut store = MemoryStore::open(disk.restart(FaultPlan::default())).unwrap();
     let seen = observe(&store).unwrap();
@@ -89,10 +89,10 @@ fn check_everywhere(script: &[Step], torn: &[usize], seeds: &[u64]) -> u64 {
     losses.extend(torn.iter().map(|&kept_bytes| Loss::Torn { kept_bytes }));
     losses.extend(seeds.iter().map(|&seed| Loss::Reordered { seed }));
     for operation in 0..course.disk_operations {
-        check(script, &course, operation, Fault::Error);
+        check(script, &course, operation, DiskFault::Error);
         losses
             .iter()
-            .for_each(|&loss| check(script, &course, operation, Fault::Crash(loss)));
+            .for_each(|&loss| check(script, &course, operation, DiskFault::Crash(loss)));
     }
     course.disk_operations * (losses.len() as u64 + 1)
 }
@@ -145,7 +145,7 @@ proptest! {
 #[test]
 fn a_torn_last_commit_is_cut_off_and_said_so() {
     let course = run_without_faults(&everything());
-    let fault = Fault::Crash(Loss::Torn { kept_bytes: 40 });
+    let fault = DiskFault::Crash(Loss::Torn { kept_bytes: 40 });
     let (disk, acknowledged) = run_with(&everything(), FaultPlan::at(course.disk_operations - 1, fault));
     assert_eq!(acknowledged, everything().len() - 1);
     let store = MemoryStore::open(disk.restart(FaultPlan::default())).unwrap();

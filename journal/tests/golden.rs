@@ -1,5 +1,5 @@
-//! Journals of every released format are opened and continued by today's code, which writes the
-//! newest as it was written.
+//! The golden journals are opened, continued and still written by today's code; journals of another
+//! version are refused.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/writer.rs"]
@@ -13,37 +13,28 @@ use common::{Writer, at, branch, read_all, run};
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::verify::verify;
-use duet_journal::{Head, Header, Store};
+use duet_journal::{Head, Store, StoreError};
 use script::{World, observe, sample};
 
-/// The heads of the sample: run, branch, position, and the names in formats 1 and 2.
-const HEADS: [(&str, &str, u64, [&str; 2]); 3] = [
+/// The heads of the sample: run, branch, position, name.
+const HEADS: [(&str, &str, u64, &str); 3] = [
     (
         "r0",
         "b0",
         3,
-        [
-            "179d81232f14ae874fd0e1a9bc43830fe57b83e1e49b8c11093c18afb0003696",
-            "dedef21f269031e6e154e01bc1d440a58f4228ea155f5c6e0ac078e25a6678d3",
-        ],
+        "2196e6a454c7af6ec427f409ce43c13c903ae37506cd6993a2bd59ff384e32ef",
     ),
     (
         "r0",
         "b1",
         4,
-        [
-            "277e4bfea541f3d310d54cbf1ea8352506212adab37140c6ba1d8fc5f1a8e00b",
-            "609a537dcd13ff89776b3743e92294d0d2203628b9bd4b383bac14700df64eb8",
-        ],
+        "7d94117ae074a04b5c1ef1480bf2a7b63740ef4b6b8c121a3bee5d038a8cb0b9",
     ),
     (
         "r1",
         "b1",
         0,
-        [
-            "37df4aeef02c6ace0741f49c9d2563c2734205f6751f41cafe902e358b1aa313",
-            "41e088dfc6585bf9e94948472722600ae149406439d23f7181ab1c330ac6fbc1",
-        ],
+        "c0b4c59ed0a17ecdf16059f62ad41c5027bb25b96f57eeab15abdd47e7d65f44",
     ),
 ];
 
@@ -51,29 +42,20 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// The databases by the versions of their tables, from 1 on: the file, and the format of its
-/// records.
-const DATABASES: [(&str, usize); 3] = [("format-1.sqlite", 1), ("format-2.sqlite", 2), ("version-3.sqlite", 2)];
-
-/// A database, copied to where it can be opened.
-fn database(name: &str) -> (tempfile::TempDir, PathBuf) {
+/// The database, copied to where it can be opened.
+fn database() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
-    std::fs::copy(golden(name), &path).unwrap();
+    std::fs::copy(golden("journal.sqlite"), &path).unwrap();
     (folder, path)
 }
 
-fn ask<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
-    let connection = rusqlite::Connection::open(path).unwrap();
-    connection.query_one(sql, [], |row| row.get(0)).unwrap()
+fn log_bytes() -> Vec<u8> {
+    std::fs::read(golden("journal.log")).unwrap()
 }
 
-/// The logs, by version, and the format of their records.
-const LOGS: [(&str, usize); 3] = [("format-1.log", 1), ("format-2.log", 2), ("version-3.log", 2)];
-
-fn log(name: &str) -> SimulatedDisk {
-    let bytes = std::fs::read(golden(name)).unwrap();
-    SimulatedDisk::new(bytes, FaultPlan::default())
+fn open_log(bytes: Vec<u8>) -> Result<MemoryStore, StoreError> {
+    MemoryStore::open(SimulatedDisk::new(bytes, FaultPlan::default()))
 }
 
 fn written() -> MemoryStore {
@@ -82,51 +64,34 @@ fn written() -> MemoryStore {
     store
 }
 
-/// The contents of the records of all branches, with their bodies and without their names.
-fn said(store: &dyn Store) -> Vec<(Header, Vec<u8>)> {
-    let mut said = Vec::new();
-    for (run_name, branch_name, ..) in HEADS {
-        let records = store.read(&run(run_name), &branch(branch_name), at(0)..at(1 << 40));
-        said.extend(records.unwrap().iter().map(|record| {
-            let header = Header {
-                parent: None,
-                ..record.header().clone()
-            };
-            (header, record.body_bytes().to_vec())
-        }));
-    }
-    said
-}
-
-/// Requires a store to hold the sample as a format names it.
+/// Requires a store to hold the sample.
 #[track_caller]
-fn check(store: &dyn Store, format: usize) {
-    assert_eq!(said(store), said(&written()));
-    for (run_name, branch_name, sequence, names) in HEADS {
+fn check(store: &dyn Store) {
+    for (run_name, branch_name, sequence, name) in HEADS {
         let (run, branch) = (run(run_name), branch(branch_name));
         let expected = Head {
             branch: branch.clone(),
             sequence: at(sequence),
-            hash: names[format - 1].parse().unwrap(),
+            hash: name.parse().unwrap(),
         };
         assert_eq!(store.head(&run, &branch).unwrap(), Some(expected));
         assert!(verify(store, &run, &branch).unwrap().is_sound());
     }
 }
 
-/// Appends to a branch of the sample, whose new records are of the newest format.
+/// Appends to a branch of the sample.
 #[track_caller]
 fn go_on(store: &mut dyn Store) {
     let mut writer = Writer::claim(store, "r0", "b0");
     let head = store.head(&writer.run, &writer.branch).unwrap().unwrap();
     writer.head = Some((head.sequence, head.hash));
     let new = writer.write(store, &["<turn more>", "<turn still>"]).unwrap();
-    check_mixed(store);
+    check_continued(store);
     assert_eq!(store.record(&new[0].hash()).unwrap(), new[0]);
 }
 
 #[track_caller]
-fn check_mixed(store: &dyn Store) {
+fn check_continued(store: &dyn Store) {
     let mut writer = Writer {
         run: run("r0"),
         branch: branch("b0"),
@@ -144,59 +109,59 @@ fn check_mixed(store: &dyn Store) {
 }
 
 #[test]
-fn a_log_of_each_version_is_read_and_continued() {
-    for (name, format) in LOGS {
-        let mut store = MemoryStore::open(log(name)).unwrap();
-        check(&store, format);
-        go_on(&mut store);
-        check_mixed(&MemoryStore::open(store.into_disk()).unwrap());
-    }
+fn the_golden_log_is_read_and_continued() {
+    let mut store = open_log(log_bytes()).unwrap();
+    check(&store);
+    assert_eq!(observe(&store).unwrap(), observe(&written()).unwrap());
+    go_on(&mut store);
+    check_continued(&MemoryStore::open(store.into_disk()).unwrap());
 }
 
 #[test]
-fn the_newest_log_is_written_still() {
-    assert_eq!(written().disk().bytes(), log("version-3.log").bytes());
+fn the_golden_log_is_still_written() {
+    assert_eq!(written().disk().bytes(), log_bytes());
 }
 
 #[test]
-fn a_database_of_each_version_is_read_and_continued() {
-    for (name, format) in DATABASES {
-        let (_folder, path) = database(name);
-        check(&SqliteStore::open_to_read(&path).unwrap(), format);
-        let mut store = SqliteStore::open(&path, "golden").unwrap();
-        check(&store, format);
-        assert_eq!(store.claim(&run("r1"), "golden").unwrap().0, 2);
-        go_on(&mut store);
-        drop(store);
-        check_mixed(&SqliteStore::open_to_read(&path).unwrap());
-    }
-    let (_folder, path) = database("version-3.sqlite");
-    let expected = observe(&written()).unwrap();
-    assert_eq!(observe(&SqliteStore::open_to_read(&path).unwrap()).unwrap(), expected);
-}
-
-/// Records with long seals keep them beside new records.
-#[test]
-fn rows_of_both_kinds_of_seals_stand_side_by_side() {
-    let (_folder, path) = database("format-2.sqlite");
+fn the_golden_database_is_read_and_continued() {
+    let (_folder, path) = database();
+    let reader = SqliteStore::open_to_read(&path).unwrap();
+    check(&reader);
+    assert_eq!(observe(&reader).unwrap(), observe(&written()).unwrap());
+    drop(reader);
     let mut store = SqliteStore::open(&path, "golden").unwrap();
+    check(&store);
+    assert_eq!(store.claim(&run("r1"), "golden").unwrap().0, 2);
     go_on(&mut store);
     drop(store);
-    let lengths = "SELECT group_concat(length(seal)) FROM (SELECT seal FROM records ORDER BY id)";
-    assert_eq!(ask::<String>(&path, lengths), format!("{}8,8", "16,".repeat(9)));
-    assert_eq!(
-        ask::<i64>(&path, "SELECT length(seal) FROM heads WHERE branch = 'b0'"),
-        8
-    );
-    assert_eq!(
-        ask::<i64>(&path, "SELECT length(seal) FROM heads WHERE sequence = 4"),
-        16
-    );
+    check_continued(&SqliteStore::open_to_read(&path).unwrap());
+}
+
+fn said(refused: Result<impl Store, StoreError>) -> String {
+    refused.err().unwrap().to_string()
 }
 
 #[test]
-fn the_newest_rows_are_written_still() {
-    let (folder, golden) = database("version-3.sqlite");
+fn a_journal_of_another_version_is_refused_and_left_as_it_is() {
+    for version in [0, 2, 3] {
+        let expected = format!("the journal has version {version}, this program reads version 1");
+        let mut log = log_bytes();
+        log[8] = version;
+        assert_eq!(said(open_log(log)), expected);
+        let (_folder, path) = database();
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.pragma_update(None, "user_version", version).unwrap();
+        drop(connection);
+        let before = std::fs::read(&path).unwrap();
+        assert_eq!(said(SqliteStore::open_to_read(&path)), expected);
+        assert_eq!(said(SqliteStore::open(&path, "golden")), expected);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn the_golden_rows_are_still_written() {
+    let (folder, golden) = database();
     let path = folder.path().join("written");
     let (mut world, mut store) = (World::default(), SqliteStore::open(&path, "golden").unwrap());
     sample().iter().for_each(|step| world.take(step, &mut store).unwrap());
@@ -211,18 +176,5 @@ fn the_newest_rows_are_written_still() {
         );
         let count: i64 = connection.query_one(&differing, [], |row| row.get(0)).unwrap();
         assert_eq!(count, 0, "{table}");
-    }
-}
-
-/// A newer writer may write records that an older program does not know; the older one must not
-/// take them for damage.
-#[test]
-fn who_writes_raises_the_version_of_the_file() {
-    for (number, (name, _)) in (1..).zip(DATABASES) {
-        let (_folder, path) = database(name);
-        drop(SqliteStore::open_to_read(&path).unwrap());
-        assert_eq!(ask::<i64>(&path, "PRAGMA user_version"), number);
-        drop(SqliteStore::open(&path, "golden").unwrap());
-        assert_eq!(ask::<i64>(&path, "PRAGMA user_version"), 3);
     }
 }

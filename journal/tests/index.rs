@@ -10,20 +10,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use common::{Writer, at, branch, run};
-use duet_journal::index::{Coverage, Entry, Index, MARK_EVERY, Order, Portion, Term};
+use duet_journal::index::{Coverage, FiledEntry, Index, MARK_EVERY, Order, Portion, Term};
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, HeadMove, Record, Sequence, Store, StoreError};
 use proptest::prelude::*;
 
 /// A turn files its number under what it leaves divided by 3, and twice if it can be divided by 5.
-fn filed(record: &Record) -> Vec<Entry> {
+fn filed(record: &Record) -> Vec<FiledEntry> {
     let number = record
         .body_view()
         .items()
         .next()
         .and_then(|item| item.unsigned())
         .unwrap();
-    let entry = |sort: u64| Entry {
+    let entry = |sort: u64| FiledEntry {
         sequence: record.header().sequence,
         terms: vec![term(sort), term(100 + number)],
         bytes: vec![number as u8, sort as u8],
@@ -86,7 +86,7 @@ fn check(index: &mut Index, store: &dyn Store, name: &BranchName, to: Sequence) 
         expected.extend((0..).zip(entries));
     }
     let shown = |sought: Option<Term>| -> Found {
-        let is_sought = |entry: &Entry| sought.is_none_or(|term| entry.terms.contains(&term));
+        let is_sought = |entry: &FiledEntry| sought.is_none_or(|term| entry.terms.contains(&term));
         let kept = expected.iter().filter(|(_, entry)| is_sought(entry));
         kept.map(|(place, entry)| (entry.sequence.number(), *place, entry.bytes.clone()))
             .collect()

@@ -9,53 +9,35 @@
 //! | dataspace record, dictionary, set | Record, Dictionary, Set |
 //! | opaque reference | embedded value, if a [`Capabilities`] knows it |
 //!
-//! Everything else is refused with the path to the offending part. Canonical packed bytes are the one road: values are written to them straight
-//! from the heap, and an `IOValue` crosses through them as well, so that nothing rests on the `preserves` crate's own reader, whose large negative
-//! integers are wrong, nor on its ordering of integers beyond 128 bits, which is not one.
-//! INVARIANT: for every value of a dataspace there is exactly one text of bytes: `decode` accepts no other, `encode` writes no other.
-//! Conversion copies; it keeps no reference into the heap. Nothing here recurses. Read next: `boundary/encode.rs`, `boundary/scan.rs`.
-//!
-//! Source: Preserves 0.996, "Binary encoding" and "Canonical form".
+//! Everything else is refused with the path to the offending part. Every value crosses as canonical
+//! packed bytes: the encoder writes them straight from the heap, the decoder builds straight into
+//! it, and a tree of the `preserves` crate is packed or unpacked besides.
+//! INVARIANT: every value of a dataspace has exactly one form in bytes: `decode` accepts no other,
+//! `encode` writes no other. Conversion copies; it keeps no reference into the heap. Nothing here
+//! recurses. It does not know the bytes; the crate `duet-packed` does.
+//! Read next: `boundary/encode.rs`, `boundary/decode.rs`.
 
-mod convert;
 mod decode;
 mod encode;
 mod error;
-mod packed;
-mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use convert::{pack, unpack};
-pub use error::{BoundaryError, Fault, Path, PathStep, Refusal};
+pub use decode::decode;
+pub use encode::encode;
+pub use error::{BoundaryError, Path, PathStep, Refusal};
 
+use duet_packed::{MAX_DEPTH, PackedLimits, PackedWriter};
 use preserves::IOValue;
 
 use crate::heap::Heap;
 use crate::value::Value;
 
-/// Bounds of one conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most compound values inside each other.
-    pub depth_max: usize,
-    /// The most bytes of the packed form.
-    pub bytes_max: usize,
-}
-
-impl Limits {
-    /// 512 levels, 16 MiB.
-    pub const DEFAULT: Limits = Limits {
-        depth_max: 512,
-        bytes_max: 16 << 20,
-    };
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits::DEFAULT
-    }
-}
+/// The bounds of one conversion: 512 levels, 16 MiB.
+pub const LIMITS: PackedLimits = PackedLimits {
+    depth_max: MAX_DEPTH,
+    bytes_max: 16 << 20,
+};
 
 /// An opaque reference of the heap, without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,32 +70,6 @@ impl Capabilities for NoCapabilities {
     }
 }
 
-/// Writes a value as canonical packed bytes.
-///
-/// # Errors
-/// [`BoundaryError::Refused`] for what cannot leave, [`BoundaryError::TooDeep`], [`BoundaryError::TooLarge`].
-pub fn encode(
-    heap: &Heap,
-    value: Value,
-    limits: Limits,
-    capabilities: &mut dyn Capabilities,
-) -> Result<Vec<u8>, BoundaryError> {
-    encode::encode(heap, value, limits, capabilities)
-}
-
-/// Reads a value from canonical packed bytes, all of them.
-///
-/// # Errors
-/// [`BoundaryError::Malformed`], [`BoundaryError::TooDeep`], [`BoundaryError::TooLarge`], [`BoundaryError::HeapFull`]; the heap then holds garbage, no part of a value.
-pub fn decode(
-    heap: &mut Heap,
-    bytes: &[u8],
-    limits: Limits,
-    capabilities: &mut dyn Capabilities,
-) -> Result<Value, BoundaryError> {
-    decode::decode(heap, bytes, limits, capabilities)
-}
-
 /// The Preserves value of a heap value.
 ///
 /// # Errors
@@ -121,21 +77,24 @@ pub fn decode(
 pub fn to_preserves(
     heap: &Heap,
     value: Value,
-    limits: Limits,
+    limits: PackedLimits,
     capabilities: &mut dyn Capabilities,
 ) -> Result<IOValue, BoundaryError> {
-    unpack(&encode(heap, value, limits, capabilities)?, limits)
+    Ok(encode(heap, value, limits, capabilities)?.to_value())
 }
 
-/// The heap value of a Preserves value; annotations are dropped, dictionaries and sets take their canonical order.
+/// The heap value of a Preserves value; annotations are dropped, dictionaries and sets take their
+/// canonical order.
 ///
 /// # Errors
-/// As [`pack`] and [`decode`].
+/// As [`decode`]; [`BoundaryError::Packed`] too if a dictionary or set has a key twice.
 pub fn from_preserves(
     heap: &mut Heap,
     value: &IOValue,
-    limits: Limits,
+    limits: PackedLimits,
     capabilities: &mut dyn Capabilities,
 ) -> Result<Value, BoundaryError> {
-    decode(heap, &pack(value, limits)?, limits, capabilities)
+    let mut writer = PackedWriter::within(limits);
+    writer.value(value);
+    decode(heap, &writer.finish()?, limits, capabilities)
 }

@@ -20,7 +20,7 @@ use crate::datum::{Datum, Name, Node, Span};
 use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
 use crate::instruction::{Field, Instruction, Opcode, Role};
-use crate::primitive::{self, Body, Names, Primitive};
+use crate::primitive::{self, Names, Primitive, PrimitiveBody};
 use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 use crate::value::{Immediate, Value};
 
@@ -159,7 +159,7 @@ impl CodeSpace {
         let mut space = CodeSpace::new(host_primitives);
         for primitive in primitive::syntax::TABLE {
             if let Some(number) = space.primitive_numbers.get(primitive.name) {
-                space.primitives[*number as usize].body = Body::Host;
+                space.primitives[*number as usize].body = PrimitiveBody::Host;
             }
         }
         space

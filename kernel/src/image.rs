@@ -1,38 +1,40 @@
-//! Images: values, continuations and whole heaps as canonical Preserves, in chunks named by the BLAKE3 hash of their bytes.
+//! Images: whole heaps as canonical Preserves, in chunks named by the BLAKE3 hash of their bytes.
 //!
-//! [`freeze`] and [`thaw`] carry the graph reachable from some values into any heap; [`snapshot`] and [`restore`] carry a heap word for
-//! word, so that it goes on exactly as it would have; [`freeze_instance`] and [`restore_instance`] do so for an instance whose code may be loaded elsewhere in another order. Each chunk is a shallow Preserves record: names and texts stand in it as
-//! symbols and strings, object structure as one byte string in the code of `image/code.rs`, the words of a range as two in that of `image/columns.rs`.
-//! INVARIANT: whatever the bytes, decoding ends in memory proportional to them, or within the limits asked for, and yields a well-formed heap or an [`ImageError`].
-//! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next: `image/freeze.rs`.
+//! [`snapshot`] and [`restore`] carry a heap word for word, so that it goes on exactly as it would
+//! have; [`restore_instance`] does so for an instance whose code may be loaded here in another
+//! order. Each chunk is a shallow Preserves record: names stand in it as symbols, the words of a
+//! range as two byte strings in the code of `image/columns.rs`.
+//! INVARIANT: whatever the bytes, decoding ends in memory proportional to them, or within the
+//! limits asked for, and yields a well-formed heap or an [`ImageError`].
+//! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next:
+//! `image/snapshot.rs`.
 
+mod chunk;
 mod code;
 mod code_space;
 mod columns;
-mod freeze;
+mod graph;
 mod instance;
 mod names;
-mod packed;
 mod restore;
 mod shape;
 mod snapshot;
 #[cfg(test)]
 mod tests;
-mod thaw;
 
-pub use freeze::freeze;
-pub use instance::{digest, freeze_instance, restore_instance, thaw_instance};
+use chunk::write_chunk;
+use graph::graph;
+pub use instance::{digest, restore_instance};
 pub use restore::restore;
 pub use snapshot::{Snapshot, snapshot};
-pub use thaw::thaw;
+
+use duet_packed::PackedError;
 
 use crate::heap::{Heap, HeapFull, Kind, LiveRegisters};
 use crate::value::Value;
 
-/// The version of the format that is written, and the only one that is read.
+/// The version of the format of snapshots.
 const VERSION: u64 = 1;
-/// The version of the format of snapshots that is written; versions from 1 on are read.
-const SNAPSHOT_VERSION: u64 = 3;
 
 /// A place in code, named so that any process that has the unit can find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,7 +45,8 @@ pub struct CodePoint {
     pub offset: u32,
 }
 
-/// How the machine's code positions and primitives are named, and what they demand of the objects that refer to them.
+/// How the machine's code positions and primitives are named, and what they demand of the objects
+/// that refer to them.
 pub trait CodeNames: LiveRegisters {
     /// The name of a position of this process.
     fn name_of_position(&self, position: u32) -> Option<CodePoint>;
@@ -54,10 +57,12 @@ pub trait CodeNames: LiveRegisters {
     /// The detail bits of the code word of the procedure that begins at `position`, if one does.
     fn entry_detail(&self, position: u32) -> Option<u32>;
 
-    /// Whether a frame of `distance_words` words, the slot of its result included, may wait for a return to `position`.
+    /// Whether a frame of `distance_words` words, the slot of its result included, may wait for a
+    /// return to `position`.
     fn accepts_return(&self, position: u32, distance_words: u32) -> bool;
 
-    /// Whether the machine can run in a frame that waits for a return to `position` and whose register 0 holds `procedure`.
+    /// Whether the machine can run in a frame that waits for a return to `position` and whose
+    /// register 0 holds `procedure`.
     fn accepts_frame(&self, heap: &Heap, position: u32, procedure: Value) -> bool;
 
     /// Whether a closure captures what its code expects.
@@ -100,22 +105,6 @@ impl Chunk {
     }
 }
 
-/// Frozen values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// The chunk that names the others.
-    pub root: Chunk,
-    /// The others, in the order in which the root names them.
-    pub chunks: Vec<Chunk>,
-}
-
-impl Image {
-    /// The bytes of all chunks together.
-    pub fn length_bytes(&self) -> usize {
-        self.root.bytes.len() + self.chunks.iter().map(|chunk| chunk.bytes.len()).sum::<usize>()
-    }
-}
-
 /// Why an image cannot be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
@@ -134,11 +123,18 @@ pub enum ImageError {
     WrongName(ChunkName),
     /// The image is of another version of the format.
     UnknownVersion(u64),
-    /// The bytes of a chunk do not follow the format.
+    /// The bytes of a chunk are not the record that they should be.
+    Packed {
+        /// The chunk.
+        chunk: ChunkName,
+        /// What is wrong.
+        error: PackedError,
+    },
+    /// The code in a chunk does not follow the format.
     Malformed {
         /// The chunk.
         chunk: ChunkName,
-        /// Where, in bytes from the beginning of the chunk or of its code.
+        /// Where, in bytes from the beginning of the code.
         offset_bytes: usize,
         /// What should stand there.
         expected: &'static str,
@@ -177,7 +173,13 @@ impl std::fmt::Display for ImageError {
             ImageError::WrongName(name) => {
                 write!(formatter, "the bytes of chunk {} do not have its hash", Hex(&name.0))
             }
-            ImageError::UnknownVersion(version) => write!(formatter, "image format {version} is not known"),
+            ImageError::UnknownVersion(version) => {
+                write!(
+                    formatter,
+                    "the image is of version {version}, this program reads version {VERSION}"
+                )
+            }
+            ImageError::Packed { chunk, error } => write!(formatter, "{error} of chunk {}", Hex(&chunk.0)),
             ImageError::Malformed {
                 chunk,
                 offset_bytes,

@@ -4,7 +4,7 @@
 //! family's table of them, and the REPL's descriptions and the manual come from the same words.
 //! INVARIANT: a primitive has no effect but on its instance's heap; it allocates (or checks room)
 //! before it mutates, so that it can run again after a collection when it fails with
-//! [`Failure::HeapFull`]. An effect on the outside world is a request to the host.
+//! [`PrimitiveError::HeapFull`]. An effect on the outside world is a request to the host.
 //! It never calls back into Scheme: procedures that take procedures are written in Scheme.
 //! Read next: `machine.rs`.
 
@@ -28,18 +28,18 @@ pub struct Primitive {
     /// Its documentation: result, requirements, failures.
     pub documentation: &'static str,
     /// The implementation.
-    pub body: Body,
+    pub body: PrimitiveBody,
 }
 
 impl Primitive {
     /// Returns the properties that the compiler needs.
     pub fn kind(&self) -> PrimitiveKind {
         match self.body {
-            Body::Function(_) => PrimitiveKind::Function {
+            PrimitiveBody::Function(_) => PrimitiveKind::Function {
                 least: self.least,
                 most: self.most,
             },
-            Body::Control(_) | Body::Host => PrimitiveKind::Procedure,
+            PrimitiveBody::Control(_) | PrimitiveBody::Host => PrimitiveKind::Procedure,
         }
     }
 
@@ -51,7 +51,7 @@ impl Primitive {
 
 /// The implementation of a primitive.
 #[derive(Clone, Copy)]
-pub enum Body {
+pub enum PrimitiveBody {
     /// Computes a value from its arguments.
     Function(Function),
     /// Transfers control: a block of the machine's own unit.
@@ -61,9 +61,10 @@ pub enum Body {
 }
 
 /// The code of a computing primitive. The machine has checked the number of arguments.
-pub type Function = fn(&mut Context<'_>, &[Value]) -> Result<Value, Failure>;
+pub type Function = fn(&mut Context<'_>, &[Value]) -> Result<Value, PrimitiveError>;
 
-/// The blocks of the machine's own unit that primitives name; see `code/builtin.rs`.
+/// The blocks of the machine's own unit that primitives name, in the order of their table; see
+/// `code/builtin.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlBlock {
     /// `apply`.
@@ -98,7 +99,7 @@ pub struct Context<'a> {
 
 /// A failure of a primitive. The machine turns it into a condition that names the procedure.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Failure {
+pub enum PrimitiveError {
     /// The memory limit is reached; the machine collects and tries again once.
     HeapFull,
     /// Argument `argument` (from 0) is not `expected`: "a pair", "an exact integer".
@@ -132,15 +133,15 @@ pub enum Failure {
     },
 }
 
-impl From<HeapFull> for Failure {
-    fn from(_: HeapFull) -> Failure {
-        Failure::HeapFull
+impl From<HeapFull> for PrimitiveError {
+    fn from(_: HeapFull) -> PrimitiveError {
+        PrimitiveError::HeapFull
     }
 }
 
-impl From<NumberError> for Failure {
-    fn from(error: NumberError) -> Failure {
-        Failure::Arithmetic(error)
+impl From<NumberError> for PrimitiveError {
+    fn from(error: NumberError) -> PrimitiveError {
+        PrimitiveError::Arithmetic(error)
     }
 }
 
@@ -157,7 +158,7 @@ macro_rules! primitives {
                 least: $least,
                 most: primitives!(@most $most),
                 documentation: concat!($($documentation, "\n"),+),
-                body: $crate::primitive::Body::Function($function),
+                body: $crate::primitive::PrimitiveBody::Function($function),
             },)*
         ];
     };

@@ -73,9 +73,11 @@ pub struct Block {
 /// The identity of a global variable: stable across processes, independent of load order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GlobalName {
-    /// The library that defines it, as written: `(scheme base)`; the program's own top level is `(program)`.
+    /// The library that defines it, as written: `(scheme base)`; the program's own top level is
+    /// `(program)`.
     pub library: Name,
-    /// The name inside that library, before any renaming by an import. Macro-introduced definitions get a distinct name from the expander.
+    /// The name inside that library, before any renaming by an import. Macro-introduced definitions
+    /// get a distinct name from the expander.
     pub name: Name,
 }
 

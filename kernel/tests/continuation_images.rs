@@ -4,17 +4,15 @@
 #[path = "common/process.rs"]
 mod process;
 
-use std::collections::BTreeMap;
-
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{Limits, Register};
-use duet_kernel::image::{ChunkName, freeze_instance, restore_instance, snapshot, thaw_instance};
+use duet_kernel::image::snapshot;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Style, print};
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 use duet_kernel::value::Value;
-use process::{code_of, compiled};
+use process::{Store, code_of, compiled, moved};
 use proptest::prelude::*;
 
 /// More than any program here takes, so that a program that does not end is detected.
@@ -144,11 +142,9 @@ impl World {
 /// The way a computation travels.
 #[derive(Clone, Copy, Debug)]
 enum Vehicle {
-    /// As the graph of its instance.
-    Graph,
-    /// As its heap, word for word.
-    Heap,
-    /// As a continuation within its heap.
+    /// In a snapshot of its heap.
+    Snapshot,
+    /// Within the heap that it is in.
     Parked,
     /// It does not travel.
     Stays,
@@ -199,7 +195,7 @@ fn result(place: &Place<'_>, value: Value, names: &[CompiledUnit]) -> String {
 /// Runs a program in slices; between slices it travels.
 fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> String {
     let spaces = &world.programs[program];
-    let mut store: BTreeMap<ChunkName, Vec<u8>> = BTreeMap::new();
+    let mut store = Store::new();
     let mut machine = Machine::new();
     let mut place = Place {
         instance: Instance::new(LIMITS),
@@ -239,30 +235,11 @@ fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> St
     }
 }
 
-fn travel<'a>(
-    place: &mut Place<'a>,
-    parked: Value,
-    vehicle: Vehicle,
-    code: &'a CodeSpace,
-    store: &mut BTreeMap<ChunkName, Vec<u8>>,
-) -> Value {
+fn travel<'a>(place: &mut Place<'a>, parked: Value, vehicle: Vehicle, code: &'a CodeSpace, store: &mut Store) -> Value {
     match vehicle {
-        Vehicle::Graph => {
-            let image = freeze_instance(&place.instance, &[parked], place.code).unwrap();
-            let (instance, values) = thaw_instance(&image, LIMITS, code).unwrap();
-            *place = Place { instance, code };
-            values[0]
-        }
-        Vehicle::Heap => {
-            let heap = &mut place.instance.heap;
-            heap.set_register(Register::Runtime0, parked);
-            heap.collect_minor(&mut [], place.code);
-            let taken = snapshot(heap, place.code).unwrap();
-            let chunks = taken.chunks.into_iter().chain([taken.root.clone()]);
-            store.extend(chunks.map(|chunk| (chunk.name, chunk.bytes)));
-            let mut fetch = |name: ChunkName| store.get(&name).cloned();
-            let instance = restore_instance(&taken.root, LIMITS, &mut fetch, code).unwrap();
-            let parked = instance.heap.register(Register::Runtime0);
+        Vehicle::Snapshot => {
+            let instance = place.instance.clone();
+            let (instance, parked) = moved(instance, parked, (place.code, code), LIMITS, store);
             *place = Place { instance, code };
             parked
         }
@@ -273,8 +250,7 @@ fn travel<'a>(
 fn steps() -> impl Strategy<Value = Vec<(u64, Vehicle)>> {
     let slice = prop_oneof![4 => 1u64..12, 3 => 1u64..60, 2 => 1u64..300, 1 => 1u64..6000];
     let vehicle = prop_oneof![
-        4 => Just(Vehicle::Graph),
-        4 => Just(Vehicle::Heap),
+        8 => Just(Vehicle::Snapshot),
         1 => Just(Vehicle::Parked),
         1 => Just(Vehicle::Stays)
     ];
@@ -341,26 +317,4 @@ fn run_sliced(code: &CodeSpace, slice: u64) -> (String, Vec<Vec<u8>>) {
         }
     }
     panic!("it does not end");
-}
-
-#[test]
-fn a_fiber_parked_three_calls_deep_is_less_than_a_kilobyte() {
-    let unit = compiled(
-        "test",
-        "(define (ask prompt) (let wait ((i 0)) (if (< i 100000) (wait (+ i 1)) (string-append prompt \"?\"))))
-         (define (handle order customer) (list order (ask \"proceed\") customer 2.5))
-         (define (serve orders) (cons 'served (handle (car orders) (list \"Ann\" 4711))))
-         (serve '(tea coffee))",
-    );
-    let code = code_of(&[&unit]);
-    let mut instance = Instance::new(LIMITS);
-    let mut machine = Machine::new();
-    let procedure = instance.unit_procedure(&code, 1).unwrap();
-    machine.start(&mut instance, procedure, &[]);
-    assert_eq!(machine.run(&mut instance, &code, &mut 100).unwrap(), Outcome::OutOfFuel);
-    let parked = machine.capture(&mut instance, &code).unwrap();
-    let length = duet_kernel::image::freeze(&instance.heap, &[parked], &code)
-        .unwrap()
-        .length_bytes();
-    assert!(length < 1024, "{length} bytes");
 }

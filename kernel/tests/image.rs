@@ -10,7 +10,7 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::datum::reader::read_one;
 use duet_kernel::heap::{Limits, Register};
-use duet_kernel::image::{ChunkName, freeze, restore, snapshot, thaw};
+use duet_kernel::image::{ChunkName, restore, snapshot};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::value::Value;
 
@@ -120,22 +120,6 @@ fn check_travelling(mut travel: impl FnMut(&mut Process, Value, &str) -> Value) 
 }
 
 #[test]
-fn a_frozen_fiber_goes_on_in_another_process() {
-    check_travelling(|process, parked, text| {
-        let image = freeze(&process.instance.heap, &[parked], &process.code).unwrap();
-        let mut other = Process::new();
-        // Loads another program first, so that code has other positions.
-        other.load("(let f ((x 1)) (if (< x 5) (f (+ x 1)) 'other))");
-        other.load(text);
-        other.instance.link(&other.code).unwrap();
-        let thawed = thaw(&image, &mut other.instance.heap, &other.code).unwrap();
-        assert_eq!(freeze(&other.instance.heap, &thawed, &other.code).unwrap(), image);
-        *process = other;
-        thawed[0]
-    });
-}
-
-#[test]
 fn a_restored_heap_goes_on_as_if_nothing_had_happened() {
     let mut store: BTreeMap<ChunkName, Vec<u8>> = BTreeMap::new();
     check_travelling(|process, parked, _| {
@@ -151,23 +135,4 @@ fn a_restored_heap_goes_on_as_if_nothing_had_happened() {
         process.instance.heap = restore(&taken.root, LIMITS, &mut fetch, &process.code).unwrap();
         process.instance.heap.register(Register::Runtime0)
     });
-}
-
-#[test]
-fn a_parked_fiber_is_a_few_hundred_bytes() {
-    let text = "(define (handle order total)
-                  (let wait ((i 0)) (if (< i 100000) (wait (+ i 1)) (list order total i))))
-                (define (serve order) (cons 'served (handle order (* order 3))))
-                (define (session name) (list name (serve 4711) (serve 4712)))
-                (session \"customer\")";
-    let mut process = Process::new();
-    let unit = process.load(text);
-    process.start(unit);
-    let parked = process.run(50).unwrap_err();
-    let image = freeze(&process.instance.heap, &[parked], &process.code).unwrap();
-    assert!(
-        image.chunks.is_empty() && image.length_bytes() < 256,
-        "{} bytes",
-        image.length_bytes()
-    );
 }

@@ -5,7 +5,6 @@
 mod process;
 
 use duet_kernel::heap::{AllLive, Limits, LiveRegisters, Register};
-use duet_kernel::image::freeze;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
@@ -114,13 +113,6 @@ const HANDLE: &str = "
     (define (handle l) (let ((n (count l 0))) (let wait ((i 0)) (if (< i 100000) (wait (+ i 1)) n))))
     (define (serve) (let ((l (numbers 100))) (let ((n (handle l))) (list n 'served))))
     (serve)";
-
-#[test]
-fn an_image_holds_only_what_will_be_read() {
-    let (instance, code, parked) = parked(HANDLE);
-    let length = freeze(&instance.heap, &[parked], &code).unwrap().length_bytes();
-    assert!(length < 200, "{length} bytes, as if the list were in it");
-}
 
 #[test]
 fn a_collection_frees_what_captured_frames_will_not_read() {

@@ -10,10 +10,9 @@ mod common {
     pub(crate) mod process;
 }
 
-use common::process::{code_of, compiled};
+use common::process::{Store, code_of, compiled, moved};
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
-use duet_kernel::image::{freeze_instance, thaw_instance};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::unit::CompiledUnit;
@@ -160,14 +159,14 @@ struct Way {
     bytes_max: usize,
     /// The fuel after which it is parked and continues on another machine.
     slice: u64,
-    /// Whether it continues in a thawed instance.
-    is_frozen: bool,
+    /// Whether it goes on in an instance that was restored from a snapshot.
+    is_moved: bool,
 }
 
 const PLAIN: Way = Way {
     bytes_max: 64 << 20,
     slice: u64::MAX,
-    is_frozen: false,
+    is_moved: false,
 };
 
 /// Returns its result and the fuel that it took; nothing if it runs out of memory.
@@ -179,7 +178,7 @@ fn run(unit: &CompiledUnit, way: Way) -> Option<(String, u64)> {
     let (mut machine, mut instance) = (Machine::new(), Instance::new(limits));
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
     machine.start(&mut instance, procedure, &[]);
-    let mut used = 0;
+    let (mut used, mut store) = (0, Store::new());
     loop {
         let mut fuel = way.slice;
         let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
@@ -194,10 +193,8 @@ fn run(unit: &CompiledUnit, way: Way) -> Option<(String, u64)> {
             outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted | Outcome::Request { .. }) => panic!("{outcome:?}"),
         }
         let mut parked = machine.capture(&mut instance, &code).unwrap();
-        if way.is_frozen {
-            let image = freeze_instance(&instance, &[parked], &code).unwrap();
-            let (thawed, values) = thaw_instance(&image, limits, &code).unwrap();
-            (instance, parked) = (thawed, values[0]);
+        if way.is_moved {
+            (instance, parked) = moved(instance, parked, (&code, &code), limits, &mut store);
         }
         machine = Machine::new();
         machine.reinstate(&mut instance, &code, parked);
@@ -218,12 +215,12 @@ fn check(program: &Program, garbage: usize, slice: u64) -> TestCaseResult {
     let plain = run(&short, PLAIN);
     prop_assert!(plain.is_some(), "there is enough memory");
     let parked = Way { slice, ..PLAIN };
-    let frozen = Way {
+    let moved_on = Way {
         slice: slice + 10,
-        is_frozen: true,
+        is_moved: true,
         ..PLAIN
     };
-    for (name, way) in [("parked", parked), ("frozen", frozen)] {
+    for (name, way) in [("parked", parked), ("moved", moved_on)] {
         prop_assert_eq!(&run(&short, way), &plain, "{}", name);
     }
     let tight = Way {

@@ -8,9 +8,8 @@ mod common {
     pub(crate) mod process;
 }
 
-use common::process::{code_of, compiled};
+use common::process::{Store, code_of, compiled, moved};
 use duet_kernel::heap::{Limits, Statistics};
-use duet_kernel::image::{freeze_instance, thaw_instance};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::unit::CompiledUnit;
@@ -23,17 +22,17 @@ enum Between {
     Nothing,
     /// It is parked as a continuation in its heap and resumed by another machine.
     Park,
-    /// The instance is frozen to bytes, and continues in a code space with another program before
-    /// its own.
-    Freeze,
+    /// The instance is frozen to bytes, and goes on in a code space with another program before its
+    /// own.
+    Move,
 }
 
 /// Runs a program in a heap of at most `bytes_max`, with a break after each `slice` of fuel;
 /// returns its value as `write` writes it, and its heap's statistics.
 fn run(program: &CompiledUnit, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
     let limits = Limits { bytes_max };
-    let other = matches!(between, Between::Freeze).then(|| compiled("other", "(define other '(1 2 3))"));
-    let mut code = code_of(&[program]);
+    let other = matches!(between, Between::Move).then(|| compiled("other", "(define other '(1 2 3))"));
+    let (mut code, mut store) = (code_of(&[program]), Store::new());
     let (mut machine, mut instance) = (Machine::new(), Instance::new(limits));
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
     machine.start(&mut instance, procedure, &[]);
@@ -51,13 +50,12 @@ fn run(program: &CompiledUnit, bytes_max: usize, slice: u64, between: Between) -
                 machine = Machine::new();
                 machine.reinstate(&mut instance, &code, parked);
             }
-            Between::Freeze => {
+            Between::Move => {
                 let parked = machine.capture(&mut instance, &code).unwrap();
-                let image = freeze_instance(&instance, &[parked], &code).unwrap();
-                code = code_of(&[other.as_ref().unwrap(), program]);
-                let (thawed, values) = thaw_instance(&image, limits, &code).unwrap();
-                instance = thawed;
-                machine.reinstate(&mut instance, &code, values[0]);
+                let there = code_of(&[other.as_ref().unwrap(), program]);
+                let (restored, parked) = moved(instance, parked, (&code, &there), limits, &mut store);
+                (instance, code) = (restored, there);
+                machine.reinstate(&mut instance, &code, parked);
             }
         }
         machine.resume(Value::UNSPECIFIED);
@@ -111,7 +109,7 @@ fn continuations_prompts_and_images() {
     let program = compiled("control", CONTROL);
     check(&program, u64::MAX, Between::Nothing, "(102 7 30)");
     check(&program, 2, Between::Park, "(102 7 30)");
-    check(&program, 40, Between::Freeze, "(102 7 30)");
+    check(&program, 40, Between::Move, "(102 7 30)");
 }
 
 /// Two generators alternate, each inside its own prompt; then one is continued twice from the same
@@ -135,7 +133,7 @@ fn generators_in_prompts() {
     let program = compiled("generators", GENERATORS);
     check(&program, u64::MAX, Between::Nothing, expected);
     check(&program, 3, Between::Park, expected);
-    check(&program, 50, Between::Freeze, expected);
+    check(&program, 50, Between::Move, expected);
 }
 
 const GARBAGE: &str = "

@@ -157,8 +157,8 @@ pub(crate) fn to_value(actions: &[Action]) -> Result<Fact, PackedError> {
 /// Reads the actions that a value represents.
 ///
 /// # Errors
-/// [`DecodeError`] if [`to_value`] did not make the value.
-pub(crate) fn of_value(value: &Fact) -> Result<Vec<Action>, DecodeError> {
+/// [`DecodeError`] if `to_value` did not make the value.
+pub fn of_value(value: &Fact) -> Result<Vec<Action>, DecodeError> {
     Vec::decode(&value.value())
 }
 
@@ -198,12 +198,6 @@ macro_rules! actions {
         })*
 
         impl Codec for Action {
-            fn encode(&self) -> IOValue {
-                match self {
-                    $(Self::$kind(action) => action.encode(),)*
-                }
-            }
-
             fn write(&self, out: &mut PackedWriter) {
                 match self {
                     $(Self::$kind(action) => action.write(out),)*

@@ -83,10 +83,6 @@ pub struct Capability {
 codec_struct!(Capability "capability-state" { owner, from, caveats, is_revoked });
 
 impl Codec for Caveat {
-    fn encode(&self) -> IOValue {
-        self.source().clone()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.value(self.source());
     }

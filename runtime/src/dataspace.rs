@@ -25,7 +25,7 @@ use crate::collections::tracked::{Tracked, TrackedCell, Tracking, tracked_fields
 use crate::dataspace::index::{Change, Changes, Index};
 use crate::dataspace::listing::{ContentHash, Presence};
 use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
-use crate::model::codec::{Codec, DecodeError, Fields, record};
+use crate::model::codec::{Codec, DecodeError, Fields};
 use crate::model::identity::{ActorId, Counters, Handle, ObserverId};
 use crate::model::value::{Fact, compare};
 
@@ -281,13 +281,6 @@ codec_struct!(KnownMatches "matches" { observers, matches });
 
 /// Encodes the facts and the handles of matches; decoding rebuilds the index.
 impl Codec for Dataspace {
-    fn encode(&self) -> IOValue {
-        record(
-            "dataspace",
-            vec![self.counted().encode(), self.known_matches().encode()],
-        )
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.record("dataspace", |out| {
             self.counted().write(out);

@@ -7,6 +7,7 @@
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
+use duet_journal::packed::PackedWriter;
 pub use duet_journal::{Blob, BlobHash};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
@@ -104,18 +105,19 @@ pub enum Stream {
 }
 
 impl Codec for Stream {
-    fn encode(&self) -> IOValue {
-        IOValue::symbol(match self {
+    fn write(&self, out: &mut PackedWriter) {
+        out.symbol(match self {
             Self::Output => "output",
             Self::Error => "error",
-        })
+        });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        [Self::Output, Self::Error]
-            .into_iter()
-            .find(|stream| stream.encode() == *value)
-            .ok_or_else(|| DecodeError::kind("output or error", value))
+        match value.as_symbol().as_deref() {
+            Some("output") => Ok(Self::Output),
+            Some("error") => Ok(Self::Error),
+            _ => Err(DecodeError::kind("output or error", value)),
+        }
     }
 }
 

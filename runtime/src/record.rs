@@ -1,8 +1,9 @@
 //! What the journal keeps of a turn: the body of its record.
 //!
-//! Owns [`Body`] and, with `record/form.rs`, its encoding. INVARIANT: with the records before it, a body determines the turn: its inputs are in it with their
-//! payloads, so replay needs nothing else, and everything the turn decided is in it, so replay can tell a difference.
-//! It does not hash or chain; the journal's envelope does.
+//! Owns [`Body`] and, with `record/form.rs`, how it is written. INVARIANT: with the records before
+//! it, a body determines the turn: its inputs are in it with their payloads, so replay needs
+//! nothing else, and everything the turn decided is in it, so replay can tell a difference. It does
+//! not hash or chain; the journal's envelope does.
 //! Read next: `record/form.rs`, then `turn.rs`.
 
 pub mod divergence;
@@ -11,12 +12,13 @@ pub(crate) mod form;
 use std::fmt;
 
 use duet_journal::BlobHash;
+use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
 use crate::action::Action;
 use crate::codec_enum;
 use crate::gate::Verdict;
-use crate::model::codec::{Codec, DecodeError, Fields, label_of};
+use crate::model::codec::{Codec, DecodeError, Fields, is_labelled, label_of};
 use crate::model::failure::Failure;
 use crate::model::identity::ActorId;
 use crate::model::limits::Limits;
@@ -24,7 +26,7 @@ use crate::model::manifest::Manifest;
 use crate::policy::card::ToolCard;
 use crate::state::event::{Cause, Event};
 
-pub use form::{OLDEST, VERSION, told_and_done_bytes};
+pub use form::{VERSION, payload_bytes};
 
 /// The body of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,8 +55,6 @@ impl Body {
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Genesis {
-    /// The version of all bodies of the run: [`VERSION`] if it begins with this code.
-    pub version: u64,
     /// The main program; means something to whoever loads programs.
     pub program: IOValue,
     /// What the main program may do.
@@ -67,43 +67,38 @@ pub struct Genesis {
     pub tools: Vec<ToolCard>,
 }
 
-impl Genesis {
-    /// Says whether a run begins in the same way, in whatever version of bodies.
-    pub fn is_like(&self, other: &Self) -> bool {
-        let other = Self {
-            version: self.version,
-            ..other.clone()
-        };
-        *self == other
-    }
-}
-
 impl Codec for Genesis {
-    /// A run without tools has a record without them.
-    fn encode(&self) -> IOValue {
-        let mut fields = vec![
-            self.version.encode(),
-            self.program.encode(),
-            self.manifest.encode(),
-            self.limits.encode(),
-            self.pinned.encode(),
-        ];
-        if !self.tools.is_empty() {
-            fields.push(self.tools.encode());
-        }
-        crate::model::codec::record("run", fields)
+    fn write(&self, out: &mut PackedWriter) {
+        out.record("run", |out| {
+            Codec::write(&VERSION, out);
+            Codec::write(&self.program, out);
+            Codec::write(&self.manifest, out);
+            Codec::write(&self.limits, out);
+            Codec::write(&self.pinned, out);
+            Codec::write(&self.tools, out);
+        });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let has_tools = value.is_record() && value.value().len() > 5;
-        let mut fields = Fields::of(value, "run", if has_tools { 6 } else { 5 })?;
+        // The fields that follow are those of this version.
+        if is_labelled(value, "run")
+            && let Some(version) = value.value().iter().next()
+            && let Ok(found) = u64::decode(&version.into())
+            && found != VERSION
+        {
+            return Err(DecodeError::Version {
+                expected: VERSION,
+                found,
+            });
+        }
+        let mut fields = Fields::of(value, "run", 6)?;
+        let _version: u64 = fields.read("version")?;
         Ok(Self {
-            version: fields.read("version")?,
             program: fields.read("program")?,
             manifest: fields.read("manifest")?,
             limits: fields.read("limits")?,
             pinned: fields.read("pinned")?,
-            tools: if has_tools { fields.read("tools")? } else { Vec::new() },
+            tools: fields.read("tools")?,
         })
     }
 }

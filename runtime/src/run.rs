@@ -152,7 +152,7 @@ impl<P: Programs> Run<P> {
     /// [`RunError::Store`].
     pub fn start(start: Start, programs: P, policy: SnapshotPolicy, store: &mut dyn Store) -> Result<Self, RunError> {
         let epoch = store.claim(&start.run, &start.owner)?;
-        let body = PackedValue::from_value(&start.genesis.encode())?;
+        let body = PackedValue::write(|out| start.genesis.write(out))?;
         let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, programs)?;
         run.policy = policy;
         run.unflushed_blobs = start.pinned;

@@ -19,12 +19,12 @@ pub mod request;
 use std::sync::Arc;
 
 use duet_journal::packed::PackedWriter;
-use preserves::{IOValue, ValueImpl};
+use preserves::IOValue;
 
 use crate::capability::Capability;
 use crate::collections::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::dataspace::{Dataspace, Notice, ObserverRef};
-use crate::model::codec::{Codec, DecodeError, Fields, record};
+use crate::model::codec::{Codec, DecodeError, Fields};
 use crate::model::identity::{ActorId, CapabilityId, Counters, FacetId, Handle, RequestId};
 use crate::policy::entry::Entries;
 use crate::policy::item::Tools;
@@ -76,23 +76,6 @@ pub struct RunState {
 }
 
 impl Codec for RunState {
-    fn encode(&self) -> IOValue {
-        record(
-            "run-state",
-            vec![
-                self.counters.encode(),
-                self.dataspace.encode(),
-                self.held.encode(),
-                self.actors.encode(),
-                self.queue.encode(),
-                self.requests.encode(),
-                self.capabilities.encode(),
-                self.exit.encode(),
-                self.calls.encode(),
-            ],
-        )
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.record("run-state", |out| {
             self.counters.write(out);
@@ -108,9 +91,7 @@ impl Codec for RunState {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        // A snapshot without this field comes from a run that had made no calls.
-        let has_calls = value.is_record() && value.value().len() > 8;
-        let mut fields = Fields::of(value, "run-state", if has_calls { 9 } else { 8 })?;
+        let mut fields = Fields::of(value, "run-state", 9)?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -121,11 +102,7 @@ impl Codec for RunState {
             capabilities: fields.read("capabilities")?,
             capabilities_of: TrackedSet::default(),
             exit: fields.read("exit")?,
-            calls: if has_calls {
-                fields.read("calls")?
-            } else {
-                Tracked::default()
-            },
+            calls: fields.read("calls")?,
             tools: Arc::default(),
             entries: Entries::default(),
             has_touched_entries: false,

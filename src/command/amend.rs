@@ -1,4 +1,4 @@
-//! `duet amend`: a branch on which the world said something else.
+//! `duet amend`: begins a branch with another input in one turn.
 
 use duet_drivers::ask::Question;
 use duet_journal::{BranchName, Sequence, Store};
@@ -10,31 +10,46 @@ use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source::Source;
 use preserves::IOValue;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
-use crate::outfit::Outfit;
 use crate::query::read_value;
 use crate::session::Session;
 use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
 
-pub(super) const DETAILS: &str = "\
-The turn must be one in which the world said something. A new branch begins right before it, is told INPUT instead, and goes on
-from there; the branch addressed stays as it is. INPUT is text for a question or for reading, the text to evaluate, and for a
-tool its result as a value in Preserves text, or `<tool-failed KIND MESSAGE []>`.
+/// Begins a branch with another input in one turn.
+///
+/// The turn must be one with an input from outside. A new branch begins right before it, receives
+/// INPUT instead, and continues from there; the addressed branch does not change. INPUT is the text
+/// of an answer, of a line that is read, or of an expression to evaluate. For a tool it is the
+/// result as a value in Preserves text, or `<tool-failed KIND MESSAGE []>`.
+///
+///   duet amend review@7 no --branch refused
+///   duet amend review@3 '{content: "other text", next: #f, size_bytes: 10}'
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the turn.
+    address: String,
+    /// The other input.
+    #[arg(allow_negative_numbers = true)]
+    input: String,
+    /// Names the new branch; without it the name is that of the branch with the turn, as in main-3.
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  --branch NAME    what the new branch is called; otherwise it is named for the branch and the turn, such as main-3
-
-    duet amend review@7 no --branch refused
-    duet amend review@3 '{content: \"other text\", next: #f, size_bytes: 10}'";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let text = arguments.word(1).unwrap_or_default();
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let text = &arguments.input;
+    let journal = &arguments.journal;
     let mut store = journal.open_to_write("amend")?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
     let Some(turn) = place.turn else {
-        return Err(Failure::usage("the input of which turn?").advise(format!("`duet amend {}@N INPUT`", place.name())));
+        return Err(
+            CommandError::usage("the input of which turn?").advise(format!("`duet amend {}@N INPUT`", place.name()))
+        );
     };
     let source = Source {
         store: &store,
@@ -48,29 +63,27 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .checked_sub(1)
             .and_then(|before| Sequence::new(before).ok()),
     ) else {
-        return Err(
-            Failure::problem(format!("the world said nothing in {}", place.address(turn)))
-                .advise(format!("`duet log {}` shows which turns had an input", place.name())),
-        );
+        return Err(CommandError::problem(format!("{} has no input", place.address(turn)))
+            .advise(format!("`duet log {}` shows which turns had an input", place.name())));
     };
     let input = changed(&said, text)?;
-    let branch = new_branch(&store, &place, turn, arguments.one("branch"))?;
+    let branch = new_branch(&store, &place, turn, arguments.branch.as_deref())?;
     let owner = owner("amend");
     move_head(&mut store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
     let address = format!("{}/{branch}", place.run);
     terminal.message(&format!(
-        "{address} begins at {} and is told something else",
+        "{address} begins at {} with another input",
         place.address(before)
     ));
     let place = journal.resolve(&store, Some(&address))?;
-    let mut session = Session::resume(&place, (&mut store, journal.path()), Outfit::default(), "amend")?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "amend")?;
     session.parts().0.deliver_first(input);
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)
 }
 
-/// Makes the input that says `text` where the world said something else.
-fn changed(said: &Recorded, text: &str) -> Result<Input, Failure> {
+/// Makes an input with `text` in place of a recorded one.
+fn changed(said: &Recorded, text: &str) -> Result<Input, CommandError> {
     let (request, question) = match &said.what {
         What::Answer { request, question, .. } => (*request, question),
         What::Unasked(Input::Evaluate { sources, .. }) => {
@@ -80,24 +93,24 @@ fn changed(said: &Recorded, text: &str) -> Result<Input, Failure> {
             });
         }
         What::Unasked(_) => {
-            return Err(Failure::problem(format!(
-                "what the world said in turn {} has no other form",
+            return Err(CommandError::problem(format!(
+                "the input of turn {} cannot be changed",
                 said.turn
             )));
         }
     };
     let outcome = outcome(question, text)?;
-    let unfit = || Failure::usage(format!("`{text}` is nothing that turn {} could be told", said.turn));
+    let unfit = || CommandError::usage(format!("`{text}` is no input for turn {}", said.turn));
     answer(RequestId(request.0), question, &outcome).ok_or_else(unfit)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is answered")]
-fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>, Failure> {
+fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>, CommandError> {
     match question {
         EffectKind::Ask { prompt } => {
             let value = Question::read(prompt)
                 .answer(text)
-                .map_err(|error| Failure::usage(error.to_string()))?;
+                .map_err(|error| CommandError::usage(error.to_string()))?;
             Ok(Ok(value))
         }
         EffectKind::Read { .. } => Ok(Ok(IOValue::bytes(text.as_bytes().to_vec()))),
@@ -112,11 +125,16 @@ fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>
     }
 }
 
-fn new_branch(store: &dyn Store, place: &Place, turn: Sequence, name: Option<&str>) -> Result<BranchName, Failure> {
+fn new_branch(
+    store: &dyn Store,
+    place: &Place,
+    turn: Sequence,
+    name: Option<&str>,
+) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
     let is_free = |name: &BranchName| heads.iter().all(|head| head.branch != *name);
     let wrong = |name: &str, error: &dyn std::fmt::Display| {
-        Failure::usage(format!("`{name}` cannot be a branch's name: {error}"))
+        CommandError::usage(format!("`{name}` cannot be a branch's name: {error}"))
     };
     if let Some(name) = name {
         let branch = BranchName::new(name).map_err(|error| wrong(name, &error))?;
@@ -124,7 +142,7 @@ fn new_branch(store: &dyn Store, place: &Place, turn: Sequence, name: Option<&st
             Ok(branch)
         } else {
             Err(
-                Failure::usage(format!("{} has a branch {branch} already", place.run)).advise(format!(
+                CommandError::usage(format!("{} has a branch {branch} already", place.run)).advise(format!(
                     "`duet branches {}` lists them",
                     journal::name(&place.run, &branch)
                 )),
@@ -144,5 +162,5 @@ fn new_branch(store: &dyn Store, place: &Place, turn: Sequence, name: Option<&st
             return Ok(branch);
         }
     }
-    Err(Failure::problem("the run has every branch already"))
+    Err(CommandError::problem("the run has every branch already"))
 }

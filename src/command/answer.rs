@@ -1,25 +1,40 @@
-//! `duet answer`: the open question of a waiting run is answered, and the run goes on.
+//! `duet answer`: answers the open question of a waiting run and continues the run.
 
-use crate::arguments::Arguments;
 use crate::command::resume::ended;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::outfit::Outfit;
 use crate::session::Session;
 use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
 
-pub(super) const DETAILS: &str = "\
-The answer goes to the oldest open question; of a question with choices it must be one of them, or begin like one.
-The run then goes on, as with `duet resume ADDRESS --answer TEXT`; but nothing happens if no question is open.";
+/// Answers the open question of a waiting run and continues it.
+///
+/// The answer goes to the oldest open question. If the question has choices, the answer must be one
+/// of them or the beginning of one. The run then continues, as with `duet resume --answer`. Nothing
+/// happens if no question is open.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the waiting run or branch.
+    address: String,
+    /// The answer.
+    #[arg(allow_negative_numbers = true)]
+    text: String,
+    /// Makes calls again that the run made before it was taken back.
+    #[arg(long)]
+    again: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let text = arguments.word(1).unwrap_or_default();
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let text = &arguments.text;
+    let journal = &arguments.journal;
     let mut store = journal.open_to_write("answer")?;
-    let place = journal.resolve(&store, arguments.word(0))?;
+    let place = journal.resolve(&store, Some(&arguments.address))?;
     let name = place.name();
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
-        return Err(Failure::usage(format!(
+        return Err(CommandError::usage(format!(
             "only the newest turn of {name} can be answered, not turn {turn}"
         ))
         .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
@@ -27,17 +42,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut session = Session::resume(
         &place,
         (&mut store, journal.path()),
-        Outfit::answering(vec![text.to_owned()]),
+        WorldOptions::answering(vec![text.to_owned()]),
         "answer",
     )?;
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
-        return Ok(Code::FAILED);
+        return Ok(ExitCode::FAILED);
     }
     match session.questions().first() {
         None => {
             return Err(
-                Failure::problem(format!("{name} asks nothing at turn {}", session.head())).advise(format!(
+                CommandError::problem(format!("{name} asks nothing at turn {}", session.head())).advise(format!(
                     "`duet waits {name}` says what it waits for; `duet resume {name}` goes on"
                 )),
             );
@@ -45,9 +60,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Some(question) => question
             .answer(text)
             .map(drop)
-            .map_err(|error| Failure::usage(error.to_string()))?,
+            .map_err(|error| CommandError::usage(error.to_string()))?,
     }
-    if arguments.has("again") {
+    if arguments.again {
         session.call_again();
     }
     journal.set_current(&place.run, &place.branch);

@@ -1,22 +1,34 @@
-//! `duet branches`: the branches of a run.
+//! `duet branches`: lists the branches of a run.
 
 use duet_journal::Store;
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str =
-    "One line is one branch: its address with its newest turn; `@` marks the one that addresses without a branch mean.";
+/// Lists the branches of a run.
+///
+/// One line is one branch: its address with its newest turn. `@` marks the current branch, which an
+/// address without a branch means.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a run or a branch.
+    address: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve(&store, arguments.word(0))?;
+    let place = journal.resolve(&store, arguments.address.as_deref())?;
     let heads = store.heads(&place.run)?;
-    if arguments.has("json") {
+    if arguments.json {
         let branches = heads.iter().map(|head| {
             json!({
                 "branch": head.branch.as_str(),
@@ -26,11 +38,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             })
         });
         terminal.json(&json!(branches.collect::<Vec<_>>()))?;
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
     for head in heads {
         let mark = if head.branch == place.branch { '@' } else { ' ' };
         terminal.data(&format!("{mark} {}/{}@{}\n", place.run, head.branch, head.sequence))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }

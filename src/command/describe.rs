@@ -1,24 +1,32 @@
-//! `duet describe`: what a procedure does, in the words of its definition.
+//! `duet describe`: prints the docstring of a procedure.
 
 use duet_runtime::scheme::description::{Description, descriptions};
 
-use crate::arguments::Arguments;
+use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
-use crate::failure::{Code, Failure};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "It knows the forms and primitives of the kernel, the procedures of the runtime, and what the standard library defines.";
+/// Describes a procedure, a form or another name of a library.
+///
+/// Duet knows the forms and primitives of the kernel, the procedures of the runtime, and the
+/// definitions of the standard library.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The name.
+    name: String,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let name = arguments.word(0).unwrap_or_default();
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let name = &arguments.name;
     let found = descriptions(name, duet_stdlib::FILES);
     if found.is_empty() {
-        return Err(Failure::problem(format!("nothing is known of `{name}`"))
-            .advise("a program's own names are described by the program"));
+        return Err(CommandError::problem(format!("there is no description of `{name}`"))
+            .advise("`duet describe` knows the kernel, the runtime and the standard library"));
     }
     let entries: Vec<String> = found.iter().map(|description| entry(name, description)).collect();
     terminal.data(&entries.join("\n"))?;
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
 /// How a primitive or a procedure of the runtime is called.
@@ -47,7 +55,8 @@ fn entry(asked: &str, description: &Description) -> String {
     format!("{renamed}{call}{place}\n{lines}")
 }
 
-/// The library to import for a name that is defined in a text of the standard library: that of the text, or if it is internal, one that exports the name.
+/// The library to import for a name that is defined in a text of the standard library: that of the
+/// text, or if it is internal, one that exports the name.
 fn library(path: &str, name: &str) -> String {
     let is_internal = path.starts_with("duet/internal/");
     let own = || {
@@ -88,7 +97,8 @@ mod tests {
         assert_eq!(silent, BTreeSet::new(), "write `;;;>` lines above their definitions");
     }
 
-    /// The external names in the `export` declarations of a library's text, those of `all-from` left out.
+    /// The external names in the `export` declarations of a library's text, those of `all-from`
+    /// left out.
     fn exports(text: &str) -> Vec<String> {
         let (reading, errors) = read_all(text, SourceId(0));
         assert!(errors.is_empty(), "{errors:?}");

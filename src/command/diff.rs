@@ -1,4 +1,4 @@
-//! `duet diff`: what two futures did differently.
+//! `duet diff`: compares two branches or turns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,47 +14,63 @@ use duet_runtime::run::source::Source;
 use preserves::{IOValue, ValueImpl};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::brief::{self, brief};
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::render::shown;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::value_text::shown;
+use crate::value_text::{self, abbreviated};
 
-pub(super) const DETAILS: &str = "\
-It says up to which turn both share their history, what the first turns that differ differ in, and then what is only on the
-left (-) or only on the right (+): facts, output, and files that tools wrote. Without B, A is compared with the head of the
-current branch; two turns of one branch can be compared as well. Facts about who observes what are left out.
+/// Compares two turns or branches: where they part, and what each has alone.
+///
+/// Duet names the last turn that both share, the first difference of the turns after it, and then
+/// everything that is only on the left (-) or only on the right (+): facts, output, and files that
+/// tools wrote. Without B, Duet compares A with the head of the current branch. Two turns of one
+/// branch can be compared as well. Facts about who observes what are left out.
+///
+///   duet diff review/main review/what-if
+///   duet diff @5 @9 --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address on the left.
+    #[arg(value_name = "A")]
+    left: String,
+    /// The address on the right.
+    #[arg(value_name = "B")]
+    right: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet diff review/main review/what-if
-    duet diff @5 @9 --json";
-
-/// What one side did after what both share.
+/// The results of one side after the last shared turn.
 #[derive(Default)]
 struct Side {
     facts: Vec<IOValue>,
     output: String,
     errors: String,
-    /// What each file that was written or deleted was left as.
+    /// The last contents of each file that was written; nothing for a deleted one.
     files: BTreeMap<String, Option<String>>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let left = journal.resolve_turn(&store, arguments.word(0))?;
-    let right = journal.resolve_turn(&store, arguments.word(1))?;
+    let left = journal.resolve_turn(&store, Some(&arguments.left))?;
+    let right = journal.resolve_turn(&store, arguments.right.as_deref())?;
     let (left_source, right_source) = (source(&store, &left), source(&store, &right));
     let parting = part((&left_source, left.at()), (&right_source, right.at()))?;
     let sides = [look(&store, &left, &parting)?, look(&store, &right, &parting)?];
-    if arguments.has("json") {
+    if arguments.json {
         terminal.json(&as_json([&left, &right], &parting, &sides))?;
     } else {
         terminal.data(&text([&left, &right], &parting, &sides))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
 fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
@@ -65,7 +81,7 @@ fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
     }
 }
 
-fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, Failure> {
+fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, CommandError> {
     let facts = Shadow::at(&source(store, place), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let mut side = Side {
@@ -128,7 +144,7 @@ fn apart<'a, T: PartialEq>(left: &'a [T], right: &'a [T]) -> (Vec<&'a T>, Vec<&'
     (only(left, right), only(right, left))
 }
 
-/// The lines between what two texts begin and end with alike.
+/// The lines between the common beginning and the common end of two texts.
 fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut left, mut right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let same = std::iter::zip(&left, &right)
@@ -148,7 +164,7 @@ fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
         .element
         .map(|element| format!(" {}", element + 1))
         .unwrap_or_default();
-    let [left, right] = brief::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
+    let [left, right] = value_text::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
     format!(
         "turn {} of {} differs in its {}{element}\n  - {}  {left}\n  + {}  {right}\n",
         divergence.sequence,
@@ -216,9 +232,9 @@ fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
 
 /// Writes the facts that one side has; those that would look like one of the other side, in full.
 fn briefs(facts: &[&IOValue], others: &[&IOValue]) -> impl Iterator<Item = String> {
-    let others: BTreeSet<String> = others.iter().map(|fact| brief(fact)).collect();
+    let others: BTreeSet<String> = others.iter().map(|fact| abbreviated(fact)).collect();
     facts.iter().map(move |fact| {
-        Some(brief(fact))
+        Some(abbreviated(fact))
             .filter(|text| !others.contains(text))
             .unwrap_or_else(|| shown(fact))
     })

@@ -1,4 +1,4 @@
-//! `duet eval`: what an expression says at a turn of the past.
+//! `duet eval`: evaluates an expression at a turn of the past.
 
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{EffectKind, Input, Stream};
@@ -6,34 +6,49 @@ use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Step;
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::render;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
 
-pub(super) const DETAILS: &str = "\
-The run is brought back as it was after the turn, in memory, and the expression is evaluated there by the main program's actor:
-it sees what the program imports and defines, or in a session of `duet repl` what was typed. Nothing is recorded, and nothing is
-asked of the world: an expression that calls a tool or waits is given up.
+/// Evaluates an expression at a turn, without a trace.
+///
+/// Duet restores the run as it was after the turn, in memory, and the main program's actor
+/// evaluates the expression there: it sees the program's imports and definitions, or in a session
+/// of `duet repl` the texts that were typed. Duet records nothing and asks nothing of the world: an
+/// expression that calls a tool or waits is abandoned.
+///
+///   duet eval plan@3 '(length tasks)'
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the turn.
+    address: String,
+    /// The expression.
+    #[arg(value_name = "EXPR", allow_negative_numbers = true)]
+    expression: String,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet eval plan@3 '(length tasks)'";
-
-/// So many turns an expression may take.
+/// The maximum number of turns of an expression.
 const TURNS_MAX: usize = 10_000;
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let text = arguments.word(1).unwrap_or_default();
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let text = &arguments.expression;
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
     let mut run = session::restore(&store, &place)?;
     if run.state().exit.is_some() {
         let before = place.at().number().saturating_sub(1);
         return Err(
-            Failure::problem(format!("the run is over at {}", place.address(place.at()))).advise(format!(
+            CommandError::problem(format!("the run is over at {}", place.address(place.at()))).advise(format!(
                 "`duet eval {}@{before} EXPR` asks before its end",
                 place.name()
             )),
@@ -71,28 +86,28 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
             && let Outcome::Failed { failure } = turn.outcome
         {
-            let texts = render::Texts::of(run.programs().expander());
+            let texts = render::SourceTexts::of(run.programs().expander());
             terminal.message(&render::uncaught(&failure, &texts, &[], terminal.is_styled));
-            return Ok(Code::FAILED);
+            return Ok(ExitCode::FAILED);
         }
         match step {
             Step::Turn => {}
             Step::Idle | Step::Ended { .. } => {
                 let value = run.lend(MAIN).and_then(|(programs, _)| programs.observed());
                 shown.extend(value.map(|value| format!("{value}\n")));
-                if arguments.has("json") {
+                if arguments.json {
                     terminal.json(&json!({ "address": place.address(place.at()), "shown": shown }))?;
                 } else {
                     terminal.data(&shown)?;
                 }
-                return Ok(Code::OK);
+                return Ok(ExitCode::OK);
             }
         }
     }
     Err(refused(&format!("it takes more than {TURNS_MAX} turns")))
 }
 
-fn refused(why: &str) -> Failure {
-    Failure::problem(format!("the expression is given up: {why}"))
+fn refused(why: &str) -> CommandError {
+    CommandError::problem(format!("the expression was abandoned: {why}"))
         .advise("to let it act, begin a branch with `duet fork` and evaluate it there with `duet repl`")
 }

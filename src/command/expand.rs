@@ -1,5 +1,6 @@
-//! `duet expand`: a program after macro expansion.
+//! `duet expand`: prints a program after macro expansion.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annotate_snippets::Level;
@@ -9,28 +10,35 @@ use duet_kernel::expander::Expander;
 use duet_kernel::transformer::TransformerMachine;
 use duet_runtime::scheme::host;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::launch::Launch;
-use crate::render::{self, Texts};
+use crate::render::{self, SourceTexts};
 use crate::session;
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-Locals are written name.number, globals of the program @name, others @(library)name. The libraries that it needs are not shown.";
+/// Shows a program after macro expansion.
+///
+/// Locals are written name.number, globals of the program @name, others @(library)name. The
+/// libraries that the program needs are not shown.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The program.
+    file: PathBuf,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let code = CodeSpace::new(&host::primitives());
-    let units = units(arguments, &code, terminal)?;
+    let units = units(&arguments.file, &code, terminal)?;
     if let Some(program) = units.last() {
         terminal.data(&format!("{program}\n"))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
-/// Expands the program that the arguments name: the libraries it needs, then itself.
-pub(super) fn units(arguments: &Arguments, code: &CodeSpace, terminal: &Terminal) -> Result<Vec<Arc<Unit>>, Failure> {
-    let launch = Launch::read(arguments.word(0).unwrap_or_default(), None, Vec::new())?;
+/// Expands a program: the libraries that it needs, then itself.
+pub(super) fn units(program: &Path, code: &CodeSpace, terminal: &Terminal) -> Result<Vec<Arc<Unit>>, CommandError> {
+    let launch = Launch::read(program, None, Vec::new())?;
     let mut expander = Expander::new(code.signatures(), session::default_libraries())
         .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
     let mut libraries = session::libraries(&launch.path);
@@ -38,8 +46,8 @@ pub(super) fn units(arguments: &Arguments, code: &CodeSpace, terminal: &Terminal
     let expansion = expander
         .expand_program(&name, &launch.text, &mut libraries)
         .map_err(|errors| {
-            let texts = Texts::of(&expander);
-            Failure::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
+            let texts = SourceTexts::of(&expander);
+            CommandError::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
         })?;
     Ok(expansion.units)
 }

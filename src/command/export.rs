@@ -1,8 +1,8 @@
-//! `duet export`: a run as one file, with all that is needed to replay it elsewhere.
+//! `duet export`: writes a run into one file, with everything that a replay elsewhere needs.
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use duet_journal::copy::copy;
 use duet_journal::store::memory::MemoryStore;
@@ -11,47 +11,58 @@ use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
+use crate::export_file;
 use crate::journal::{Journal, Place, owner, read_address};
 use crate::marks::{self, Marked};
-use crate::parcel;
 use crate::redact::Secrets;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
 
-pub(super) const DETAILS: &str = "\
-The file holds the records of the run, the texts of its program, its snapshots and its marks; with a branch in the address it
-holds that branch alone. `duet import` takes it into another journal. Secrets are masked: the values of environment variables whose names
-say so (KEY, TOKEN, SECRET, PASSWORD …), and what `--redact` names. A masked history has other record names and no snapshots; it
-is replayed before it is written, and refused if it does not come out the same, or if a program's text has a secret in it.
+/// Writes a run into one file, from which it can be replayed elsewhere.
+///
+/// The file holds the records of the run, the texts of its program, its snapshots and its marks. If
+/// the address has a branch, the file holds that branch alone. `duet import` reads the file into
+/// another journal.
+///
+/// Duet masks secrets: the values of environment variables whose names say so (KEY, TOKEN, SECRET,
+/// PASSWORD …), and the texts that `--redact` names. A masked history has other record names and no
+/// snapshots. Duet replays it before it writes the file, and refuses it if the replay differs or a
+/// program's text has a secret in it.
+///
+///   duet export review review.duet
+///   duet export review/what-if part.duet --redact hunter2
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the run or branch.
+    address: String,
+    /// The file to write, which must not exist.
+    file: PathBuf,
+    /// Masks this text as well; may be given several times.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    redact: Vec<String>,
+    /// Masks nothing and leaves the records as they are, byte for byte.
+    #[arg(long)]
+    with_secrets: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  --redact TEXT    masks this text as well; may be given several times
-  --with-secrets   leaves everything as it is, byte for byte
-
-    duet export review review.duet
-    duet export review/what-if part.duet --redact hunter2";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let path = Path::new(arguments.word(1).unwrap_or_default());
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let path = &arguments.file;
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve(&store, arguments.word(0))?;
-    let is_one = arguments
-        .word(0)
-        .map(read_address)
-        .transpose()?
-        .unwrap_or_default()
-        .branch
-        .is_some();
+    let place = journal.resolve(&store, Some(&arguments.address))?;
+    let is_one = read_address(&arguments.address)?.branch.is_some();
     let heads = if is_one {
         vec![place.head.clone()]
     } else {
         store.heads(&place.run)?
     };
-    let mut secrets = Secrets::of(arguments.all("redact"));
-    if !arguments.has("with-secrets") {
+    let mut secrets = Secrets::of(&arguments.redact);
+    if !arguments.with_secrets {
         learn(&store, &place, &heads, &mut secrets)?;
     }
     let mut exported = MemoryStore::default();
@@ -69,14 +80,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         check(&exported, &place)?;
         count
     };
-    let marks = marked(&journal, (&store, &exported), (&place.run, &heads), terminal)?;
-    let bytes = parcel::pack(exported, &marks);
+    let marks = marked(journal, (&store, &exported), (&place.run, &heads), terminal)?;
+    let bytes = export_file::pack(exported, &marks);
     if let Some(secret) = secrets.find_in(&bytes) {
         let shown: String = secret.chars().take(2).collect();
-        return Err(Failure::problem(format!("a secret that begins with `{shown}` stands in a text of the program, or in another place that cannot be masked"))
+        return Err(CommandError::problem(format!("a secret that begins with `{shown}` stands in a text of the program, or in another place that cannot be masked"))
             .advise("`--with-secrets` exports everything as it is"));
     }
-    write(path, &bytes).map_err(|error| Failure::caused(format!("cannot write `{}`", path.display()), &error))?;
+    write(path, &bytes).map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
     let masked = if secrets.count() > 0 {
         format!(", {} secrets masked", secrets.count())
     } else {
@@ -87,7 +98,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         place.run,
         path.display()
     ));
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
 /// The lines of the marks whose turns are exported, by the names that their records have there.
@@ -96,7 +107,7 @@ fn marked(
     (store, exported): (&dyn Store, &dyn Store),
     (run, heads): (&RunId, &[Head]),
     terminal: &mut Terminal,
-) -> Result<String, Failure> {
+) -> Result<String, CommandError> {
     let (mut lines, mut left_out) = (String::new(), Vec::new());
     for (mark, marked) in marks::of(journal, run) {
         let mut record = None;
@@ -114,14 +125,14 @@ fn marked(
     }
     if !left_out.is_empty() {
         terminal.message(&format!(
-            "left out, as no branch that is exported leads there: {}",
+            "left out, because no exported branch leads there: {}",
             left_out.join(" ")
         ));
     }
     Ok(lines)
 }
 
-/// Writes a file that is there whole or not at all, and replaces none.
+/// Writes a file whole or not at all, and replaces none.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if path.exists() {
         return Err(std::io::Error::new(
@@ -136,7 +147,7 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::rename(beside, path)
 }
 
-fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), Failure> {
+fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), CommandError> {
     for head in heads {
         let place = Place {
             branch: head.branch.clone(),
@@ -155,7 +166,7 @@ fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets
 }
 
 /// Requires that every branch replays.
-pub(super) fn check(store: &dyn Store, place: &Place) -> Result<(), Failure> {
+pub(super) fn check(store: &dyn Store, place: &Place) -> Result<(), CommandError> {
     for head in store.heads(&place.run)? {
         let place = Place {
             branch: head.branch.clone(),

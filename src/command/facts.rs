@@ -1,34 +1,47 @@
-//! `duet facts`: what is asserted at a turn, and by whom.
+//! `duet facts`: lists the assertions at a turn, with their actors.
 
 use duet_runtime::state::request::Held;
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::query::Query;
-use crate::render::shown;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::value_text::shown;
 
-pub(super) const DETAILS: &str = "\
-One line is one assertion: its handle, the actor that makes it, and the value as Preserves text. The run is brought back as it
-was after the turn; nothing is executed outside. With a pattern only facts that match are listed: a value in which `_` stands
-for anything, or a label alone.
+/// Lists the assertions that hold at a turn.
+///
+/// One line is one assertion: its handle, the actor that makes it, and the value as Preserves text.
+/// Duet restores the run as it was after the turn and executes nothing outside. With a pattern it
+/// lists only matching facts: a pattern is a value in which `_` matches anything, or a label alone.
+///
+///   duet facts review@12
+///   duet facts @-1 '<greeted _>'
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// The pattern that facts must match.
+    pattern: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet facts review@12
-    duet facts @-1 '<greeted _>'";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
-    let query = arguments.word(1).map(Query::read).transpose()?;
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
+    let query = arguments.pattern.as_deref().map(Query::read).transpose()?;
     let run = session::restore(&store, &place)?;
     let is_sought = |held: &Held| query.as_ref().is_none_or(|query| query.finds(&held.fact.value()));
     let held: Vec<_> = run.state().held.iter().filter(|(_, held)| is_sought(held)).collect();
-    if arguments.has("json") {
+    if arguments.json {
         let facts = held.iter().map(|(handle, held)| {
             json!({
                 "handle": handle.0,
@@ -38,7 +51,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             })
         });
         terminal.json(&json!(facts.collect::<Vec<_>>()))?;
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
     for (handle, held) in &held {
         let value = shown(&held.fact.value());
@@ -56,5 +69,5 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         };
         terminal.message(&format!("{what} is asserted at {}", place.address(place.at())));
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }

@@ -1,36 +1,47 @@
-//! `duet fork`: other futures of one past.
+//! `duet fork`: begins branches at a turn.
 
 use duet_runtime::run::heads;
 use std::collections::BTreeSet;
 
 use duet_journal::{BranchName, Store};
-use duet_runtime::run::replay;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, owner};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-Each new branch shares the history up to and including the turn, with everything that was in flight then; without a turn in the
-address it is the newest. `duet resume RUN/BRANCH` goes on with it, and the branch it came from stays as it is.";
+/// Begins branches at a turn.
+///
+/// Each new branch shares the history up to and including the turn, with everything that was in
+/// flight then. Without a turn in the address the branches begin at the newest. `duet resume
+/// RUN/BRANCH` continues on such a branch; the branch that it was forked from does not change.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the turn.
+    address: String,
+    /// The names of the new branches.
+    #[arg(required = true, value_name = "BRANCH")]
+    branches: Vec<String>,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let mut branches = BTreeSet::new();
-    for name in arguments.words.iter().skip(1) {
+    for name in &arguments.branches {
         let branch = BranchName::new(name)
-            .map_err(|error| Failure::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
+            .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
         if !branches.insert(branch) {
-            return Err(Failure::usage(format!("the branch {name} is named twice")));
+            return Err(CommandError::usage(format!("the branch {name} is named twice")));
         }
     }
-    let journal = Journal::of(arguments);
+    let journal = &arguments.journal;
     let mut store = journal.open_to_write("fork")?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
     let heads = store.heads(&place.run)?;
     if let Some(head) = heads.iter().find(|head| branches.contains(&head.branch)) {
         return Err(
-            Failure::usage(format!("{} has a branch {} already", place.run, head.branch))
+            CommandError::usage(format!("{} has a branch {} already", place.run, head.branch))
                 .advise(format!("`duet branches {}` lists them", place.run)),
         );
     }
@@ -47,5 +58,5 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         };
         terminal.message(&format!("{forked} begins at {turn}{advice}"));
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }

@@ -1,33 +1,49 @@
-//! `duet fsck`: says what of a journal is sound, and takes damaged branches back to it.
+//! `duet fsck`: finds the damage in a journal, and moves damaged branches back to their last sound
+//! turns.
 
 use duet_journal::index::Index;
 use duet_journal::verify::{Damage, Report, repair, verify};
 use duet_journal::{BranchName, RunId, Store};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
 use crate::changes;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, name, owner};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-It reads every record of every branch, checks the hashes and the chain, and looks for the blobs that records refer to. With an
-address it checks that branch only. What the index of facts beside the journal says of sound branches is compared with their records. The
-exit code is 1 if something is damaged.
+/// Checks the journal, and repairs damaged branches.
+///
+/// Duet reads every record of every branch, checks the hashes and the chain, and looks for the
+/// blobs that records refer to. With an address it checks that branch only. It compares the index
+/// of facts beside the journal with the records of sound branches. The exit code is 1 if something
+/// is damaged.
+///
+/// `--repair` moves the head of each damaged branch to its last sound turn and deletes no record.
+/// It removes a damaged index, which Duet builds again when it needs one.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a run or a branch.
+    address: Option<String>,
+    /// Moves damaged branches back to their last sound turns.
+    #[arg(long)]
+    repair: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  --repair         moves the head of each damaged branch to its last sound turn; no record is deleted. An index that is damaged
-                   is removed: it is made again when it is asked for";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
-    let is_repair = arguments.has("repair");
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
+    let is_repair = arguments.repair;
     let mut store = if is_repair {
         journal.open_to_write("fsck")?
     } else {
         journal.open_to_read()?
     };
-    let branches = match arguments.word(0) {
+    let branches = match arguments.address.as_deref() {
         Some(address) => {
             let place = journal.resolve(&store, Some(address))?;
             vec![(place.run, place.branch)]
@@ -48,7 +64,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         if report.is_sound() {
             sound.push((run.clone(), branch.clone()));
         }
-        if arguments.has("json") {
+        if arguments.json {
             found.push(as_json(&report, &branch, lost.is_some()));
             continue;
         }
@@ -64,26 +80,26 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
         }
     }
-    if let Some(wrong) = changes::check(&journal, &store, &sound)? {
+    if let Some(wrong) = changes::check(journal, &store, &sound)? {
         let is_removed = is_repair && Index::remove(journal.path())?;
         is_sound &= is_removed;
         found.push(json!({ "index": wrong, "repaired": is_removed }));
-        if !arguments.has("json") {
+        if !arguments.json {
             terminal.data(&format!("the index of facts: {wrong}\n"))?;
             terminal.message(if is_removed {
-                "  repaired: it is removed, and made again when it is asked for"
+                "  repaired: it is removed, and Duet builds it again when it is needed"
             } else {
-                "  `duet fsck --repair` removes it; it is made again when it is asked for"
+                "  `duet fsck --repair` removes it; Duet builds it again when it is needed"
             });
         }
     }
-    if arguments.has("json") {
+    if arguments.json {
         terminal.json(&json!(found))?;
     }
-    Ok(if is_sound { Code::OK } else { Code::FAILED })
+    Ok(if is_sound { ExitCode::OK } else { ExitCode::FAILED })
 }
 
-fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, Failure> {
+fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, CommandError> {
     let mut branches = Vec::new();
     for run in store.runs()? {
         let heads = store.heads(&run)?;

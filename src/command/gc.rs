@@ -1,4 +1,5 @@
-//! `duet gc`: branches that nobody needs are given up, with what only they lead to.
+//! `duet gc`: removes branches that were left behind, with the turns and blobs that only they lead
+//! to.
 
 use std::collections::BTreeSet;
 
@@ -7,48 +8,69 @@ use duet_journal::index::Index;
 use duet_journal::{BranchName, Head, Store};
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{FIRST_BRANCH, Journal, Place, owner};
 use crate::marks;
 use crate::moves;
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-The branches that `duet goto` and `duet undo` left behind, such as main.17, are given up, with the turns and blobs that nothing
-else leads to. What was begun by `fork`, `amend` or a run itself stays, and so does a branch that leads to a marked turn which no
-other leads to. Nothing that a branch needs which stays is touched; it all happens at once, or not at all.
+/// Removes branches that were left behind, and frees their space.
+///
+/// Duet removes the branches that `duet goto` and `duet undo` left behind, such as main.17, with
+/// the turns and blobs that no other branch leads to. Branches that `fork`, `amend` or a run itself
+/// began stay, and so does a branch that is the only one to lead to a marked turn. All of it
+/// happens at once, or nothing.
+///
+///   duet gc review --dry-run
+///   duet gc review --turns 100 --age 7
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a run or a branch.
+    address: Option<String>,
+    /// Keeps this branch in any case; may be given several times.
+    #[arg(long, value_name = "BRANCH")]
+    keep: Vec<String>,
+    /// Keeps branches that end less than N turns before the newest turn that stays.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    turns: u64,
+    /// Keeps branches that were left behind less than this number of days ago.
+    #[arg(long, value_name = "DAYS", default_value_t = 0)]
+    age: u64,
+    /// Removes every branch but the first, the one used last, and those to keep.
+    #[arg(long)]
+    forks: bool,
+    /// Lists the branches and removes none.
+    #[arg(long)]
+    dry_run: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  --keep BRANCH    keeps a branch all the same; may be given several times
-  --turns N        keeps those that end less than N turns before the newest turn that stays
-  --age DAYS       keeps those that were left behind less than so many days ago
-  --forks          gives up every branch but the first, the one used last, and those to keep
-  --dry-run        only says what would go
-
-    duet gc review --dry-run
-    duet gc review --turns 100 --age 7";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
-    let is_dry = arguments.has("dry-run");
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
+    let is_dry = arguments.dry_run;
     let mut store = if is_dry {
         journal.open_to_read()?
     } else {
         journal.open_to_write("gc")?
     };
-    let place = journal.resolve(&store, arguments.word(0))?;
-    let rules = Rules::read(arguments)?;
-    let given_up = rules.choose(&journal, &store, &place)?;
+    let place = journal.resolve(&store, arguments.address.as_deref())?;
+    let given_up = arguments.choose(journal, &store, &place)?;
     let garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
     if !is_dry && !garbage.branches.is_empty() {
         let epoch = store.claim(&place.run, &owner("gc"))?;
         store.remove(&garbage.removal(&place.run, epoch))?;
         store.compact()?;
-        // It may say much of what is gone; while somebody uses it, it stays, and what it says of the rest is true.
+        // It may say much of what is gone; while somebody uses it, it stays, and what it says of
+        // the rest is true.
         let _ = Index::remove(journal.path());
     }
-    tell(&garbage, &place, (is_dry, arguments.has("json")), terminal)?;
-    Ok(Code::OK)
+    tell(&garbage, &place, (is_dry, arguments.json), terminal)?;
+    Ok(ExitCode::OK)
 }
 
 fn tell(
@@ -56,7 +78,7 @@ fn tell(
     place: &Place,
     (is_dry, is_json): (bool, bool),
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     if is_json {
         return terminal.json(&json!({
             "run": place.run.as_str(),
@@ -80,39 +102,21 @@ fn tell(
     Ok(())
 }
 
-/// What stays.
-struct Rules {
-    keep: Vec<String>,
-    turns: u64,
-    age_days: u64,
-    is_forks: bool,
-}
-
-impl Rules {
-    fn read(arguments: &Arguments) -> Result<Self, Failure> {
-        let number = |option: &str| match arguments.one(option) {
-            None => Ok(0),
-            Some(text) => text
-                .parse()
-                .map_err(|_| Failure::usage(format!("--{option} takes a natural number, not `{text}`"))),
-        };
-        Ok(Self {
-            keep: arguments.all("keep").to_vec(),
-            turns: number("turns")?,
-            age_days: number("age")?,
-            is_forks: arguments.has("forks"),
-        })
-    }
-
-    /// The branches to give up.
-    fn choose(&self, journal: &Journal, store: &dyn Store, place: &Place) -> Result<BTreeSet<BranchName>, Failure> {
+impl Arguments {
+    /// The branches to remove.
+    fn choose(
+        &self,
+        journal: &Journal,
+        store: &dyn Store,
+        place: &Place,
+    ) -> Result<BTreeSet<BranchName>, CommandError> {
         let heads = store.heads(&place.run)?;
         if let Some(unknown) = self
             .keep
             .iter()
             .find(|keep| heads.iter().all(|head| head.branch.as_str() != **keep))
         {
-            return Err(Failure::usage(format!("{} has no branch {unknown}", place.run))
+            return Err(CommandError::usage(format!("{} has no branch {unknown}", place.run))
                 .advise(format!("`duet branches {}` lists them", place.run)));
         }
         let newest =
@@ -124,8 +128,7 @@ impl Rules {
         for head in heads.iter().filter(|head| is_candidate(head)) {
             let is_recent = self.turns > 0 && head.sequence.number() + self.turns > longest;
             let since = left.get(&head.hash).copied();
-            let is_young =
-                self.age_days > 0 && since.is_none_or(|since| moves::now_s() < since + self.age_days * 86_400);
+            let is_young = self.age > 0 && since.is_none_or(|since| moves::now_s() < since + self.age * 86_400);
             if !is_recent && !is_young {
                 given_up.insert(head.branch.clone());
             }
@@ -139,10 +142,10 @@ impl Rules {
         if name == FIRST_BRANCH || head.branch == place.branch || self.keep.iter().any(|keep| keep == name) {
             return false;
         }
-        self.is_forks || is_left_behind(name, heads)
+        self.forks || is_left_behind(name, heads)
     }
 
-    /// Takes the first branch that leads to a marked turn from those to give up, if all that do are among them.
+    /// If all branches that lead to a marked turn are to be removed, keeps the first of them.
     fn spare_marked(
         &self,
         journal: &Journal,
@@ -150,7 +153,7 @@ impl Rules {
         place: &Place,
         heads: &[Head],
         given_up: &mut BTreeSet<BranchName>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         for marked in marks::of(journal, &place.run).values() {
             let mut leading = Vec::new();
             for head in heads {
@@ -169,7 +172,8 @@ impl Rules {
     }
 }
 
-/// Says whether a branch was made to keep what another one left: its name is that one's, with the turn, and a number if that was taken.
+/// Whether a branch was made to keep turns that another one left: its name is the other's name with
+/// the turn, and a number if that was taken.
 fn is_left_behind(name: &str, heads: &[Head]) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     heads.iter().any(|head| {

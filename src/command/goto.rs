@@ -1,4 +1,5 @@
-//! `duet goto`: the head of a branch moves to another turn; the turns it leaves are kept.
+//! `duet goto`: moves the head of a branch to another turn, and keeps the turns that the branch
+//! leaves.
 
 mod files;
 
@@ -12,34 +13,54 @@ use duet_runtime::record::Body;
 use duet_runtime::run::heads::move_head;
 use files::Plan;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
-use crate::moves::{self, Kind, Move};
-use crate::outfit::Outfit;
+use crate::moves::{self, Move, MoveKind};
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::world_options::WorldOptions;
 
-pub(super) const DETAILS: &str = "\
-The address needs a turn: `duet goto review@12`, or `duet goto @-1` for the one before the newest. Nothing is deleted: the
-turns that the branch leaves behind are kept as a branch of their own, such as review/main.17, and `duet goto` with a turn
-after the newest goes forward to them again; `duet undo` takes the move back. `duet resume` goes on from the turn.
+/// Moves the head of a branch to another turn, and restores files.
+///
+/// The address needs a turn: `duet goto review@12`, or `duet goto @-1` for the one before the
+/// newest. Duet deletes nothing: it keeps the turns that the branch leaves behind as a branch of
+/// their own, such as review/main.17. `duet goto` with a turn after the newest goes forward to them
+/// again, `duet undo` takes the move back, and `duet resume` continues from the turn.
+///
+/// With `--workspace` Duet also restores the files that the run's tools wrote or deleted to their
+/// contents at the turn. It does not overwrite a file that was changed outside Duet since, and then
+/// does nothing at all, unless `--force` is given.
+///
+///   duet goto --workspace --dry-run review@12
+///   duet goto --workspace review@12
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the turn.
+    address: String,
+    /// Restores the files of the workspace, too.
+    #[arg(long)]
+    workspace: bool,
+    /// Lists the files that would change, and changes nothing.
+    #[arg(long, requires = "workspace")]
+    dry_run: bool,
+    /// Overwrites files that were changed outside Duet.
+    #[arg(long, requires = "workspace")]
+    force: bool,
+    /// Prints the list of a dry run as JSON.
+    #[arg(long, requires = "dry_run")]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-With `--workspace` the files that the run's tools wrote or deleted are put back to what they were at the turn, too. `--dry-run`
-lists what would change and changes nothing. Files that were changed outside Duet since are not overwritten, and then nothing is
-done, unless `--force` is given.
-
-  duet goto --workspace --dry-run review@12
-  duet goto --workspace review@12";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let wishes = Wishes::read(arguments)?;
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let mut store = journal.open_to_write("goto")?;
-    let (place, marked) = aim(&journal, &store, arguments.word(0))?;
+    let (place, marked) = aim(journal, &store, Some(&arguments.address))?;
     let Some(turn) = place.turn else {
-        return Err(Failure::usage("to which turn?").advise(format!(
+        return Err(CommandError::usage("to which turn?").advise(format!(
             "`duet goto {}@N`; `duet log {}` lists the turns",
             place.name(),
             place.name()
@@ -50,17 +71,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         marked => marked,
     };
     let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
-    let files = if wishes.is_workspace {
+    let files = if arguments.workspace {
         Some(Plan::make(&store, &place, branch, turn)?)
     } else {
         None
     };
     if let Some(files) = &files {
-        if wishes.is_dry {
-            files.list(wishes.is_json, terminal)?;
-            return Ok(Code::OK);
+        if arguments.dry_run {
+            files.list(arguments.json, terminal)?;
+            return Ok(ExitCode::OK);
         }
-        if !wishes.is_forced {
+        if !arguments.force {
             files.require_known(&place.address(turn))?;
         }
         // Before the head moves: if this is cut short, the same command does it again.
@@ -69,16 +90,16 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     match (ahead, turn == place.head.sequence) {
         (Some((_, hash)), _) => forward(&mut store, &place, (turn, hash), terminal)?,
         (None, true) => terminal.message(&format!("{} is at turn {turn} already", place.name())),
-        (None, false) => back(&mut store, &place, turn, &wishes, terminal)?,
+        (None, false) => back(&mut store, &place, turn, arguments, terminal)?,
     }
     if let Some(head) = store
         .head(&place.run, &place.branch)?
         .filter(|head| head.hash != place.head.hash)
     {
         moves::note(
-            &journal,
+            journal,
             &place,
-            Kind::Move,
+            MoveKind::Move,
             Move {
                 from: place.head.hash,
                 to: head.hash,
@@ -86,16 +107,16 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         );
     }
     journal.set_current(&place.run, &place.branch);
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
-/// Finds the branch to move and the turn. A marked turn may lie ahead of the branch, where only another one leads to; then that one and the turn's
-/// record are returned too.
+/// Finds the branch to move and the turn. A marked turn may lie ahead of the branch, where only
+/// another one leads to; then that one and the turn's record are returned too.
 fn aim(
     journal: &Journal,
     store: &dyn Store,
     address: Option<&str>,
-) -> Result<(Place, Option<(BranchName, RecordHash)>), Failure> {
+) -> Result<(Place, Option<(BranchName, RecordHash)>), CommandError> {
     let there = journal.resolve(store, address)?;
     let without_turn = address.map(|address| address.split('@').next().unwrap_or_default());
     let meant = journal.resolve(store, without_turn.filter(|address| !address.is_empty()))?;
@@ -104,7 +125,7 @@ fn aim(
     };
     if hash_at(store, &there, &there.branch, meant.head.sequence)? != Some(meant.head.hash) {
         return Err(
-            Failure::problem(format!("{} has gone another way since that turn", meant.name())).advise(format!(
+            CommandError::problem(format!("{} has gone another way since that turn", meant.name())).advise(format!(
                 "`duet goto {}` moves the branch that leads to it",
                 there.address(turn)
             )),
@@ -118,47 +139,14 @@ fn aim(
     Ok((place, Some((there.branch, hash))))
 }
 
-/// What is to be done besides moving the head.
-struct Wishes {
-    is_workspace: bool,
-    is_dry: bool,
-    is_forced: bool,
-    is_json: bool,
-}
-
-impl Wishes {
-    fn read(arguments: &Arguments) -> Result<Self, Failure> {
-        let [is_workspace, is_dry, is_forced, is_json] =
-            ["workspace", "dry-run", "force", "json"].map(|name| arguments.has(name));
-        for (name, is_given) in [("dry-run", is_dry), ("force", is_forced)] {
-            if is_given && !is_workspace {
-                return Err(Failure::usage(format!(
-                    "`--{name}` is about the files, which only `--workspace` touches"
-                )));
-            }
-        }
-        if is_json && !is_dry {
-            return Err(Failure::usage(
-                "only `--dry-run` prints data, which `--json` could shape",
-            ));
-        }
-        Ok(Self {
-            is_workspace,
-            is_dry,
-            is_forced,
-            is_json,
-        })
-    }
-}
-
 fn back(
     store: &mut dyn Store,
     place: &Place,
     turn: Sequence,
-    wishes: &Wishes,
+    arguments: &Arguments,
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
-    let left = left(store, place, turn)?;
+) -> Result<(), CommandError> {
+    let effects = outside_effects(store, place, turn)?;
     let kept = keep(store, place)?;
     let at = (&place.run, &place.branch, owner("goto"));
     move_head(store, (at.0, at.1, &at.2), turn, None)?;
@@ -167,22 +155,22 @@ fn back(
     let advice = advice(place, terminal, "back to them");
     let kept = journal::name(&place.run, &kept);
     terminal.message(&format!("the turns after {turn} are kept as {kept}; {advice}"));
-    if left.is_files && !wishes.is_workspace {
+    if effects.is_files && !arguments.workspace {
         let address = place.address(turn);
         terminal.message(&format!(
-            "files that were written in those turns stay as they are; `duet goto --workspace {address}` puts them back"
+            "files that were written in those turns stay as they are; `duet goto --workspace {address}` restores them"
         ));
     }
-    for tool in left.tools {
+    for tool in effects.tools {
         terminal.message(&format!(
-            "what {tool} did in the world in those turns stays done; a run that calls it just so again is told what came of it"
+            "the effects of {tool} in those turns stay; a run that repeats a call receives the recorded result"
         ));
     }
     Ok(())
 }
 
 /// Makes sure that a branch other than this one leads to its head, and returns it.
-pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, Failure> {
+pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
     for head in heads.iter().filter(|head| head.branch != place.branch) {
         if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash) {
@@ -196,7 +184,7 @@ pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, F
             .map_or(true, |name| heads.iter().all(|head| head.branch != *name))
     });
     let kept = free.unwrap_or_else(|| BranchName::new(first)).map_err(|error| {
-        Failure::caused("the branch's name is too long to keep what it leaves behind", &error).advise(format!(
+        CommandError::caused("the branch's name is too long to keep what it leaves behind", &error).advise(format!(
             "`duet fork {} BRANCH` under a shorter name first",
             place.address(place.head.sequence)
         ))
@@ -212,7 +200,7 @@ pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, F
 }
 
 /// Finds the turn after the head that another branch has on the same line.
-fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName, RecordHash), Failure> {
+fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName, RecordHash), CommandError> {
     let mut found: Vec<(BranchName, RecordHash)> = Vec::new();
     for head in store
         .heads(&place.run)?
@@ -237,7 +225,7 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName
             .iter()
             .map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run))
             .collect();
-        return Err(Failure::usage(format!("several branches go on to turn {turn}"))
+        return Err(CommandError::usage(format!("several branches go on to turn {turn}"))
             .advise(format!("choose: {}", names.join(", "))));
     }
     found.pop().ok_or_else(|| journal::beyond(place, turn))
@@ -248,7 +236,7 @@ fn forward(
     place: &Place,
     (turn, hash): (Sequence, RecordHash),
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let epoch = store.claim(&place.run, &owner("goto"))?;
     store.set_head(&HeadMove {
         run: &place.run,
@@ -266,7 +254,7 @@ fn forward(
     Ok(())
 }
 
-/// Says how to go back to where the head was, and how to go on.
+/// The advice on how to move the head back, and how to continue.
 fn advice(place: &Place, terminal: &Terminal, back: &str) -> String {
     let (name, from) = (place.name(), place.address(place.head.sequence));
     if terminal.is_lent {
@@ -276,22 +264,27 @@ fn advice(place: &Place, terminal: &Terminal, back: &str) -> String {
     }
 }
 
-fn hash_at(store: &dyn Store, place: &Place, branch: &BranchName, at: Sequence) -> Result<Option<RecordHash>, Failure> {
+fn hash_at(
+    store: &dyn Store,
+    place: &Place,
+    branch: &BranchName,
+    at: Sequence,
+) -> Result<Option<RecordHash>, CommandError> {
     Ok(store.record_at(&place.run, branch, at)?.map(|record| record.hash()))
 }
 
-/// What turns that are left behind did in the world.
+/// The effects in the world of turns that are left behind.
 #[derive(Default)]
-struct Left {
-    /// Whether files were replaced that can be put back.
+struct OutsideEffects {
+    /// Whether files were replaced that can be restored.
     is_files: bool,
-    /// The tools that did what cannot be put back.
+    /// The tools whose effects cannot be undone.
     tools: BTreeSet<String>,
 }
 
-fn left(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Left, Failure> {
-    let registry = Outfit::default().tools(Path::new("."))?;
-    let mut left = Left::default();
+fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<OutsideEffects, CommandError> {
+    let registry = WorldOptions::default().tools(Path::new("."))?;
+    let mut effects = OutsideEffects::default();
     let mut next = turn.next();
     while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
@@ -299,14 +292,14 @@ fn left(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Left, Failur
                 let Action::InvokeTool(call) = action else { continue };
                 match registry.find(&call.tool).map(|tool| tool.description().effect) {
                     Ok(EffectClass::Pure) => {}
-                    Ok(EffectClass::Reversible) => left.is_files = true,
+                    Ok(EffectClass::Reversible) => effects.is_files = true,
                     Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
-                        left.tools.insert(call.tool);
+                        effects.tools.insert(call.tool);
                     }
                 }
             }
         }
         next = at.next();
     }
-    Ok(left)
+    Ok(effects)
 }

@@ -1,47 +1,62 @@
-//! `duet help`: the commands and what they take.
+//! `duet help`: prints the list of commands, or the help of one.
 
 use std::fmt::Write;
 
-use super::{Row, TABLE, find, unknown};
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use super::{TABLE, parser};
+use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str =
-    "Without a command it lists them all. `duet COMMAND --help` does the same as `duet help COMMAND`.";
+/// Lists the commands, or explains one.
+///
+/// `duet COMMAND --help` prints the same as `duet help COMMAND`, and `duet COMMAND -h` a short
+/// form.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The command.
+    command: Option<String>,
+}
 
-const HEAD: &str = "Duet is a Scheme for orchestrating agents and tools in which every step can be taken back.\n\n";
+pub(super) const ABOUT: &str =
+    "Duet is a Scheme for orchestrating agents and tools in which every step can be taken back.";
 
 const FOOT: &str = "
-An address is run/branch@turn, such as review, review@12, review/what-if or /what-if@-3 (three turns before the newest).
-What is left out is that of the run used last; of a run, its branch main.
+`duet help COMMAND` explains a command; `duet FILE` runs a program.
 
-Exit codes: 0 all is well, 1 the program or the command failed, 2 the command was not understood,
-3 replay found a difference, 4 the run waits for a person, 130 interrupted.
+An address is run/branch@turn, such as review, review@12, review/what-if or /what-if@-3 (three turns
+before the newest). Without a run it means the branch used last; without a branch, the branch main.
+
+Exit codes: 0 success, 1 the program or the command failed, 2 usage error, 3 replay found a
+difference, 4 the run waits for a person, 130 interrupted.
 ";
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let text = match arguments.word(0) {
-        Some(name) => of(find(name).ok_or_else(|| unknown(name))?),
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let text = match &arguments.command {
+        Some(name) => match parser().try_get_matches_from(["duet", name, "--help"]) {
+            Err(help) if !help.use_stderr() => help.to_string(),
+            Err(error) => return Err(error.into()),
+            Ok(_) => all(),
+        },
         None => all(),
     };
     terminal.data(&text)?;
-    Ok(Code::OK)
-}
-
-/// Explains a command.
-pub(super) fn of(row: &Row) -> String {
-    let Row {
-        form, summary, details, ..
-    } = row;
-    format!("{form}\n\n{summary}.\n\n{details}\n")
+    Ok(ExitCode::OK)
 }
 
 fn all() -> String {
-    let mut text = HEAD.to_owned();
+    let mut text = format!("{ABOUT}\n");
+    let mut group = "";
     for row in TABLE {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "  duet {:<12} {}", row.form.name, row.summary);
+        if row.group != group {
+            group = row.group;
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "\n{group}:");
+        }
+        let summary = (row.augment)(clap::Command::new(row.name))
+            .get_about()
+            .map(ToString::to_string);
+        let summary = summary.unwrap_or_default();
+        let _ = writeln!(text, "  {:<12} {}", row.name, summary.trim_end_matches('.'));
     }
     text.push_str(FOOT);
     text

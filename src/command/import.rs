@@ -1,33 +1,42 @@
-//! `duet import`: a run that was exported is taken into a journal.
+//! `duet import`: adds an exported run to a journal.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use duet_journal::copy::copy;
 use duet_journal::verify::verify;
 use duet_journal::{RunId, Store, StoreError};
 use duet_runtime::model::address::Mark;
 
-use crate::arguments::Arguments;
 use crate::command::export::check;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
+use crate::export_file::{self, ExportFile, damaged};
 use crate::journal::{Journal, Place, owner};
 use crate::marks::{self, Marked};
-use crate::parcel::{self, Parcel, damaged};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-Before anything is written the file is checked: that it is whole, that each record is the one its name says and follows the one
-before it, and that every branch replays from its texts to the same records. A run of that name in the journal is added to if
-the file knows all its branches, and otherwise left alone. Marks come along, but for names that the journal has given already.
+/// Checks an exported run and adds it to the journal.
+///
+/// Before it writes anything, Duet checks that the file is whole, that the name and the parent of
+/// each record are right, and that every branch replays from its texts to the same records. If the
+/// journal has a run of that name, Duet adds to it if the file knows all its branches, and
+/// otherwise changes nothing. Marks are added, except names that the journal has already.
+///
+///   duet import review.duet
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The exported file.
+    file: PathBuf,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet import review.duet";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let path = Path::new(arguments.word(0).unwrap_or_default());
-    let parcel = parcel::read(path)?;
-    let file = &parcel.store;
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let path = &arguments.file;
+    let exported = export_file::read(path)?;
+    let file = &exported.store;
+    let journal = &arguments.journal;
     for run in file.runs()? {
         let heads = file.heads(&run)?;
         let Some(first) = heads.first() else { continue };
@@ -50,11 +59,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             turn: None,
         };
         check(file, &place)?;
-        let marks = marked(path, &parcel, &run)?;
+        let marks = marked(path, &exported, &run)?;
         let mut store = journal.open_or_create("import")?;
         let count = match copy(file, &mut store, (&run, &heads), &owner("import"), None) {
             Err(StoreError::HeadMoved { branch, .. }) => {
-                return Err(Failure::problem(format!(
+                return Err(CommandError::problem(format!(
                     "the journal has a run {run} with a branch {branch} that the file does not know"
                 ))
                 .advise("it was left as it was; `--journal FILE` imports into another journal"));
@@ -67,13 +76,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .map(|head| format!("{}@{}", head.branch, head.sequence))
             .collect();
         terminal.message(&format!("{run}: {count} records, branches {}", branches.join(" ")));
-        mark(&journal, &run, marks, terminal)?;
+        mark(journal, &run, marks, terminal)?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
 /// Finds the marks of a run in a file; each must name a turn that is there.
-fn marked(path: &Path, file: &Parcel, run: &RunId) -> Result<BTreeMap<Mark, Marked>, Failure> {
+fn marked(path: &Path, file: &ExportFile, run: &RunId) -> Result<BTreeMap<Mark, Marked>, CommandError> {
     let marks = marks::parse(&file.marks, run);
     for (mark, marked) in &marks {
         let is_there = file.store.record(&marked.record).is_ok_and(|record| {
@@ -87,15 +96,21 @@ fn marked(path: &Path, file: &Parcel, run: &RunId) -> Result<BTreeMap<Mark, Mark
     Ok(marks)
 }
 
-/// Gives the turns that have arrived their names, and tells; a name that the journal has given to another turn stays there.
-fn mark(journal: &Journal, run: &RunId, marks: BTreeMap<Mark, Marked>, terminal: &mut Terminal) -> Result<(), Failure> {
+/// Adds the marks of the imported turns, and reports them; a mark that the journal has already
+/// stays at its turn.
+fn mark(
+    journal: &Journal,
+    run: &RunId,
+    marks: BTreeMap<Mark, Marked>,
+    terminal: &mut Terminal,
+) -> Result<(), CommandError> {
     let known = marks::of(journal, run);
     let (mut given, mut taken) = (Vec::new(), Vec::new());
     for (mark, marked) in marks {
         match known.get(&mark) {
             None => {
                 marks::set(journal, run, &mark, Some(marked))
-                    .map_err(|error| Failure::caused("the mark cannot be written", &error))?;
+                    .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
                 given.push(mark.to_string());
             }
             Some(known) if *known == marked => {}
@@ -107,7 +122,7 @@ fn mark(journal: &Journal, run: &RunId, marks: BTreeMap<Mark, Marked>, terminal:
     }
     if !taken.is_empty() {
         terminal.message(&format!(
-            "{run}: left out, as the journal has another turn of that name: {}",
+            "{run}: left out, because the journal has another turn of that name: {}",
             taken.join(" ")
         ));
     }

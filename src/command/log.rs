@@ -1,6 +1,7 @@
-//! `duet log`: the turns of a run as a graph, newest first.
+//! `duet log`: draws the turns of a run as a graph, newest first.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use duet_journal::{Head, Record, RecordHash, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
@@ -9,26 +10,48 @@ use duet_runtime::model::identity::ActorId;
 use duet_runtime::record::Body;
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::graph::Graph;
 use crate::journal::{Journal, Place, read_address};
 use crate::query::Query;
 use crate::terminal::Terminal;
 use crate::turn;
 
-pub(super) const DETAILS: &str = "\
-One line is one turn: its number, the branches that end there, the actor, what caused it, and what it did. `@` is the head of
-the branch addressed, `×` a turn that failed and was undone, `◆` the beginning. With a branch or a turn in the address, only
-the history of that place is listed, else all branches of the run. `duet show` shows a turn in full.
-
-  --limit N        the newest N turns only
-  --actor NAME     turns of an actor: `main`, or a number
-  --label LABEL    turns with an action of this kind, such as `write`, or with a value that has this label
-  --pattern P      turns with a value that matches, asserted, sent, or told by the world; `_` stands for anything
-  --since TURN     turns from this one on
-  --until TURN     turns up to this one
-  --json           an array with everything that the records say";
+/// Lists the turns of a run, newest first, with its branches.
+///
+/// One line is one turn: its number, the branches that end there, the actor, its cause, and its
+/// actions. `@` is the head of the addressed branch, `×` a turn that failed and was undone, `◆` the
+/// beginning. An address with a branch or a turn lists only the history of that place, otherwise
+/// all branches of the run. `duet show` shows a turn in full.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Lists at most this many turns, the newest.
+    #[arg(long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+    /// Lists the turns of this actor, which is `main` or a number.
+    #[arg(long, value_name = "NAME")]
+    actor: Option<String>,
+    /// Lists turns with an action of this kind, such as `write`, or with a value of this label.
+    #[arg(long, allow_hyphen_values = true)]
+    label: Option<String>,
+    /// Lists turns with a matching value, asserted, sent or received; `_` matches anything.
+    #[arg(long, allow_hyphen_values = true)]
+    pattern: Option<String>,
+    /// Lists turns from this one on.
+    #[arg(long, value_name = "TURN", allow_negative_numbers = true)]
+    since: Option<String>,
+    /// Lists turns up to this one.
+    #[arg(long, value_name = "TURN", allow_negative_numbers = true)]
+    until: Option<String>,
+    /// Prints a JSON array with the whole records.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
 /// Records are read from the journal in portions of this many.
 const PORTION: u64 = 256;
@@ -51,19 +74,20 @@ struct Filter {
     until: Option<Sequence>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let limit = arguments
-        .one("limit")
-        .map(read_limit)
-        .transpose()?
-        .unwrap_or(usize::MAX);
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let limit = arguments.limit.map_or(usize::MAX, NonZeroUsize::get);
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
-    let address = arguments.word(0).map(read_address).transpose()?.unwrap_or_default();
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
+    let address = arguments
+        .address
+        .as_deref()
+        .map(read_address)
+        .transpose()?
+        .unwrap_or_default();
     let is_one_line = address.branch.is_some() || address.turn.is_some();
     let heads = store.heads(&place.run)?;
-    let filter = Filter::read(arguments, &journal, &store, &place)?;
+    let filter = Filter::read(arguments, journal, &store, &place)?;
     let mut history = History {
         records: BTreeMap::new(),
         limit,
@@ -81,27 +105,22 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             history.walk(&store, &place, head.sequence)?;
         }
     }
-    if arguments.has("json") {
+    if arguments.json {
         let records = history.newest_first()?;
         let records = records
             .into_iter()
             .map(|record| Ok(turn::json(record, &turn::body(record)?)));
-        let records: Vec<_> = records.collect::<Result<_, Failure>>()?;
+        let records: Vec<_> = records.collect::<Result<_, CommandError>>()?;
         terminal.json(&json!(records))?;
     } else {
         draw(&history, &heads, &place, terminal)?;
     }
-    Ok(Code::OK)
-}
-
-fn read_limit(text: &str) -> Result<usize, Failure> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| Failure::usage(format!("`--limit {text}`: the limit is a number above 0")))
+    Ok(ExitCode::OK)
 }
 
 impl History {
     /// Adds a branch's turns from `last` back, as far as the limit asks and they are not there yet.
-    fn walk(&mut self, store: &dyn Store, place: &Place, last: Sequence) -> Result<(), Failure> {
+    fn walk(&mut self, store: &dyn Store, place: &Place, last: Sequence) -> Result<(), CommandError> {
         let mut end = last.number() + 1;
         // What a filter leaves out does not count.
         let mut wanted = if self.filter.is_any() { usize::MAX } else { self.limit };
@@ -121,7 +140,7 @@ impl History {
         Ok(())
     }
 
-    fn newest_first(&self) -> Result<Vec<&Record>, Failure> {
+    fn newest_first(&self) -> Result<Vec<&Record>, CommandError> {
         let mut found = Vec::new();
         for record in self.records.values().rev() {
             if found.len() == self.limit {
@@ -136,21 +155,21 @@ impl History {
 }
 
 impl Filter {
-    fn read(arguments: &Arguments, journal: &Journal, store: &dyn Store, place: &Place) -> Result<Self, Failure> {
-        let turn = |option: &str| {
+    fn read(arguments: &Arguments, journal: &Journal, store: &dyn Store, place: &Place) -> Result<Self, CommandError> {
+        let turn = |option: Option<&str>| {
             let read = |text: &str| {
                 let turn = text.strip_prefix('@').unwrap_or(text);
                 let address = format!("{}/{}@{turn}", place.run, place.branch);
-                Ok::<_, Failure>(journal.resolve(store, Some(&address))?.turn)
+                Ok::<_, CommandError>(journal.resolve(store, Some(&address))?.turn)
             };
-            Ok::<_, Failure>(arguments.one(option).map(read).transpose()?.flatten())
+            Ok::<_, CommandError>(option.map(read).transpose()?.flatten())
         };
         Ok(Self {
-            actor: arguments.one("actor").map(read_actor).transpose()?,
-            label: arguments.one("label").map(str::to_owned),
-            query: arguments.one("pattern").map(Query::read).transpose()?,
-            since: turn("since")?,
-            until: turn("until")?,
+            actor: arguments.actor.as_deref().map(read_actor).transpose()?,
+            label: arguments.label.clone(),
+            query: arguments.pattern.as_deref().map(Query::read).transpose()?,
+            since: turn(arguments.since.as_deref())?,
+            until: turn(arguments.until.as_deref())?,
         })
     }
 
@@ -162,7 +181,7 @@ impl Filter {
             || self.until.is_some()
     }
 
-    fn admits(&self, record: &Record) -> Result<bool, Failure> {
+    fn admits(&self, record: &Record) -> Result<bool, CommandError> {
         let at = record.header().sequence;
         if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| at > until) {
             return Ok(false);
@@ -184,19 +203,20 @@ impl Filter {
     }
 }
 
-fn read_actor(text: &str) -> Result<ActorId, Failure> {
+fn read_actor(text: &str) -> Result<ActorId, CommandError> {
     if text == "main" {
         return Ok(MAIN);
     }
     let number = text.strip_prefix("actor ").unwrap_or(text).parse();
     number.map(ActorId).map_err(|_| {
-        Failure::usage(format!(
+        CommandError::usage(format!(
             "`--actor {text}`: an actor is `main` or a number, as `duet log` shows it"
         ))
     })
 }
 
-/// For each turn, the position of the first head it leads to: the addressed branch's, then the others in order of their names.
+/// For each turn, the position of the first head it leads to: the addressed branch's, then the
+/// others in order of their names.
 fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
     let mut ranks = BTreeMap::new();
     for (rank, head) in std::iter::once(own)
@@ -214,11 +234,12 @@ fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<
     ranks
 }
 
-fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), Failure> {
+fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), CommandError> {
     let mut graph = Graph::default();
     let width = place.head.sequence.to_string().len().max(3);
     let mut order: Vec<&Record> = history.newest_first()?;
-    // Among turns of one position, the addressed branch's comes first, so that its column is the leftmost.
+    // Among turns of one position, the addressed branch's comes first, so that its column is the
+    // leftmost.
     let ranks = ranks(&order, heads, place.head.hash);
     order.sort_by_key(|record| {
         (

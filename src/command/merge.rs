@@ -1,4 +1,4 @@
-//! `duet merge`: what one branch has found out is taken over on another.
+//! `duet merge`: merges the facts of one branch into another.
 
 use duet_journal::Store;
 use duet_runtime::history::merge::{Merge, between};
@@ -6,64 +6,83 @@ use duet_runtime::run::source::Source;
 use preserves::IOValue;
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::outfit::Outfit;
-use crate::render::shown;
 use crate::session::Session;
 use crate::terminal::Terminal;
+use crate::value_text::shown;
+use crate::world_options::WorldOptions;
 
-pub(super) const DETAILS: &str = "\
-Facts are compared with those at the newest turn that both branches share. What came on the branch FROM since is asserted by the
-main program of the other branch, and what went there is retracted by the actors that assert it; each is a turn of the branch,
-which then goes on. Records with the same label and first field are versions of one thing. Where both branches changed it, and
-not alike, the version of the target stays and `<merge-conflict [BASE] [OURS] [THEIRS]>` is asserted, with `#f` for one that is
-not there.
+/// Merges the facts of one branch into another.
+///
+/// Duet compares the facts of both branches with those at the newest turn that they share. A fact
+/// that came on the branch FROM since then is asserted by the main program of the other branch. A
+/// fact that went there is retracted by the actors that assert it. Each is a turn of the branch,
+/// which then continues.
+///
+/// Records with the same label and first field are versions of one thing. Where both branches
+/// changed it differently, the version of the target stays, and the main program asserts
+/// `<merge-conflict [BASE] [OURS] [THEIRS]>`, with `#f` for a version that does not exist.
+///
+///   duet merge review/what-if --into main
+///   duet merge what-if --dry-run --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the branch, or of its last turn to merge.
+    from: String,
+    /// The branch that receives the facts; without it the current one.
+    #[arg(long, value_name = "BRANCH")]
+    into: Option<String>,
+    /// Lists the changes and makes none.
+    #[arg(long)]
+    dry_run: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  --into BRANCH    the branch that takes over; otherwise the current one
-  --dry-run        only says what would be done
-
-    duet merge review/what-if --into main
-    duet merge what-if --dry-run --json";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
-    let is_dry = arguments.has("dry-run");
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
+    let is_dry = arguments.dry_run;
     let mut store = if is_dry {
         journal.open_to_read()?
     } else {
         journal.open_to_write("merge")?
     };
-    let from = journal.resolve_turn(&store, arguments.word(0))?;
-    let into = match arguments.one("into") {
+    let from = journal.resolve_turn(&store, Some(&arguments.from))?;
+    let into = match arguments.into.as_deref() {
         Some(branch) if !branch.contains('/') => journal.resolve(&store, Some(&format!("{}/{branch}", from.run)))?,
         into => journal.resolve(&store, into)?,
     };
     if from.run != into.run {
-        return Err(Failure::usage(format!(
+        return Err(CommandError::usage(format!(
             "{} and {} are branches of different runs",
             from.name(),
             into.name()
         )));
     }
     if from.branch == into.branch {
-        return Err(Failure::usage(format!("{} cannot be merged into itself", from.name()))
-            .advise("name the branch that takes over with `--into BRANCH`"));
+        return Err(
+            CommandError::usage(format!("{} cannot be merged into itself", from.name()))
+                .advise("name the branch that receives the facts with `--into BRANCH`"),
+        );
     }
     let merge = compare(&store, &from, &into)?;
-    if arguments.has("json") {
+    if arguments.json {
         terminal.json(&as_json(&merge))?;
     } else {
         terminal.data(&text(&merge))?;
     }
     if is_dry {
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
-    take_over(&merge, (&from, &into), &journal, &mut store, terminal)
+    take_over(&merge, (&from, &into), journal, &mut store, terminal)
 }
 
-fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, Failure> {
+fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, CommandError> {
     let source = |branch| Source {
         store,
         run: &from.run,
@@ -81,17 +100,17 @@ fn take_over(
     journal: &Journal,
     store: &mut dyn Store,
     terminal: &mut Terminal,
-) -> Result<Code, Failure> {
+) -> Result<ExitCode, CommandError> {
     let told = format!(
         "{} facts asserted, {} retracted, {} in conflict",
         merge.asserted.len(),
         merge.retracted.len(),
         merge.conflicts.len()
     );
-    let mut session = Session::resume(into, (store, journal.path()), Outfit::default(), "merge")?;
+    let mut session = Session::resume(into, (store, journal.path()), WorldOptions::default(), "merge")?;
     if session.exit().is_some() {
         return Err(
-            Failure::problem(format!("{} is over and takes nothing over", into.name()))
+            CommandError::problem(format!("{} has ended and cannot receive facts", into.name()))
                 .advise(format!("`duet goto {}@-1` goes back to before its end", into.name())),
         );
     }

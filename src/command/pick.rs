@@ -1,38 +1,48 @@
-//! `duet pick`: what the world said on one branch is said again on another.
+//! `duet pick`: delivers recorded inputs again on another branch.
 
 use duet_journal::Sequence;
 use duet_runtime::history::input::recorded;
 use duet_runtime::run::source::Source;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::outfit::Outfit;
 use crate::redeliver::Redelivery;
 use crate::session::Session;
 use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
 
-pub(super) const DETAILS: &str = "\
-The inputs recorded in turns A to B of one branch are delivered again at the head of another: answers of the person, results of
-tools, texts to evaluate. An answer goes to the question that it once answered, wherever the branch asks it again; the tool is
-then not called. Inputs that nothing asks for are named. The branch goes on until it has to ask for something else.
+/// Delivers recorded inputs again on another branch.
+///
+/// Duet delivers the inputs recorded in turns A to B of one branch again at the head of another:
+/// answers of the person, results of tools, texts to evaluate. An answer goes to the question that
+/// it once answered, wherever the branch asks it again; the tool is then not called. Duet names the
+/// inputs that nothing asks for. The branch continues until it has to ask for something else.
+///
+///   duet pick review/what-if@4..9 --onto main
+///   duet pick @3 --onto review/second-try
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The turns: an address with a turn, and with `..TURN` for more than one.
+    range: String,
+    /// The branch on which they are delivered.
+    #[arg(long, value_name = "BRANCH")]
+    onto: String,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet pick review/what-if@4..9 --onto main
-    duet pick @3 --onto review/second-try";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let range = arguments.word(0).unwrap_or_default();
-    let onto = arguments
-        .one("onto")
-        .ok_or_else(|| Failure::usage("onto which branch?").advise(format!("`duet pick {range} --onto BRANCH`")))?;
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let range = &arguments.range;
+    let onto = &arguments.onto;
     let (from, last) = range
         .split_once("..")
-        .map_or((range, None), |(from, last)| (from, Some(last)));
-    let journal = Journal::of(arguments);
+        .map_or((range.as_str(), None), |(from, last)| (from, Some(last)));
+    let journal = &arguments.journal;
     let mut store = journal.open_to_write("pick")?;
     let source = journal.resolve_turn(&store, Some(from))?;
     let Some(first) = source.turn else {
-        return Err(Failure::usage("which turns?").advise(format!("`duet pick {from}@A..B --onto {onto}`")));
+        return Err(CommandError::usage("which turns?").advise(format!("`duet pick {from}@A..B --onto {onto}`")));
     };
     let last = last.map_or(Ok(first), |last| {
         let number = last
@@ -43,7 +53,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .and_then(|number| Sequence::new(number).ok());
         let number = number.filter(|last| (first..=source.head.sequence).contains(last));
         number.ok_or_else(|| {
-            Failure::usage(format!(
+            CommandError::usage(format!(
                 "`{range}`: after `..` comes a turn from {first} to {}",
                 source.head.sequence
             ))
@@ -56,14 +66,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let inputs = recorded(&of, (first, last))?;
     if inputs.is_empty() {
-        return Err(Failure::problem(format!(
-            "the world said nothing in turns {first} to {last} of {}",
-            source.name()
-        ))
-        .advise(format!("`duet log {}` shows which turns had an input", source.name())));
+        return Err(
+            CommandError::problem(format!("turns {first} to {last} of {} have no input", source.name()))
+                .advise(format!("`duet log {}` shows which turns had an input", source.name())),
+        );
     }
     let target = journal.resolve(&store, Some(onto))?;
-    let mut session = Session::resume(&target, (&mut store, journal.path()), Outfit::default(), "pick")?;
+    let mut session = Session::resume(&target, (&mut store, journal.path()), WorldOptions::default(), "pick")?;
     journal.set_current(&target.run, &target.branch);
     let count = inputs.len();
     let (run, world) = session.parts();
@@ -71,7 +80,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let rest = run.drive(&mut store, &mut drivers)?;
     let (delivered, left) = drivers.outcome();
     terminal.message(&format!(
-        "{} was told {delivered} of {count} inputs of {}",
+        "{} received {delivered} of {count} inputs of {}",
         target.name(),
         source.name()
     ));

@@ -1,15 +1,24 @@
-//! `duet redo`: a move that was taken back is done again.
+//! `duet redo`: repeats a move that was undone.
 
-use crate::arguments::Arguments;
 use crate::command::undo;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-It does again what the last `duet undo` took back, as long as the branch has not gone on since.
+/// Repeats the move that was undone last.
+///
+/// It repeats the move that the last `duet undo` took back, if the branch has no turn since then.
+///
+///   duet redo review
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a run or a branch.
+    address: Option<String>,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet redo review";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    undo::redo(arguments, terminal)
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    undo::redo(&arguments.journal, arguments.address.as_deref(), terminal)
 }

@@ -1,16 +1,15 @@
-//! `duet repl`: a person types, each text becomes turns of a run.
+//! `duet repl`: evaluates typed texts in turns of a run.
 
 use duet_runtime::model::failure;
 use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
 
 use duet_journal::{RunId, Store};
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
-use duet_runtime::record;
 
-use crate::arguments::Arguments;
 use crate::command::run;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, first_branch};
 use crate::render;
 use crate::repl::command::{self as comma, Command};
@@ -20,30 +19,46 @@ use crate::repl::outline::is_incomplete;
 use crate::repl::session::{self, After, Evaluated, Live};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "\
-Each text is evaluated in a turn of a run, which is kept like any other: it can be left and continued, and every text can be
-taken back. A text that fails leaves nothing behind but the record of its turn. `,help` lists the commands of the session.
-Without a terminal the texts are read from standard input, values are written and nothing else, and the exit code tells
-whether every text could be evaluated.
-
-  ADDRESS          the session to continue
-  --name RUN       the name of a new one
-  --workspace DIR  the directory that tools and files are in, which may then be changed
-  --journal FILE   the journal; without it .duet/journal.sqlite
-  --memory         keeps the journal in memory only
-  --script         prints the texts of a session that did not fail, for `duet run`, and evaluates nothing";
+/// Evaluates what is typed, text by text, in a run of its own.
+///
+/// Each text is evaluated in a turn of a run, which the journal keeps like any other: a session can
+/// be left and continued, and every text can be taken back. A text that fails leaves only the
+/// record of its turn. `,help` lists the commands of the session.
+///
+/// Without a terminal Duet reads the texts from standard input and writes their values and nothing
+/// else. The exit code is 1 if a text could not be evaluated.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the session to continue.
+    address: Option<String>,
+    /// Names a new session.
+    #[arg(long, value_name = "RUN")]
+    name: Option<String>,
+    /// Gives the tools this directory to work in, which they may then change.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Keeps the journal in memory only.
+    #[arg(long, conflicts_with_all = ["journal", "address"])]
+    memory: bool,
+    /// Prints the texts of a session that did not fail, for `duet run`, and evaluates nothing.
+    #[arg(long)]
+    script: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
 /// The name that sessions get.
 const STEM: &str = "repl";
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let address = arguments.word(0);
-    if arguments.has("script") {
-        let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let address = arguments.address.as_deref();
+    if arguments.script {
+        let journal = &arguments.journal;
         let store = journal.open_to_read()?;
         let place = journal.resolve_turn(&store, address)?;
         terminal.data(&session::script(&store, &place)?)?;
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
     let live = open(arguments, address, terminal)?;
     if io::stdin().is_terminal() {
@@ -53,22 +68,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
 }
 
-fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -> Result<Live, Failure> {
-    let workspace = arguments.one("workspace");
-    if arguments.has("memory") {
-        if address.is_some() || arguments.has("journal") {
-            return Err(Failure::usage(
-                "a session that is kept in memory has no address and no journal",
-            ));
-        }
+fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -> Result<Live, CommandError> {
+    let workspace = arguments.workspace.as_deref();
+    if arguments.memory {
         return Live::begin_in_memory(&run::read_name(STEM)?, workspace, terminal);
     }
-    let journal = Journal::of(arguments);
+    let journal = &arguments.journal;
     if address.is_some() {
-        return Live::open(&journal, address);
+        return Live::open(journal, address);
     }
     let store = journal.open_or_create("repl")?;
-    let id: RunId = match arguments.one("name").map(run::read_name).transpose()? {
+    let id: RunId = match arguments.name.as_deref().map(run::read_name).transpose()? {
         Some(id) if store.has_run(&id)? => return Err(run::taken(&id)),
         Some(id) => id,
         None => run::free_name(&store, STEM)?,
@@ -78,15 +88,15 @@ fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -
     Ok(live)
 }
 
-/// Evaluates what comes from standard input.
-fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let mut code = Code::OK;
+/// Evaluates the texts of standard input.
+fn follow(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let mut code = ExitCode::OK;
     let mut text = String::new();
     let mut input = io::stdin().lock();
     loop {
         let is_over = input
             .read_line(&mut text)
-            .map_err(|error| Failure::caused("standard input cannot be read", &error))?
+            .map_err(|error| CommandError::caused("standard input cannot be read", &error))?
             == 0;
         if !is_over && (is_incomplete(&text) || text.trim().is_empty()) {
             continue;
@@ -95,7 +105,7 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
         live = again;
         match evaluated {
             Evaluated::Done => {}
-            Evaluated::Failed | Evaluated::Torn(_) => code = Code::FAILED,
+            Evaluated::Failed | Evaluated::PartlyDone(_) => code = ExitCode::FAILED,
             Evaluated::Ended(code) => return Ok(code),
         }
         if is_over {
@@ -105,8 +115,8 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
 }
 
 /// Talks with a person.
-fn converse(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let broken = |error: EditorError| Failure::caused("the prompt cannot be shown", &error);
+fn converse(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let broken = |error: EditorError| CommandError::caused("the prompt cannot be shown", &error);
     let mut editor = Editor::new(standard_path(), terminal.is_styled).map_err(broken)?;
     terminal.message(&format!(
         "duet {}, session {}; `,help` lists the commands",
@@ -119,11 +129,11 @@ fn converse(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
         }
         let prompt = format!("{}@{}> ", live.name(), live.turn());
         match editor.read(&prompt, &live).map_err(broken)? {
-            Line::End => return Ok(Code::OK),
+            Line::End => return Ok(ExitCode::OK),
             Line::Interrupted => {}
             Line::Input(text) => {
                 if comma::read(&text) == Some(Ok(Command::Quit)) {
-                    return Ok(Code::OK);
+                    return Ok(ExitCode::OK);
                 }
                 let (again, evaluated) = answer(live, &text, terminal)?;
                 live = again;
@@ -135,9 +145,9 @@ fn converse(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
     }
 }
 
-/// Does what a text says: a comma command, or forms that are evaluated one after the other up to the first that fails. What was done in several
-/// turns is taken back if it fails.
-fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+/// Executes a comma command, or evaluates the forms of a text one after the other up to the first
+/// that fails. If a form fails after several turns, these turns are taken back.
+fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     let mut evaluated = Evaluated::Done;
     if let Some(command) = comma::read(text) {
         (live, evaluated) = obey(live, command, terminal)?;
@@ -147,10 +157,10 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
             evaluated = live.evaluate(form, terminal)?;
         }
     }
-    let Evaluated::Torn(before) = evaluated else {
+    let Evaluated::PartlyDone(before) = evaluated else {
         return Ok((live, evaluated));
     };
-    terminal.message("what it had done in the turns before is taken back:");
+    terminal.message("its turns before are taken back:");
     let place = format!("{}@{before}", live.address());
     Ok((
         live.lend(&["goto".to_owned(), place], &After::Here, terminal)?,
@@ -158,7 +168,8 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
     ))
 }
 
-/// The forms of a text; the text itself if it cannot be read, so that what is wrong with it is said as with any other text.
+/// The forms of a text; the text itself if it cannot be read, so that its evaluation reports the
+/// error.
 fn forms(text: &str) -> Vec<&str> {
     let (reading, errors) = read_all(text, SourceId(0));
     if !errors.is_empty() {
@@ -172,9 +183,9 @@ fn forms(text: &str) -> Vec<&str> {
 
 fn obey(
     live: Live,
-    command: Result<Command, comma::CommandError>,
+    command: Result<Command, comma::CommaError>,
     terminal: &mut Terminal,
-) -> Result<(Live, Evaluated), Failure> {
+) -> Result<(Live, Evaluated), CommandError> {
     let command = match command {
         Ok(command) => command,
         Err(error) => {
@@ -186,8 +197,8 @@ fn obey(
     let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
     let mut after = After::Here;
-    let words: Result<Vec<String>, Failure> = match &command {
-        Command::Quit => return Ok((live, Evaluated::Ended(Code::OK))),
+    let words: Result<Vec<String>, CommandError> = match &command {
+        Command::Quit => return Ok((live, Evaluated::Ended(ExitCode::OK))),
         Command::Help(name) => return help(live, name.as_deref(), terminal),
         Command::Describe(name) => {
             return Ok((
@@ -241,7 +252,7 @@ fn obey(
     }
 }
 
-fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     match comma::help(name) {
         Ok(help) => terminal.data(&help)?,
         Err(error) => terminal.message(&format!("{error}\n{}", error.advice())),
@@ -249,15 +260,15 @@ fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live
     Ok((live, Evaluated::Done))
 }
 
-fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     for name in live.names_with(text) {
         terminal.data(&format!("{name}\n"))?;
     }
     Ok((live, Evaluated::Done))
 }
 
-/// Evaluates an expression, then says what it took: the same each time, on any computer.
-fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+/// Evaluates an expression, then reports its cost, which is the same each time on any computer.
+fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     let before = live.turn();
     let evaluated = live.evaluate(text, terminal)?;
     let (turns, fuel) = live.cost_since(before)?;
@@ -267,12 +278,12 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
     Ok((live, evaluated))
 }
 
-/// Shows what is found out about a text without evaluating it.
+/// Prints the answer to a question about a text, without evaluating the text.
 fn look(
     mut live: Live,
     find: impl FnOnce(&mut Live) -> Result<String, failure::Failure>,
     terminal: &mut Terminal,
-) -> Result<(Live, Evaluated), Failure> {
+) -> Result<(Live, Evaluated), CommandError> {
     let evaluated = match find(&mut live) {
         Ok(text) => {
             terminal.data(&text)?;
@@ -286,11 +297,12 @@ fn look(
     Ok((live, evaluated))
 }
 
-/// So many procedures of a profile are shown.
+/// The maximum number of procedures that a profile shows.
 const PROFILE_LINES: usize = 20;
 
-/// Evaluates an expression, then says in which procedures fuel was used: the same each time, on any computer.
-fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+/// Evaluates an expression, then reports the fuel of each procedure, which is the same each time on
+/// any computer.
+fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     live.begin_profile();
     let evaluated = live.evaluate(text, terminal);
     let counts = live.end_profile();
@@ -310,12 +322,12 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
     Ok((live, evaluated?))
 }
 
-/// Says what is wrong, and goes on.
-fn tell(failure: Failure, terminal: &mut Terminal) -> Result<(), Failure> {
+/// Shows an error, after which the session continues.
+fn tell(failure: CommandError, terminal: &mut Terminal) -> Result<(), CommandError> {
     match failure {
-        Failure::Problem(problem) => terminal.message(&render::problem(&problem, terminal.is_styled)),
-        Failure::Shown(text) => terminal.message(&text),
-        closed @ Failure::OutputClosed => return Err(closed),
+        CommandError::Problem(problem) => terminal.message(&render::problem(&problem, terminal.is_styled)),
+        CommandError::Shown(text) | CommandError::Usage(text) => terminal.message(&text),
+        closed @ CommandError::OutputClosed => return Err(closed),
     }
     Ok(())
 }

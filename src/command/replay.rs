@@ -1,4 +1,6 @@
-//! `duet replay`: a run is run again from its records, and every turn must come out the same.
+//! `duet replay`: runs again from the records and compares every turn.
+
+use std::path::PathBuf;
 
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
@@ -6,28 +8,44 @@ use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::render;
 use crate::session;
 use crate::terminal::Terminal;
+use crate::value_text::shown;
 
-pub(super) const DETAILS: &str = "\
-The program, as the run's first record pins it, is fed the inputs of the journal and must do the same, byte for byte, in every
-turn up to the one addressed. Nothing is executed outside. The first difference is reported, and the exit code is then 3.
+/// Runs again from the records and requires every turn to be the same.
+///
+/// The program, as the run's first record pins it, receives the inputs of the journal and must do
+/// the same, byte for byte, in every turn up to the addressed one. Duet executes nothing outside.
+/// It reports the first difference, and the exit code is then 3.
+///
+///   duet replay review@40
+///   duet replay review --with review-2.scm
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Says explicitly that turns are compared, which is always so.
+    #[arg(long)]
+    check: bool,
+    /// Gives the inputs to this program instead, and shows its first turn that differs.
+    #[arg(long, value_name = "PROGRAM")]
+    with: Option<PathBuf>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  --check          says so explicitly; it is what the command does in any case
-  --with PROGRAM   the program in this file is fed the inputs instead: shows the first turn that it would have taken otherwise
-
-    duet replay review@40
-    duet replay review --with review-2.scm";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
-    let pinned = match arguments.one("with") {
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
+    let pinned = match arguments.with.as_deref() {
         Some(program) => session::changed(&store, &place, program, terminal)?,
         None => session::pinned(&store, &place)?,
     };
@@ -38,22 +56,22 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let run = match source.restore(Some(place.at()), pinned.programs, Snapshots::Ignore) {
         Err(RunError::Divergence(divergence)) => {
-            if arguments.has("json") {
+            if arguments.json {
                 terminal.json(&as_json(&divergence))?;
             }
             terminal.message(&render::divergence(&divergence, &pinned.texts, terminal.is_styled));
-            return Ok(Code::DIVERGED);
+            return Ok(ExitCode::DIVERGED);
         }
         run => run?,
     };
     let turns = run.head().map_or(0, |tip| tip.sequence.number());
-    if arguments.has("json") {
+    if arguments.json {
         terminal.json(&json!({ "identical": true, "turns": turns }))?;
     } else {
         let unit = if turns == 1 { "turn" } else { "turns" };
         terminal.data(&format!("identical: {turns} {unit}\n"))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
 fn as_json(divergence: &Divergence) -> Value {
@@ -63,8 +81,8 @@ fn as_json(divergence: &Divergence) -> Value {
         "actor": divergence.actor.0,
         "part": divergence.part,
         "element": divergence.element,
-        "journal_says": divergence.journal_says.as_ref().map(render::shown),
-        "program_did": divergence.program_did.as_ref().map(render::shown),
+        "journal_says": divergence.journal_says.as_ref().map(shown),
+        "program_did": divergence.program_did.as_ref().map(shown),
         "source": divergence.span.as_ref().map(|origin| &origin.source),
         "start": divergence.span.as_ref().map(|origin| origin.start),
         "end": divergence.span.as_ref().map(|origin| origin.end),

@@ -1,33 +1,42 @@
-//! `duet resume`: a run goes on from its last durable turn.
+//! `duet resume`: continues a run from its last durable turn.
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::outfit::Outfit;
 use crate::session::Session;
 use crate::terminal::Terminal;
+use crate::world_options::WorldArguments;
 
-pub(super) const DETAILS: &str = "\
-Without an address it is the run used last. The run goes on from its last durable turn: after a crash or a kill, after an
-interrupt, when it waits for a person, or from where `duet goto` has put it. What was in flight is asked again if that does
-no harm; a tool call that may or may not have happened fails with the kind `interrupted`, which the program can handle.
+/// Continues a run after a crash, an interrupt, a question or a goto.
+///
+/// The run continues from its last durable turn. Duet repeats the requests that were in flight if
+/// that does no harm; a tool call that may or may not have happened fails with the kind
+/// `interrupted`, which the program can handle.
+///
+/// A run that was taken back may make the same call once more. Unless its tool may be repeated,
+/// Duet does not make that call again and gives the run the recorded result.
+///
+/// Hosts and secrets are added to those that the run began with; doubles have to be given again.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a run or a branch.
+    address: Option<String>,
+    /// Makes calls again that the run made before it was taken back.
+    #[arg(long)]
+    again: bool,
+    #[command(flatten)]
+    world: WorldArguments,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-A call that the run made before it was taken back, and makes just so again, is not made a second time unless its tool may be
-repeated: the run is told what came of it then.
-
-  --answer TEXT    answers the next question; may be given several times
-  --again          makes such calls again
-  --headless       nobody will ever answer: what needs approval is refused
-  --double FILE, --secret NAME, --allow-host HOST
-                   as with `duet run`, in addition to what the run began with, except that doubles are given anew";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let mut store = journal.open_to_write("resume")?;
-    let place = journal.resolve(&store, arguments.word(0))?;
+    let place = journal.resolve(&store, arguments.address.as_deref())?;
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
         let address = place.address(turn);
-        return Err(Failure::usage(format!(
+        return Err(CommandError::usage(format!(
             "{} goes on from its newest turn, {}",
             place.name(),
             place.head.sequence
@@ -36,20 +45,20 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "`duet goto {address}` takes it back there first, `duet fork {address} BRANCH` begins a branch there"
         )));
     }
-    let outfit = Outfit::read(arguments)?;
-    let mut session = Session::resume(&place, (&mut store, journal.path()), outfit, "resume")?;
-    if arguments.has("again") {
+    let options = arguments.world.read(false)?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), options, "resume")?;
+    if arguments.again {
         session.call_again();
     }
     journal.set_current(&place.run, &place.branch);
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
-        return Ok(Code::of_run(code));
+        return Ok(ExitCode::of_run(code));
     }
     session.drive(&mut store, true, terminal)
 }
 
-/// Says that there is nothing to go on with.
+/// The message about a run that has ended.
 pub(super) fn ended(place: &Place, code: u64) -> String {
     let before = place.head.sequence.number().saturating_sub(1);
     let name = place.name();

@@ -1,59 +1,89 @@
-//! `duet run`: a program becomes a run.
+//! `duet run`: starts a run of a program.
+
+use std::path::PathBuf;
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::Launch;
-use crate::outfit::Outfit;
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
+use crate::world_options::WorldArguments;
 
-pub(super) const DETAILS: &str = "\
-A file of Scheme runs as it is: it reads standard input, writes standard output, sees the words behind `--` as its
-arguments, and ends with its own exit code. A folder is run by its `manifest.scm`, which names the program, the argument
-that gives the workspace, the tools that are granted, the hosts, and the variables that are secrets:
+/// Runs a program, which is a file or a folder with a manifest.
+///
+/// A file of Scheme reads standard input, writes standard output, sees the words behind `--` as its
+/// arguments, and ends with its own exit code. A folder is run by its `manifest.scm`, which names
+/// the program, the argument that gives the workspace, the tools that are granted, the hosts, and
+/// the variables that are secrets:
+///
+///   ((program "review.scm")
+///    (workspace (argument 1))
+///    (tools workspace/list workspace/read process/run)
+///    (hosts "api.example.org")
+///    (secrets PIN))
+///
+/// Duet looks for a library in the standard library, then beside the program, then in the folders
+/// that the variable DUET_LIBRARY_PATH lists.
+///
+/// A single file may read the files of its own directory. With `--workspace` it is granted
+/// workspace/*, which lets it write and delete in that directory as well.
+///
+/// A run that has to ask waits for `duet answer`. With `--headless` nobody will ever answer; the
+/// same holds with `--memory` if nobody is at a terminal.
+///
+/// A file of doubles is a dictionary in Preserves text from names of tools to lists of
+/// <returns VALUE>, <fails KIND MESSAGE> and <after MILLISECONDS REPLY>. A single file may call
+/// these tools.
+///
+/// Variables with KEY, TOKEN, SECRET or PASSWORD in their names are secrets, and so are those that
+/// `--secret` names. The program gets {{secret:NAME}}, which becomes the value only on the way to a
+/// process or server.
+///
+/// A host is allowed at ports 80 and 443, or at the port behind a colon, as in localhost:8080.
+/// *.NAME allows all hosts below NAME.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The Scheme file, or the folder with `manifest.scm`.
+    program: PathBuf,
+    /// The arguments of the program, behind `--`.
+    #[arg(value_name = "ARG")]
+    arguments: Vec<String>,
+    /// Names the run; without it the run has the program's name, with a number if that is taken.
+    #[arg(long, value_name = "RUN")]
+    name: Option<String>,
+    /// Gives the tools this directory to work in.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    #[command(flatten)]
+    world: WorldArguments,
+    /// Keeps the journal in memory only.
+    #[arg(long, conflicts_with = "journal")]
+    memory: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-  ((program \"review.scm\") (workspace (argument 1)) (tools workspace/list workspace/read process/run) (hosts \"api.example.org\") (secrets PIN))
-
-A library is looked for in the standard library, then beside the program, then in the folders that the variable
-DUET_LIBRARY_PATH lists.
-
-  --name RUN       the run's name; without it that of the program, with a number if it is taken
-  --workspace DIR  the directory that tools and files are in; a single file is then granted workspace/*, which lets it
-                   write and delete; without it, it may read what is in its own directory
-  --answer TEXT    answers the next question that the program asks; may be given several times
-  --headless       nobody will ever answer: what needs approval is refused; so it is with `--memory` where nobody is at a
-                   terminal, while other runs wait for `duet answer`
-  --double FILE    tools answer what the file says and nothing happens: a dictionary in Preserves text from names of tools to
-                   lists of <returns VALUE>, <fails KIND MESSAGE> and <after MILLISECONDS REPLY>; a single file may call them
-  --secret NAME    the variable is a secret, besides those with KEY, TOKEN, SECRET or PASSWORD in their names: the program
-                   gets {{secret:NAME}}, which becomes the value only on the way to a process or server
-  --allow-host HOST
-                   a host to speak to, with :PORT or else at ports 80 and 443; *.NAME is all below it
-  --journal FILE   the journal; without it .duet/journal.sqlite
-  --memory         keeps the journal in memory only";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let program = arguments.word(0).unwrap_or_default();
-    let rest = arguments.words.get(1..).unwrap_or_default().to_vec();
-    if arguments.has("memory") && arguments.has("journal") {
-        return Err(Failure::usage("`--memory` and `--journal` exclude each other"));
-    }
-    let given = arguments.one("name").map(read_name).transpose()?;
-    let outfit = Outfit::read(arguments)?;
-    let mut launch = Launch::read(program, arguments.one("workspace"), rest)?;
-    launch.grant(&outfit);
-    let prepared = Prepared::new(&launch, outfit, terminal)?;
-    if arguments.has("memory") {
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let given = arguments.name.as_deref().map(read_name).transpose()?;
+    let options = arguments.world.read(arguments.memory)?;
+    let mut launch = Launch::read(
+        &arguments.program,
+        arguments.workspace.as_deref(),
+        arguments.arguments.clone(),
+    )?;
+    launch.grant(&options);
+    let prepared = Prepared::new(&launch, options, terminal)?;
+    if arguments.memory {
         let mut store = MemoryStore::default();
         let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
         let session = Session::start(prepared, id, (&mut store, None))?;
         return session.drive(&mut store, false, terminal);
     }
-    let journal = Journal::of(arguments);
+    let journal = &arguments.journal;
     let mut store = journal.open_or_create("run")?;
     let id = match given {
         Some(id) if store.has_run(&id)? => return Err(taken(&id)),
@@ -65,18 +95,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     session.drive(&mut store, launch.is_folder, terminal)
 }
 
-pub(super) fn read_name(name: &str) -> Result<RunId, Failure> {
-    RunId::new(name).map_err(|error| Failure::usage(format!("`{name}` cannot be a run's name: {error}")))
+pub(super) fn read_name(name: &str) -> Result<RunId, CommandError> {
+    RunId::new(name).map_err(|error| CommandError::usage(format!("`{name}` cannot be a run's name: {error}")))
 }
 
-pub(super) fn taken(id: &RunId) -> Failure {
-    Failure::usage(format!("there is a run {id} already")).advise(format!(
+pub(super) fn taken(id: &RunId) -> CommandError {
+    CommandError::usage(format!("there is a run {id} already")).advise(format!(
         "`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"
     ))
 }
 
-/// Finds a name of which the journal has no run: the stem, or the stem with a number that is free.
-pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure> {
+/// Finds a free name for a run: the stem, or the stem with a number.
+pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, CommandError> {
     let first = read_name(stem)?;
     if !store.has_run(&first)? {
         return Ok(first);
@@ -85,10 +115,11 @@ pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure>
     numbered(free_number(|number| Ok(store.has_run(&numbered(number)?)?))?)
 }
 
-/// Finds a free number of which the one before is taken, as 1 is.
+/// Finds a free number whose predecessor is taken; 1 is taken.
 ///
-/// Asks for as many as the logarithm of those that are taken, so that starting takes no longer as runs become many.
-fn free_number(is_taken: impl Fn(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
+/// The number of questions grows with the logarithm of the number of runs, so that many runs do not
+/// slow down a start.
+fn free_number(is_taken: impl Fn(u64) -> Result<bool, CommandError>) -> Result<u64, CommandError> {
     let mut taken = 1;
     let mut free = 2;
     while is_taken(free)? {

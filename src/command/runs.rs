@@ -1,21 +1,30 @@
-//! `duet runs`: the runs of a journal.
+//! `duet runs`: lists the runs of a journal.
 
 use duet_journal::{Sequence, Store};
-use duet_runtime::run::replay;
 use duet_runtime::run::source;
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::session::program_name;
 use crate::terminal::Terminal;
+use crate::turn::program_name;
 
-pub(super) const DETAILS: &str =
-    "One line is one run: its name, its program, and its branches with their newest turns, in the order of the names.";
+/// Lists the runs of the journal.
+///
+/// One line is one run: its name, its program, and its branches with their newest turns, in the
+/// order of the names.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let store = Journal::of(arguments).open_to_read()?;
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let store = arguments.journal.open_to_read()?;
     let mut listed = Vec::new();
     for run in store.runs()? {
         let heads = store.heads(&run)?;
@@ -29,7 +38,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         };
         listed.push((run, program, heads));
     }
-    if arguments.has("json") {
+    if arguments.json {
         let runs = listed.iter().map(|(run, program, heads)| {
             let branches = heads
                 .iter()
@@ -37,7 +46,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             json!({ "run": run.as_str(), "program": program, "branches": branches.collect::<Vec<_>>() })
         });
         terminal.json(&json!(runs.collect::<Vec<_>>()))?;
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
     let width = listed
         .iter()
@@ -51,5 +60,5 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .collect();
         terminal.data(&format!("{:<width$}  {program}  {}\n", run.as_str(), heads.join(" ")))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }

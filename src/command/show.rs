@@ -1,4 +1,4 @@
-//! `duet show`: one turn in full.
+//! `duet show`: prints one turn in full.
 
 use duet_journal::{Sequence, Store};
 use duet_runtime::history::shadow::{Changes, Shadow};
@@ -8,26 +8,38 @@ use duet_runtime::run::source::Source;
 use duet_runtime::scheme::{Difference, Differences};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::render::shown;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::value_text::shown;
 
-pub(super) const DETAILS: &str = "\
-It shows what the actor was told, what it did, the gate's verdict where it is not yes, how the turn ended, which facts came (+)
-and went (-) with it, and what it changed in the actor's memory: which globals, or places within what they hold, and their values before and
-after. For that the run is brought back as it was before the turn, and the turn is taken again. Values are written as Preserves text, in
-memory as Scheme writes them. Without an address it is the newest turn of the run used last.
+/// Shows one turn in full.
+///
+/// The turn is shown with the events that the actor received, its actions, the verdicts of the gate
+/// other than yes, how the turn ended, which facts came (+) and went (-) with it, and its changes
+/// in the actor's memory: the globals, or the places within their values, before and after. For
+/// that Duet restores the run as it was before the turn and takes the turn again. Values are
+/// Preserves text; in memory they are written as Scheme writes them.
+///
+///   duet show review@12 --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet show review@12 --json";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
     let record = session::record_at(&store, &place, place.at())?;
     let body = turn::body(&record)?;
     let changes = changes(&store, &place)?;
@@ -35,17 +47,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let went = changes.disappeared.iter().map(|fact| shown(&fact.value()));
     let memory = match memory(&store, &place, &body) {
         Ok(memory) => memory,
-        Err(Failure::OutputClosed) => return Err(Failure::OutputClosed),
-        Err(Failure::Shown(why)) => {
+        Err(CommandError::OutputClosed) => return Err(CommandError::OutputClosed),
+        Err(CommandError::Shown(why) | CommandError::Usage(why)) => {
             terminal.message(&format!("{why}\n{UNTOLD}"));
             None
         }
-        Err(Failure::Problem(problem)) => {
+        Err(CommandError::Problem(problem)) => {
             terminal.message(&format!("{UNTOLD}: {}", problem.what));
             None
         }
     };
-    if arguments.has("json") {
+    if arguments.json {
         let mut value = turn::json(&record, &body);
         value["came"] = came.collect::<Vec<_>>().into();
         value["went"] = went.collect::<Vec<_>>().into();
@@ -60,13 +72,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         terminal.data(&text)?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
-const UNTOLD: &str = "what the turn changed in memory cannot be told";
+const UNTOLD: &str = "the changes in memory are not known";
 
-/// What the turn changed among the facts.
-fn changes(store: &dyn Store, place: &Place) -> Result<Changes, Failure> {
+/// The changes of the turn among the facts.
+fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
     let source = Source {
         store,
         run: &place.run,
@@ -87,8 +99,9 @@ fn changes(store: &dyn Store, place: &Place) -> Result<Changes, Failure> {
     Ok(found)
 }
 
-/// What the turn changed in the memory of its actor; nothing if the actor is gone, or there was no turn.
-fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differences>, Failure> {
+/// The changes of the turn in the memory of its actor; nothing if the actor has ended, or there was
+/// no turn.
+fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differences>, CommandError> {
     let Body::Turn(turn) = body else { return Ok(None) };
     let source = Source {
         store,

@@ -1,21 +1,29 @@
-//! `duet tools`: the built-in tools and what they take.
+//! `duet tools`: lists the built-in tools and their payloads.
 
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
-use crate::outfit::Outfit;
+use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
 
-pub(super) const DETAILS: &str = "\
-For each tool it says what it does, what it leaves in the world, the fields of its payload (a dictionary with symbols as keys;
-fields in brackets may be left out) and what it returns. A program is granted tools by its manifest.";
+/// Lists the built-in tools and their payloads.
+///
+/// For each tool the list has a description, its effect on the world, the fields of its payload (a
+/// dictionary with symbols as keys; fields in brackets are optional) and its result. The manifest
+/// of a program grants it tools.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let tools = Outfit::default().tools(Path::new("."))?;
-    if arguments.has("json") {
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let tools = WorldOptions::default().tools(Path::new("."))?;
+    if arguments.json {
         let tools = tools.descriptions().map(|tool| {
             let fields = tool.payload.iter().map(|field| {
                 json!({ "name": field.name, "expects": field.shape.words(), "required": field.required, "meaning": field.meaning })
@@ -34,7 +42,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             })
         });
         terminal.json(&json!(tools.collect::<Vec<_>>()))?;
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
     for tool in tools.descriptions() {
         terminal.data(&format!("{}  ({})\n  {}\n", tool.name, tool.effect, tool.summary))?;
@@ -51,5 +59,5 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         terminal.data(&format!("  returns {}\n\n", tool.result))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }

@@ -1,32 +1,44 @@
-//! `duet waits`: what a run waits for at a turn.
+//! `duet waits`: lists the open waits of a run at a turn.
 
+use duet_runtime::action::{self, Action};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::Condition;
 use duet_runtime::state::request::{Question, Request};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::render::shown;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::value_text::shown;
 
-pub(super) const DETAILS: &str = "\
-It lists the waits of fibers with their conditions, and what was asked of the world and is not answered: questions to the
-person, tool calls, input.";
+/// Lists the open waits of a run at a turn.
+///
+/// The list has the waits of fibers with their conditions, and the open requests to the world:
+/// questions to the person, tool calls, input.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
     let run = session::restore(&store, &place)?;
     let state = run.state();
-    if arguments.has("json") {
+    if arguments.json {
         terminal.json(&as_json(state))?;
-        return Ok(Code::OK);
+        return Ok(ExitCode::OK);
     }
     let lines = waits(state).chain(requests(state).map(|(id, request)| {
         format!(
@@ -44,7 +56,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if !is_waiting {
         terminal.message(&format!("nothing waits at {}", place.address(place.at())));
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
 fn waits(state: &RunState) -> impl Iterator<Item = String> {
@@ -54,7 +66,7 @@ fn waits(state: &RunState) -> impl Iterator<Item = String> {
             format!(
                 "{:<10} {:<8} {} for {}",
                 wait.to_string(),
-                turn::actor(id),
+                turn::actor(*id),
                 found.fiber,
                 conditions.join(" or ")
             )
@@ -84,8 +96,15 @@ fn question(request: &Request) -> String {
         Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
         Question::Deadline { at_ms, .. } => format!("the time {at_ms} ms after 1970"),
         Question::Postponed { attempts } => {
-            let attempts: Vec<String> = attempts.iter().map(ToString::to_string).collect();
-            format!("policy to allow {}", attempts.join(" and "))
+            let shown = |actions: Vec<Action>| {
+                actions
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            };
+            let attempts = action::of_value(attempts).map_or_else(|error| error.to_string(), shown);
+            format!("policy to allow {attempts}")
         }
         Question::Ask { prompt } => format!("question {}", shown(prompt)),
     }

@@ -1,34 +1,50 @@
-//! `duet when`: since which turn a fact is there.
+//! `duet when`: finds the first turn after which a fact is there.
 
 use duet_runtime::history::changes::Sought;
 use serde_json::json;
 
-use crate::arguments::Arguments;
 use crate::changes;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::query::Query;
-use crate::render::shown;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::value_text::shown;
 
-pub(super) const DETAILS: &str = "\
-It names the first turn after which a fact that matches is there, or with `--all` every turn in which one came (+) or went (-).
-An index beside the journal answers; turns that it does not cover yet are read into it first, and the program is not run. A pattern is a value in which `_` stands for anything; a label alone finds all
-its records. The exit code is 1 if there was never such a fact.
+/// Finds the first turn after which a fact is there.
+///
+/// An index beside the journal answers; Duet first adds the turns that the index lacks, and does
+/// not run the program. A pattern is a value in which `_` matches anything; a label alone finds all
+/// its records. The exit code is 1 if there was never such a fact.
+///
+///   duet when '<greeted _>'
+///   duet when greeted review/what-if --all
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The pattern that the fact must match.
+    pattern: String,
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Lists every turn in which a matching fact came (+) or went (-).
+    #[arg(long)]
+    all: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet when '<greeted _>'
-    duet when greeted review/what-if --all";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let query = Query::read(arguments.word(0).unwrap_or_default())?;
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let query = Query::read(&arguments.pattern)?;
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(1))?;
-    let is_all = arguments.has("all");
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
+    let is_all = arguments.all;
     let sought = if is_all { Sought::All } else { Sought::First };
-    let found = changes::find((&journal, &store), &place, &query, sought, terminal)?;
-    if arguments.has("json") {
+    let found = changes::find((journal, &store), &place, &query, sought, terminal)?;
+    if arguments.json {
         let rows = found.iter().map(|change| {
             json!({
                 "turn": change.sequence.number(),
@@ -50,8 +66,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
     }
     if found.is_empty() {
-        terminal.message(&format!("no such fact was there up to {}", place.address(place.at())));
-        return Ok(Code::FAILED);
+        terminal.message(&format!("there was no such fact up to {}", place.address(place.at())));
+        return Ok(ExitCode::FAILED);
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }

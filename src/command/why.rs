@@ -1,4 +1,4 @@
-//! `duet why`: which turns led to a fact, back to what the world said.
+//! `duet why`: lists the turns that led to a fact, back to an input.
 
 use duet_journal::Sequence;
 use duet_runtime::history::chain::{Link, chain};
@@ -8,35 +8,50 @@ use duet_runtime::run::source::Source;
 use duet_runtime::state::event::{Cause, Event};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::brief::brief;
 use crate::changes;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::query::Query;
-use crate::render::shown;
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::value_text::abbreviated;
+use crate::value_text::shown;
 
-pub(super) const DETAILS: &str = "\
-The first line is the turn in which the fact came last, and each one below it the turn that caused the one above, down to what
-a person said or the start of the run. A tool's result leads back to the turn that called the tool. Turns in which a fiber only went on are counted and left out; `--json` has all.
+/// Shows the turns that led to a fact.
+///
+/// The first line is the turn in which the fact came last. Each line below is the turn that caused
+/// the one above, down to an input of a person or the start of the run. A tool's result leads back
+/// to the turn that called the tool. Duet counts turns in which a fiber only continued, and leaves
+/// them out; `--json` has them all.
+///
+///   duet why '<report _>'
+///   duet why greeted review@7
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The pattern that the fact must match.
+    pattern: String,
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
 
-    duet why '<report _>'
-    duet why greeted review@7";
-
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let query = Query::read(arguments.word(0).unwrap_or_default())?;
-    let journal = Journal::of(arguments);
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let query = Query::read(&arguments.pattern)?;
+    let journal = &arguments.journal;
     let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.word(1))?;
-    let found = changes::find((&journal, &store), &place, &query, Sought::Last, terminal)?;
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
+    let found = changes::find((journal, &store), &place, &query, Sought::Last, terminal)?;
     let Some(Change {
         sequence: turn, fact, ..
     }) = found.into_iter().next()
     else {
-        terminal.message(&format!("no such fact was there up to {}", place.address(place.at())));
-        return Ok(Code::FAILED);
+        terminal.message(&format!("there was no such fact up to {}", place.address(place.at())));
+        return Ok(ExitCode::FAILED);
     };
     let source = Source {
         store: &store,
@@ -44,18 +59,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         branch: &place.branch,
     };
     let links = chain(&source, turn)?;
-    if arguments.has("json") {
+    if arguments.json {
         terminal.json(&json!({
             "fact": shown(&fact.value()),
             "chain": links.iter().map(as_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        terminal.data(&format!("{}\n{}", brief(&fact.value()), text(&place, &links)))?;
+        terminal.data(&format!("{}\n{}", abbreviated(&fact.value()), text(&place, &links)))?;
     }
-    Ok(Code::OK)
+    Ok(ExitCode::OK)
 }
 
-/// Says whether a turn in the middle of a chain only let a fiber go on.
+/// Whether a turn in the middle of a chain only continued a fiber.
 fn is_going_on(link: &Link) -> bool {
     link.turn
         .events
@@ -76,11 +91,16 @@ fn text(place: &Place, links: &[Link]) -> String {
             text.push_str(&format!("  after {skipped} turns in which it went on\n"));
             skipped = 0;
         }
-        let told: Vec<String> = link.turn.events.iter().map(|event| brief(&event.encode())).collect();
+        let told: Vec<String> = link
+            .turn
+            .events
+            .iter()
+            .map(|event| abbreviated(&event.encode()))
+            .collect();
         let cause = match link.turn.cause {
-            Cause::Input {} => "  the world said",
-            Cause::Start {} => "  the run began:",
-            Cause::Turn { .. } => "  it was told",
+            Cause::Input {} => "  input",
+            Cause::Start {} => "  start",
+            Cause::Turn { .. } => "  received",
         };
         let asked = link
             .asked

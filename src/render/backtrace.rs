@@ -1,16 +1,17 @@
-//! Backtraces as people see them: who called whom, and on which line.
+//! The layout of backtraces: the callers, and the line of each call.
 //!
-//! INVARIANT: what a library keeps to itself is not shown, and a long trace loses its middle, never an end.
-//! It does not know where a trace comes from. Read next: `duet_runtime::model::failure::Frame`.
+//! INVARIANT: frames that are internal to a library are not shown, and a long trace loses its
+//! middle, never an end.
+//! It does not know the origin of a trace. Read next: `duet_runtime::model::failure::Frame`.
 
 use duet_runtime::model::failure::{Frame, FramePlace};
 
-use super::Texts;
+use super::SourceTexts;
 
 /// How a backtrace names a procedure without a name.
 const UNNAMED: &str = "?";
 
-/// What runs a text that was typed; it and what is beneath are no procedures of the person's.
+/// The procedure that evaluates typed texts; it and its callers are internal.
 const TYPED: &str = "(interaction)";
 
 /// The procedure around it.
@@ -19,8 +20,9 @@ const SHOWER: &str = "call-with-values";
 /// How many procedures of a backtrace are shown at each end.
 const ENDS: usize = 8;
 
-/// Writes a backtrace, innermost procedure first, a line each; runs of one procedure are counted. Lines of `source`, the text of the error, are told without its name.
-pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &Texts) -> Option<String> {
+/// Writes a backtrace, innermost procedure first, a line each; runs of one procedure are counted.
+/// Lines of `source`, the text of the error, are shown without its name.
+pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &SourceTexts) -> Option<String> {
     let mut lines: Vec<(String, usize)> = Vec::new();
     for (frame, is_left) in worth_showing(frames) {
         let how = match (is_left, lines.is_empty()) {
@@ -52,15 +54,18 @@ pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &Texts) -> Op
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The frames of the person's own procedures, and of those that they called by name; and whether each was left for the one before by tail calls.
+/// The frames of the person's own procedures, and of those that they called by name; and whether
+/// each was left for the one before by tail calls.
 fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = (&Frame, bool)> {
-    // Around what was typed stands what shows its value, and its own frame is gone if the failing call was its last.
+    // Around what was typed stands what shows its value, and its own frame is gone if the failing
+    // call was its last.
     let typed = frames.iter().position(|frame| frame.procedure == TYPED);
     let shower = frames.iter().position(|frame| frame.procedure == SHOWER);
     let end = typed.or(shower.filter(|place| place + 1 == frames.len()));
     let frames = &frames[..end.unwrap_or(frames.len())];
     let is_own = |place: usize| {
-        // What a library keeps to itself says nothing to those who call it, nor does what has no name and is called by that.
+        // What a library keeps to itself says nothing to those who call it, nor does what has no
+        // name and is called by that.
         let caller = frames.get(place + 1).filter(|_| frames[place].procedure == UNNAMED);
         !is_internal(&frames[place]) && !caller.is_some_and(is_internal)
     };
@@ -74,7 +79,7 @@ fn is_internal(frame: &Frame) -> bool {
     frame.procedure.starts_with('%')
 }
 
-fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>, texts: &Texts) -> String {
+fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>, texts: &SourceTexts) -> String {
     let name = if frame.procedure == UNNAMED {
         "an unnamed procedure".to_owned()
     } else {
@@ -103,7 +108,7 @@ mod tests {
             name: name.to_owned(),
             text: "(a\nb\nc)\n".into(),
         };
-        let texts = Texts(vec![text("here"), text("there")]);
+        let texts = SourceTexts(vec![text("here"), text("there")]);
         let frame = |(procedure, at): &(&str, FramePlace)| Frame {
             procedure: (*procedure).to_owned(),
             at: at.clone(),

@@ -1,9 +1,10 @@
 //! The libraries that a text may need and its run does not have.
 //!
-//! Owns the search for import sets in a text and, from there, in libraries. What it finds travels with the text into the journal, so that
-//! replaying the run finds it, too.
-//! INVARIANT: it may find more than is needed, never too little for a text whose imports are written out.
-//! It does not expand; an import that a macro makes is not found.
+//! Owns the search for import sets in a text and, from there, in libraries. The journal records the
+//! found libraries with the text, so that a replay has them, too.
+//! INVARIANT: for a text whose imports are written out, the search finds at least the libraries
+//! that the text needs.
+//! It does not expand; it misses an import that a macro makes.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use duet_runtime::driver::Attached;
 
 use crate::session::{self, Session};
 
-/// What begins an import set that stands around another one.
+/// The names that begin an import set around another one.
 const NARROWING: [&str; 5] = ["only", "except", "prefix", "rename", "for"];
 
 /// Finds the libraries that a text imports, and those that they import, unless the run has them.
@@ -52,7 +53,8 @@ fn library_name(shown: &str) -> LibraryName {
     }
 }
 
-/// What the forms of a text ask for: libraries, and of a text that has a name also what it includes.
+/// The libraries that the forms of a text import, and for a text with a name also the files that it
+/// includes.
 fn wanted(reading: &Reading, name: Option<&str>) -> Vec<Vec<String>> {
     let mut wanted = Vec::new();
     for node in &reading.nodes {

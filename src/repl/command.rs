@@ -1,7 +1,7 @@
 //! Comma commands: one row each, from which parsing, help and completion follow.
 //!
-//! Owns their names, what they take, and what is said about a wrong one.
-//! INVARIANT: a [`Command`] that was read has all its operands, none of them blank.
+//! Owns their names, their operands, and the errors about wrong ones.
+//! INVARIANT: a [`Command`] has all its operands, none of them blank.
 //! It executes nothing and does not read data; addresses, names and expressions stay text.
 //! Read next: `complete.rs`.
 
@@ -10,24 +10,26 @@ use std::num::NonZeroU64;
 
 use duet_kernel::datum::lexer::Extent;
 
-/// What a person asks of the session.
+use crate::similar::similar;
+
+/// A command to the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// List the commands, or explain one.
     Help(Option<String>),
     /// Leave.
     Quit,
-    /// Say what a name is bound to.
+    /// Describe the binding of a name.
     Describe(String),
     /// List the names that contain a text.
     Apropos(String),
-    /// Show what a form is expanded to.
+    /// Show the expansion of a form.
     Expand(String),
     /// Show the instructions of a procedure or a form.
     Disassemble(String),
-    /// Evaluate and say what it took.
+    /// Evaluate and report the cost.
     Time(String),
-    /// Evaluate and say which procedures it went through.
+    /// Evaluate and report the procedures that used fuel.
     Profile(String),
     /// Go back by a number of texts.
     Back(Option<NonZeroU64>),
@@ -41,34 +43,34 @@ pub(crate) enum Command {
     Switch(String),
     /// List the turns.
     Log,
-    /// List what is asserted, or what of it matches a pattern.
+    /// List the assertions, or those that match a pattern.
     Facts(Option<String>),
-    /// Say what the last text has changed, or what differs from another turn or branch.
+    /// Show the changes of the last text, or the differences from another turn or branch.
     Diff(Option<String>),
     /// Evaluate at a turn of the past: the turn, and the expression.
     At(String, String),
-    /// Say which turns led to a fact.
+    /// List the turns that led to a fact.
     Why(String),
-    /// Say when a fact was there first.
+    /// Find the first turn after which a fact was there.
     When(String),
-    /// Begin a branch on which the world said something else in a turn: the turn, and what.
+    /// Begin a branch with another input in a turn: the turn, and the input.
     Amend(String, String),
-    /// Take the facts of another branch over.
+    /// Merge the facts of another branch.
     Merge(String),
     /// Take the last move of the branch's head back.
     Undo,
-    /// Do again what was undone.
+    /// Repeat the move that was undone.
     Redo,
     /// Run again from the records and compare.
     Replay,
-    /// List what is waited for.
+    /// List the open waits.
     Waits,
     /// Show a turn, or the last one.
     Show(Option<String>),
 }
 
-/// What a command takes, and the command that it makes.
-enum Takes {
+/// The operands of a command, and the command that they make.
+enum Operands {
     Nothing(Command),
     Word(fn(String) -> Command),
     OptionalWord(fn(Option<String>) -> Command),
@@ -86,11 +88,11 @@ enum Takes {
 pub(crate) struct Row {
     /// Its name, without the comma.
     pub(crate) name: &'static str,
-    /// What stands behind the name, for people; empty for nothing.
+    /// The operands as help shows them; empty if there are none.
     pub(crate) parameters: &'static str,
-    /// What it does, in one line.
+    /// Its summary, one line.
     pub(crate) summary: &'static str,
-    takes: Takes,
+    takes: Operands,
 }
 
 macro_rules! commands {
@@ -106,32 +108,32 @@ macro_rules! commands {
 }
 
 commands! {
-    "help" "[COMMAND]" Takes::OptionalWord(Command::Help), "list the commands, or explain one";
-    "quit" "" Takes::Nothing(Command::Quit), "leave";
-    "describe" "NAME" Takes::Word(Command::Describe), "say what a name stands for";
-    "apropos" "TEXT" Takes::Text(Command::Apropos), "list the names that contain a text";
-    "expand" "FORM" Takes::Datum(Command::Expand), "show what a form is expanded to; nothing of it stays";
-    "disassemble" "NAME-OR-FORM" Takes::Datum(Command::Disassemble), "show the instructions of a procedure or a form";
-    "time" "EXPR" Takes::Datum(Command::Time), "evaluate an expression and say what that took";
-    "profile" "EXPR" Takes::Datum(Command::Profile), "evaluate an expression and say which procedures used the fuel";
-    "back" "[N]" Takes::OptionalCount(Command::Back), "take back the last text, or the last N";
-    "goto" "TURN" Takes::Word(Command::Goto), "go to a turn";
-    "fork" "NAME" Takes::Word(Command::Fork), "begin a branch here and go on in it";
-    "branches" "" Takes::Nothing(Command::Branches), "list the branches";
-    "switch" "BRANCH" Takes::Word(Command::Switch), "go to the head of a branch";
-    "log" "" Takes::Nothing(Command::Log), "list the turns, newest first";
-    "facts" "[PATTERN]" Takes::OptionalText(Command::Facts), "list what is asserted, or what of it matches, as in `,facts <job _>`";
-    "diff" "[TURN-OR-BRANCH]" Takes::OptionalWord(Command::Diff), "say what the last text has changed, or what is different since a turn or on a branch";
-    "at" "TURN EXPR" Takes::WordAndDatum(Command::At), "evaluate an expression at a turn of the past, without a trace";
-    "why" "PATTERN" Takes::Text(Command::Why), "show the turns that led to a fact, as in `,why <job _>`";
-    "when" "PATTERN" Takes::Text(Command::When), "find the first turn after which a fact is there";
-    "amend" "TURN TEXT" Takes::WordAndDatum(Command::Amend), "begin a branch on which the world said, or you typed, something else in a turn, and go on in it";
-    "merge" "BRANCH" Takes::Word(Command::Merge), "take the facts of another branch over";
-    "undo" "" Takes::Nothing(Command::Undo), "take the last `,back`, `,goto` or other move of the branch's head back";
-    "redo" "" Takes::Nothing(Command::Redo), "do again what was undone";
-    "replay" "" Takes::Nothing(Command::Replay), "run the session again from its records and require every turn to come out the same";
-    "waits" "" Takes::Nothing(Command::Waits), "list what is waited for";
-    "show" "[TURN]" Takes::OptionalWord(Command::Show), "show the last turn, or another, in full";
+    "help" "[COMMAND]" Operands::OptionalWord(Command::Help), "list the commands, or explain one";
+    "quit" "" Operands::Nothing(Command::Quit), "leave";
+    "describe" "NAME" Operands::Word(Command::Describe), "say what a name stands for";
+    "apropos" "TEXT" Operands::Text(Command::Apropos), "list the names that contain a text";
+    "expand" "FORM" Operands::Datum(Command::Expand), "show what a form is expanded to; nothing of it stays";
+    "disassemble" "NAME-OR-FORM" Operands::Datum(Command::Disassemble), "show the instructions of a procedure or a form";
+    "time" "EXPR" Operands::Datum(Command::Time), "evaluate an expression and say what that took";
+    "profile" "EXPR" Operands::Datum(Command::Profile), "evaluate an expression and say which procedures used the fuel";
+    "back" "[N]" Operands::OptionalCount(Command::Back), "take back the last text, or the last N";
+    "goto" "TURN" Operands::Word(Command::Goto), "go to a turn";
+    "fork" "NAME" Operands::Word(Command::Fork), "begin a branch here and go on in it";
+    "branches" "" Operands::Nothing(Command::Branches), "list the branches";
+    "switch" "BRANCH" Operands::Word(Command::Switch), "go to the head of a branch";
+    "log" "" Operands::Nothing(Command::Log), "list the turns, newest first";
+    "facts" "[PATTERN]" Operands::OptionalText(Command::Facts), "list what is asserted, or what of it matches, as in `,facts <job _>`";
+    "diff" "[TURN-OR-BRANCH]" Operands::OptionalWord(Command::Diff), "say what the last text has changed, or what is different since a turn or on a branch";
+    "at" "TURN EXPR" Operands::WordAndDatum(Command::At), "evaluate an expression at a turn of the past, without a trace";
+    "why" "PATTERN" Operands::Text(Command::Why), "show the turns that led to a fact, as in `,why <job _>`";
+    "when" "PATTERN" Operands::Text(Command::When), "find the first turn after which a fact is there";
+    "amend" "TURN TEXT" Operands::WordAndDatum(Command::Amend), "begin a branch on which the world said, or you typed, something else in a turn, and go on in it";
+    "merge" "BRANCH" Operands::Word(Command::Merge), "take the facts of another branch over";
+    "undo" "" Operands::Nothing(Command::Undo), "take the last `,back`, `,goto` or other move of the branch's head back";
+    "redo" "" Operands::Nothing(Command::Redo), "do again what was undone";
+    "replay" "" Operands::Nothing(Command::Replay), "run the session again from its records and require every turn to come out the same";
+    "waits" "" Operands::Nothing(Command::Waits), "list what is waited for";
+    "show" "[TURN]" Operands::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }
 
 impl fmt::Display for Row {
@@ -145,9 +147,9 @@ impl fmt::Display for Row {
     }
 }
 
-/// What is wrong with a comma command.
+/// An error in a comma command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CommandError {
+pub(crate) enum CommaError {
     /// Nothing is called so.
     Unknown {
         /// The name that was given.
@@ -157,13 +159,13 @@ pub(crate) enum CommandError {
     },
     /// An operand is missing.
     Missing(&'static str),
-    /// More stands there than the command takes: its name, and what is too much.
+    /// There are too many operands: the command's name, and the surplus.
     TooMany(&'static str, String),
-    /// Where a number of turns is expected stands something else: the command's name, and what stands there.
+    /// The operand is no number of turns: the command's name, and the operand.
     NotACount(&'static str, String),
 }
 
-impl fmt::Display for CommandError {
+impl fmt::Display for CommaError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name, .. } if name.is_empty() => {
@@ -179,10 +181,10 @@ impl fmt::Display for CommandError {
     }
 }
 
-impl std::error::Error for CommandError {}
+impl std::error::Error for CommaError {}
 
-impl CommandError {
-    /// What to do about it.
+impl CommaError {
+    /// The advice for the person.
     pub(crate) fn advice(&self) -> String {
         match self {
             Self::Unknown { near, .. } if near.is_empty() => "`,help` lists the commands".to_owned(),
@@ -212,11 +214,12 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// Whether the operand is a datum, which may go on over several lines.
     pub(crate) fn takes_datum(&self) -> bool {
-        find(self.name).is_some_and(|row| matches!(row.takes, Takes::Datum(_) | Takes::WordAndDatum(_)))
+        find(self.name).is_some_and(|row| matches!(row.takes, Operands::Datum(_) | Operands::WordAndDatum(_)))
     }
 }
 
-/// Takes a comma command apart; nothing if the text is none. A comma begins a command at the start only.
+/// Operands a comma command apart; nothing if the text is none. A comma begins a command at the
+/// start only.
 pub(crate) fn split(text: &str) -> Option<Call<'_>> {
     let comma = text.len() - text.trim_start().len();
     let rest = text[comma..].strip_prefix(',')?;
@@ -234,8 +237,8 @@ pub(crate) fn split(text: &str) -> Option<Call<'_>> {
 /// Reads a comma command; nothing if the text is none.
 ///
 /// # Errors
-/// What is wrong with it; [`CommandError::advice`] says what to do.
-pub(crate) fn read(text: &str) -> Option<Result<Command, CommandError>> {
+/// The error, with [`CommaError::advice`] for the person.
+pub(crate) fn read(text: &str) -> Option<Result<Command, CommaError>> {
     let call = split(text)?;
     Some(
         find(call.name)
@@ -245,49 +248,49 @@ pub(crate) fn read(text: &str) -> Option<Result<Command, CommandError>> {
 }
 
 impl Row {
-    fn read(&self, operand: &str) -> Result<Command, CommandError> {
+    fn read(&self, operand: &str) -> Result<Command, CommaError> {
         let operand = operand.trim();
         let given = (!operand.is_empty()).then(|| operand.to_owned());
-        let required = || given.clone().ok_or(CommandError::Missing(self.name));
+        let required = || given.clone().ok_or(CommaError::Missing(self.name));
         Ok(match &self.takes {
-            Takes::Nothing(command) => {
+            Operands::Nothing(command) => {
                 self.refuse(operand)?;
                 command.clone()
             }
-            Takes::Word(make) => make(self.word(&required()?)?),
-            Takes::OptionalWord(make) => make(given.map(|given| self.word(&given)).transpose()?),
-            Takes::OptionalCount(make) => make(given.map(|given| self.count(given)).transpose()?),
-            Takes::Text(make) | Takes::Datum(make) => make(required()?),
-            Takes::OptionalText(make) => make(given),
-            Takes::WordAndDatum(make) => {
+            Operands::Word(make) => make(self.word(&required()?)?),
+            Operands::OptionalWord(make) => make(given.map(|given| self.word(&given)).transpose()?),
+            Operands::OptionalCount(make) => make(given.map(|given| self.count(given)).transpose()?),
+            Operands::Text(make) | Operands::Datum(make) => make(required()?),
+            Operands::OptionalText(make) => make(given),
+            Operands::WordAndDatum(make) => {
                 let given = required()?;
                 let (word, rest) = given
                     .split_once(char::is_whitespace)
-                    .ok_or(CommandError::Missing(self.name))?;
+                    .ok_or(CommaError::Missing(self.name))?;
                 make(word.to_owned(), rest.trim_start().to_owned())
             }
         })
     }
 
-    fn word(&self, operand: &str) -> Result<String, CommandError> {
+    fn word(&self, operand: &str) -> Result<String, CommaError> {
         let (word, extra) = operand.split_once(char::is_whitespace).unwrap_or((operand, ""));
         self.refuse(extra.trim())?;
         Ok(word.to_owned())
     }
 
-    fn count(&self, operand: String) -> Result<NonZeroU64, CommandError> {
-        operand.parse().map_err(|_| CommandError::NotACount(self.name, operand))
+    fn count(&self, operand: String) -> Result<NonZeroU64, CommaError> {
+        operand.parse().map_err(|_| CommaError::NotACount(self.name, operand))
     }
 
-    fn refuse(&self, extra: &str) -> Result<(), CommandError> {
+    fn refuse(&self, extra: &str) -> Result<(), CommaError> {
         if extra.is_empty() {
             return Ok(());
         }
-        Err(CommandError::TooMany(self.name, extra.to_owned()))
+        Err(CommaError::TooMany(self.name, extra.to_owned()))
     }
 }
 
-/// Finds a command by its name, which stands without its comma.
+/// Finds a command by its name, without its comma.
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.name == name)
 }
@@ -299,8 +302,8 @@ fn parameters(name: &str) -> &'static str {
 /// Lists the commands, or explains the one that is named with or without its comma.
 ///
 /// # Errors
-/// [`CommandError::Unknown`].
-pub(crate) fn help(name: Option<&str>) -> Result<String, CommandError> {
+/// [`CommaError::Unknown`].
+pub(crate) fn help(name: Option<&str>) -> Result<String, CommaError> {
     let Some(name) = name else {
         let width = TABLE.iter().map(|row| row.to_string().len()).max().unwrap_or_default();
         return Ok(TABLE
@@ -313,42 +316,11 @@ pub(crate) fn help(name: Option<&str>) -> Result<String, CommandError> {
     Ok(format!("{row}\n  {}\n", row.summary))
 }
 
-fn unknown(name: &str) -> CommandError {
-    let is_near =
-        |known: &str| !name.is_empty() && (known.starts_with(name) || distance(known, name) <= 1 + name.len() / 5);
-    CommandError::Unknown {
+fn unknown(name: &str) -> CommaError {
+    CommaError::Unknown {
         name: name.to_owned(),
-        near: TABLE
-            .iter()
-            .map(|row| row.name)
-            .filter(|known| is_near(known))
-            .collect(),
+        near: similar(name, TABLE.iter().map(|row| row.name)),
     }
-}
-
-/// How many letters must be put in, left out, replaced or swapped with their neighbour to make one word of another.
-///
-/// Source: "optimal string alignment", the restricted Damerau–Levenshtein distance.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    let mut last = None;
-    for (i, letter) in from.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, other) in to.iter().enumerate() {
-            let mut least = (row[j] + usize::from(letter != *other))
-                .min(row[j + 1] + 1)
-                .min(next[j] + 1);
-            if j > 0 && last == Some(*other) && to[j - 1] == letter {
-                least = least.min(before[j - 1] + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut row, next);
-        last = Some(letter);
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -484,20 +456,5 @@ mod tests {
             .map(|row| format!("| `{row}` | {} |", row.summary))
             .collect();
         assert_eq!(listed, rows);
-    }
-
-    #[test]
-    fn distances() {
-        for (from, to, expected) in [
-            ("", "", 0),
-            ("back", "back", 0),
-            ("back", "bakc", 1),
-            ("log", "", 3),
-            ("goto", "got", 1),
-            ("time", "tmie", 1),
-            ("show", "wait", 4),
-        ] {
-            assert_eq!(distance(from, to), expected, "{from} {to}");
-        }
     }
 }

@@ -1,14 +1,14 @@
-//! What the cursor stands in: the word to complete, and the form whose parameters are of interest.
+//! The place of the cursor: the word to complete, and the form whose parameters are shown.
 //!
-//! Owns [`Scope`], all that the prompt knows of a session's names.
-//! INVARIANT: only what stands in code is completed and hinted: not comments, strings or quoted data.
-//! It does not know where names come from.
+//! Owns [`Scope`], through which the prompt knows the names of a session.
+//! INVARIANT: completions and hints are for code only, not for comments, strings or quoted data.
+//! It does not know the origin of names.
 //! Read next: `editor.rs`.
 
 use std::collections::BTreeMap;
 
 use super::command::{self, TABLE};
-use super::outline::{Frame, Kind, Opener, Outline};
+use super::outline::{Frame, Opener, Outline, PieceKind};
 
 /// The names that are bound where a person types.
 pub(crate) trait Scope {
@@ -50,7 +50,7 @@ impl Names {
             .find_map(|head| self.0.get(head)?.signature.as_deref())
     }
 
-    /// What the word at the end of a text can become, and where it starts in bytes.
+    /// The completions of the word at the end of a text, and the start of the word in bytes.
     pub(crate) fn completions(&self, text: &str) -> (usize, Vec<Completion>) {
         let Some(word) = word(text) else {
             return (text.len(), Vec::new());
@@ -75,12 +75,12 @@ impl Names {
     }
 }
 
-/// What a word can become.
+/// A completion of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// The whole word.
     pub(crate) name: String,
-    /// What is shown in a list.
+    /// Its text in a list.
     pub(crate) shown: String,
 }
 
@@ -112,14 +112,14 @@ enum WordOf {
 fn word(text: &str) -> Option<Word> {
     let outline = Outline::of(text);
     let last = outline.pieces.last().filter(|piece| piece.extent.end == text.len())?;
-    if last.kind == Kind::Command {
+    if last.kind == PieceKind::Command {
         let start = last.extent.start + 1;
         return Some(Word {
             start,
             of: WordOf::Commands,
         });
     }
-    if last.kind != Kind::Symbol || outline.ends_inside.is_some() || text.ends_with('|') {
+    if last.kind != PieceKind::Symbol || outline.ends_inside.is_some() || text.ends_with('|') {
         return None;
     }
     let asks_for_help = command::split(text).is_some_and(|call| call.name == "help");
@@ -133,10 +133,11 @@ fn word(text: &str) -> Option<Word> {
 /// Whether a name can be typed as it is, without bars.
 fn is_word(name: &str) -> bool {
     let outline = Outline::of(name);
-    matches!(outline.pieces.as_slice(), [piece] if piece.kind == Kind::Symbol && piece.extent.len() == name.len())
+    matches!(outline.pieces.as_slice(), [piece] if piece.kind == PieceKind::Symbol && piece.extent.len() == name.len())
 }
 
-/// The operators of the forms that are open where a text ends, innermost first. Quoted data are no forms.
+/// The operators of the forms that are open where a text ends, innermost first. Quoted data are no
+/// forms.
 fn heads(text: &str) -> Vec<&str> {
     let outline = Outline::of(text);
     let is_form = |frame: &&Frame| frame.opener == Opener::List && !frame.is_quoted;
@@ -151,7 +152,7 @@ fn heads(text: &str) -> Vec<&str> {
     }
     let is_finished = |piece: &&usize| {
         let piece = &outline.pieces[**piece];
-        piece.kind == Kind::Symbol && piece.extent.end < text.len()
+        piece.kind == PieceKind::Symbol && piece.extent.end < text.len()
     };
     heads
         .filter(is_finished)

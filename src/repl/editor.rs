@@ -1,8 +1,10 @@
 //! The line editor: keys to lines.
 //!
-//! Owns what Enter, Tab and the other keys do, and when colours, hints and completions are shown.
-//! INVARIANT: an input is handed out whole: its data are complete, or wrong in a way that no further line can mend.
-//! It neither reads data nor evaluates, and asks the session for names alone.
+//! Owns the meaning of Enter, Tab and the other keys, and when colours, hints and completions are
+//! shown.
+//! INVARIANT: the editor returns an input whole: its data are complete, or wrong in a way that no
+//! further line can repair.
+//! It neither reads data nor evaluates, and asks the session only for names.
 //! Read next: `outline.rs`.
 
 use std::borrow::Cow;
@@ -30,18 +32,18 @@ use super::complete::{Names, Scope};
 use super::history::{ENTRIES_MAX, History};
 use super::{highlight, indent, outline};
 
-/// What a person answered to a prompt.
+/// The answer to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A text, perhaps of several lines or none.
     Input(String),
-    /// Ctrl-C: what was typed is dropped.
+    /// Ctrl-C: the input is dropped.
     Interrupted,
     /// Ctrl-D without input, or the end of a file.
     End,
 }
 
-/// What keeps the editor from working.
+/// An error that stops the editor.
 #[derive(Debug)]
 pub(crate) enum EditorError {
     /// The input cannot be read, or the terminal not written.
@@ -74,7 +76,7 @@ impl From<ReadlineError> for EditorError {
     }
 }
 
-/// Reads what a person types.
+/// Reads inputs from a terminal.
 pub(crate) struct Editor {
     lines: rustyline::Editor<Assistant, DefaultHistory>,
     history: History,
@@ -87,9 +89,11 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// Makes an editor on standard input and output, whose history is kept in a file if one is named.
+    /// Makes an editor on standard input and output, whose history is kept in a file if one is
+    /// named.
     ///
-    /// A history that cannot be read is a warning ([`Editor::take_warning`]), and is not written either.
+    /// A history that cannot be read is a warning ([`Editor::take_warning`]), and is not written
+    /// either.
     ///
     /// # Errors
     /// [`EditorError::Terminal`].
@@ -131,7 +135,7 @@ impl Editor {
     /// Where no person types there is no prompt, and nothing is remembered.
     ///
     /// # Errors
-    /// [`EditorError::Terminal`]; what was typed is lost.
+    /// [`EditorError::Terminal`]; the input is lost.
     pub(crate) fn read(&mut self, prompt: &str, scope: &dyn Scope) -> Result<Line, EditorError> {
         if self.is_piped {
             return read_piped(&mut io::stdin().lock()).map_err(|error| EditorError::Terminal(error.into()));
@@ -155,7 +159,7 @@ impl Editor {
         }
     }
 
-    /// What has gone wrong since the last time without keeping the editor from working.
+    /// The newest error since the last call that did not stop the editor.
     pub(crate) fn take_warning(&mut self) -> Option<EditorError> {
         self.warning.take()
     }
@@ -174,7 +178,8 @@ impl Editor {
     }
 }
 
-/// Reads lines until they are an input. One that the end of the file cuts off is handed out as it is, so that it is not lost silently.
+/// Reads lines until they are an input. One that the end of the file cuts off is handed out as it
+/// is, so that it is not lost silently.
 fn read_piped(lines: &mut impl BufRead) -> io::Result<Line> {
     let mut input = String::new();
     while lines.read_line(&mut input)? > 0 {
@@ -200,7 +205,7 @@ fn bind(lines: &mut rustyline::Editor<Assistant, DefaultHistory>, origin: &Arc<A
     bind(KeyEvent(KeyCode::Tab, Modifiers::NONE), Action::Complete);
 }
 
-/// What a key does whose effect depends on the text.
+/// The effect of a key that depends on the text.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     /// Ends the input if it is complete, or else the line.
@@ -240,7 +245,7 @@ fn line_break(before: &str, origin: usize) -> String {
     )
 }
 
-/// How many blanks the last line lacks, if it is not the first one and nothing stands in it.
+/// The number of blanks that the last line lacks, if it is blank and not the first one.
 fn missing_indentation(before: &str, origin: usize) -> Option<usize> {
     let (above, blanks) = before.rsplit_once('\n')?;
     if !blanks.trim().is_empty() {
@@ -250,7 +255,7 @@ fn missing_indentation(before: &str, origin: usize) -> Option<usize> {
     Some(column.saturating_sub(blanks.width()))
 }
 
-/// What the line editor asks about a text.
+/// The answers to the line editor's questions about a text.
 struct Assistant {
     names: Names,
     is_styled: bool,

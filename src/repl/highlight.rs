@@ -1,15 +1,15 @@
 //! Text in colours.
 //!
-//! Owns what looks how, and which brackets are shown as a pair.
+//! Owns the colour of each piece, and the pair of brackets that is shown.
 //! INVARIANT: without its escape sequences the styled text is the text, character for character.
-//! It does not decide whether colours are wanted.
+//! It does not decide whether a terminal has colours.
 //! Read next: `editor.rs`.
 
 use duet_kernel::datum::lexer::Extent;
 
 use super::command;
 use super::complete::Names;
-use super::outline::{Kind, Outline, Piece};
+use super::outline::{Outline, Piece, PieceKind};
 
 /// How a piece of text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +26,18 @@ enum Style {
     Keyword,
     /// Operators that are special forms or macros, and comma commands.
     Form,
-    /// What cannot stand there.
+    /// A misplaced piece.
     Wrong,
     /// A bracket whose partner the cursor is at.
     Pair,
 }
 
-/// What ends every style.
+/// The escape sequence that ends every style.
 const END: &str = "\u{1b}[0m";
 
 impl Style {
-    /// What begins it. Source: ECMA-48, section 8.3.117, "select graphic rendition"; only the eight colours that every theme sets.
+    /// The escape sequence that begins it; only the eight colours that every theme sets. Source:
+    /// ECMA-48, section 8.3.117.
     fn begin(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -93,18 +94,18 @@ fn style(text: &str, outline: &Outline, index: usize, names: &Names) -> Style {
         return Style::Comment;
     }
     match piece.kind {
-        Kind::Command => command_style(text, piece),
-        Kind::Close if piece.partner.is_none() => Style::Wrong,
-        Kind::Open | Kind::Close | Kind::Sign => Style::Plain,
-        Kind::Symbol if is_operator(outline, index) && names.is_keyword(outline.text(text, index)) => Style::Form,
-        Kind::Symbol => Style::Plain,
-        Kind::Keyword => Style::Keyword,
-        Kind::String | Kind::Character => Style::Text,
-        Kind::Number | Kind::Boolean => Style::Constant,
-        Kind::Comment => Style::Comment,
+        PieceKind::Command => command_style(text, piece),
+        PieceKind::Close if piece.partner.is_none() => Style::Wrong,
+        PieceKind::Open | PieceKind::Close | PieceKind::Sign => Style::Plain,
+        PieceKind::Symbol if is_operator(outline, index) && names.is_keyword(outline.text(text, index)) => Style::Form,
+        PieceKind::Symbol => Style::Plain,
+        PieceKind::Keyword => Style::Keyword,
+        PieceKind::String | PieceKind::Character => Style::Text,
+        PieceKind::Number | PieceKind::Boolean => Style::Constant,
+        PieceKind::Comment => Style::Comment,
         // A word at the end may be unfinished, such as `#\spa`.
-        Kind::Wrong if piece.extent.end == text.len() && !text.ends_with(['[', ']', '{', '}']) => Style::Plain,
-        Kind::Wrong => Style::Wrong,
+        PieceKind::Wrong if piece.extent.end == text.len() && !text.ends_with(['[', ']', '{', '}']) => Style::Plain,
+        PieceKind::Wrong => Style::Wrong,
     }
 }
 
@@ -119,24 +120,25 @@ fn command_style(text: &str, piece: &Piece) -> Style {
     }
 }
 
-/// Whether a piece stands where a list that is no quoted one and no vector has its operator.
+/// Whether a piece is at the place of the operator in a list that is neither quoted nor a vector.
 fn is_operator(outline: &Outline, index: usize) -> bool {
     let Some(before) = index.checked_sub(1) else {
         return false;
     };
     let opener = &outline.pieces[before];
-    opener.kind == Kind::Open && opener.extent.len() == 1 && !opener.is_quoted
+    opener.kind == PieceKind::Open && opener.extent.len() == 1 && !opener.is_quoted
 }
 
-/// The brackets of the pair that the cursor is at: an opening one under it, or else a closing one before it.
+/// The brackets of the pair that the cursor is at: an opening one under it, or else a closing one
+/// before it.
 fn pair(outline: &Outline, cursor: usize) -> Option<(usize, usize)> {
     let at = |kind, is_there: fn(&Extent, usize) -> bool| {
         let mut pieces = outline.pieces.iter().enumerate();
         let found = pieces.find(|(_, piece)| piece.kind == kind && is_there(&piece.extent, cursor));
         found.and_then(|(index, piece)| Some((index, piece.partner?)))
     };
-    at(Kind::Open, |extent, cursor| extent.contains(&cursor))
-        .or_else(|| at(Kind::Close, |extent, cursor| extent.end == cursor))
+    at(PieceKind::Open, |extent, cursor| extent.contains(&cursor))
+        .or_else(|| at(PieceKind::Close, |extent, cursor| extent.end == cursor))
 }
 
 #[cfg(test)]

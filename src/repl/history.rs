@@ -1,8 +1,9 @@
-//! What was typed before, in a file.
+//! The file with earlier inputs.
 //!
-//! Owns the file's format: one entry per line, oldest first, with line feeds and backslashes escaped.
-//! INVARIANT: an entry is there once, at the place of its last use, and whole, however many lines it has.
-//! Several prompts may write to one file: each only appends. It knows no keys.
+//! Owns the file's format: one entry per line, oldest first, with line feeds and backslashes
+//! escaped.
+//! INVARIANT: the file has an entry once, at the place of its last use, with all its lines. Several
+//! prompts may write to one file: each only appends. It knows no keys.
 //! Read next: `editor.rs`.
 
 use std::ffi::OsString;
@@ -123,7 +124,8 @@ fn decode(line: &str) -> String {
     entry
 }
 
-/// Where a person's history is kept: `duet/history` in the folder for state; nothing if there is no home.
+/// Where a person's history is kept: `duet/history` in the folder for state; nothing if there is no
+/// home.
 pub(crate) fn standard_path() -> Option<PathBuf> {
     #[expect(
         clippy::disallowed_methods,

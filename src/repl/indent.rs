@@ -1,13 +1,15 @@
-//! Where the next line of a text begins.
+//! The indentation of the next line.
 //!
-//! Owns the rules of Scheme layout: bodies two columns in, arguments under the first one, the operands of a form before its body four columns in.
-//! INVARIANT: an answer depends on the text before the cursor alone, and follows what its author has already laid out by hand.
+//! Owns the rules of Scheme layout: bodies two columns in, arguments under the first one, the
+//! operands of a form before its body four columns in.
+//! INVARIANT: the column depends only on the text before the cursor, and follows the layout that
+//! the author has chosen by hand.
 //! It changes no text.
 //! Read next: `editor.rs`.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::outline::{Frame, Kind, Opener, Outline};
+use super::outline::{Frame, Opener, Outline, PieceKind};
 
 /// Forms with a body, and how many operands stand before it.
 const BODIES: &[(&str, usize)] = &[
@@ -32,10 +34,12 @@ const BODIES: &[(&str, usize)] = &[
     ("when", 1),
 ];
 
-/// How forms begin that have a body behind one operand by custom, such as `define-record-type`, `let*` and `with-exception-handler`.
+/// How forms begin that have a body behind one operand by custom, such as `define-record-type`,
+/// `let*` and `with-exception-handler`.
 const BODY_PREFIXES: &[&str] = &["define", "fluid-let", "let", "with-", "call-with-", "test-"];
 
-/// The column, from 0, in which a line that follows the text begins, where the text itself begins in column `origin`.
+/// The column, from 0, in which a line that follows the text begins, where the text itself begins
+/// in column `origin`.
 ///
 /// Nothing inside a string, a barred symbol or a block comment, whose lines belong to its author.
 pub(crate) fn next_column(text: &str, origin: usize) -> Option<usize> {
@@ -97,10 +101,10 @@ impl Layout<'_> {
     }
 
     fn is_name(&self, piece: usize) -> bool {
-        self.outline.pieces[piece].kind == Kind::Symbol
+        self.outline.pieces[piece].kind == PieceKind::Symbol
     }
 
-    /// Whether a list stands behind a quote, so that its first element is no operator.
+    /// Whether a list is quoted, so that its first element is no operator.
     fn is_data(&self, frame: &Frame) -> bool {
         let before = frame.piece.checked_sub(1);
         before.is_some_and(|sign| self.outline.text(self.text, sign) == "'")

@@ -1,8 +1,9 @@
-//! The shape of a text that is being typed: its pieces, and which lists are open where it ends.
+//! The shape of a text that is being typed: its pieces, and the lists that are open at its end.
 //!
-//! Owns the division into pieces, which bracket belongs to which, and whether Enter should ask for another line.
-//! INVARIANT: pieces are in order, do not overlap, and cover every character that is not blank, whatever the text; nesting costs no stack.
-//! It does not know what names mean; tokens are the kernel's.
+//! Owns the division into pieces, the pairs of brackets, and whether Enter asks for another line.
+//! INVARIANT: pieces are in order, do not overlap, and cover every character that is not blank,
+//! whatever the text; nesting costs no stack.
+//! It does not know the meaning of names; tokens are the kernel's.
 //! Read next: `highlight.rs`, `indent.rs`, `complete.rs`.
 
 use duet_kernel::datum::lexer::{Extent, Lexer, Token};
@@ -11,9 +12,9 @@ use duet_kernel::datum::{Node, SourceId};
 
 use super::command;
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PieceKind {
     /// The comma command at the start, such as `,back`.
     Command,
     /// `(`, `#(` or `#u8(`
@@ -36,26 +37,26 @@ pub(crate) enum Kind {
     Boolean,
     /// A comment or a directive such as `#!fold-case`.
     Comment,
-    /// What the reader refuses.
+    /// Text that the reader refuses.
     Wrong,
 }
 
 /// A run of text of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// What it is.
-    pub(crate) kind: Kind,
-    /// Where it stands, in bytes.
+    /// Its kind.
+    pub(crate) kind: PieceKind,
+    /// Its extent, in bytes.
     pub(crate) extent: Extent,
     /// The piece with the other bracket, for a bracket that has one.
     pub(crate) partner: Option<usize>,
     /// Whether it belongs to a datum behind `#;`.
     pub(crate) is_commented: bool,
-    /// Whether it stands behind a quote, so that it is no code.
+    /// Whether it is quoted, so that it is no code.
     pub(crate) is_quoted: bool,
 }
 
-/// What an unfinished datum begins with.
+/// The beginning of an unfinished datum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opener {
     /// `(`
@@ -73,13 +74,14 @@ pub(crate) enum Opener {
 /// A datum that is unfinished where the text ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// What it begins with.
+    /// Its beginning.
     pub(crate) opener: Opener,
     /// The piece that begins it.
     pub(crate) piece: usize,
     /// The first pieces of its finished elements.
     pub(crate) elements: Vec<usize>,
-    /// Whether what stands in it is quoted. Templates of quasiquotes become code more often than not, so they count as code.
+    /// Whether its contents are quoted. Templates of quasiquotes count as code, because most become
+    /// code.
     pub(crate) is_quoted: bool,
 }
 
@@ -91,7 +93,7 @@ pub(crate) struct Outline {
     /// The data that are unfinished where the text ends, outermost first.
     pub(crate) open: Vec<Frame>,
     /// Whether the text ends inside a string, a barred symbol or a block comment.
-    pub(crate) ends_inside: Option<Kind>,
+    pub(crate) ends_inside: Option<PieceKind>,
 }
 
 impl Outline {
@@ -100,7 +102,7 @@ impl Outline {
         let mut outline = Outline::default();
         let mut end = 0;
         if let Some(call) = command::split(text) {
-            outline.add(Kind::Command, call.name_extent);
+            outline.add(PieceKind::Command, call.name_extent);
             end = call.operand_start;
         }
         let mut lexer = Lexer::new(text, end);
@@ -129,7 +131,7 @@ impl Outline {
         &text[self.pieces[piece].extent.clone()]
     }
 
-    fn add(&mut self, kind: Kind, extent: Extent) -> usize {
+    fn add(&mut self, kind: PieceKind, extent: Extent) -> usize {
         self.pieces.push(Piece {
             kind,
             extent,
@@ -142,16 +144,16 @@ impl Outline {
 
     fn token(&mut self, token: Token, extent: Extent) {
         match token {
-            Token::Open => self.open(Opener::List, Kind::Open, extent),
-            Token::OpenVector | Token::OpenBytevector => self.open(Opener::Vector, Kind::Open, extent),
-            Token::Abbreviation(name) => self.open(Opener::Prefix(name), Kind::Sign, extent),
-            Token::DatumComment => self.open(Opener::DatumComment, Kind::Sign, extent),
-            Token::LabelDefinition(_) => self.open(Opener::Label, Kind::Sign, extent),
+            Token::Open => self.open(Opener::List, PieceKind::Open, extent),
+            Token::OpenVector | Token::OpenBytevector => self.open(Opener::Vector, PieceKind::Open, extent),
+            Token::Abbreviation(name) => self.open(Opener::Prefix(name), PieceKind::Sign, extent),
+            Token::DatumComment => self.open(Opener::DatumComment, PieceKind::Sign, extent),
+            Token::LabelDefinition(_) => self.open(Opener::Label, PieceKind::Sign, extent),
             Token::Close => self.close(extent),
             Token::Dot => {
-                self.add(Kind::Sign, extent);
+                self.add(PieceKind::Sign, extent);
             }
-            Token::LabelReference(_) => self.datum(Kind::Sign, extent),
+            Token::LabelReference(_) => self.datum(PieceKind::Sign, extent),
             Token::Atom(node) => self.datum(kind_of(&node), extent),
             Token::End => {}
         }
@@ -159,21 +161,21 @@ impl Outline {
 
     fn problem(&mut self, problem: &ReadProblem, extent: Extent) {
         let insides = [
-            (ReadProblem::UnclosedString, Kind::String),
-            (ReadProblem::UnclosedSymbol, Kind::Symbol),
-            (ReadProblem::UnclosedComment, Kind::Comment),
+            (ReadProblem::UnclosedString, PieceKind::String),
+            (ReadProblem::UnclosedSymbol, PieceKind::Symbol),
+            (ReadProblem::UnclosedComment, PieceKind::Comment),
         ];
         let inside = insides.into_iter().find(|(known, _)| known == problem);
         self.ends_inside = inside.map(|(_, kind)| kind);
         match self.ends_inside {
-            Some(Kind::Comment) => {
-                self.add(Kind::Comment, extent);
+            Some(PieceKind::Comment) => {
+                self.add(PieceKind::Comment, extent);
             }
-            inside => self.datum(inside.unwrap_or(Kind::Wrong), extent),
+            inside => self.datum(inside.unwrap_or(PieceKind::Wrong), extent),
         }
     }
 
-    fn open(&mut self, opener: Opener, kind: Kind, extent: Extent) {
+    fn open(&mut self, opener: Opener, kind: PieceKind, extent: Extent) {
         let piece = self.add(kind, extent);
         self.open.push(Frame {
             opener,
@@ -183,13 +185,13 @@ impl Outline {
         });
     }
 
-    fn datum(&mut self, kind: Kind, extent: Extent) {
+    fn datum(&mut self, kind: PieceKind, extent: Extent) {
         let piece = self.add(kind, extent);
         self.complete(piece);
     }
 
     fn close(&mut self, extent: Extent) {
-        let closing = self.add(Kind::Close, extent);
+        let closing = self.add(PieceKind::Close, extent);
         while let Some(frame) = self.open.pop() {
             if matches!(frame.opener, Opener::List | Opener::Vector) {
                 self.pieces[closing].partner = Some(frame.piece);
@@ -228,7 +230,8 @@ impl Outline {
         }
     }
 
-    /// Adds the comments of a stretch between two tokens, in which blanks, comments and directives stand.
+    /// Adds the comments of a stretch between two tokens, in which blanks, comments and directives
+    /// stand.
     fn comments(&mut self, text: &str, gap: Extent) {
         let is_blank = |character: char| character.is_whitespace() || character == '\u{feff}';
         let mut start = gap.start;
@@ -245,22 +248,22 @@ impl Outline {
                 rest.find(is_blank).unwrap_or(rest.len())
             };
             if length > 0 {
-                self.add(Kind::Comment, start..start + length);
+                self.add(PieceKind::Comment, start..start + length);
             }
             start += length;
         }
     }
 }
 
-fn kind_of(node: &Node) -> Kind {
+fn kind_of(node: &Node) -> PieceKind {
     match node {
-        Node::Symbol(_) => Kind::Symbol,
-        Node::Keyword(_) => Kind::Keyword,
-        Node::String(_) => Kind::String,
-        Node::Character(_) => Kind::Character,
-        Node::Number(_) | Node::Complex(_) => Kind::Number,
-        Node::Boolean(_) => Kind::Boolean,
-        Node::Nil | Node::Bytevector(_) | Node::Pair(..) | Node::Vector(_) => Kind::Sign,
+        Node::Symbol(_) => PieceKind::Symbol,
+        Node::Keyword(_) => PieceKind::Keyword,
+        Node::String(_) => PieceKind::String,
+        Node::Character(_) => PieceKind::Character,
+        Node::Number(_) | Node::Complex(_) => PieceKind::Number,
+        Node::Boolean(_) => PieceKind::Boolean,
+        Node::Nil | Node::Bytevector(_) | Node::Pair(..) | Node::Vector(_) => PieceKind::Sign,
     }
 }
 
@@ -286,7 +289,8 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// Whether more lines can complete the text: a datum, string or block comment is open, and nothing in it is beyond repair.
+/// Whether more lines can complete the text: a datum, string or block comment is open, and nothing
+/// in it is beyond repair.
 pub(crate) fn is_incomplete(text: &str) -> bool {
     let start = match command::split(text) {
         Some(call) if !call.takes_datum() => return false,
@@ -298,11 +302,12 @@ pub(crate) fn is_incomplete(text: &str) -> bool {
     !errors.is_empty() && errors.iter().all(|error| is_mendable(text, error))
 }
 
-/// Whether text behind the end can mend an error. A sign that lacks its datum is lost once the list around it is closed.
+/// Whether text behind the end can mend an error. A sign that lacks its datum is lost once the list
+/// around it is closed.
 fn is_mendable(text: &str, error: &ReadError) -> bool {
     let closes = || {
         let rest = Outline::of(&text[error.span.end as usize..]);
-        let is_stray = |piece: &Piece| piece.kind == Kind::Close && piece.partner.is_none();
+        let is_stray = |piece: &Piece| piece.kind == PieceKind::Close && piece.partner.is_none();
         rest.pieces.iter().any(is_stray)
     };
     error.problem.is_incomplete() && !(error.problem == ReadProblem::MissingDatum && closes())
@@ -383,7 +388,7 @@ mod tests {
             })
             .collect();
         assert_eq!(open, [(Opener::List, vec!["let", "("]), (Opener::Vector, vec!["a"])]);
-        assert_eq!(Outline::of("(f \"x").ends_inside, Some(Kind::String));
+        assert_eq!(Outline::of("(f \"x").ends_inside, Some(PieceKind::String));
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! A session: a run whose program does nothing, and to which a person gives texts.
+//! A session: a run whose program only evaluates the texts that a person types.
 //!
-//! Owns how a session begins and is opened again, the evaluation of one text after the other, and the way back through them.
-//! INVARIANT: between two texts everything that was evaluated is durable, so a session can be left, moved back and opened again at any of them.
-//! It reads nothing from the person; `command/repl.rs` does.
+//! Owns the start and the reopening of a session, the evaluation of one text after the other, and
+//! the way back through them.
+//! INVARIANT: between two texts every evaluation is durable, so a session can be left, moved back
+//! and reopened at any of them.
+//! It reads no input; `command/repl.rs` does.
 //! Read next: the crate's `session.rs`.
 
 use duet_runtime::model::failure;
@@ -12,7 +14,7 @@ use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::{did_you_mean, similar_names};
-use duet_runtime::record::{self, Body, Outcome};
+use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::scheme::Procedure;
 use duet_runtime::state::event::Event;
@@ -21,15 +23,15 @@ use preserves::ValueImpl;
 use super::attach;
 use super::complete::{Candidate, Scope};
 use crate::command;
-use crate::failure::{Code, Failure};
+use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
-use crate::outfit::Outfit;
-use crate::session::{self, Left, Prepared, Session};
+use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::world_options::WorldOptions;
 
-/// The program of a session: it makes sure that there is what evaluates texts.
+/// The program of a session: it loads the evaluator.
 const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact";
 
 /// A session that is open.
@@ -48,10 +50,11 @@ pub(crate) enum Evaluated {
     Done,
     /// Something failed, which has been said.
     Failed,
-    /// The same, in a later turn than the first; the turns from this one on asked nothing of the world and can be taken back.
-    Torn(Sequence),
+    /// The same, in a later turn than the first; the turns from this one on asked nothing of the
+    /// world and can be taken back.
+    PartlyDone(Sequence),
     /// The run is over.
-    Ended(Code),
+    Ended(ExitCode),
 }
 
 impl Live {
@@ -61,14 +64,14 @@ impl Live {
     /// If the journal cannot be written.
     pub(crate) fn begin(
         id: &RunId,
-        workspace: Option<&str>,
+        workspace: Option<&Path>,
         (store, journal): (Box<dyn Store>, Option<&Path>),
         terminal: &mut Terminal,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let mut store = store;
         let launch = Launch::of_text("repl", PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
-        let prepared = Prepared::new(&launch, Outfit::default(), terminal)?;
+        let prepared = Prepared::new(&launch, WorldOptions::default(), terminal)?;
         let session = Session::start(prepared, id.clone(), at)?;
         let mut live = Self {
             journal: journal.map(Path::to_owned),
@@ -86,9 +89,9 @@ impl Live {
     /// If there is no workspace.
     pub(crate) fn begin_in_memory(
         id: &RunId,
-        workspace: Option<&str>,
+        workspace: Option<&Path>,
         terminal: &mut Terminal,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         Self::begin(id, workspace, (Box::new(MemoryStore::default()), None), terminal)
     }
 
@@ -96,14 +99,18 @@ impl Live {
     ///
     /// # Errors
     /// If the run cannot be opened.
-    pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
+    pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, CommandError> {
         Self::open_in_place_of(None, journal, address)
     }
 
-    fn open_in_place_of(left: Option<Left>, journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
+    fn open_in_place_of(
+        detached: Option<Detached>,
+        journal: &Journal,
+        address: Option<&str>,
+    ) -> Result<Self, CommandError> {
         let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
         let place = journal.resolve(&*store, address)?;
-        let mut session = Session::go_on(left, &place, (&mut *store, journal.path()), "repl")?;
+        let mut session = Session::reopen(detached, &place, (&mut *store, journal.path()), "repl")?;
         // Whoever types a text once more wants what it says.
         session.call_again();
         journal.set_current(&place.run, &place.branch);
@@ -120,19 +127,19 @@ impl Live {
         self.session.head()
     }
 
-    /// What the prompt calls the session.
+    /// The name of the session in the prompt.
     pub(crate) fn name(&self) -> String {
         self.place.name()
     }
 
-    /// Evaluates a text; what it writes and what is wrong with it goes to the terminal.
+    /// Evaluates a text; its output and its error go to the terminal.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, Failure> {
+    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         if let Some(code) = self.session.exit() {
             terminal.message("the session is over; `,back` goes back to before its end");
-            return Ok(Evaluated::Ended(Code::of_run(code)));
+            return Ok(Evaluated::Ended(ExitCode::of_run(code)));
         }
         let before = self.session.head();
         let sources = attach::sources(text, &mut self.session);
@@ -148,7 +155,7 @@ impl Live {
         self.session.expanded(text)
     }
 
-    /// The instructions of the procedure that a name stands for, or of a text.
+    /// The instructions of a named procedure, or of a text.
     ///
     /// # Errors
     /// Why there are none.
@@ -166,16 +173,18 @@ impl Live {
         self.session.begin_profile();
     }
 
-    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used
+    /// most first.
     pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
         self.session.end_profile()
     }
 
-    /// The address of a turn or branch of this run to compare with; without one, that of the turn before the last text.
+    /// The address of a turn or branch of this run to compare with; without one, that of the turn
+    /// before the last text.
     ///
     /// # Errors
     /// If there was no text yet, or the journal fails.
-    pub(crate) fn compared(&self, other: Option<&str>) -> Result<String, Failure> {
+    pub(crate) fn compared(&self, other: Option<&str>) -> Result<String, CommandError> {
         let here = self.address();
         Ok(match other {
             None => format!("{here}@{}", self.before(1)?),
@@ -185,11 +194,11 @@ impl Live {
         })
     }
 
-    /// Says how many turns were taken after one of them, and how much fuel they used.
+    /// The number of turns after a turn, and the fuel that they used.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn cost_since(&self, before: Sequence) -> Result<(u64, u64), Failure> {
+    pub(crate) fn cost_since(&self, before: Sequence) -> Result<(u64, u64), CommandError> {
         let (mut turns, mut fuel) = (0, 0);
         let mut next = before.next();
         while let Some(at) = next.filter(|at| *at <= self.session.head()) {
@@ -202,8 +211,8 @@ impl Live {
         Ok((turns, fuel))
     }
 
-    /// Lets the run go on until it rests, and says what went wrong after a turn.
-    fn rest(&mut self, before: Sequence, terminal: &mut Terminal) -> Result<Evaluated, Failure> {
+    /// Drives the run until it stops, and reports a failure of the turns after a given one.
+    fn rest(&mut self, before: Sequence, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         let rest = self.session.run_on(&mut *self.store)?;
         let mut evaluated = Evaluated::Done;
         let mut next = before.next();
@@ -225,7 +234,7 @@ impl Live {
                 ways.splice(0..0, self.meant(&failure));
                 self.session.tell_failure(&failure, &ways, terminal);
                 evaluated = if is_torn {
-                    Evaluated::Torn(before)
+                    Evaluated::PartlyDone(before)
                 } else {
                     Evaluated::Failed
                 };
@@ -234,17 +243,17 @@ impl Live {
         }
         match rest {
             DriveOutcome::Ended { code } if self.session.exit().is_some() => {
-                return Ok(Evaluated::Ended(Code::of_run(code)));
+                return Ok(Evaluated::Ended(ExitCode::of_run(code)));
             }
             DriveOutcome::Ended { .. } => {}
             DriveOutcome::Asking { .. } => terminal.message("a question is open; `,waits` shows it"),
-            DriveOutcome::Stuck { fibers } => terminal.message(&format!("waiting: {fibers}; `,waits` says for what")),
+            DriveOutcome::Stuck { fibers } => terminal.message(&format!("waiting: {fibers}; `,waits` lists them")),
             DriveOutcome::Interrupted => {
                 self.session.abandon();
                 self.session.run_on(&mut *self.store)?;
                 terminal.message("interrupted");
                 evaluated = if self.can_take_back(before)? {
-                    Evaluated::Torn(before)
+                    Evaluated::PartlyDone(before)
                 } else {
                     terminal.message("what was done before stands; `,back` takes it back");
                     Evaluated::Failed
@@ -274,7 +283,7 @@ impl Live {
     }
 
     /// Whether nothing was asked of the world after a turn, and the journal can go back to it.
-    fn can_take_back(&self, before: Sequence) -> Result<bool, Failure> {
+    fn can_take_back(&self, before: Sequence) -> Result<bool, CommandError> {
         let mut next = before.next();
         while let Some(at) = next.filter(|at| *at <= self.session.head()) {
             if let Body::Turn(turn) = turn::body(&session::record_at(&*self.store, &self.place, at)?)?
@@ -287,34 +296,36 @@ impl Live {
         Ok(self.journal.is_some())
     }
 
-    /// The turn before the one that began to evaluate the last text, or the one before it, and so on.
+    /// The turn before the one that began to evaluate the last text, or the one before it, and so
+    /// on.
     ///
     /// # Errors
     /// If there were fewer, or the journal fails.
-    pub(crate) fn before(&self, count: u64) -> Result<Sequence, Failure> {
+    pub(crate) fn before(&self, count: u64) -> Result<Sequence, CommandError> {
         let mut left = count;
         let mut at = self.session.head().number();
         while at > 0 {
-            let sequence = Sequence::new(at).map_err(|error| Failure::problem(error.to_string()))?;
+            let sequence = Sequence::new(at).map_err(|error| CommandError::problem(error.to_string()))?;
             if !texts(&session::record_at(&*self.store, &self.place, sequence)?)?.is_empty() {
                 left -= 1;
             }
             at -= 1;
             if left == 0 {
-                return Sequence::new(at).map_err(|error| Failure::problem(error.to_string()));
+                return Sequence::new(at).map_err(|error| CommandError::problem(error.to_string()));
             }
         }
-        Err(Failure::problem(format!(
+        Err(CommandError::problem(format!(
             "the session has only {} texts to take back",
             count - left
         )))
     }
 
-    /// Gives the journal to another command and takes it back; afterwards the session stands where its branch does then.
+    /// Closes the journal for another command and opens it again afterwards, at the head of the
+    /// session's branch.
     ///
     /// # Errors
     /// If the journal fails, or there is none.
-    pub(crate) fn lend(self, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Self, Failure> {
+    pub(crate) fn lend(self, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Self, CommandError> {
         let Self {
             journal,
             store,
@@ -331,7 +342,7 @@ impl Live {
             });
         };
         drop(store);
-        let left = Some(session.leave());
+        let detached = Some(session.detach());
         let shown = path.display().to_string();
         let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
         terminal.is_lent = true;
@@ -339,12 +350,12 @@ impl Live {
         terminal.is_lent = false;
         let here = format!("{}/{}", place.run, place.branch);
         match after {
-            After::Branch(branch) if code == Code::OK => {
+            After::Branch(branch) if code == ExitCode::OK => {
                 let there = format!("{}/{branch}", place.run);
-                Self::open_in_place_of(left, &Journal::at(&path), Some(&there))
+                Self::open_in_place_of(detached, &Journal::at(&path), Some(&there))
             }
-            After::Current => Self::open_in_place_of(left, &Journal::at(&path), None),
-            After::Here | After::Branch(_) => Self::open_in_place_of(left, &Journal::at(&path), Some(&here)),
+            After::Current => Self::open_in_place_of(detached, &Journal::at(&path), None),
+            After::Here | After::Branch(_) => Self::open_in_place_of(detached, &Journal::at(&path), Some(&here)),
         }
     }
 
@@ -364,14 +375,14 @@ impl Live {
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn switch(self, branch: &str, terminal: &mut Terminal) -> Result<Self, Failure> {
+    pub(crate) fn switch(self, branch: &str, terminal: &mut Terminal) -> Result<Self, CommandError> {
         let found = BranchName::new(branch).ok();
         let head = found.map(|name| self.store.head(&self.place.run, &name)).transpose()?;
         match (&self.journal, head.flatten()) {
             (Some(path), Some(_)) => {
                 let (path, address) = (path.clone(), format!("{}/{branch}", self.place.run));
                 drop(self.store);
-                Self::open_in_place_of(Some(self.session.leave()), &Journal::at(&path), Some(&address))
+                Self::open_in_place_of(Some(self.session.detach()), &Journal::at(&path), Some(&address))
             }
             (Some(_) | None, _) => {
                 terminal.message(&format!("there is no branch {branch}; `,branches` lists them"));
@@ -399,7 +410,7 @@ impl Scope for Live {
     }
 }
 
-/// Where a session stands after another command had its journal.
+/// The branch on which a session continues after another command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// At the head of its branch.
@@ -411,7 +422,7 @@ pub(crate) enum After {
 }
 
 /// The texts that a record gave to be evaluated, if they were and it did not fail.
-pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, Failure> {
+pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, CommandError> {
     let Body::Turn(turn) = turn::body(record)? else {
         return Ok(Vec::new());
     };
@@ -429,7 +440,7 @@ pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, Failur
 ///
 /// # Errors
 /// If the journal fails.
-pub(crate) fn script(store: &dyn Store, place: &Place) -> Result<String, Failure> {
+pub(crate) fn script(store: &dyn Store, place: &Place) -> Result<String, CommandError> {
     let mut script = String::new();
     let mut next = Sequence::FIRST.next();
     while let Some(at) = next.filter(|at| *at <= place.at()) {

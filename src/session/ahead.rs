@@ -1,6 +1,6 @@
-//! The standard library as it was compiled ahead, when this command was built.
+//! The standard library, compiled when this command was built.
 //!
-//! INVARIANT: a run goes the same way, record for record, whether its libraries were compiled ahead or are read.
+//! INVARIANT: a run has the same records whether its libraries were compiled ahead or are read.
 //! It does not make the image; `build.rs` does.
 //! Read next: `session.rs`.
 
@@ -11,12 +11,12 @@ use duet_modules::source::embedded::Embedded;
 
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraries.image"));
 
-/// The standard library, with what was compiled ahead of it.
+/// The standard library with its compiled image.
 pub(super) fn standard_library() -> Embedded<'static> {
     Embedded::new("stdlib", duet_stdlib::FILES).with_image(Image::new(BYTES))
 }
 
-/// What was kept of a library of the standard library.
+/// Finds a library in the compiled image.
 pub(super) fn find(name: &LibraryName) -> Option<Ahead> {
     Image::new(BYTES)?.find(&library_path(name)?)
 }
@@ -51,7 +51,8 @@ mod tests {
         assert_eq!(missing, []);
     }
 
-    /// What a program comes to: the description in its first record and the hashes of its units, or its errors; and the units once more, of the pinned texts.
+    /// The result of compiling a program: the description in its first record and the hashes of its
+    /// units, or its errors. The pinned texts must give the same units.
     fn compiled(text: &str, library: Embedded<'static>, ahead: &dyn Fn(&LibraryName) -> Option<Ahead>) -> String {
         let source = Source {
             name: "program",

@@ -1,12 +1,12 @@
-//! What a person asks of a session's code: what a text would become, and where fuel is used.
+//! Questions about the code of a session: the expansion of a text, its instructions, and its use of
+//! fuel.
 //!
-//! INVARIANT: asking leaves nothing behind in the run.
+//! INVARIANT: a question leaves the run unchanged.
 //! It evaluates nothing. Read next: the runtime's `scheme/inspection.rs`.
 
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::failure;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record;
 use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
 
 use super::Session;
@@ -28,7 +28,7 @@ impl Session {
         self.look(|programs, body, manifest| programs.expanded(body, manifest, text))
     }
 
-    /// The instructions of the procedure that a name stands for, or of a text.
+    /// The instructions of a named procedure, or of a text.
     ///
     /// # Errors
     /// Why there are none.
@@ -54,7 +54,8 @@ impl Session {
         }
     }
 
-    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used
+    /// most first.
     pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
         let lent = self.run.lend(MAIN);
         lent.map(|(programs, _)| programs.end_profile()).unwrap_or_default()

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Record, Store};
-use duet_runtime::action::Thing;
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::identity::Resource;
 use duet_runtime::record::Outcome;
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::run::replay::Snapshots;
@@ -45,7 +45,7 @@ fn facts(scenario: &Scenario, life: Life) -> Vec<String> {
 }
 
 /// Every id that the turns assigned, in order.
-fn made(records: &[Record]) -> Vec<Thing> {
+fn made(records: &[Record]) -> Vec<Resource> {
     let turns = records.iter().filter_map(turn_of);
     turns
         .flat_map(|turn| turn.actions)

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::Record;
-use duet_journal::store::memory::{Fault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
+use duet_journal::store::memory::{DiskFault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use preserves::IOValue;
@@ -20,8 +20,8 @@ use crate::support::world::{Files, Pace, World};
 
 /// Which operations are tried, and how the disk fails at each.
 pub(super) struct Extent {
-    faults: Vec<Fault>,
-    /// The distance between the operations of the second process at which it is cut too.
+    faults: Vec<DiskFault>,
+    /// One in so many operations of the second process is tried too.
     second_step: usize,
 }
 
@@ -34,7 +34,7 @@ impl Extent {
         let torn = (1..4096).step_by(torn_step).map(|kept_bytes| Loss::Torn { kept_bytes });
         let reordered = (0..seeds).map(|seed| Loss::Reordered { seed });
         let losses = [Loss::Nothing, Loss::Unsynced].into_iter().chain(torn).chain(reordered);
-        let faults = losses.map(Fault::Crash).chain([Fault::Error]).collect();
+        let faults = losses.map(DiskFault::Crash).chain([DiskFault::Error]).collect();
         Self { faults, second_step }
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn cut_everywhere(course: &Course<'_>, extent: &Extent, judge: impl F
 }
 
 /// The faults that decide most plainly whether a turn survives; they are tried in every pairing.
-const CUT_AGAIN: [Fault; 2] = [Fault::Crash(Loss::Unsynced), Fault::Crash(Loss::Nothing)];
+const CUT_AGAIN: [DiskFault; 2] = [DiskFault::Crash(Loss::Unsynced), DiskFault::Crash(Loss::Nothing)];
 
 /// Cuts the second process too, so that recovery itself is interrupted.
 fn cut_again(

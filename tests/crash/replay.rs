@@ -7,8 +7,9 @@
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Append, Blob, Header, PackedValue, Record, Store};
 use duet_runtime::gate::{Reason, Verdict};
+use duet_runtime::model::codec::Codec;
+use duet_runtime::record::TurnRecord;
 use duet_runtime::record::divergence::Divergence;
-use duet_runtime::record::{TurnRecord, VERSION};
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::genesis;
@@ -56,7 +57,7 @@ pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, 
     let mut chain: Vec<Record> = records[..position].to_vec();
     for record in &records[position..] {
         let body = if chain.len() == position {
-            turn.encode(VERSION)
+            turn.encode()
         } else {
             record.body()
         };

@@ -27,7 +27,7 @@ try:
 except ImportError:
     preserves = None
 
-VERSIONS = (1, 2, 3)
+VERSION = 1
 HEADS = "SELECT runs.name, branch, sequence, record, hash FROM heads JOIN runs ON runs.id = heads.run ORDER BY runs.name, branch"
 APPLICATION_ID = 0x44756574
 NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -56,7 +56,7 @@ class Journal:
         (application,) = self.database.execute("PRAGMA application_id").fetchone()
         (version,) = self.database.execute("PRAGMA user_version").fetchone()
         require(application == APPLICATION_ID, "this is no journal")
-        require(version in VERSIONS, "the journal has version %d, and this reads %r" % (version, VERSIONS))
+        require(version == VERSION, "the journal has version %d, and this reads version %d" % (version, VERSION))
 
     def heads(self):
         return self.database.execute(HEADS).fetchall()
@@ -81,15 +81,9 @@ def verify_record(data, run, sequence, parent):
     """Checks one record of a chain; returns the blobs that it names, its body, and its own name."""
     record = read(data)
     require(isinstance(record, Record), "that is no record")
-    fields = list(record.fields)
-    if record.label == Symbol("record"):
-        require(len(fields) == 8 and fields.pop(0) == 1, "a record named so is of format 1 and has eight fields")
-        require(fields.pop(3) == (parent if parent is not None else False), "record %d has another parent" % sequence)
-        name = blake3(data)
-    else:
-        require(record.label == 2 and len(fields) == 6, "a record has another format or number of fields")
-        name = blake3(data, parent)
-    (its_run, branch, its_sequence, snapshot, blobs, body) = fields
+    require(record.label == VERSION and len(record.fields) == 6, "a record has another format or number of fields")
+    name = blake3(data, parent)
+    (its_run, branch, its_sequence, snapshot, blobs, body) = record.fields
     require(its_run == run and is_name(branch), "a record belongs to another run")
     require(its_sequence == sequence, "record %r stands at %d" % (its_sequence, sequence))
     require(snapshot is False or is_hash(snapshot), "record %d has a snapshot that is no hash" % sequence)
@@ -103,13 +97,13 @@ def verify_branch(journal, run, branch, sequence, row, head):
     require(is_name(run) and is_name(branch), "a name has other characters")
     chain = journal.chain(row)
     require(len(chain) == sequence + 1, "the head is at %d, its chain has %d records" % (sequence, len(chain)))
-    parent, version, labels, blobs = None, None, collections.Counter(), set()
+    parent, labels, blobs = None, collections.Counter(), set()
     for position, data in enumerate(chain):
         named, body, parent = verify_record(data, run, position, parent)
-        if has_label(body, "run") and body.fields:
-            version = body.fields[0]
+        if has_label(body, "run"):
+            require(body.fields[:1] == [VERSION], "the run has another version of bodies")
         elif turn_fields(body):
-            require(is_of_version(version, body), "turn %d is not written in version %r" % (position, version))
+            require(is_shortest(body), "turn %d is not written in its shortest form" % position)
         blobs.update(named)
         labels.update(labels_of(body))
     require(parent == head, "the head has another name")
@@ -134,19 +128,14 @@ def turn_fields(body):
     return fields if isinstance(fields[4], list) else None
 
 
-def is_of_version(version, body):
-    """Whether a turn is as its version has it: its cause, verdicts and outcome long, as in version 1, or short where that can be,
-    as in version 2, and from version 3 on a sequence where that can be."""
+def is_shortest(body):
+    """Whether a turn is written as it must be: cause, verdicts and outcome short, and bare, where that can be."""
     (_, cause, _, dropped, actions, verdicts, _, outcome) = turn_fields(body)
-    is_complete = len(verdicts) == len(actions)
-    if version == 1:
-        return is_complete and all(isinstance(part, Record) for part in [cause, outcome] + verdicts)
     allowed = [verdict for verdict in verdicts if has_label(verdict, "allow")]
     return (
-        version in (2, 3)
-        and isinstance(body, list) == (version == 3 and not dropped and not verdicts and outcome is True)
+        isinstance(body, list) == (not dropped and not verdicts and outcome is True)
         and (type(cause) is int or has_label(cause, "start") or has_label(cause, "input"))
-        and (not verdicts or is_complete and len(allowed) < len(verdicts))
+        and (not verdicts or len(verdicts) == len(actions) and len(allowed) < len(verdicts))
         and (outcome is True or has_label(outcome, "failed"))
     )
 

@@ -17,7 +17,7 @@ use duet_modules::source::directory::Directory;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::record::Genesis;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
@@ -108,7 +108,6 @@ impl Scenario {
 
     fn genesis(&self) -> Genesis {
         Genesis {
-            version: VERSION,
             program: self.program.value.clone(),
             manifest: Manifest::of(self.capabilities),
             limits: Limits::default(),

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use duet_drivers::tool::Outcome;
 use duet_drivers::tool::arguments::{bytes, content, dictionary, integer, string};
 use duet_drivers::tool::failure::Kind;
+use duet_drivers::tool::interface::Outcome;
 use duet_journal::Sequence;
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
 use duet_runtime::model::identity::RequestId;

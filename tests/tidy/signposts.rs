@@ -26,19 +26,25 @@ const FOREIGN: &[(&str, &str)] = &[
 
 /// Signposts that still lead nowhere.
 const CEILINGS: &[Ceiling] = &[
-    ("ARCHITECTURE.md", 7),
-    ("CHANGELOG.md", 1),
-    ("docs/", 1),
-    ("drivers/src/", 7),
+    ("drivers/src/", 4),
     ("journal/src/", 6),
-    ("modules/src/", 1),
-    ("runtime/src/", 6),
-    ("src/", 3),
+    ("kernel/src/", 1),
+    ("modules/src/", 2),
+    ("proofs/", 1),
+    ("runtime/src/", 5),
+    ("src/", 2),
     ("tests/conform.rs", 2),
+    ("tests/modules.rs", 1),
+    ("tests/support/", 2),
 ];
 
 /// Heads that still name no file to read next.
-const HEAD_CEILINGS: &[Ceiling] = &[("benches/", 1), ("src/", 1), ("tests/format.rs", 1)];
+const HEAD_CEILINGS: &[Ceiling] = &[
+    ("benches/", 1),
+    ("modules/src/", 1),
+    ("src/", 1),
+    ("tests/format.rs", 1),
+];
 
 /// The given files, as signposts find them.
 struct Map<'files> {

@@ -1,6 +1,6 @@
 //! Turns with names and branches in use stay.
 //!
-//! INVARIANT: removing some branches never changes the others.
+//! INVARIANT: whatever is removed, the branches that stay say what they said before.
 //! Read next: `../travel.rs`.
 
 use crate::support::desk::Desk;
@@ -140,7 +140,7 @@ fn marks_travel_with_a_run() {
     let said = desk.check("export greeter/main part.duet", 0, "");
     assert!(
         said.errors
-            .starts_with("left out, as no branch that is exported leads there: bob\n"),
+            .starts_with("left out, because no exported branch leads there: bob\n"),
         "{}",
         said.errors
     );
@@ -150,7 +150,7 @@ fn marks_travel_with_a_run() {
     let said = desk.check("import all.duet --journal new", 0, "");
     assert!(
         said.errors
-            .ends_with("greeter: left out, as the journal has another turn of that name: asked\n"),
+            .ends_with("greeter: left out, because the journal has another turn of that name: asked\n"),
         "{}",
         said.errors
     );

@@ -1,7 +1,8 @@
 //! Runs one Scheme file on Steel, so that `benches/peers` can measure it.
 //!
-//! INVARIANT: the exit status is 0 only if the whole file ran. What the file means, and whether its answer is right, is
-//! not decided here. Read next: `benches/peers`.
+//! INVARIANT: the exit status is 0 only if the whole file ran. What the file means, and whether its
+//! answer is right, is not decided here.
+//! Read next: `benches/peers`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! What reaches the streams, in which order, and what happens when a stream is closed.
+//! Tests of the order of output on both streams, and of closed streams.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use indicatif::InMemoryTerm;
 
 use super::*;
 
-/// Everything written, by both streams in one order.
+/// The bytes of both streams in one order.
 #[derive(Clone, Default)]
 struct Tape {
     written: Arc<Mutex<Vec<(Stream, String)>>>,
@@ -21,7 +21,7 @@ struct Tape {
 struct Head {
     stream: Stream,
     tape: Tape,
-    /// What writing fails with.
+    /// The error of writing.
     failure: Option<io::ErrorKind>,
 }
 

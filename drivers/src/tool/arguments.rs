@@ -1,7 +1,8 @@
-//! Payloads taken apart, and results put together.
+//! Reading the fields of payloads, and making result values.
 //!
-//! INVARIANT: what a tool accepts is what its [`Description`] lists: a missing, unknown or ill-shaped field is refused by name, in the description's words.
-//! It does not know what the fields mean.
+//! INVARIANT: a tool accepts exactly the fields that its [`Description`] lists; an error names the
+//! field that is missing, unknown or of the wrong shape.
+//! It does not know the meaning of fields.
 //! Read next: `tool/workspace.rs`.
 
 use std::collections::BTreeMap;
@@ -22,10 +23,11 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Takes a payload apart.
+    /// Reads a payload.
     ///
     /// # Errors
-    /// `bad-argument` if it is not a dictionary with symbols as keys, has a field that is not described, or lacks a required one.
+    /// `bad-argument` if it is not a dictionary with symbols as keys, has a field that is not
+    /// described, or lacks a required one.
     pub fn read(description: &'a Description, payload: &IOValue) -> Result<Self, ToolFailure> {
         let refuse =
             |problem: String| Err(Kind::BadArgument.because(format!("payload of {}: {problem}", description.name)));
@@ -60,10 +62,10 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Takes a field that may be left out, as `convert` reads it.
+    /// Takes an optional field, converted by `convert`.
     ///
     /// # Errors
-    /// `bad-argument` if it is there and `convert` finds nothing in it.
+    /// `bad-argument` if the field is present and `convert` returns nothing.
     pub fn optional<T>(
         &mut self,
         name: &str,
@@ -77,10 +79,10 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Takes a field that must be there, as `convert` reads it.
+    /// Takes a required field, converted by `convert`.
     ///
     /// # Errors
-    /// `bad-argument` if `convert` finds nothing in it.
+    /// `bad-argument` if the field is missing or `convert` returns nothing.
     pub fn required<T>(&mut self, name: &str, convert: impl FnOnce(&IOValue) -> Option<T>) -> Result<T, ToolFailure> {
         self.optional(name, convert)?
             .ok_or_else(|| self.misfit(name, "nothing"))
@@ -112,7 +114,8 @@ fn names(description: &Description) -> String {
     names.join(", ")
 }
 
-/// Shows a value that was not expected: atoms themselves, of the others the sort, so that the text is short and nothing deep is walked.
+/// Describes an unexpected value: an atom by its text, any other value by its kind, so that the
+/// text is short and no deep value is walked.
 fn shown(value: &IOValue) -> String {
     const SHOWN_CHARS_MAX: usize = 40;
     match value.value_class() {
@@ -182,7 +185,7 @@ pub fn integer(number: u64) -> IOValue {
     IOValue::new(preserves::SignedInteger::from(u128::from(number)))
 }
 
-/// Makes a string of a path, or a bytevector if it is not UTF-8; [`path`] reads both.
+/// Makes a string of a path, or a bytevector of a path that is not UTF-8; [`path`] reads both.
 pub fn path_value(path: &Path) -> IOValue {
     match path.to_str() {
         Some(text) => IOValue::new(text.to_owned()),
@@ -190,9 +193,11 @@ pub fn path_value(path: &Path) -> IOValue {
     }
 }
 
-/// Makes a string of bytes that are UTF-8, and a bytevector of others; says how many bytes it took.
+/// Makes a string of bytes that are UTF-8, and a bytevector of other bytes; returns also how many
+/// bytes it used.
 ///
-/// If the bytes were `cut` short, a character that lost its end is left out rather than taken for a flaw.
+/// If the bytes were `cut` short, an incomplete last character is dropped, so that the rest can be
+/// a string.
 pub fn content(mut bytes: Vec<u8>, cut: bool) -> (IOValue, usize) {
     if let Err(error) = std::str::from_utf8(&bytes)
         && cut

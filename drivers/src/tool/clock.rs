@@ -1,14 +1,16 @@
-//! `clock/second` and `clock/jiffy`: what the time is.
+//! `clock/second` and `clock/jiffy`: the time.
 //!
-//! INVARIANT: the time is read when the call is made, once; the journal keeps the answer, so a replay is told the same.
-//! It waits for nothing; timers are another matter.
+//! INVARIANT: each call reads the time once; the journal keeps the answer, so a replay gets the
+//! same.
+//! It starts no timers; `world.rs` does.
+//! Read next: `world.rs`.
 
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use preserves::IOValue;
 
-use super::{Call, Context, Tool};
+use super::interface::{Call, Context, Tool};
 use crate::tool::description::{Description, EffectClass, Retry};
 
 static SECOND: Description = Description {
@@ -37,7 +39,7 @@ static JIFFY: Description = Description {
     takes_secrets: false,
 };
 
-/// The time, in milliseconds since 1970.
+/// Returns the time, in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
 }
@@ -51,8 +53,8 @@ fn since_1970() -> std::time::Duration {
 /// One of the two tools.
 pub struct Clock {
     description: &'static Description,
-    /// The time as the tool tells it.
-    tell: fn(std::time::Duration) -> IOValue,
+    /// Converts the time since 1970 to the tool's result.
+    convert: fn(std::time::Duration) -> IOValue,
 }
 
 impl Clock {
@@ -60,7 +62,7 @@ impl Clock {
     pub fn second() -> Self {
         Self {
             description: &SECOND,
-            tell: |elapsed| IOValue::new(elapsed.as_secs_f64()),
+            convert: |elapsed| IOValue::new(elapsed.as_secs_f64()),
         }
     }
 
@@ -68,7 +70,7 @@ impl Clock {
     pub fn jiffy() -> Self {
         Self {
             description: &JIFFY,
-            tell: |elapsed| IOValue::new(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)),
+            convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)),
         }
     }
 }
@@ -79,8 +81,8 @@ impl Tool for Clock {
     }
 
     fn call(&self, _payload: IOValue, _context: Context) -> Call {
-        let told = (self.tell)(since_1970());
-        Box::pin(async move { Ok(told) })
+        let time = (self.convert)(since_1970());
+        Box::pin(async move { Ok(time) })
     }
 }
 
@@ -91,9 +93,12 @@ mod tests {
     #[test]
     fn both_clocks_tell_the_same_time() {
         let past_2020 = std::time::Duration::from_secs(50 * 365 * 86_400);
-        assert_eq!((Clock::second().tell)(past_2020), IOValue::new(past_2020.as_secs_f64()));
         assert_eq!(
-            (Clock::jiffy().tell)(past_2020),
+            (Clock::second().convert)(past_2020),
+            IOValue::new(past_2020.as_secs_f64())
+        );
+        assert_eq!(
+            (Clock::jiffy().convert)(past_2020),
             IOValue::new(past_2020.as_micros() as u64)
         );
     }

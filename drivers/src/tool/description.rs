@@ -1,7 +1,8 @@
-//! What a tool says of itself: name, payload, result, effect, and how its calls may be repeated.
+//! The description of a tool: name, payload, result, effect, and how its calls may be repeated.
 //!
-//! INVARIANT: the words that people read and the schema that policy judges by come from one table of shapes, so they cannot disagree.
-//! It does not take payloads apart; `tool/arguments.rs` does.
+//! INVARIANT: the words for people and the JSON Schema for policy come from one table of shapes, so
+//! they cannot disagree.
+//! It does not read payloads; `tool/arguments.rs` does.
 //! Read next: `tool/arguments.rs`.
 
 use std::borrow::Cow;
@@ -9,33 +10,37 @@ use std::fmt;
 
 use duet_runtime::policy::card::ToolCard;
 
-/// What a tool is: shown in listings, judged by, and consulted before its calls are repeated or taken back.
+/// A tool's description: listings show it, policy judges by it, and repeating or undoing a call
+/// depends on it.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// The name programs use, such as `workspace/read`; `prefix/*` stands for every name that begins with `prefix/`.
+    /// The name programs use, such as `workspace/read`; `prefix/*` stands for every name that
+    /// begins with `prefix/`.
     pub name: Cow<'static, str>,
     /// What it does, in one sentence.
     pub summary: Cow<'static, str>,
-    /// The fields of its payload, a dictionary with symbols as keys; if there are none, it does not look at its payload.
+    /// The fields of its payload, a dictionary with symbols as keys; a tool without fields ignores
+    /// its payload.
     pub payload: Cow<'static, [Field]>,
     /// The shape of its result, in words.
     pub result: Cow<'static, str>,
-    /// What a call needs besides the right to call it, in policy's words: `fs.read`, `fs.write`, `net`, `process`.
+    /// The capabilities that a call needs besides the right to call it: `fs.read`, `fs.write`,
+    /// `net`, `process`.
     pub needs: &'static [&'static str],
-    /// What a call leaves in the world.
+    /// The effect of a call on the world.
     pub effect: EffectClass,
-    /// Whether a call may be repeated under the same key without doing more than once would.
+    /// Whether repeating a call under the same key has no further effect.
     pub idempotent: bool,
-    /// How long one attempt may take, in milliseconds; `None` if the tool keeps its own time.
+    /// The time limit of one attempt, in milliseconds; `None` if the tool limits its time itself.
     pub timeout_ms: Option<u64>,
-    /// When an attempt that failed is followed by another.
+    /// How often a failed attempt is repeated.
     pub retry: Retry,
-    /// Whether it is told secrets where its payload names them.
+    /// Whether it receives secrets where its payload names them.
     pub takes_secrets: bool,
 }
 
 impl Description {
-    /// What policy is told of the tool.
+    /// Returns the description that policy judges by.
     pub fn card(&self) -> ToolCard {
         ToolCard {
             name: self.name.clone().into_owned(),
@@ -66,13 +71,13 @@ impl Description {
     }
 }
 
-/// When a call is attempted again, under the same key: if what it needs cannot be reached, so that nothing has happened; and, if the tool may be
-/// called twice, also if there was no answer in time.
+/// How often a call is attempted under the same key: again if the server could not be reached, so
+/// that nothing has happened; and, if the tool is idempotent, also if there was no answer in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How many attempts there are in all, at least 1.
+    /// The maximum number of attempts, at least 1.
     pub attempts_max: u32,
-    /// How long to wait before the second attempt, in milliseconds; before each further one twice as long.
+    /// The delay before the second attempt, in milliseconds; it doubles before each further one.
     pub delay_ms: u64,
 }
 
@@ -102,11 +107,11 @@ impl fmt::Display for Retry {
 pub struct Field {
     /// The key, a symbol.
     pub name: Cow<'static, str>,
-    /// What it must be.
+    /// The shape of its value.
     pub shape: Shape,
-    /// Whether a payload without it is refused.
+    /// Whether the tool refuses a payload without it.
     pub required: bool,
-    /// What it means, and what holds without it.
+    /// Its meaning, and its default if it is optional.
     pub meaning: Cow<'static, str>,
 }
 
@@ -134,21 +139,21 @@ impl Field {
 
 macro_rules! shapes {
     ($($(#[doc = $doc:literal])* $shape:ident $words:literal $schema:literal)*) => {
-        /// What a field must be.
+        /// The shape of a field's value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Shape {
             $($(#[doc = $doc])* $shape,)*
         }
 
         impl Shape {
-            /// Says what it is, worded to follow "expected".
+            /// Names it, worded to follow "expected".
             pub fn words(self) -> &'static str {
                 match self {
                     $(Self::$shape => $words,)*
                 }
             }
 
-            /// The JSON Schema of it; bytes are an object of hexadecimal digits where JSON is judged.
+            /// Returns its JSON Schema; policy sees bytes as an object of hexadecimal digits.
             pub fn schema(self) -> &'static str {
                 match self {
                     $(Self::$shape => $schema,)*
@@ -177,16 +182,16 @@ shapes! {
     Texts "a dictionary from strings or symbols to strings" r#"{"type":"object","additionalProperties":{"type":"string"}}"#
 }
 
-/// What a call leaves in the world, as far as taking it back is concerned.
+/// The effect of a call on the world, as far as undoing it is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectClass {
-    /// Nothing.
+    /// None.
     Pure,
-    /// Something that can be put back exactly.
+    /// A change that can be undone exactly.
     Reversible,
-    /// Something that another call can make up for, from what this one returned.
+    /// A change that another call can compensate for, given the result of this one.
     Compensable,
-    /// Something that stays.
+    /// A change that stays.
     Irreversible,
 }
 

@@ -1,9 +1,11 @@
-//! Doubles by script: a file says what tools answer, and nothing happens in the world.
+//! Test doubles by script: a file lists the answers of tools, and nothing happens in the world.
 //!
-//! A script is one dictionary in the text form of Preserves, from the names of tools to lists of replies, which are given in order, each once:
+//! A script is one dictionary in the text form of Preserves, from the names of tools to lists of
+//! replies, which are given in order, each once:
 //! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`.
-//! INVARIANT: a tool that has a double is never called; a double declares what the tool declares for which it stands in.
-//! It does not answer; `scripted.rs` does.
+//! INVARIANT: a tool that has a double is never called; a double has the description of the tool
+//! that it replaces.
+//! It does not answer calls; `scripted.rs` does.
 //! Read next: `tool/scripted.rs`.
 
 use std::fmt;
@@ -13,27 +15,28 @@ use preserves::{IOValue, ValueImpl};
 
 use super::Registry;
 use super::arguments::count;
+use super::interface::{Outcome, Tool};
 use super::scripted::Scripted;
 
-/// Brackets may be nested so deep in a script.
+/// The maximum nesting of brackets in a script.
 const DEPTH_MAX: usize = 1_000;
 
-/// Why a text is no script.
+/// The reason why a text is no script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DoubleError {
     /// It is not the text of one value.
     Text(String),
     /// Brackets are nested too deep.
     TooDeep,
-    /// It is no dictionary from names to lists.
+    /// It is not a dictionary from names to lists.
     NoDictionary,
-    /// A reply is none.
+    /// A reply has none of the three forms.
     NoReply {
         /// The tool.
         tool: String,
         /// Its position, from 1.
         position: usize,
-        /// What is there.
+        /// The text in its place.
         found: String,
     },
 }
@@ -57,14 +60,14 @@ impl fmt::Display for DoubleError {
 
 impl std::error::Error for DoubleError {}
 
-/// Reads a script and has its doubles stand in for tools.
+/// Reads a script and replaces tools by its doubles.
 ///
 /// # Errors
-/// [`DoubleError`]; no tool has a double then.
+/// [`DoubleError`]; then no tool is replaced.
 pub fn stand_in(tools: Registry, script: &str) -> Result<Registry, DoubleError> {
     let doubles = read(script)?;
     Ok(doubles.into_iter().fold(tools, |tools, double| {
-        let name = super::Tool::description(&double).name.clone();
+        let name = double.description().name.clone();
         let double = match tools.find(&name) {
             Ok(tool) => double.standing_in_for(tool.description()),
             Err(_) => double,
@@ -73,12 +76,12 @@ pub fn stand_in(tools: Registry, script: &str) -> Result<Registry, DoubleError> 
     }))
 }
 
-/// The names of the tools that a script has doubles for; none if it is no script.
+/// Returns the names of the tools for which a script has doubles; none if the text is no script.
 pub fn names(script: &str) -> Vec<String> {
     let doubles = read(script).unwrap_or_default();
     doubles
         .iter()
-        .map(|double| super::Tool::description(double).name.to_string())
+        .map(|double| double.description().name.to_string())
         .collect()
 }
 
@@ -122,7 +125,7 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
     entries.map(double).collect()
 }
 
-fn read_reply(reply: &IOValue) -> Option<(u64, super::Outcome)> {
+fn read_reply(reply: &IOValue) -> Option<(u64, Outcome)> {
     let label = reply
         .is_record()
         .then(|| reply.label().as_symbol().map(std::borrow::Cow::into_owned))??;
@@ -148,7 +151,6 @@ fn read_reply(reply: &IOValue) -> Option<(u64, super::Outcome)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::Tool;
 
     #[track_caller]
     fn check(script: &str, expected: Result<&[&str], &str>) {

@@ -1,7 +1,10 @@
-//! `environment/NAME`: the variables of the process's environment, each a tool of its own name, so that each is granted by itself.
+//! `environment/NAME`: one tool for each variable of the process's environment, so that each is
+//! granted by itself.
 //!
-//! INVARIANT: the environment is taken once, when the tools are made; of a variable that is not UTF-8 nobody learns.
-//! Called as `environment/*` it tells all variables at once.
+//! INVARIANT: the environment is read once, when the tools are made; variables that are not UTF-8
+//! are left out.
+//! It does not hide secrets; `secret.rs` does. Called as `environment/*` it returns all variables.
+//! Read next: `tool/secret.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +13,7 @@ use std::sync::Arc;
 
 use preserves::IOValue;
 
-use super::{Call, Context, Tool};
+use super::interface::{Call, Context, Tool};
 use crate::tool::description::{Description, EffectClass, Retry};
 
 const NAME: &str = "environment/*";
@@ -49,7 +52,7 @@ impl Environment {
         }
     }
 
-    fn tell(variables: &BTreeMap<String, String>, tool: &str) -> IOValue {
+    fn value(variables: &BTreeMap<String, String>, tool: &str) -> IOValue {
         if tool == NAME {
             let pair = |(name, value): (&String, &String)| {
                 IOValue::new(vec![IOValue::new(name.clone()), IOValue::new(value.clone())])
@@ -67,8 +70,8 @@ impl Tool for Environment {
     }
 
     fn call(&self, _payload: IOValue, context: Context) -> Call {
-        let told = Self::tell(&self.variables, &context.tool);
-        Box::pin(async move { Ok(told) })
+        let value = Self::value(&self.variables, &context.tool);
+        Box::pin(async move { Ok(value) })
     }
 }
 
@@ -86,8 +89,8 @@ mod tests {
             ("environment/PATH", "#f"),
             ("environment/*", "[[\"EMPTY\" \"\"] [\"HOME\" \"ann\"]]"),
         ] {
-            let told = Environment::tell(&environment.variables, tool);
-            assert_eq!(told, expected.parse::<IOValue>().expect("a value"), "{tool}");
+            let value = Environment::value(&environment.variables, tool);
+            assert_eq!(value, expected.parse::<IOValue>().expect("a value"), "{tool}");
         }
     }
 }

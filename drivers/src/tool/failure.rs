@@ -1,43 +1,43 @@
-//! How tools say that they failed.
+//! The failures of tools.
 //!
 //! INVARIANT: every failure's kind is one of [`Kind`], spelled as programs match it.
-//! It does not raise anything: the runtime makes a condition of it.
+//! It raises no condition; the runtime makes one of a failure.
 //! Read next: `tool/arguments.rs`.
 
 use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
-/// The kinds of failure a program can tell apart.
+/// The kinds of failure that a program can distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// No tool has the name.
     NoSuchTool,
-    /// The payload is not what the tool takes, or names the wrong sort of thing.
+    /// The payload does not fit the tool's description, or names the wrong kind of file.
     BadArgument,
     /// A path leads out of the root directory.
     OutsideRoot,
-    /// What the payload names does not exist.
+    /// A file or program that the payload names does not exist.
     NotFound,
     /// The operating system refuses.
     Denied,
-    /// The time was up.
+    /// The time limit was reached.
     Timeout,
-    /// There is more to return than may be returned.
+    /// The result exceeds its limit.
     OutputLimit,
-    /// Somebody else has changed what the call is about.
+    /// Another process has changed the file meanwhile.
     Conflict,
-    /// Nobody waits for the call any more.
+    /// No fiber waits for the call any more.
     Withdrawn,
-    /// What the call needs cannot be reached just now; trying again may help.
+    /// A server cannot be reached at the moment; another attempt may help.
     Unavailable,
-    /// What came back is not what the tool promises.
+    /// The result does not fit the tool's description.
     BadResult,
-    /// Anything else.
+    /// Any other failure.
     Failed,
 }
 
 impl Kind {
-    /// The symbol programs see.
+    /// Returns the symbol that programs see.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoSuchTool => "no-such-tool",

@@ -1,8 +1,8 @@
-//! `http/get` and `http/request`: one exchange with a server.
+//! `http/get` and `http/request`: one HTTP exchange with a server.
 //!
-//! INVARIANT: no connection is made to a host that is not on the list; a redirection is returned, never followed, so that each host is asked for by
-//! a call of its own.
-//! It keeps no connection, no cookie and no cache.
+//! INVARIANT: a connection is made only to a host on the list; a redirection is returned and not
+//! followed, so that the list is checked for each host.
+//! It keeps no connection, cookie or cache.
 //! Read next: `tool/http/exchange.rs`.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use preserves::{IOValue, ValueImpl};
 use super::arguments::{Arguments, bytes, positive, string};
 use super::description::{Description, EffectClass, Field, Retry, Shape};
 use super::failure::Kind;
-use super::{Call, Context, Outcome, Tool};
+use super::interface::{Call, Context, Outcome, Tool};
 
 mod exchange;
 
@@ -82,7 +82,8 @@ static REQUEST: Description = Description {
     takes_secrets: true,
 };
 
-/// The hosts that may be spoken to: `name`, `*.name` for all below it, each with `:port` or else for ports 80 and 443.
+/// The allowed hosts: `name`, or `*.name` for all its subdomains; each at `:port`, or without a
+/// port at 80 and 443.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts(Arc<[String]>);
 
@@ -92,7 +93,7 @@ impl Hosts {
         Self(names.iter().map(|name| name.to_ascii_lowercase()).collect())
     }
 
-    /// Says whether a host may be spoken to at a port.
+    /// Says whether a host is allowed at a port.
     pub fn include(&self, host: &str, port: u16) -> bool {
         let host = host.to_ascii_lowercase();
         self.0.iter().any(|entry| {
@@ -140,13 +141,13 @@ impl Tool for Http {
     }
 
     fn call(&self, payload: IOValue, context: Context) -> Call {
-        let order = Order::read(self.description, &self.hosts, &payload, &context);
-        Box::pin(async move { exchange::exchange(order?).await as Outcome })
+        let request = Exchange::read(self.description, &self.hosts, &payload, &context);
+        Box::pin(async move { exchange::perform(request?).await as Outcome })
     }
 }
 
-/// What is to be sent where, checked.
-struct Order {
+/// A checked request and its destination.
+struct Exchange {
     url: Uri,
     host: String,
     port: u16,
@@ -158,7 +159,7 @@ struct Order {
     output_limit_bytes: u64,
 }
 
-impl Order {
+impl Exchange {
     fn read(
         description: &Description,
         hosts: &Hosts,
@@ -252,7 +253,8 @@ fn not_listed(host: &str, port: u16) -> ToolFailure {
     Kind::Denied.with(message, [("host", IOValue::new(host.to_owned()))])
 }
 
-/// Reads headers; the name of one that cannot be sent, or that is not the caller's to set, if there is one.
+/// Reads headers; the error is the name of a header that cannot be sent or that the caller may not
+/// set.
 fn headers(value: &IOValue) -> Option<Result<Vec<(HeaderName, HeaderValue)>, String>> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in value.as_dictionary()? {

@@ -1,7 +1,9 @@
-//! `process/run`: a program started, waited for and its output collected.
+//! `process/run`: starts a program, waits for it and collects its output.
 //!
-//! INVARIANT: when a call is over (done, out of time or abandoned) no process of its group is left.
-//! It is no sandbox: the working directory is inside the root, but what the program then touches is its own affair. It runs no shell.
+//! INVARIANT: when a call has ended (completed, timed out or abandoned), no process of its group is
+//! left.
+//! It is no sandbox: the program starts inside the root, but may touch other files. It runs no
+//! shell.
 //! Read next: `tool/scripted.rs`.
 
 use std::borrow::Cow;
@@ -23,12 +25,11 @@ use tokio::time::timeout;
 
 use super::arguments::{Arguments, bytes, content, dictionary, integer, path, positive, string};
 use super::failure::Kind;
+use super::interface::{Call, Context, Outcome, Tool};
 use super::workspace::Workspace;
-use super::{Call, Context, Outcome, Tool};
-use crate::huge_pages;
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 
-/// The variables of Duet's own environment that a started program sees.
+/// The variables of Duet's own environment that a started program gets.
 pub const ENVIRONMENT_ALLOWED: [&str; 12] = [
     "HOME",
     "LANG",
@@ -47,7 +48,8 @@ pub const ENVIRONMENT_ALLOWED: [&str; 12] = [
 const TIMEOUT_MS: u64 = 60_000;
 const OUTPUT_BYTES_MAX: u64 = 1 << 20;
 
-/// How long to wait for the pipes to close once the program and its group are gone: what has left the group may hold them for ever.
+/// The maximum time to wait until the pipes close after the program and its group have ended,
+/// because a process that has left the group may keep them open.
 const GRACE: Duration = Duration::from_millis(500);
 
 static DESCRIPTION: Description = Description {
@@ -109,14 +111,14 @@ impl Tool for Run {
     }
 
     fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let order = Order::read(&self.workspace, &payload);
+        let invocation = Invocation::read(&self.workspace, &payload);
         let environment = self.environment.clone();
-        Box::pin(async move { run(order?, environment).await })
+        Box::pin(async move { run(invocation?, environment).await })
     }
 }
 
-/// What is to be run, checked.
-struct Order {
+/// A checked request to run a program.
+struct Invocation {
     program: String,
     arguments: Vec<String>,
     directory: PathBuf,
@@ -126,7 +128,7 @@ struct Order {
     output_limit_bytes: u64,
 }
 
-impl Order {
+impl Invocation {
     fn read(workspace: &Workspace, payload: &IOValue) -> Result<Self, ToolFailure> {
         let mut fields = Arguments::read(&DESCRIPTION, payload)?;
         let mut arguments = fields.required("arguments", command)?;
@@ -166,7 +168,6 @@ impl Order {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        huge_pages::allow();
         command.spawn().map_err(|error| {
             #[expect(
                 clippy::wildcard_enum_match_arm,
@@ -199,34 +200,40 @@ fn environment(value: &IOValue) -> Option<BTreeMap<String, String>> {
     value.as_dictionary()?.map(variable).collect()
 }
 
-/// Reads a string that the operating system can take.
+/// Reads a string without NUL, as the operating system requires.
 fn plain(value: &IOValue) -> Option<String> {
     string(value).filter(|text| !text.contains('\0'))
 }
 
-async fn run(mut order: Order, environment: Vec<(OsString, OsString)>) -> Outcome {
-    let mut child = order.start(environment)?;
+async fn run(mut invocation: Invocation, environment: Vec<(OsString, OsString)>) -> Outcome {
+    let mut child = invocation.start(environment)?;
     let mut group = Group::of(&child);
-    let mut output = Collected::new(order.output_limit_bytes);
-    let mut errors = Collected::new(order.output_limit_bytes);
+    let mut output = Collected::new(invocation.output_limit_bytes);
+    let mut errors = Collected::new(invocation.output_limit_bytes);
     let status = {
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let input = order.input.take().unwrap_or_default();
-        let flow = async { tokio::join!(feed(pipes.0, input), output.drain(pipes.1), errors.drain(pipes.2)) };
-        attend(&mut child, &mut group, flow, Duration::from_millis(order.timeout_ms)).await
+        let input = invocation.input.take().unwrap_or_default();
+        let pipes_done = async { tokio::join!(feed(pipes.0, input), output.drain(pipes.1), errors.drain(pipes.2)) };
+        wait_within(
+            &mut child,
+            &mut group,
+            pipes_done,
+            Duration::from_millis(invocation.timeout_ms),
+        )
+        .await
     };
     let is_truncated = output.is_truncated() || errors.is_truncated();
     let (output, errors) = (output.value(), errors.value());
     match status {
-        Err(error) => Err(Kind::Failed.because(format!("cannot wait for `{}`: {error}", order.program))),
+        Err(error) => Err(Kind::Failed.because(format!("cannot wait for `{}`: {error}", invocation.program))),
         Ok(Some(status)) => Ok(result(status, output, errors, is_truncated)),
         Ok(None) => Err(Kind::Timeout.with(
             format!(
                 "`{}` was killed because it had not ended after {} ms",
-                order.program, order.timeout_ms
+                invocation.program, invocation.timeout_ms
             ),
             [
-                ("timeout-ms", integer(order.timeout_ms)),
+                ("timeout-ms", integer(invocation.timeout_ms)),
                 ("stdout", output),
                 ("stderr", errors),
             ],
@@ -234,20 +241,21 @@ async fn run(mut order: Order, environment: Vec<(OsString, OsString)>) -> Outcom
     }
 }
 
-/// Waits for the program while its pipes flow; finds nothing when the time is up. Nothing of its group is left afterwards.
-async fn attend(
+/// Waits for the program while its pipes are read and written; returns nothing when the time limit
+/// was reached. No process of its group is left.
+async fn wait_within(
     child: &mut Child,
     group: &mut Group,
-    flow: impl Future<Output = ((), (), ())>,
+    pipes_done: impl Future<Output = ((), (), ())>,
     limit: Duration,
 ) -> io::Result<Option<ExitStatus>> {
-    tokio::pin!(flow);
-    let mut is_dry = false;
+    tokio::pin!(pipes_done);
+    let mut are_pipes_closed = false;
     let ended = timeout(limit, async {
         loop {
             tokio::select! {
                 status = child.wait() => break status,
-                _ = &mut flow, if !is_dry => is_dry = true,
+                _ = &mut pipes_done, if !are_pipes_closed => are_pipes_closed = true,
             }
         }
     })
@@ -256,9 +264,9 @@ async fn attend(
     if ended.is_err() {
         child.wait().await?;
     }
-    if !is_dry {
-        // What was written before the end is still in the pipes.
-        let _ = timeout(GRACE, &mut flow).await;
+    if !are_pipes_closed {
+        // The pipes still hold what was written before the end.
+        let _ = timeout(GRACE, &mut pipes_done).await;
     }
     ended.ok().transpose()
 }
@@ -279,7 +287,7 @@ fn result(status: ExitStatus, output: IOValue, errors: IOValue, is_truncated: bo
     ])
 }
 
-/// Writes the program's input; a program that does not want it all is no error.
+/// Writes the program's input; a program that does not read all of it is no error.
 async fn feed(pipe: Option<ChildStdin>, input: Vec<u8>) {
     if let Some(mut pipe) = pipe {
         let _ = pipe.write_all(&input).await;
@@ -302,11 +310,12 @@ impl Collected {
         }
     }
 
-    /// Reads to the end, so that the program never waits for a reader, and keeps what is below the limit.
+    /// Reads to the end, so that the program never waits for a reader, and keeps the bytes below
+    /// the limit.
     async fn drain(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
         let Some(mut pipe) = pipe else { return };
         let mut chunk = vec![0; 16 << 10];
-        // A pipe that cannot be read any more has ended.
+        // A read error ends the pipe like its end.
         while let Ok(length_bytes @ 1..) = pipe.read(&mut chunk).await {
             let room_bytes = self.limit_bytes.saturating_sub(self.bytes.len() as u64);
             let kept_bytes =
@@ -326,7 +335,7 @@ impl Collected {
     }
 }
 
-/// The process group of a started program; killed at the latest when dropped.
+/// The process group of a started program; dropping it kills the group.
 struct Group {
     leader: Option<Pid>,
 }
@@ -339,7 +348,7 @@ impl Group {
 
     fn kill(&mut self) {
         if let Some(leader) = self.leader.take() {
-            // It fails only when nobody is left to kill.
+            // It fails only when no process is left.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }

@@ -1,7 +1,7 @@
-//! A tool that says what it was told to say: a double for tests.
+//! A tool that gives prepared replies: a test double.
 //!
-//! INVARIANT: replies are given in the order of the calls, each once.
-//! It does not check what it is asked; a test looks at [`Scripted::calls`].
+//! INVARIANT: it gives replies in the order of the calls, each once.
+//! It does not check payloads; a test reads [`Scripted::calls`].
 //! Read next: `ask.rs`.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use preserves::IOValue;
 
 use super::failure::Kind;
-use super::{Call, Context, Outcome, Tool};
+use super::interface::{Call, Context, Outcome, Tool};
 use crate::tool::description::{Description, EffectClass, Retry};
 
 /// A tool with prepared replies. Clones share replies and calls.
@@ -29,7 +29,7 @@ struct Script {
 }
 
 impl Scripted {
-    /// Makes a double called `name` without replies; it declares itself pure and idempotent.
+    /// Makes a double called `name` without replies; its description says pure and idempotent.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         let description = Description {
             name: name.into(),
@@ -49,7 +49,7 @@ impl Scripted {
         }
     }
 
-    /// Makes it declare something else; the name stays.
+    /// Replaces parts of its description; the name stays.
     #[must_use]
     pub fn described(mut self, effect: EffectClass, idempotent: bool, timeout_ms: Option<u64>) -> Self {
         self.description = Description {
@@ -61,14 +61,14 @@ impl Scripted {
         self
     }
 
-    /// Makes it declare when it is called again.
+    /// Replaces the number of attempts in its description.
     #[must_use]
     pub fn retried(mut self, retry: Retry) -> Self {
         self.description.retry = retry;
         self
     }
 
-    /// Makes it stand in for a tool: it declares what that one does.
+    /// Gives it the description of the tool that it replaces.
     #[must_use]
     pub fn standing_in_for(mut self, description: &Description) -> Self {
         self.description = Description {
@@ -78,7 +78,7 @@ impl Scripted {
         self
     }
 
-    /// Adds a reply to the next call that has none, given after `delay_ms` milliseconds.
+    /// Adds a reply for the next call that has none; it is given after `delay_ms` milliseconds.
     #[must_use]
     pub fn reply(self, delay_ms: u64, outcome: Outcome) -> Self {
         self.script()
@@ -87,7 +87,7 @@ impl Scripted {
         self
     }
 
-    /// The calls up to now, in order.
+    /// Returns the calls so far, in order.
     pub fn calls(&self) -> Vec<(IOValue, Context)> {
         self.script().calls.clone()
     }

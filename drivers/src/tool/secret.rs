@@ -1,9 +1,11 @@
-//! Secrets: texts that tools are told and journals are not.
+//! Secrets: texts that tools receive and journals do not.
 //!
-//! A program never sees a secret. It gets a stand-in, `{{secret:NAME}}`, and puts it where a tool wants the secret; only on the way to a tool that
-//! takes secrets does it become what it stands for, and wherever a secret comes back it becomes the stand-in again.
-//! INVARIANT: whatever reaches the core has passed [`Secrets::mask`]; whatever is revealed goes to a tool and nowhere else.
-//! It does not find encodings of a secret, such as Base64; what a tool sends is its own affair.
+//! A program never sees a secret. It gets a placeholder, `{{secret:NAME}}`, and puts it into the
+//! payload of a call; on the way to a tool that takes secrets the secret replaces the placeholder,
+//! and on the way back the placeholder replaces the secret.
+//! INVARIANT: every input for the run has passed [`Secrets::mask`]; a revealed value goes to a tool
+//! and nowhere else.
+//! It does not find encodings of a secret, such as Base64, and does not control what a tool sends.
 //! Read next: `world.rs`.
 
 use std::collections::BTreeMap;
@@ -14,16 +16,18 @@ use preserves::{IOValue, ValueImpl};
 
 use super::failure::Kind;
 
-/// Words in the name of an environment variable whose value is a secret unless somebody says otherwise.
+/// Words that mark the name of an environment variable whose value is a secret.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL"];
 
-/// Shorter values would be found in everything; they have a stand-in, and are not looked for in what comes back.
-const SOUGHT_CHARACTERS_MIN: usize = 4;
+/// The minimum length of a named secret that is masked, in characters; a shorter one would occur by
+/// chance in many texts.
+const MASKED_CHARACTERS_MIN: usize = 4;
 
-/// The same for variables that are secrets by their names alone, among which are switches such as `true`.
-const SOUGHT_UNASKED_CHARACTERS_MIN: usize = 8;
+/// The same for variables that are secrets only by their names, because some of them are switches
+/// such as `true`.
+const MASKED_BY_NAME_CHARACTERS_MIN: usize = 8;
 
-/// What surrounds the name in a stand-in.
+/// The marks around the name in a placeholder.
 const MARKS: (&str, &str) = ("{{secret:", "}}");
 
 /// Secrets by name.
@@ -37,18 +41,18 @@ pub struct Secrets {
 #[derive(Clone, Debug)]
 struct Secret {
     value: String,
-    /// How long it must be to be looked for, in characters.
-    sought_from: usize,
+    /// The minimum length at which it is masked, in characters.
+    masked_from: usize,
 }
 
-/// Says whether a variable's name says that its value is a secret.
+/// Says whether a variable's name marks its value as a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET_NAMES.iter().any(|word| name.contains(word))
 }
 
 impl Secrets {
-    /// Takes the variables whose names say that they are secrets, and those that are named.
+    /// Takes the variables whose names mark them as secrets, and those in `named`.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>, named: &[String]) -> Self {
         let is_named = |name: &str| named.iter().any(|known| known == name);
         let is_secret = |name: &str| is_secret_name(name) || is_named(name);
@@ -56,35 +60,35 @@ impl Secrets {
             .into_iter()
             .filter(|(name, value)| is_secret(name) && !value.is_empty());
         let secret = |(name, value): (&str, &str)| {
-            let sought_from = if is_named(name) {
-                SOUGHT_CHARACTERS_MIN
+            let masked_from = if is_named(name) {
+                MASKED_CHARACTERS_MIN
             } else {
-                SOUGHT_UNASKED_CHARACTERS_MIN
+                MASKED_BY_NAME_CHARACTERS_MIN
             };
             let value = value.to_owned();
-            (name.to_owned(), Secret { value, sought_from })
+            (name.to_owned(), Secret { value, masked_from })
         };
         Self {
             values: values.map(secret).collect(),
         }
     }
 
-    /// Says whether there is none.
+    /// Says whether there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Returns what stands in for the secret of a name, if there is one.
+    /// Returns the placeholder of a secret, if there is one of this name.
     pub fn stand_in(&self, name: &str) -> Option<String> {
-        self.values.contains_key(name).then(|| stand_in(name))
+        self.values.contains_key(name).then(|| placeholder(name))
     }
 
-    /// Puts secrets in the place of their stand-ins.
+    /// Replaces placeholders by their secrets.
     pub fn reveal(&self, payload: &IOValue) -> IOValue {
         let pairs: Vec<(String, &str)> = self
             .values
             .iter()
-            .map(|(name, secret)| (stand_in(name), &*secret.value))
+            .map(|(name, secret)| (placeholder(name), &*secret.value))
             .collect();
         replace(
             payload,
@@ -92,19 +96,21 @@ impl Secrets {
         )
     }
 
-    /// Puts stand-ins in the place of secrets, the longest first, so that none hides in another.
+    /// Replaces secrets by their placeholders, the longest first, because one secret may contain
+    /// another.
     pub fn mask(&self, value: &IOValue) -> IOValue {
-        let pairs = self.sought();
+        let pairs = self.masked();
         replace(
             value,
             &pairs.iter().map(|(from, to)| (*from, &**to)).collect::<Vec<_>>(),
         )
     }
 
-    /// Masks what the world says. Contents that a tool is about to replace must stay what they are, so a secret in them is a failure of the call.
+    /// Masks an input. The contents of an undo note must stay as they are, so a call whose contents
+    /// hold a secret fails.
     ///
     /// # Errors
-    /// `denied`, naming the secret; nothing has been replaced.
+    /// `denied`, naming the secret; the call has replaced nothing.
     pub fn mask_input(&self, input: Input) -> Result<Input, ToolFailure> {
         if self.is_empty() {
             return Ok(input);
@@ -161,7 +167,7 @@ impl Secrets {
                 .iter()
                 .any(|blob| find(blob.as_bytes(), value.as_bytes()).is_some())
         };
-        match self.sought().into_iter().find(|(value, _)| is_in(value)) {
+        match self.masked().into_iter().find(|(value, _)| is_in(value)) {
             None => Ok(()),
             Some((_, name)) => Err(Kind::Denied.because(format!(
                 "a file holds {name}, so it cannot be kept in the journal and is not replaced"
@@ -186,27 +192,27 @@ impl Secrets {
     }
 
     fn mask_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let sought = self.sought();
+        let sought = self.masked();
         sought.iter().fold(bytes, |bytes, (from, to)| {
             replace_bytes(bytes, from.as_bytes(), to.as_bytes())
         })
     }
 
-    /// The values that are looked for, longest first, each with its stand-in.
-    fn sought(&self) -> Vec<(&str, String)> {
-        let is_long = |secret: &Secret| secret.value.chars().count() >= secret.sought_from;
+    /// Returns the values that are masked, longest first, each with its placeholder.
+    fn masked(&self) -> Vec<(&str, String)> {
+        let is_long = |secret: &Secret| secret.value.chars().count() >= secret.masked_from;
         let long = self.values.iter().filter(|(_, secret)| is_long(secret));
-        let mut sought: Vec<(&str, String)> = long.map(|(name, secret)| (&*secret.value, stand_in(name))).collect();
+        let mut sought: Vec<(&str, String)> = long.map(|(name, secret)| (&*secret.value, placeholder(name))).collect();
         sought.sort_by_key(|(value, _)| std::cmp::Reverse(str::len(value)));
         sought
     }
 }
 
-fn stand_in(name: &str) -> String {
+fn placeholder(name: &str) -> String {
     format!("{}{name}{}", MARKS.0, MARKS.1)
 }
 
-/// Replaces texts in strings, symbols and bytes. Values that tools take and return are as deep as a record may be, or refused later.
+/// Replaces texts in strings, symbols and bytes.
 fn replace(value: &IOValue, pairs: &[(&str, &str)]) -> IOValue {
     if pairs.is_empty() {
         return value.clone();

@@ -1,8 +1,9 @@
 //! The directory that file tools work in.
 //!
-//! INVARIANT: no file tool reaches anything outside the root. Paths are resolved by the operating system or by `cap-std` relative to an open
-//! directory, so neither `..`, an absolute path nor a symbolic link (even one swapped in meanwhile) leads out.
-//! It does not decide what may be written inside the root; `apply.rs` does what is decided.
+//! INVARIANT: no file tool reaches a file outside the root. The operating system or `cap-std`
+//! resolves paths relative to an open directory, so neither `..`, an absolute path nor a symbolic
+//! link (even one swapped in meanwhile) leads out.
+//! It does not decide what may be written inside the root; the gate does.
 //! Read next: `tool/workspace/read.rs`.
 
 use std::io;
@@ -26,16 +27,17 @@ pub mod list;
 pub mod patch;
 pub mod read;
 pub mod search;
+pub mod shape;
 pub mod stat;
 pub mod write;
 
-/// A root directory held open.
+/// An open root directory.
 pub struct Workspace {
     root: PathBuf,
-    /// The root as it was named, made absolute without following links.
+    /// The root as the caller named it, made absolute without following links.
     named_root: PathBuf,
     dir: Dir,
-    /// Held by the call that is replacing files.
+    /// The call that replaces files holds it.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -56,12 +58,13 @@ impl Workspace {
         })
     }
 
-    /// The directory, for operations relative to it.
+    /// Returns the directory, for operations relative to it.
     pub(crate) fn dir(&self) -> &Dir {
         &self.dir
     }
 
-    /// An absolute path below the root, relative to the root; any other path as it is. Whether it stays inside is found out by whoever opens it.
+    /// Makes an absolute path below the root relative to it; leaves any other path as it is.
+    /// Opening the path checks whether it stays inside.
     pub(crate) fn inside(&self, path: PathBuf) -> PathBuf {
         let relative = [&self.root, &self.named_root]
             .into_iter()
@@ -93,11 +96,11 @@ impl Workspace {
         }
     }
 
-    /// Says what went wrong with `path`, in a tool's words.
+    /// Converts an error about `path` to a tool's failure.
     pub(crate) fn explain(&self, path: &Path, error: &io::Error) -> ToolFailure {
         let shown = path.display();
         let root = self.root.display();
-        // An escape is refused by the library, not by the system, and so has no system error number.
+        // The library refuses a path that leads out, so its error has no system error number.
         let is_escape = error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
         if is_escape {
             let details = [("path", path_value(path)), ("root", path_value(&self.root))];
@@ -126,7 +129,10 @@ impl Workspace {
         kind.with(message, [("path", path_value(path))])
     }
 
-    /// Refuses what is not a regular file.
+    /// Requires a regular file.
+    ///
+    /// # Errors
+    /// `bad-argument` for anything else.
     pub(crate) fn require_file(&self, path: &Path, metadata: &cap_std::fs::Metadata) -> Result<(), ToolFailure> {
         if metadata.is_file() {
             return Ok(());

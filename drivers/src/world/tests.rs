@@ -1,4 +1,4 @@
-//! Effects in, inputs out: order, concurrency, questions and their answers.
+//! Tests of the world: order, concurrency, questions and their answers.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,12 +17,12 @@ use super::*;
 use crate::tool::scripted::Scripted;
 
 use crate::tool::description::{Description, EffectClass};
-use crate::tool::{Call, Context, Tool};
+use crate::tool::interface::{Call, Context, Tool};
 
 mod calls;
-mod keeping;
+mod undo;
 
-/// What was written to a stream.
+/// The bytes that were written to a stream.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 
@@ -41,7 +41,7 @@ impl Tape {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 
-    /// Waits until the text ends so; threads write it.
+    /// Waits until the text, which threads write, ends with `end`.
     #[track_caller]
     fn wait_for(&self, end: &str) {
         for _ in 0..500 {

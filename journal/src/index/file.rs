@@ -1,7 +1,8 @@
 //! Opens, makes and removes the file of an index.
 //!
-//! INVARIANT: a file of another program is never touched; one of this program that cannot be used is replaced by an empty one, for all that it said
-//! can be derived again. After a crash or a power cut the file is what some commit left.
+//! INVARIANT: a file of another program is never touched; an index that cannot be used is replaced
+//! by an empty one, because the records give it again. After a crash or a power cut the file is
+//! what some commit left.
 //!
 //! It knows nothing of what the tables hold. Read next: `index/line.rs`.
 
@@ -19,7 +20,7 @@ use crate::store::sqlite::failed;
 const APPLICATION_ID: u32 = 0x4475_6549;
 
 /// The version of the tables and of the terms.
-const VERSION: u32 = 2;
+const VERSION: u32 = 1;
 
 const CREATE: &str = "
 CREATE TABLE lines (
@@ -160,7 +161,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
     connection.busy_timeout(PATIENCE).map_err(&failed)?;
-    // NORMAL: a power cut may take back the newest commits, which are derived again, and never leaves half of one.
+    // NORMAL: a power cut may take back the newest commits, which are derived again, and never
+    // leaves half of one.
     let settings = "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -32768;";
     connection.execute_batch(settings).map_err(&failed)?;
     Ok(connection)

@@ -1,8 +1,10 @@
 //! The rows of an index: lines of turns, marks on them, and what the turns filed.
 //!
-//! A line is a stretch of turns of which each is the child of the one before; where a branch leaves what is covered, another line begins, whose
-//! parent is the line it leaves. So what branches share is filed once.
-//! INVARIANT: a row read here matches its seal; a line's parent has a smaller key, so every path ends.
+//! A line is a stretch of turns of which each is the child of the one before; where a branch leaves
+//! what is covered, another line begins, whose parent is the line it leaves. So what branches share
+//! is filed once.
+//! INVARIANT: a row read here matches its seal; a line's parent has a smaller key, so every path
+//! ends.
 //!
 //! It neither begins nor ends a transaction. Read next: `index/file.rs`.
 
@@ -68,7 +70,8 @@ impl Line {
         ])
     }
 
-    /// The line on which the turn after `newest` belongs: the one that ends there, or one that begins.
+    /// The line on which the turn after `newest` belongs: the one that ends there, or one that
+    /// begins.
     pub(super) fn after(
         connection: &Connection,
         run: &RunId,

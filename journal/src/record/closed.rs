@@ -1,19 +1,18 @@
 //! Records whose bodies nobody has looked into, and the reading of what comes before a body.
 //!
-//! Whoever takes a turn again compares the bytes that it comes to with those of the body; where they are the same, they need no other check.
-//! INVARIANT: a [`ClosedRecord`]'s name is the hash of its bytes under that of its parent, and its header is what they say.
+//! Whoever takes a turn again compares the bytes that it comes to with those of the body; where
+//! they are the same, they need no other check.
+//! INVARIANT: a [`ClosedRecord`]'s name is the hash of its bytes under that of its parent, and its
+//! header is what they say.
 //! It does not promise that the body is a value; [`ClosedRecord::open`] finds out.
 //! Read next: `store.rs`.
 
 use std::fmt;
 use std::ops::Range;
 
-use super::{
-    FORMAT, Header, NAMING_PARENT, NAMING_PARENT_BEGINS, NAMING_PARENT_LABEL, Record, RecordError, check_parent,
-};
+use super::{FORMAT, Header, Record, RecordError, check_parent, limits};
 use crate::identity::{BlobHash, BranchName, RecordHash, RunId, Sequence};
-use crate::packed::write::tag;
-use crate::packed::{self, Compound, PackedError, Scanner, Token};
+use crate::packed::{self, Compound, PackedError, PackedFault, PackedLimits, Reader, Token};
 
 /// A record whose body may be anything.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,22 +24,26 @@ pub struct ClosedRecord {
 }
 
 impl ClosedRecord {
-    /// Reads what comes before the body of a record whose name, and its parent's, are known; names that are those of a `relative` are shared with it.
+    /// Reads what comes before the body of a record whose name, and its parent's, are known; names
+    /// that are those of a `relative` are shared with it.
     pub(crate) fn decode_named(
         (hash, parent): (RecordHash, Option<RecordHash>),
         bytes: Vec<u8>,
         relative: Option<&Header>,
     ) -> Result<Self, RecordError> {
-        let mut fields = Fields::of(&bytes)?;
-        let header = fields.header(parent, relative)?;
+        let mut reader = Reader::new(&bytes, limits())?;
+        let header = read_header(&mut reader, parent, relative)?;
         check_parent(&header)?;
-        let body = fields.scanner.offset()..bytes.len() - 1;
-        let unexpected = |expected, offset_bytes| Err(RecordError::Unexpected { expected, offset_bytes });
-        if bytes[body.end] != tag::END {
-            return unexpected("the end of the record", body.end);
+        let body = reader.offset()..bytes.len() - 1;
+        let unexpected = |expected, found, offset_bytes| {
+            let fault = PackedFault::Unexpected { expected, found };
+            Err(PackedError { offset_bytes, fault }.into())
+        };
+        if bytes[body.end] != END {
+            return unexpected("the end of the record", "another byte", body.end);
         }
         if body.is_empty() {
-            return unexpected("the body", body.start);
+            return unexpected("the body", "an end", body.start);
         }
         Ok(Self {
             header,
@@ -55,12 +58,9 @@ impl ClosedRecord {
     /// # Errors
     /// [`RecordError::Packed`] if it is not one canonical value.
     pub fn open(self) -> Result<Record, RecordError> {
-        match packed::check(self.body_bytes(), packed::MAX_DEPTH) {
+        match packed::check(self.body_bytes(), PackedLimits::default()) {
             Ok(()) => Ok(Record(self)),
-            Err(error) => Err(RecordError::Packed(PackedError {
-                offset_bytes: self.body.start + error.offset_bytes,
-                ..error
-            })),
+            Err(error) => Err(error.moved_by(self.body.start).into()),
         }
     }
 
@@ -72,12 +72,6 @@ impl ClosedRecord {
     /// Returns what the journal knows of it.
     pub fn header(&self) -> &Header {
         &self.header
-    }
-
-    /// Returns the parent's name if the bytes do not say it.
-    pub(crate) fn unsaid_parent(&self) -> Option<RecordHash> {
-        let is_said = self.bytes.starts_with(NAMING_PARENT_BEGINS);
-        self.header.parent.filter(|_| !is_said)
     }
 
     /// Returns the bytes of the whole record.
@@ -106,128 +100,62 @@ impl fmt::Debug for ClosedRecord {
     }
 }
 
-/// The fields of a record's bytes, one after the other.
-struct Fields<'a> {
-    scanner: Scanner<'a>,
-    /// Where the last token began.
-    offset_bytes: usize,
+/// The last byte of a record.
+const END: u8 = 0x84;
+
+/// Reads everything before the body of a record whose parent is `parent`; names that are those of a
+/// `relative` are shared with it.
+fn read_header(
+    reader: &mut Reader<'_>,
+    parent: Option<RecordHash>,
+    relative: Option<&Header>,
+) -> Result<Header, RecordError> {
+    read_format(reader)?;
+    let run = reader.string("the run")?;
+    let run = match relative.filter(|relative| relative.run.as_str() == run) {
+        Some(relative) => relative.run.clone(),
+        None => RunId::new(run)?,
+    };
+    let branch = reader.string("the branch")?;
+    let branch = match relative.filter(|relative| relative.branch.as_str() == branch) {
+        Some(relative) => relative.branch.clone(),
+        None => BranchName::new(branch)?,
+    };
+    let sequence = Sequence::new(reader.unsigned("the sequence number")?)?;
+    let snapshot = read_hash(reader, "the snapshot's hash or #f")?.map(BlobHash);
+    reader.open(Compound::Sequence, "the blobs")?;
+    let mut blobs = Vec::new();
+    while !reader.is_at_end() {
+        blobs.push(BlobHash(reader.expect("a blob's hash", bytes32)?));
+    }
+    reader.end()?;
+    Ok(Header {
+        run,
+        branch,
+        sequence,
+        parent,
+        snapshot,
+        blobs,
+    })
 }
 
-impl<'a> Fields<'a> {
-    fn of(bytes: &'a [u8]) -> Result<Self, RecordError> {
-        Ok(Self {
-            scanner: Scanner::new(bytes, packed::MAX_DEPTH + 1)?,
-            offset_bytes: 0,
-        })
+/// Reads where the record opens, and its format.
+fn read_format(reader: &mut Reader<'_>) -> Result<(), RecordError> {
+    reader.open(Compound::Record, "a record")?;
+    match reader.unsigned("the label of a record")? {
+        FORMAT => Ok(()),
+        found => Err(RecordError::UnsupportedFormat { found }),
     }
+}
 
-    /// Reads everything before the body of a record whose parent is `parent` unless it says another; what is as in the header of a `relative` is shared with it.
-    fn header(&mut self, parent: Option<RecordHash>, relative: Option<&Header>) -> Result<Header, RecordError> {
-        let format = self.format()?;
-        let run = self.text("the run")?;
-        let run = match relative.filter(|relative| relative.run.as_str() == run) {
-            Some(relative) => relative.run.clone(),
-            None => RunId::new(run)?,
-        };
-        let branch = self.text("the branch")?;
-        let branch = match relative.filter(|relative| relative.branch.as_str() == branch) {
-            Some(relative) => relative.branch.clone(),
-            None => BranchName::new(branch)?,
-        };
-        let sequence = Sequence::new(self.unsigned("the sequence number")?)?;
-        let parent = if format == NAMING_PARENT {
-            self.hash("the parent's hash or #f")?.map(RecordHash)
+fn read_hash(reader: &mut Reader<'_>, expected: &'static str) -> Result<Option<[u8; 32]>, PackedError> {
+    reader.expect(expected, |token| {
+        if token == Token::Boolean(false) {
+            Some(None)
         } else {
-            parent
-        };
-        let snapshot = self.hash("the snapshot's hash or #f")?.map(BlobHash);
-        self.expect("the blobs", |token| {
-            (token == Token::Open(Compound::Sequence)).then_some(())
-        })?;
-        let blob = |token| match bytes32(token) {
-            Some(hash) => Some(Some(BlobHash(hash))),
-            None => matches!(token, Token::Close(_)).then_some(None),
-        };
-        let mut blobs = Vec::new();
-        while let Some(hash) = self.expect("a blob's hash", blob)? {
-            blobs.push(hash);
+            bytes32(token).map(Some)
         }
-        Ok(Header {
-            run,
-            branch,
-            sequence,
-            parent,
-            snapshot,
-            blobs,
-        })
-    }
-
-    /// Reads where the record opens, and its format: the label, or in the oldest format the field after that.
-    fn format(&mut self) -> Result<u64, RecordError> {
-        self.expect("a record", |token| {
-            (token == Token::Open(Compound::Record)).then_some(())
-        })?;
-        let label = self.expect("the label of a record", |token| {
-            if let Token::Integer(bytes) = token {
-                small(bytes).map(Some)
-            } else {
-                (token == Token::Symbol(NAMING_PARENT_LABEL)).then_some(None)
-            }
-        })?;
-        let (format, known) = match label {
-            Some(format) => (format, NAMING_PARENT + 1..=FORMAT),
-            None => (self.unsigned("the format")?, NAMING_PARENT..=NAMING_PARENT),
-        };
-        if known.contains(&format) {
-            Ok(format)
-        } else {
-            Err(RecordError::UnsupportedFormat { found: format })
-        }
-    }
-
-    fn expect<T>(
-        &mut self,
-        expected: &'static str,
-        matches: impl FnOnce(Token<'a>) -> Option<T>,
-    ) -> Result<T, RecordError> {
-        self.offset_bytes = self.scanner.offset();
-        let unexpected = RecordError::Unexpected {
-            expected,
-            offset_bytes: self.offset_bytes,
-        };
-        self.scanner.next()?.and_then(matches).ok_or(unexpected)
-    }
-
-    fn text(&mut self, expected: &'static str) -> Result<&'a str, RecordError> {
-        self.expect(expected, |token| {
-            if let Token::String(text) = token {
-                Some(text)
-            } else {
-                None
-            }
-        })
-    }
-
-    fn unsigned(&mut self, expected: &'static str) -> Result<u64, RecordError> {
-        self.expect(expected, |token| {
-            if let Token::Integer(bytes) = token {
-                small(bytes)
-            } else {
-                None
-            }
-        })
-    }
-
-    fn hash(&mut self, expected: &'static str) -> Result<Option<[u8; 32]>, RecordError> {
-        let is_absent = |token| matches!(token, Token::Boolean(false));
-        self.expect(expected, |token| {
-            if is_absent(token) {
-                Some(None)
-            } else {
-                bytes32(token).map(Some)
-            }
-        })
-    }
+    })
 }
 
 fn bytes32(token: Token<'_>) -> Option<[u8; 32]> {
@@ -236,14 +164,4 @@ fn bytes32(token: Token<'_>) -> Option<[u8; 32]> {
     } else {
         None
     }
-}
-
-/// Reads a non-negative integer below 2⁶⁴ from its two's complement.
-fn small(bytes: &[u8]) -> Option<u64> {
-    let magnitude = match bytes {
-        [first, ..] if first & 0x80 != 0 => return None,
-        [0, rest @ ..] => rest,
-        rest => rest,
-    };
-    (magnitude.len() <= 8).then(|| magnitude.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }

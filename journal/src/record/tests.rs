@@ -1,6 +1,6 @@
 //! Records there and back, pinned hashes, and damaged bytes.
 
-use preserves::{IOValue, PackedWriter};
+use preserves::IOValue;
 use proptest::prelude::*;
 
 use super::*;
@@ -23,7 +23,7 @@ fn packed(text: &str) -> PackedValue {
 
 /// The bytes of a record written as text.
 fn written(text: &str) -> Vec<u8> {
-    PackedWriter::encode_iovalue(&text.parse::<IOValue>().unwrap()).unwrap()
+    preserves::PackedWriter::encode_iovalue(&text.parse::<IOValue>().unwrap()).unwrap()
 }
 
 const HASH: &str = "#x\"0101010101010101010101010101010101010101010101010101010101010101\"";
@@ -34,7 +34,7 @@ fn a_record_is_the_value_that_the_schema_describes() {
     header.snapshot = Some(BlobHash([1; 32]));
     header.blobs = vec![BlobHash([1; 32])];
     let record = Record::new(header, packed("<turn 1>")).unwrap();
-    let text = format!("<2 \"r\" \"main\" 3 {HASH} [{HASH}] <turn 1>>");
+    let text = format!("<1 \"r\" \"main\" 3 {HASH} [{HASH}] <turn 1>>");
     assert_eq!(record.as_bytes(), written(&text));
     assert_eq!(record.body(), "<turn 1>".parse::<IOValue>().unwrap());
     assert_eq!(record.blobs().count(), 2);
@@ -44,13 +44,11 @@ fn a_record_is_the_value_that_the_schema_describes() {
 fn names_are_pinned() {
     let first = Record::new(header(0, None), packed("<turn>")).unwrap();
     let next = Record::new(header(1, Some(first.hash())), packed("<turn>")).unwrap();
-    let old = Record::decode(written("<record 1 \"r\" \"main\" 0 #f #f [] <turn>>"), None).unwrap();
     assert_eq!(
-        [first, next, old].map(|record| record.hash().to_string()),
+        [first, next].map(|record| record.hash().to_string()),
         [
-            "a148f21553f5647758cea13cf79bf526a22c604ec28a25d8f1d93430099e7aee",
-            "09e3ca04e83a5f007db4280aefa0c4705fbea321f4a593580d23c553cf55d86a",
-            "6e82e39ab4a1612f5ae7164691b38d9f3c41f16f6484eef4b3bf7a3fc52cf02c"
+            "03f16194bf570ea410fc5463a99202fe2caf9e9566677775c5b066b2218c298b",
+            "3e2fa686582838a96b9fb52c7af4960e2d741f9352eb54d1250b779828926227",
         ]
     );
 }
@@ -76,19 +74,6 @@ fn parent_and_position_must_agree() {
     }
 }
 
-/// The bytes that a record would have in format 1.
-fn in_format_1(record: &Record) -> Vec<u8> {
-    let value = packed::read_value(record.as_bytes()).unwrap();
-    let mut fields: Vec<IOValue> = value.iter().map(IOValue::from).collect();
-    fields.insert(0, IOValue::new(1));
-    let parent = record.header().parent;
-    fields.insert(
-        4,
-        parent.map_or(IOValue::new(false), |parent| IOValue::bytes(parent.0.to_vec())),
-    );
-    PackedWriter::encode_iovalue(&IOValue::record(IOValue::symbol(NAMING_PARENT_LABEL), fields)).unwrap()
-}
-
 #[track_caller]
 fn check_refused(text: &str, expected: RecordError) {
     assert_eq!(Record::decode(written(text), None), Err(expected), "{text}");
@@ -96,56 +81,48 @@ fn check_refused(text: &str, expected: RecordError) {
 
 #[test]
 fn what_is_not_a_record_is_named() {
-    let unexpected = |expected, offset_bytes| RecordError::Unexpected { expected, offset_bytes };
-    check_refused("1", unexpected("a record", 0));
-    check_refused("<turn 1>", unexpected("the label of a record", 1));
-    check_refused("<record>", unexpected("the format", 9));
-    check_refused("<1 anything>", RecordError::UnsupportedFormat { found: 1 });
-    check_refused("<3 anything>", RecordError::UnsupportedFormat { found: 3 });
-    check_refused("<record 2 anything>", RecordError::UnsupportedFormat { found: 2 });
-    check_refused("<-2 anything>", unexpected("the label of a record", 1));
-    check_refused("<record 18446744073709551616>", unexpected("the format", 9));
-    check_refused("<record -1>", unexpected("the format", 9));
-    check_refused("<record 1 r>", unexpected("the run", 12));
-    check_refused("<record 1 \"\">", RecordError::Identity(IdentityError::Empty));
+    let unexpected = |expected, found, offset_bytes| {
+        let fault = PackedFault::Unexpected { expected, found };
+        RecordError::Packed(PackedError { offset_bytes, fault })
+    };
+    check_refused("1", unexpected("a record", "an integer", 0));
+    check_refused("<turn 1>", unexpected("the label of a record", "a symbol", 1));
+    check_refused(
+        "<record 1 anything>",
+        unexpected("the label of a record", "a symbol", 1),
+    );
+    check_refused("<-2 anything>", unexpected("the label of a record", "an integer", 1));
+    check_refused("<0 anything>", RecordError::UnsupportedFormat { found: 0 });
+    check_refused("<2 anything>", RecordError::UnsupportedFormat { found: 2 });
+    check_refused("<1 r>", unexpected("the run", "a symbol", 4));
+    check_refused("<1 \"\">", RecordError::Identity(IdentityError::Empty));
     let too_large = IdentityError::SequenceTooLarge { found: 1 << 53 };
+    check_refused("<1 \"r\" \"b\" 9007199254740992>", RecordError::Identity(too_large));
+    let is_no_hash = |found| unexpected("the snapshot's hash or #f", found, 12);
+    check_refused("<1 \"r\" \"b\" 0 #x\"00\">", is_no_hash("a byte string"));
+    check_refused("<1 \"r\" \"b\" 0 #t>", is_no_hash("a boolean"));
+    check_refused("<1 \"r\" \"b\" 0 #f #f>", unexpected("the blobs", "a boolean", 13));
     check_refused(
-        "<record 1 \"r\" \"b\" 9007199254740992>",
-        RecordError::Identity(too_large),
+        "<1 \"r\" \"b\" 0 #f [1]>",
+        unexpected("a blob's hash", "an integer", 14),
     );
+    check_refused("<1 \"r\" \"b\" 0 #f []>", unexpected("the body", "an end", 15));
     check_refused(
-        "<record 1 \"r\" \"b\" 0 #x\"00\">",
-        unexpected("the parent's hash or #f", 20),
-    );
-    check_refused("<record 1 \"r\" \"b\" 0 #t>", unexpected("the parent's hash or #f", 20));
-    check_refused("<record 1 \"r\" \"b\" 0 #f #f #f>", unexpected("the blobs", 22));
-    check_refused("<record 1 \"r\" \"b\" 0 #f #f [1]>", unexpected("a blob's hash", 23));
-    check_refused("<record 1 \"r\" \"b\" 0 #f #f []>", unexpected("the body", 24));
-    check_refused(
-        "<record 1 \"r\" \"b\" 0 #f #f [] 1 2>",
+        "<1 \"r\" \"b\" 0 #f [] 1 2>",
         RecordError::Packed(PackedError {
-            offset_bytes: 27,
+            offset_bytes: 18,
             fault: PackedFault::Trailing,
         }),
     );
     let sequence = Sequence::new(1).unwrap();
     check_refused(
-        "<record 1 \"r\" \"b\" 1 #f #f [] 1>",
+        "<1 \"r\" \"b\" 1 #f [] 1>",
         RecordError::ParentAndSequence { sequence, parent: None },
     );
-    check_refused("<2 \"r\" \"b\" 0 #t>", unexpected("the snapshot's hash or #f", 12));
-    check_refused("<2 \"r\" \"b\" 0 #f #f>", unexpected("the blobs", 13));
-    check_refused("<2 \"r\" \"b\" 0 #f []>", unexpected("the body", 15));
-    check_refused(
-        "<2 \"r\" \"b\" 1 #f [] 1>",
-        RecordError::ParentAndSequence { sequence, parent: None },
-    );
-    check_refused(
-        &format!("<record 1 \"r\" \"b\" 0 {HASH} #f [] 1>"),
-        RecordError::ParentAndSequence {
-            sequence: Sequence::FIRST,
-            parent: Some(RecordHash([1; 32])),
-        },
+    let unsupported = RecordError::UnsupportedFormat { found: 2 };
+    assert_eq!(
+        unsupported.to_string(),
+        "the record is of format 2, this program reads format 1"
     );
 }
 
@@ -153,11 +130,17 @@ fn what_is_not_a_record_is_named() {
 fn nothing_may_follow_a_record() {
     let mut bytes = Record::new(header(0, None), packed("1")).unwrap().as_bytes().to_vec();
     bytes.push(0x80);
-    let unexpected = |offset_bytes| RecordError::Unexpected {
-        expected: "the end of the record",
-        offset_bytes,
+    let unexpected = PackedError {
+        offset_bytes: bytes.len() - 1,
+        fault: PackedFault::Unexpected {
+            expected: "the end of the record",
+            found: "another byte",
+        },
     };
-    assert_eq!(Record::decode(bytes.clone(), None), Err(unexpected(bytes.len() - 1)));
+    assert_eq!(
+        Record::decode(bytes.clone(), None),
+        Err(RecordError::Packed(unexpected))
+    );
     bytes.push(0x84);
     let trailing = PackedError {
         offset_bytes: bytes.len() - 3,
@@ -229,15 +212,10 @@ proptest! {
         prop_assert_eq!(read.header(), &header);
         prop_assert_eq!(read.body_bytes(), body.as_bytes());
         prop_assert_eq!(&read, &record);
-        let old = in_format_1(&record);
-        let read = Record::decode(old.clone(), None).unwrap();
-        prop_assert_eq!(read.header(), &header);
-        prop_assert_eq!(read.body_bytes(), body.as_bytes());
-        prop_assert_eq!(read.hash(), RecordHash::of(&old));
-        prop_assert_eq!((read.unsaid_parent(), record.unsaid_parent()), (None, header.parent));
     }
 
-    /// A changed byte gives another hash, and if it reads as a record at all, that record is its own canonical form.
+    /// A changed byte gives another hash, and if it reads as a record at all, that record is its
+    /// own canonical form.
     #[test]
     fn a_changed_byte_changes_the_name(at in any::<prop::sample::Index>(), flip in 1u8..) {
         let parent = Some(RecordHash([7; 32]));

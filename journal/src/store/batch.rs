@@ -1,6 +1,7 @@
 //! The checks on appends and removals that every store makes alike.
 //!
-//! INVARIANT: after `check`, the first record stands on the head that was found, and each other on the one before it.
+//! INVARIANT: after `check`, the first record stands on the head that was found, and each other on
+//! the one before it.
 //! It reads nothing from a store; stores say what they found.
 //! Read next: `store/memory.rs`.
 
@@ -82,7 +83,8 @@ pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<()
     }
 }
 
-/// Checks that no record goes that a staying branch needs: since all that hangs on a record goes with it, one would take the branch's head along.
+/// Checks that no record goes that a staying branch needs: since all that hangs on a record goes
+/// with it, one would take the branch's head along.
 pub(super) fn check_removal<'a>(
     mut going: impl Iterator<Item = &'a RecordHash>,
     staying: &BTreeSet<RecordHash>,

@@ -12,7 +12,7 @@ use crate::record::RecordError;
 /// A failure of a store.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The branch is not where the caller believed.
+    /// The branch's head is not the expected one.
     HeadMoved {
         /// The run.
         run: RunId,
@@ -32,7 +32,8 @@ pub enum StoreError {
         /// The newest epoch.
         current: Epoch,
     },
-    /// A record in a batch does not follow what stands before it, or belongs to another run or branch.
+    /// A record in a batch does not follow what stands before it, or belongs to another run or
+    /// branch.
     NotAChild {
         /// The record.
         record: RecordHash,

@@ -1,8 +1,9 @@
 //! A store in memory: a real log on a simulated disk, so that crashes can be tried.
 //!
-//! Owns the path from an append to a synced frame; `disk.rs` has the faults, `log.rs` the bytes, `index.rs` the lookups.
-//! INVARIANT: one commit is one frame and one sync, so after any crash the log holds a prefix of the commits, with every
-//! one that was acknowledged.
+//! Owns the path from an append to a synced frame; `disk.rs` has the faults, `log.rs` the bytes,
+//! `index.rs` the lookups.
+//! INVARIANT: one commit is one frame and one sync, so after any crash the log holds a prefix of
+//! the commits, with every one that was acknowledged.
 //!
 //! Read next: `store/memory/disk.rs`.
 
@@ -10,13 +11,13 @@ mod disk;
 mod index;
 mod log;
 
-pub use disk::{Fault, FaultPlan, Loss, SECTOR_BYTES, SimulatedDisk};
+pub use disk::{DiskFault, FaultPlan, Loss, SECTOR_BYTES, SimulatedDisk};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use self::index::{Index, Run};
-use self::log::{Checksum, Entry, FrameBuilder};
+use self::log::{Checksum, FrameBuilder, LogEntry};
 use super::batch::{self, Tip};
 use super::{Append, Head, HeadMove, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -44,21 +45,22 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// Opens the log on `disk`, which may be empty; a frame that a crash left incomplete at the end is cut off.
+    /// Opens the log on `disk`, which may be empty; a frame that a crash left incomplete at the end
+    /// is cut off.
     ///
     /// # Errors
-    /// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`], [`StoreError::ChecksumMismatch`] for damage that is
-    /// not at the end; [`StoreError::Io`] as the disk's plan has it. Only the last of these may have changed the disk.
+    /// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`],
+    /// [`StoreError::ChecksumMismatch`] for damage that is not at the end; [`StoreError::Io`] as
+    /// the disk's plan has it. Only the last of these may have changed the disk.
     pub fn open(mut disk: SimulatedDisk) -> Result<Self, StoreError> {
-        let begun = log::check_header(disk.bytes())?;
         let mut index = Index::default();
-        if begun.is_none() {
+        if !log::check_header(disk.bytes())? {
             begin(&mut disk).map_err(|source| StoreError::Io {
                 doing: "beginning the log",
                 source,
             })?;
         }
-        let recovered = log::recover(disk.bytes(), begun.unwrap_or(Checksum::NONE))?;
+        let recovered = log::recover(disk.bytes())?;
         for frame in &recovered.frames {
             for entry in log::entries(disk.bytes(), frame) {
                 index.apply(disk.bytes(), entry?)?;
@@ -81,7 +83,8 @@ impl MemoryStore {
         })
     }
 
-    /// Returns how many bytes of an incomplete commit were cut off on opening; 0 after an orderly end.
+    /// Returns how many bytes of an incomplete commit were cut off on opening; 0 after an orderly
+    /// end.
     pub fn dropped_bytes(&self) -> usize {
         self.dropped_bytes
     }
@@ -132,7 +135,8 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// Makes a frame durable, then takes its entries into the index; `records` are those in the frame, in order.
+    /// Makes a frame durable, then takes its entries into the index; `records` are those in the
+    /// frame, in order.
     fn commit<'a>(
         &mut self,
         frame: FrameBuilder,
@@ -150,17 +154,17 @@ impl MemoryStore {
         }
         for entry in log::entries(self.disk.bytes(), &frame) {
             match entry? {
-                Entry::Record { bytes, .. } => {
+                LogEntry::Record { bytes, .. } => {
                     let record = records.next().expect("the frame holds the given records");
                     debug_assert_eq!(record.as_bytes(), &self.disk.bytes()[bytes.clone()]);
                     self.index.add_record(record, bytes)?;
                 }
-                entry @ (Entry::Claim { .. }
-                | Entry::Blob { .. }
-                | Entry::Head { .. }
-                | Entry::DropHead { .. }
-                | Entry::DropRecord { .. }
-                | Entry::DropBlob { .. }) => {
+                entry @ (LogEntry::Claim { .. }
+                | LogEntry::Blob { .. }
+                | LogEntry::Head { .. }
+                | LogEntry::DropHead { .. }
+                | LogEntry::DropRecord { .. }
+                | LogEntry::DropBlob { .. }) => {
                     self.index.apply(self.disk.bytes(), entry)?;
                 }
             }

@@ -1,10 +1,11 @@
 //! The embedded store: one SQLite file for all runs of a workspace.
 //!
-//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and `chain.rs` read and
-//! write them, `recent.rs` remembers what the writer has read.
-//! INVARIANT: one process writes, under an operating system's lock that its death releases; others may read meanwhile. What
-//! is read is what was written, or an error. A journal without a file is in memory until a commit has to be durable, which
-//! makes the file before it returns: so there is no file without a commit, and the first one does not go through the write-ahead log.
+//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and
+//! `chain.rs` read and write them, `recent.rs` remembers what the writer has read.
+//! INVARIANT: one process writes, under an operating system's lock that its death releases; others
+//! may read meanwhile. What is read is what was written, or an error. A journal without a file is
+//! in memory until a commit has to be durable, which makes the file before it returns: so there is
+//! no file without a commit, and the first one does not go through the write-ahead log.
 //!
 //! Read next: `store/sqlite/schema.rs`.
 //!
@@ -61,8 +62,9 @@ struct InMemory {
 }
 
 impl SqliteStore {
-    /// Opens the journal at `path` to read and write it; `owner` tells people who does. If there is none, the first durable commit creates it, and
-    /// until then this store alone sees what is in it.
+    /// Opens the journal at `path` to read and write it; `owner` tells people who does. If there is
+    /// none, the first durable commit creates it, and until then this store alone sees what is in
+    /// it.
     ///
     /// # Errors
     /// [`StoreError::Locked`] while another process, or another store of this one, writes it;
@@ -89,7 +91,6 @@ impl SqliteStore {
         };
         if !is_new {
             store.commit_in_order(|connection, _| {
-                file::raise_version(connection)?;
                 let workspace = Workspace::read(connection)?;
                 Workspace {
                     owner: owner.to_owned(),
@@ -113,7 +114,8 @@ impl SqliteStore {
         })
     }
 
-    /// Gives the space of what was removed back to the file system; takes as long as copying what is left.
+    /// Gives the space of removed rows back to the file system; this takes as long as copying the
+    /// other rows.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`], [`StoreError::Database`]; the journal is as it was.
@@ -137,7 +139,8 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Writes what is in memory alone to a file that is durable. The store needs that file only when it commits again, and many never do.
+    /// Writes what is in memory alone to a file that is durable. The store needs that file only
+    /// when it commits again, and many never do.
     fn write_file(&mut self) -> Result<(), StoreError> {
         let memory = self.writer.as_mut().and_then(|writer| writer.memory.as_mut());
         if let Some(memory) = memory.filter(|memory| !memory.is_written) {
@@ -163,7 +166,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Performs `work` in one transaction, which is as durable as the connection makes it, or leaves the journal as it was.
+    /// Performs `work` in one transaction, which is as durable as the connection makes it, or
+    /// leaves the journal as it was.
     fn transact<T>(
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
@@ -190,8 +194,9 @@ impl SqliteStore {
         committed.unwrap_or(Ok(())).and(result)
     }
 
-    /// Performs `work` in one transaction, or leaves the journal as it was. It is durable as soon as any later one is, which needs no waiting for the disk: so may
-    /// be written what means nothing as long as nothing follows it.
+    /// Performs `work` in one transaction, or leaves the journal as it was. It is durable as soon
+    /// as any later one is, which needs no waiting for the disk: so may be written what means
+    /// nothing as long as nothing follows it.
     fn commit_in_order<T>(
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
@@ -234,7 +239,8 @@ fn execute(connection: &Connection, sql: &'static str, doing: &'static str) -> R
 
 impl Store for SqliteStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
-        // What is lost with a claim is no more than the claim: whatever is written under it is written behind it.
+        // What is lost with a claim is no more than the claim: whatever is written under it is
+        // written behind it.
         self.commit_in_order(|connection, recent| {
             let found = Run::find(connection, run)?;
             let is_new = found.is_none();
@@ -351,7 +357,8 @@ impl Store for SqliteStore {
     }
 }
 
-/// Finds a branch; that it is not there is believed only if the run's row counts no more than can be seen.
+/// Finds a branch; it trusts the absence of one only if the run's row counts as many branches as
+/// there are rows.
 fn find_branch(connection: &Connection, run: &Run, branch: &BranchName) -> Result<Option<Branch>, StoreError> {
     let found = Branch::find(connection, run, branch)?;
     if found.is_none() {

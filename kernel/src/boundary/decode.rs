@@ -1,109 +1,88 @@
 //! Packed bytes to heap values.
 //!
-//! INVARIANT: values are built bottom-up from complete parts, and nothing is collected meanwhile, so no root is needed.
-//! It does not check the bytes. Read next: `boundary/scan.rs`.
+//! INVARIANT: values are built bottom-up from complete parts, and nothing is collected meanwhile,
+//! so no root is needed.
+//! It does not check the bytes; [`Reader`] does. Read next: `boundary.rs`.
 
+use duet_packed::{Compound, PackedError, PackedFault, PackedLimits, Reader, Token, View};
 use num_bigint::BigInt;
 
-use super::convert::Builder;
+use super::Capabilities;
 use super::error::BoundaryError;
-use super::packed::Compound;
-use super::scan::{Atom, Sink, SinkFault, scan};
-use super::{Capabilities, Limits};
 use crate::heap::{Flags, Heap, HeapFull, Kind};
 use crate::value::Value;
 
-pub(super) fn decode(
+/// Reads a value from canonical packed bytes, all of them.
+///
+/// # Errors
+/// [`BoundaryError::Packed`], [`BoundaryError::UnknownCapability`], [`BoundaryError::HeapFull`];
+/// the heap then holds garbage, no part of a value.
+pub fn decode(
     heap: &mut Heap,
     bytes: &[u8],
-    limits: Limits,
+    limits: PackedLimits,
     capabilities: &mut dyn Capabilities,
 ) -> Result<Value, BoundaryError> {
-    let mut decoder = Decoder {
-        heap,
-        capabilities,
-        values: Vec::new(),
-        open: Vec::new(),
-        embedded: None,
-    };
-    scan(bytes, limits, &mut decoder)?;
-    Ok(decoder.values.pop().unwrap_or(Value::UNSPECIFIED))
-}
-
-struct Decoder<'a> {
-    heap: &'a mut Heap,
-    capabilities: &'a mut dyn Capabilities,
-    values: Vec<Value>,
-    /// What is open, and how many values stood before it.
-    open: Vec<(Compound, usize)>,
-    /// Takes the events inside an embedded value, which is for the host to understand.
-    embedded: Option<Builder>,
-}
-
-impl From<HeapFull> for SinkFault {
-    fn from(_: HeapFull) -> SinkFault {
-        SinkFault::HeapFull
-    }
-}
-
-impl Sink for Decoder<'_> {
-    fn atom(&mut self, atom: Atom<'_>) -> Result<(), SinkFault> {
-        if let Some(builder) = &mut self.embedded {
-            return builder.atom(atom);
-        }
-        let value = match atom {
-            Atom::Boolean(truth) => Value::boolean(truth),
-            Atom::Double(number) => double(self.heap, number)?,
-            Atom::Integer(bytes) => integer(self.heap, bytes)?,
-            Atom::String(text) => self.heap.string(text)?,
-            Atom::Bytes(bytes) => self.heap.bytevector(bytes)?,
-            Atom::Symbol(name) => match name.strip_prefix(':') {
-                Some(keyword) => self.heap.keyword(keyword)?,
-                None => self.heap.intern(name)?,
+    let mut reader = Reader::new(bytes, limits)?;
+    let mut values: Vec<Value> = Vec::new();
+    // Where the values of each open part begin.
+    let mut open: Vec<usize> = Vec::new();
+    while let Some(token) = reader.next()? {
+        let value = match token {
+            Token::Boolean(truth) => Value::boolean(truth),
+            Token::Double(number) => double(heap, number)?,
+            Token::Integer(bytes) => integer(heap, bytes)?,
+            Token::String(text) => heap.string(text)?,
+            Token::ByteString(bytes) => heap.bytevector(bytes)?,
+            Token::Symbol(name) => match name.strip_prefix(':') {
+                Some(keyword) => heap.keyword(keyword)?,
+                None => heap.intern(name)?,
             },
-        };
-        self.values.push(value);
-        Ok(())
-    }
-
-    fn open(&mut self, compound: Compound) -> Result<(), SinkFault> {
-        match (&mut self.embedded, compound) {
-            (Some(builder), _) => builder.open(compound),
-            (None, Compound::Embedded) => {
-                self.embedded = Some(Builder::default());
-                Ok(())
+            Token::Open(Compound::Embedded) => embedded(heap, &mut reader, bytes, capabilities)?,
+            Token::Open(_) => {
+                open.push(values.len());
+                continue;
             }
-            (None, Compound::Record | Compound::Sequence | Compound::Set | Compound::Dictionary) => {
-                self.open.push((compound, self.values.len()));
-                Ok(())
-            }
-        }
-    }
-
-    fn close(&mut self) -> Result<(), SinkFault> {
-        let value = match &mut self.embedded {
-            Some(builder) if !builder.is_complete() => return builder.close(),
-            Some(builder) => {
-                let embedded = builder.finished();
-                self.embedded = None;
-                let reference = self.capabilities.admit(&embedded).ok_or(SinkFault::UnknownCapability)?;
-                self.heap.make_opaque(reference.class, reference.id, Value::FALSE)?
-            }
-            None => {
-                let Some((compound, bottom)) = self.open.pop() else {
-                    return Ok(());
-                };
-                let value = compound_value(self.heap, compound, &self.values[bottom..])?;
-                self.values.truncate(bottom);
+            Token::Close(compound) => {
+                let bottom = open.pop().unwrap_or_default();
+                let value = compound_value(heap, compound, &values[bottom..], reader.start())?;
+                values.truncate(bottom);
                 value
             }
         };
-        self.values.push(value);
-        Ok(())
+        values.push(value);
     }
+    Ok(values.pop().unwrap_or(Value::UNSPECIFIED))
 }
 
-fn compound_value(heap: &mut Heap, compound: Compound, parts: &[Value]) -> Result<Value, SinkFault> {
+/// Reads the rest of an embedded value, which is for the host to understand.
+fn embedded(
+    heap: &mut Heap,
+    reader: &mut Reader<'_>,
+    bytes: &[u8],
+    capabilities: &mut dyn Capabilities,
+) -> Result<Value, BoundaryError> {
+    let offset_bytes = reader.start();
+    let inner_start = reader.offset();
+    while let Some(token) = reader.next()? {
+        if token == Token::Close(Compound::Embedded) && reader.start() == offset_bytes {
+            break;
+        }
+    }
+    let inner = View::checked(&bytes[inner_start..reader.offset()]).to_value();
+    let reference = capabilities
+        .admit(&inner)
+        .ok_or(BoundaryError::UnknownCapability { offset_bytes })?;
+    Ok(heap.make_opaque(reference.class, reference.id, Value::FALSE)?)
+}
+
+/// Makes the value of its parts, which begins at `offset_bytes`.
+fn compound_value(
+    heap: &mut Heap,
+    compound: Compound,
+    parts: &[Value],
+    offset_bytes: usize,
+) -> Result<Value, BoundaryError> {
     match (compound, parts) {
         (Compound::Record, [label, fields @ ..]) => Ok(heap.make_record(*label, fields)?),
         (Compound::Set, _) => {
@@ -111,25 +90,26 @@ fn compound_value(heap: &mut Heap, compound: Compound, parts: &[Value]) -> Resul
             for &member in parts {
                 heap.table_put(set, member, member)?;
             }
-            full_table(heap, set, parts.len())
+            full_table(heap, set, parts.len(), offset_bytes)
         }
         (Compound::Dictionary, _) => {
             let dictionary = heap.make_dictionary()?;
             for entry in parts.chunks_exact(2) {
                 heap.table_put(dictionary, entry[0], entry[1])?;
             }
-            full_table(heap, dictionary, parts.len() / 2)
+            full_table(heap, dictionary, parts.len() / 2, offset_bytes)
         }
         (Compound::Sequence | Compound::Embedded | Compound::Record, _) => Ok(heap.list(parts, Value::NIL)?),
     }
 }
 
-/// Keys that differ as bytes may be equal here: two embedded values that the host takes for one.
-fn full_table(heap: &Heap, table: Value, entries: usize) -> Result<Value, SinkFault> {
+/// Keys that differ as bytes may be equal here, if the host takes two embedded values for one.
+fn full_table(heap: &Heap, table: Value, entries: usize, offset_bytes: usize) -> Result<Value, BoundaryError> {
     if heap.table_count(table) == entries {
         Ok(table)
     } else {
-        Err(SinkFault::DuplicateKey)
+        let fault = PackedFault::Repeated;
+        Err(PackedError { offset_bytes, fault }.into())
     }
 }
 

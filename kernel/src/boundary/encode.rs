@@ -1,12 +1,13 @@
 //! Heap values to packed bytes.
 //!
-//! INVARIANT: the stack of open parts is the path to the part at hand, so every refusal can say where it is.
-//! It does not change the heap. Read next: `boundary/packed.rs`.
+//! INVARIANT: the stack of open parts is the path to the part at hand, so every refusal can say
+//! where it is.
+//! It does not change the heap. Read next: `boundary/decode.rs`.
 
-use super::convert::pack_into;
+use duet_packed::{Compound, PackedLimits, PackedValue, PackedWriter};
+
 use super::error::{BoundaryError, Path, PathStep, Refusal};
-use super::packed::{Compound, PackedWriter};
-use super::{Capabilities, Limits, OpaqueReference};
+use super::{Capabilities, OpaqueReference};
 use crate::heap::kind::{opaque, record, record_type};
 use crate::heap::{Heap, Kind};
 use crate::printer::{Anonymous, write_limited};
@@ -18,26 +19,29 @@ const NAME_CHARACTERS_MAX: usize = 40;
 /// Room for this many open values is made at once; most values of a dataspace are no deeper.
 const DEPTH_INITIAL: usize = 4;
 
-pub(super) fn encode(
+/// Packs a value. `limits` are at most those of every packed value.
+///
+/// # Errors
+/// [`BoundaryError::Refused`] for what cannot leave, [`BoundaryError::Packed`] for what is too deep
+/// or too large.
+pub fn encode(
     heap: &Heap,
     value: Value,
-    limits: Limits,
+    limits: PackedLimits,
     capabilities: &mut dyn Capabilities,
-) -> Result<Vec<u8>, BoundaryError> {
+) -> Result<PackedValue, BoundaryError> {
     let mut encoder = Encoder {
         heap,
-        limits,
         capabilities,
-        writer: PackedWriter::new(),
+        writer: PackedWriter::within(limits),
         open: Vec::with_capacity(DEPTH_INITIAL),
     };
     encoder.run(value)?;
-    Ok(encoder.writer.into_bytes())
+    Ok(PackedValue::written(encoder.writer)?)
 }
 
 struct Encoder<'a> {
     heap: &'a Heap,
-    limits: Limits,
     capabilities: &'a mut dyn Capabilities,
     writer: PackedWriter,
     open: Vec<Open>,
@@ -55,7 +59,8 @@ struct Open {
 /// What is left of an open value.
 #[derive(Clone, Copy)]
 enum Rest {
-    /// The rest of a list, and an earlier pair of it that is caught up with if the list is circular.
+    /// The rest of a list, and an earlier pair of it that is caught up with if the list is
+    /// circular.
     List { rest: Value, earlier: Value },
     /// The fields of a vector or record.
     Fields,
@@ -66,14 +71,17 @@ enum Rest {
 impl Encoder<'_> {
     fn run(&mut self, value: Value) -> Result<(), BoundaryError> {
         self.value(value)?;
-        while let Some(open) = self.open.last_mut() {
-            let part = open.next_part(self.heap);
-            match part {
+        while let Some(open) = self.open.last_mut()
+            && !self.writer.is_over()
+        {
+            match open.next_part(self.heap) {
                 Ok(Some(part)) => self.value(part)?,
                 Ok(None) => {
                     let compound = open.compound;
                     self.open.pop();
-                    if self.writer.close(compound).is_err() {
+                    self.writer.close(compound);
+                    // Nothing else can go wrong where a value ends.
+                    if self.writer.has_fault() {
                         return Err(self.refuse(Refusal::DuplicateKey));
                     }
                 }
@@ -82,16 +90,6 @@ impl Encoder<'_> {
                     return Err(self.refuse(reason));
                 }
             }
-            if self.writer.length() > self.limits.bytes_max {
-                return Err(BoundaryError::TooLarge {
-                    bytes_max: self.limits.bytes_max,
-                });
-            }
-        }
-        if self.writer.length() > self.limits.bytes_max {
-            return Err(BoundaryError::TooLarge {
-                bytes_max: self.limits.bytes_max,
-            });
         }
         Ok(())
     }
@@ -118,8 +116,7 @@ impl Encoder<'_> {
                 return Ok(());
             }
             Value::NIL => {
-                self.writer.open(Compound::Sequence);
-                self.writer.close(Compound::Sequence).ok();
+                self.writer.sequence(|_| ());
                 return Ok(());
             }
             Value::EOF => Refusal::Constant("the end-of-file object"),
@@ -197,7 +194,6 @@ impl Encoder<'_> {
         if self.open.iter().any(|open| open.object == object) {
             return Err(self.refuse(Refusal::Cycle));
         }
-        self.check_depth()?;
         self.writer.open(compound);
         self.open.push(Open {
             object,
@@ -208,17 +204,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn check_depth(&self) -> Result<(), BoundaryError> {
-        let depth_max = self.limits.depth_max;
-        if self.open.len() < depth_max {
-            Ok(())
-        } else {
-            Err(BoundaryError::TooDeep { depth_max })
-        }
-    }
-
     fn reference(&mut self, object: Value) -> Result<(), BoundaryError> {
-        self.check_depth()?;
         let number = |field| u32::try_from(self.heap.field(object, field).as_fixnum()?).ok();
         let embedded = number(opaque::CLASS)
             .zip(number(opaque::ID))
@@ -226,9 +212,7 @@ impl Encoder<'_> {
         let Some(embedded) = embedded else {
             return Err(self.refuse(Refusal::Capability));
         };
-        self.writer.open(Compound::Embedded);
-        pack_into(&mut self.writer, &embedded, self.limits, self.open.len() + 1)?;
-        self.writer.close(Compound::Embedded).ok();
+        self.writer.embedded(|out| out.value(&embedded));
         Ok(())
     }
 

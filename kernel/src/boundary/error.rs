@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use duet_packed::{PackedError, PackedFault};
+
 use crate::heap::{HeapFull, Kind};
 
 /// Why a conversion failed.
@@ -17,22 +19,12 @@ pub enum BoundaryError {
         /// Where it is.
         path: Path,
     },
-    /// Compound values stand inside each other more deeply than allowed.
-    TooDeep {
-        /// The limit.
-        depth_max: usize,
-    },
-    /// The packed form is longer than allowed.
-    TooLarge {
-        /// The limit.
-        bytes_max: usize,
-    },
-    /// The bytes are not the canonical form of a value.
-    Malformed {
-        /// Where, counted from their beginning.
+    /// The value is too deep or too large, or the bytes are not the canonical form of a value.
+    Packed(PackedError),
+    /// An embedded value stands for nothing here.
+    UnknownCapability {
+        /// Where, counted from the beginning of the bytes.
         offset_bytes: usize,
-        /// What is wrong there.
-        fault: Fault,
     },
     /// The heap has no room for the value.
     HeapFull,
@@ -67,39 +59,6 @@ pub enum Refusal {
     Object(Kind),
 }
 
-/// What is wrong with bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// They end inside a value.
-    Truncated,
-    /// They go on after the value.
-    TrailingBytes,
-    /// No value begins with this byte.
-    UnknownTag(u8),
-    /// An end mark where nothing is open, or where an embedded value must stand.
-    UnexpectedEnd,
-    /// A length is not written in the fewest bytes.
-    LongLength,
-    /// An integer is not written in the fewest bytes.
-    LongInteger,
-    /// A canonical value has no annotations.
-    Annotation,
-    /// A double has not eight bytes but this many.
-    DoubleLength(usize),
-    /// The text of a string or symbol is not UTF-8.
-    NotUtf8,
-    /// A record has no label.
-    RecordWithoutLabel,
-    /// The last key of a dictionary has no value.
-    KeyWithoutValue,
-    /// A key or member stands before one that is less.
-    Unordered,
-    /// A key or member occurs twice.
-    DuplicateKey,
-    /// An embedded value that stands for nothing here.
-    UnknownCapability,
-}
-
 /// The way from a whole value to a part of it, outermost step first.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Path(pub Vec<PathStep>);
@@ -126,15 +85,9 @@ pub enum PathStep {
     Member(usize),
 }
 
-impl BoundaryError {
-    /// The kind of the condition that a program sees.
-    pub const fn condition_kind(&self) -> &'static str {
-        match self {
-            BoundaryError::Refused { .. } => "not-serializable",
-            BoundaryError::TooDeep { .. } | BoundaryError::TooLarge { .. } => "limit-exceeded",
-            BoundaryError::Malformed { .. } => "malformed-value",
-            BoundaryError::HeapFull => "out-of-memory",
-        }
+impl From<PackedError> for BoundaryError {
+    fn from(error: PackedError) -> BoundaryError {
+        BoundaryError::Packed(error)
     }
 }
 
@@ -151,11 +104,18 @@ impl fmt::Display for BoundaryError {
         match self {
             BoundaryError::Refused { reason, path } if path.0.is_empty() => write!(out, "{reason}"),
             BoundaryError::Refused { reason, path } => write!(out, "{path}: {reason}"),
-            BoundaryError::TooDeep { depth_max } => {
-                write!(out, "the value is nested more than {depth_max} levels deep")
+            BoundaryError::Packed(PackedError { offset_bytes, fault }) => {
+                if let PackedFault::TooDeep { limit } = fault {
+                    write!(out, "the value is nested more than {limit} levels deep")
+                } else if let PackedFault::TooLarge { limit_bytes, .. } = fault {
+                    write!(out, "the value takes more than {limit_bytes} bytes")
+                } else {
+                    write!(out, "at byte {offset_bytes}: {fault}")
+                }
             }
-            BoundaryError::TooLarge { bytes_max } => write!(out, "the value takes more than {bytes_max} bytes"),
-            BoundaryError::Malformed { offset_bytes, fault } => write!(out, "at byte {offset_bytes}: {fault}"),
+            BoundaryError::UnknownCapability { offset_bytes } => {
+                write!(out, "at byte {offset_bytes}: an embedded value stands for nothing here")
+            }
             BoundaryError::HeapFull => HeapFull.fmt(out),
         }
     }
@@ -188,27 +148,6 @@ impl fmt::Display for Refusal {
             Refusal::Object(kind) if kind.is_procedure() => out.write_str("a procedure cannot leave; send its name"),
             Refusal::Object(kind) => write!(out, "an object of kind {} cannot leave", kind.name()),
         }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Fault::UnknownTag(tag) => return write!(out, "no value begins with the byte {tag:#04x}"),
-            Fault::DoubleLength(length) => return write!(out, "a double has eight bytes, not {length}"),
-            Fault::Truncated => "the bytes end inside a value",
-            Fault::TrailingBytes => "the bytes go on after the value",
-            Fault::UnexpectedEnd => "an end mark stands where a value must",
-            Fault::LongLength => "a length is not written in the fewest bytes",
-            Fault::LongInteger => "an integer is not written in the fewest bytes",
-            Fault::Annotation => "a canonical value has no annotations",
-            Fault::NotUtf8 => "a text is not UTF-8",
-            Fault::RecordWithoutLabel => "a record has no label",
-            Fault::KeyWithoutValue => "a key has no value",
-            Fault::Unordered => "a key stands after a greater one",
-            Fault::DuplicateKey => "a key occurs twice",
-            Fault::UnknownCapability => "an embedded value stands for nothing here",
-        })
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::code::code_word;
 use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode};
-use crate::primitive::{Body, CONTROL_TABLE, ControlBlock};
+use crate::primitive::{CONTROL_TABLE, ControlBlock, PrimitiveBody};
 use crate::unit::{Block, CompiledUnit};
 use crate::value::{Immediate, Value};
 
@@ -36,19 +36,7 @@ const fn entry_word(position: usize) -> Value {
 
 /// The number of a control primitive's block.
 pub(crate) const fn control_block(block: ControlBlock) -> usize {
-    CONTROL_BLOCKS
-        + match block {
-            ControlBlock::Apply => 0,
-            ControlBlock::CallWithContinuation => 1,
-            ControlBlock::Throw => 2,
-            ControlBlock::CallWithPrompt => 3,
-            ControlBlock::AbortToPrompt => 4,
-            ControlBlock::CallWithComposable => 5,
-            ControlBlock::ResumeComposable => 6,
-            ControlBlock::CallWithValues => 7,
-            ControlBlock::Uncaught => 8,
-            ControlBlock::AbortWithContinuation => 9,
-        }
+    CONTROL_BLOCKS + block as usize
 }
 
 /// Words of the largest frame of the blocks that [`control_entry`] knows.
@@ -93,8 +81,8 @@ const fn entries() -> [ControlEntry; CONTROL_TABLE.len()] {
             position,
         };
         position += match primitive.body {
-            Body::Control(ControlBlock::CallWithValues) => 3,
-            Body::Control(_) | Body::Function(_) | Body::Host => 1,
+            PrimitiveBody::Control(ControlBlock::CallWithValues) => 3,
+            PrimitiveBody::Control(_) | PrimitiveBody::Function(_) | PrimitiveBody::Host => 1,
         };
         number += 1;
     }
@@ -106,67 +94,52 @@ pub(crate) fn returner() -> Value {
     Value::immediate(Immediate::Primitive, crate::primitive::VALUES_POSITION, 0)
 }
 
-/// Words of a block's frame, name, captured values, arity (none: the entry looks) and code.
-type Row = (&'static str, u16, u16, Option<u8>, Vec<Instruction>);
-
 /// The unit.
 pub(crate) fn unit() -> CompiledUnit {
     let plain = |opcode| vec![Instruction::abc(opcode, 0, 0, 0)];
-    let rows: Vec<Row> = vec![
-        ("underflow", 2, 0, Some(0), plain(Opcode::Underflow)),
-        (
-            "continuation",
-            CONTINUATION_FRAME,
-            3,
-            None,
-            plain(Opcode::EnterContinuation),
-        ),
-        (
-            "composable-continuation",
-            CONTINUATION_FRAME,
-            3,
-            None,
-            plain(Opcode::EnterContinuation),
-        ),
-        ("apply", 3, 0, None, plain(Opcode::Apply)),
-        ("%call/cc", 4, 0, Some(1), plain(Opcode::CallWithContinuation)),
-        ("%throw", 4, 0, Some(2), plain(Opcode::Throw)),
-        ("%call-with-prompt", 6, 0, None, plain(Opcode::CallWithPrompt)),
-        ("%abort-to-prompt", 4, 0, Some(2), plain(Opcode::AbortToPrompt)),
-        (
-            "%call-with-composable",
-            4,
-            0,
-            Some(2),
-            plain(Opcode::CallWithComposable),
-        ),
-        ("%resume-composable", 4, 0, Some(2), plain(Opcode::ResumeComposable)),
-        ("call-with-values", 6, 0, Some(2), call_with_values()),
-        ("%uncaught", 3, 0, Some(1), plain(Opcode::Uncaught)),
-        (
-            "%abort-with-continuation",
-            5,
-            0,
-            Some(3),
-            plain(Opcode::AbortWithContinuation),
-        ),
-    ];
     let mut unit = CompiledUnit::empty(Name("(duet machine)".into()));
-    for (name, frame_size, captured, arity, code) in rows {
+    let mut add = |name: &str, (frame_size, captured): (u16, u16), arity: Option<u8>, code: Vec<Instruction>| {
         let start = unit.instructions.len() as u32;
         unit.instructions.extend(code);
-        let end = unit.instructions.len() as u32;
         unit.blocks.push(Block {
             name: Some(Name(name.into())),
             start,
-            end,
+            end: unit.instructions.len() as u32,
             frame_size,
             arity,
             captured,
         });
+    };
+    add("underflow", (2, 0), Some(0), plain(Opcode::Underflow));
+    for name in ["continuation", "composable-continuation"] {
+        add(name, (CONTINUATION_FRAME, 3), None, plain(Opcode::EnterContinuation));
+    }
+    for (primitive, (frame_size, opcode)) in CONTROL_TABLE.iter().zip(CONTROL_CODE) {
+        let code = if opcode == Opcode::CallWithResults {
+            call_with_values()
+        } else {
+            plain(opcode)
+        };
+        let arity = primitive.most.filter(|most| *most == primitive.least);
+        add(primitive.name, (frame_size, 0), arity, code);
     }
     unit
 }
+
+/// Words of the frame and the last instruction of each control primitive's block, in the order of
+/// their table.
+const CONTROL_CODE: [(u16, Opcode); CONTROL_TABLE.len()] = [
+    (3, Opcode::Apply),
+    (4, Opcode::CallWithContinuation),
+    (4, Opcode::Throw),
+    (6, Opcode::CallWithPrompt),
+    (4, Opcode::AbortToPrompt),
+    (4, Opcode::CallWithComposable),
+    (4, Opcode::ResumeComposable),
+    (6, Opcode::CallWithResults),
+    (3, Opcode::Uncaught),
+    (5, Opcode::AbortWithContinuation),
+];
 
 /// Calls the producer in a window at 3, then the consumer with what it returned.
 fn call_with_values() -> Vec<Instruction> {
@@ -196,7 +169,7 @@ mod tests {
     fn entries_are_where_the_blocks_start() {
         let blocks = unit().blocks;
         for (number, primitive) in CONTROL_TABLE.iter().enumerate() {
-            let Body::Control(block) = primitive.body else {
+            let PrimitiveBody::Control(block) = primitive.body else {
                 panic!("{} is in the wrong table", primitive.name)
             };
             let (start, frame_size) = (

@@ -1,25 +1,25 @@
-//! Copying: the objects that a collection keeps, and what they refer to, go to new words one after
-//! the other.
+//! Copying: a collection moves the objects that it keeps, and all that these refer to, to new
+//! words.
 //!
 //! Owns the copy, the forwarding places and the scan that updates references (Cheney's algorithm).
 //! INVARIANT: each object is copied once; after [`Copier::scan`] no reference in the copy leads to
 //! words at `from` or above that were not copied.
-//! It does not know what the roots are; `heap/collect.rs` and `heap/major.rs` do. Read next:
-//! `heap/frames.rs`.
+//! It does not know the roots; `heap/collect.rs` and `heap/major.rs` do.
+//! Read next: `heap/frames.rs`.
 
 use super::frames::{LiveRegisters, Segments, belongs_to_stack, is_link};
 use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
 use super::pages::PAGE_WORDS;
 use crate::value::{Immediate, Value};
 
-/// A copy of the objects of `words` at `from` and above, under construction; their places
-/// afterwards begin at `from`.
+/// A copy, under construction, of the objects of `words` at `from` and above; the copy begins at
+/// `from` too.
 pub(super) struct Copier<'a> {
     pub(super) words: &'a mut [u64],
     from: usize,
-    /// For every second of the words that must stay as they are: one more than half the index that
-    /// its object was copied to, or 0. Behind these words the old objects themselves hold the
-    /// forwarding places, which takes no further memory.
+    /// For every second word that must stay as it is: one more than half the index of its object's
+    /// copy, or 0. Objects behind these words hold their forwarding places themselves, which needs
+    /// no memory.
     forwarded: Vec<u32>,
     pub(super) copied: Vec<u64>,
 }
@@ -36,7 +36,7 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// The value with its object copied, if it is a reference to one that moves.
+    /// The value after the copying of its object, if it is a reference to one that moves.
     #[inline(always)]
     pub(super) fn forward(&mut self, value: Value) -> Value {
         if value.is_reference() && value.index() >= self.from {

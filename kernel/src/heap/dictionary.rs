@@ -1,12 +1,12 @@
 //! Dictionaries and sets: tables in order of insertion, keyed by `equal?`.
 //!
-//! Entries stand in a vector in the order they came; an index of 32-bit slots, made once there are
-//! more than a few, finds them by hash.
-//! A deleted entry keeps its place until the table grows, so an iteration by ordinal survives
-//! deletions; insertion may renumber.
+//! Owns the entries, a vector in order of insertion, and the index of 32-bit slots that finds them
+//! by hash once there are more than a few. A deleted entry keeps its place until the table grows,
+//! so an iteration by ordinal survives deletions; insertion may renumber.
 //! INVARIANT: the index has more free slots than entries, so every probe ends; order depends on
 //! insertion alone, never on hashes.
-//! It does not copy keys: mutating one that is in a table loses it. Read next: `heap/equality.rs`.
+//! It does not copy keys: a key that is mutated in a table is lost.
+//! Read next: `heap/equality.rs`.
 
 use super::kind::table;
 use super::{Heap, HeapFull, Kind};
@@ -14,8 +14,6 @@ use crate::value::Value;
 
 /// Places of the first entries vector, and how many entries are found without an index.
 const ENTRIES_SMALL: usize = 8;
-/// The greatest hash of a key.
-const HASH_MAX: u64 = u64::MAX >> 4;
 const HASH: usize = 0;
 const KEY: usize = 1;
 const VALUE: usize = 2;
@@ -143,32 +141,6 @@ impl Heap {
         Ok(copy)
     }
 
-    /// Fills an empty table with entries whose keys differ, with the hashes that belong to them;
-    /// computes those if `hashes` is empty.
-    ///
-    /// # Errors
-    /// [`HeapFull`]; the table is empty then.
-    pub(crate) fn fill_fresh_table(
-        &mut self,
-        table: Value,
-        entries: &[(Value, Value)],
-        hashes: &[u64],
-    ) -> Result<(), HeapFull> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let capacity = entries.len().next_power_of_two().max(ENTRIES_SMALL);
-        self.fill_table(table, table, capacity)?;
-        for (place, &(key, value)) in entries.iter().enumerate() {
-            let hash = match hashes.get(place) {
-                Some(&hash) => Value::length((hash & HASH_MAX) as usize),
-                None => self.key_hash(table, key),
-            };
-            self.append_entry(table, hash, key, value);
-        }
-        Ok(())
-    }
-
     /// Whether a table that came from outside keeps the promises of this module, apart from the
     /// placing of its index.
     pub(crate) fn is_sound_table(&self, table: Value) -> bool {
@@ -196,7 +168,7 @@ impl Heap {
         present as i64 == count && are_hashed && self.is_sound_index(table, used as usize, capacity)
     }
 
-    /// An index by identity is made anew before it is used, so its length alone counts.
+    /// An identity index is rebuilt before it is used, so only its length matters.
     fn is_sound_index(&self, table: Value, used: usize, capacity: usize) -> bool {
         let (index, head) = (self.field(table, table::INDEX), self.head_bytes(table));
         if !index.is_true() {
@@ -303,7 +275,7 @@ impl Heap {
         let ordinal = self.table_number(table, table::USED);
         let entries = self.field(table, table::ENTRIES);
         let is_by_identity = self.is_by_identity(table);
-        // Where a key lies is not worth remembering.
+        // An address is not worth storing as a hash.
         let kept_hash = if is_by_identity { Value::ZERO } else { hash };
         self.set_field(entries, ordinal * stride + HASH, kept_hash);
         self.set_field(entries, ordinal * stride + KEY, key);
@@ -322,7 +294,7 @@ impl Heap {
         }
     }
 
-    /// Lets the first free slot for a hash find the entry at `ordinal`.
+    /// Enters the entry at `ordinal` into the first free slot for its hash.
     pub(super) fn fill_slot(&mut self, table: Value, hash: Value, ordinal: usize) {
         let (index, head) = (self.field(table, table::INDEX), self.head_bytes(table));
         let slots = (self.object_length(index) - head) / 4;
@@ -386,7 +358,7 @@ impl Heap {
         Value::length(placed.unwrap_or_else(|| self.hash(key)) as usize)
     }
 
-    /// What stands in a slot of an index that has a head of so many bytes.
+    /// The content of a slot of an index whose head has so many bytes.
     fn index_slot(&self, index: Value, slot: usize, head: usize) -> u32 {
         let bytes = self.raw_bytes(index);
         bytes[head + slot * 4..]

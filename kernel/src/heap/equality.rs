@@ -1,12 +1,13 @@
-//! `eqv?` and `equal?`.
+//! Equality: `eqv?` and `equal?`.
 //!
-//! Comparison is a machine of its own: a stack of goals, so that neither depth nor cycles touch the
-//! Rust stack. Once a comparison has taken many steps, now and then, and always for tables, two
-//! objects under comparison are assumed equal until shown otherwise (a union-find); the search for
-//! a table's matching key may take assumptions back.
-//! INVARIANT: it ends for every pair of values, in time nearly linear in their size where no tables
-//! with colliding keys occur.
-//! It does not allocate in the heap. Read next: `heap/hash.rs`.
+//! Owns comparison without recursion: a stack of goals, so that neither depth nor cycles use the
+//! Rust stack. After many steps, in intervals, and always for tables, a comparison assumes that the
+//! two objects it compares are equal until it finds a difference (a union-find); the search for a
+//! table's matching key may undo assumptions.
+//! INVARIANT: it ends for every pair of values, in time nearly linear in their size unless tables
+//! have colliding keys.
+//! It does not allocate in the heap.
+//! Read next: `heap/hash.rs`.
 //!
 //! Source: Adams and Dybvig, "Efficient nondestructive equality checking for trees and graphs",
 //! ICFP 2008; R7RS 6.1.
@@ -112,7 +113,7 @@ impl Heap {
     }
 }
 
-/// Pairs that [`Heap::equal`] compares before it keeps account of what it assumes.
+/// Pairs that [`Heap::equal`] compares before it records assumptions.
 const STEPS_QUICK: usize = 64;
 /// How deep their cars may nest.
 const DEPTH_QUICK: usize = 8;
@@ -125,7 +126,7 @@ enum Goal {
     Match(Match),
 }
 
-/// Where the comparison of two tables stands.
+/// The progress of a comparison of two tables.
 struct Match {
     a: Value,
     b: Value,
@@ -140,7 +141,7 @@ struct Match {
     checkpoint: usize,
 }
 
-/// What a look at two values shows.
+/// The result of comparing two values without their parts.
 enum Verdict {
     Equal,
     Different,
@@ -191,7 +192,7 @@ impl Comparison<'_> {
         Advance::Done(true)
     }
 
-    /// Takes the comparison of two tables one entry further; `shown` is what became of the last
+    /// Advances the comparison of two tables by one entry; `shown` is the outcome of the last
     /// subgoal.
     fn compare_tables(&mut self, table: &mut Match, shown: Option<bool>) -> Advance {
         let heap = self.heap;
@@ -292,7 +293,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What to do next.
+/// The next step of a comparison of tables.
 enum Advance {
     /// The goal is shown or refuted.
     Done(bool),

@@ -1,10 +1,11 @@
 //! Hashing by structure: values that are `equal?` hash alike, in any heap and any process.
 //!
-//! INVARIANT: no address, index or load order enters a hash. Objects that are equal only to
-//! themselves get a number from a counter of the heap, kept in their header, when they are first
-//! hashed.
-//! The work is bounded: at most [`NODES_MAX`] parts of a value count. Read next:
-//! `heap/dictionary.rs`.
+//! Owns the hash of each kind of value. The work is bounded: at most [`NODES_MAX`] parts of a value
+//! count.
+//! INVARIANT: no address, index or load order enters a hash. An object that is equal only to itself
+//! gets a number from a counter of the heap, kept in its header, when it is first hashed.
+//! It does not place keys in tables.
+//! Read next: `heap/dictionary.rs`.
 
 use super::kind::{Flags, Sameness, symbol, table};
 use super::{Heap, Register};

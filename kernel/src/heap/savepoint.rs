@@ -13,10 +13,8 @@
 use std::collections::VecDeque;
 
 use super::pages::{PAGE_WORDS, Pages};
-use super::register::Register;
-use super::undo::Replaced;
+use super::undo::{HeapState, PageCopies, Replaced};
 use super::{Heap, WORDS_INITIAL};
-use crate::value::Value;
 
 /// The words that all savepoints of a small heap may keep, 8 MiB.
 const KEPT_WORDS_MIN: usize = 1 << 20;
@@ -25,28 +23,20 @@ const KEPT_WORDS_MIN: usize = 1 << 20;
 #[derive(Clone, Debug)]
 struct Savepoint {
     number: u64,
-    top: usize,
-    line: usize,
-    words_live: usize,
-    nursery_end: usize,
-    collection_due: bool,
-    registers: [Value; Register::COUNT],
+    state: HeapState,
     remembered: Vec<u32>,
     /// Words from here on need not be kept: they did not exist, or are kept already.
     limit: usize,
-    /// The pages that were written before the next savepoint, in the order of writing, each with
-    /// the number of its words that are kept.
-    pages: Vec<(u32, u32)>,
-    /// The words of these pages at the savepoint.
-    words: Vec<u64>,
-    /// The words that a major collection before the next savepoint replaced; `pages` restores the
+    /// The pages that were written before the next savepoint, with their words at this one.
+    copies: PageCopies,
+    /// The words that a major collection before the next savepoint replaced; `copies` restores the
     /// writes before it.
     replaced: Option<Vec<u64>>,
 }
 
 impl Savepoint {
     fn kept_words(&self) -> usize {
-        self.words.len() + self.replaced.as_ref().map_or(0, Vec::len)
+        self.copies.words.len() + self.replaced.as_ref().map_or(0, Vec::len)
     }
 }
 
@@ -80,16 +70,10 @@ impl Savepoints {
     /// The pages that were written since the newest savepoint, with their words at it; `None` if
     /// there is no savepoint or a major collection has replaced the words.
     pub(super) fn newest_pages(&self) -> Option<impl Iterator<Item = (u32, &[u64])>> {
-        let savepoint = self
-            .savepoints
-            .back()
-            .filter(|savepoint| savepoint.replaced.is_none())?;
-        let mut kept = savepoint.words.as_slice();
-        Some(savepoint.pages.iter().map(move |&(page, count)| {
-            let (words, rest) = kept.split_at(count as usize);
-            kept = rest;
-            (page, words)
-        }))
+        let newest = self.savepoints.back();
+        newest
+            .filter(|savepoint| savepoint.replaced.is_none())
+            .map(|savepoint| savepoint.copies.iter())
     }
 
     /// Keeps the words that a minor collection between turns is about to change: those from `from`
@@ -140,8 +124,7 @@ impl Savepoints {
         }
         self.has_page[place] |= bit;
         let words = &words[..words.len().min(PAGE_WORDS).min(savepoint.limit - start)];
-        savepoint.pages.push((page, words.len() as u32));
-        savepoint.words.extend_from_slice(words);
+        savepoint.copies.push(page, words);
         self.kept_words += words.len();
     }
 
@@ -178,16 +161,10 @@ impl Heap {
         self.savepoints.drop_oldest(oldest, words_max);
         self.savepoints.push(Savepoint {
             number,
-            top: self.top,
-            line: self.line,
-            words_live: self.words_live,
-            nursery_end: self.nursery_end,
-            collection_due: self.collection_due,
-            registers: self.registers,
+            state: self.state(),
             remembered: self.pages.remembered().to_vec(),
             limit: self.top,
-            pages: Vec::new(),
-            words: Vec::new(),
+            copies: PageCopies::default(),
             replaced: None,
         });
         self.barrier_limit = self.top;
@@ -254,7 +231,7 @@ impl Heap {
                 self.words = words;
                 self.pages = Pages::default();
                 self.keep_snapshot_below(0);
-                self.forget_template(savepoint.top);
+                self.forget_template(savepoint.state.top);
             }
             self.restore_pages(&savepoint);
             reached = Some(savepoint);
@@ -263,47 +240,32 @@ impl Heap {
         // older copy last.
         self.savepoints.has_page.clear();
         if let Some(savepoint) = reached {
-            self.restore_state(*savepoint);
+            self.return_to(&savepoint);
         }
         true
     }
 
     /// Restores the pages of a savepoint; of two copies of one page the older is written last.
     fn restore_pages(&mut self, savepoint: &Savepoint) {
-        if self.words.len() < savepoint.top {
-            self.words.resize(savepoint.top, 0);
+        if self.words.len() < savepoint.state.top {
+            self.words.resize(savepoint.state.top, 0);
         }
-        let mut end = savepoint.words.len();
-        for &(page, count) in savepoint.pages.iter().rev() {
-            let (start, from) = (page as usize * PAGE_WORDS, end - count as usize);
-            self.words[start..start + count as usize].copy_from_slice(&savepoint.words[from..end]);
-            self.pages.mark_changed(start);
-            end = from;
+        savepoint.copies.restore(&mut self.words);
+        for (page, _) in savepoint.copies.iter() {
+            self.pages.mark_changed(page as usize * PAGE_WORDS);
         }
     }
 
-    fn restore_state(&mut self, savepoint: Savepoint) {
-        self.forget_template_beyond(savepoint.top);
-        self.keep_snapshot_below(savepoint.line);
-        let room = savepoint.top + WORDS_INITIAL.min(self.words_max.saturating_sub(savepoint.top));
+    /// Makes the restored words those of a savepoint.
+    fn return_to(&mut self, Savepoint { state, remembered, .. }: &Savepoint) {
+        self.keep_snapshot_below(state.line);
+        let room = state.top + WORDS_INITIAL.min(self.words_max.saturating_sub(state.top));
         if self.words.len() < room {
             self.words.resize(room, 0);
         }
-        self.saved.clear(&mut self.pages);
-        self.pages.resize(savepoint.top);
-        self.pages.uncover(savepoint.line);
-        self.pages.remember(&savepoint.remembered);
+        self.restore_state(state, remembered);
         // The last chunk of a snapshot that was taken since may reach beyond the line.
-        self.pages.mark_changed(savepoint.line.saturating_sub(1));
-        self.top = savepoint.top;
-        self.line = savepoint.line;
-        self.words_live = savepoint.words_live;
-        self.registers = savepoint.registers;
-        self.undo_limit = 0;
-        self.barrier_limit = savepoint.line.max(self.savepoints.words_kept_for());
-        self.nursery_end = savepoint.nursery_end;
-        self.collection_due = savepoint.collection_due;
-        self.limit = self.limit_now();
+        self.pages.mark_changed(state.line.saturating_sub(1));
     }
 
     /// Hands the undo pages of a turn that commits to the newest savepoint.

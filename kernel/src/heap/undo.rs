@@ -12,12 +12,48 @@ use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;
 use crate::value::Value;
 
+/// Copies of pages, from the first word of each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PageCopies {
+    /// The pages in the order of copying, each with the number of its words that are copied.
+    pages: Vec<(u32, u32)>,
+    pub(super) words: Vec<u64>,
+}
+
+impl PageCopies {
+    pub(super) fn push(&mut self, page: u32, words: &[u64]) {
+        self.pages.push((page, words.len() as u32));
+        self.words.extend_from_slice(words);
+    }
+
+    /// The pages with their words.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &[u64])> {
+        let mut copied = self.words.as_slice();
+        self.pages.iter().map(move |&(page, count)| {
+            let (words, rest) = copied.split_at(count as usize);
+            copied = rest;
+            (page, words)
+        })
+    }
+
+    /// Writes the copies back; of two copies of one page the older is written last.
+    pub(super) fn restore(&self, words: &mut [u64]) {
+        let mut end = self.words.len();
+        for &(page, count) in self.pages.iter().rev() {
+            let (start, count) = (page as usize * PAGE_WORDS, count as usize);
+            if count > 0 {
+                words[start..start + count].copy_from_slice(&self.words[end - count..end]);
+            }
+            end -= count;
+        }
+    }
+}
+
 /// The pages that the turn has written, with their words at its beginning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SavedPages {
-    /// Every page with the flag `SAVED`, each once, with the number of its words that are kept.
-    pages: Vec<(u32, u32)>,
-    words: Vec<u64>,
+    /// Every page with the flag `SAVED`, once.
+    copies: PageCopies,
     pages_saved: u64,
 }
 
@@ -33,8 +69,7 @@ impl SavedPages {
     pub(super) fn save(&mut self, page: u32, words: &[u64], undo_limit: usize) {
         let start = page as usize * PAGE_WORDS;
         let end = (start + PAGE_WORDS).min(undo_limit).max(start);
-        self.pages.push((page, (end - start) as u32));
-        self.words.extend_from_slice(&words[start..end]);
+        self.copies.push(page, &words[start..end]);
         self.pages_saved += u64::from(end > start);
     }
 
@@ -52,42 +87,35 @@ impl SavedPages {
 
     /// The pages with their words.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &[u64])> {
-        let mut kept = self.words.as_slice();
-        self.pages.iter().map(move |&(page, count)| {
-            let (words, rest) = kept.split_at(count as usize);
-            kept = rest;
-            (page, words)
-        })
-    }
-
-    fn restore(&self, words: &mut [u64]) {
-        for (page, page_words) in self.iter() {
-            if !page_words.is_empty() {
-                let start = page as usize * PAGE_WORDS;
-                words[start..start + page_words.len()].copy_from_slice(page_words);
-            }
-        }
+        self.copies.iter()
     }
 
     pub(super) fn clear(&mut self, pages: &mut Pages) {
-        for &(page, _) in &self.pages {
+        for &(page, _) in &self.copies.pages {
             pages.clear_saved(page);
         }
-        self.pages.clear();
-        self.words.clear();
-        self.words.shrink_to(WORDS_KEPT);
+        self.copies.pages.clear();
+        self.copies.words.clear();
+        self.copies.words.shrink_to(WORDS_KEPT);
     }
 }
 
-/// The heap's state at the beginning of the open turn, apart from the words.
+/// The state of a heap besides its words and pages.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
-    top: usize,
-    line: usize,
+pub(super) struct HeapState {
+    pub(super) top: usize,
+    pub(super) line: usize,
     words_live: usize,
     nursery_end: usize,
     collection_due: bool,
     registers: [Value; Register::COUNT],
+}
+
+/// The open turn.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    /// The heap's state at its beginning.
+    before: HeapState,
     /// Remembered pages that a minor collection of this turn has cleared.
     pub(super) remembered: Vec<u32>,
     /// Whether this turn had a collection.
@@ -109,7 +137,7 @@ impl Replaced {
     /// The words as they were when the turn began.
     pub(super) fn into_words(self) -> Vec<u64> {
         let mut words = self.words;
-        self.saved.restore(&mut words);
+        self.saved.copies.restore(&mut words);
         words
     }
 }
@@ -123,12 +151,7 @@ impl Heap {
         assert!(self.turn.is_none(), "a turn is already open");
         self.expand();
         self.turn = Some(Box::new(Turn {
-            top: self.top,
-            line: self.line,
-            words_live: self.words_live,
-            nursery_end: self.nursery_end,
-            collection_due: self.collection_due,
-            registers: self.registers,
+            before: self.state(),
             remembered: Vec::new(),
             has_collected: false,
             replaced: None,
@@ -171,19 +194,36 @@ impl Heap {
             self.saved = replaced.saved;
             self.saved.pages_saved = pages_saved;
         }
-        self.saved.restore(&mut self.words);
-        self.pages.resize(turn.top);
-        self.pages.uncover(turn.line);
-        self.pages.remember(&turn.remembered);
-        self.top = turn.top;
-        self.line = turn.line;
-        self.words_live = turn.words_live;
-        self.registers = turn.registers;
-        self.forget_template_beyond(self.top);
+        self.saved.copies.restore(&mut self.words);
+        self.restore_state(&turn.before, &turn.remembered);
+    }
+
+    /// The present state.
+    pub(super) fn state(&self) -> HeapState {
+        HeapState {
+            top: self.top,
+            line: self.line,
+            words_live: self.words_live,
+            nursery_end: self.nursery_end,
+            collection_due: self.collection_due,
+            registers: self.registers,
+        }
+    }
+
+    /// Restores a state between turns whose words have been restored, with the pages remembered
+    /// then.
+    pub(super) fn restore_state(&mut self, state: &HeapState, remembered: &[u32]) {
+        self.forget_template_beyond(state.top);
+        self.pages.resize(state.top);
+        self.pages.uncover(state.line);
+        self.pages.remember(remembered);
+        self.top = state.top;
+        self.line = state.line;
+        self.words_live = state.words_live;
+        self.registers = state.registers;
         self.close_turn();
-        self.start_nursery(self.line);
-        self.nursery_end = turn.nursery_end;
-        self.collection_due = turn.collection_due;
+        self.nursery_end = state.nursery_end;
+        self.collection_due = state.collection_due;
         self.limit = self.limit_now();
     }
 

@@ -1,7 +1,8 @@
 //! The byte code of words inside chunks.
 //!
-//! A word is a tag in the low three bits of its first byte and a number that begins in the four bits above and goes on, if bit 7 is
-//! set, as a varint. So small integers, characters of constants, and references to what is near take one byte.
+//! A word is a tag in the low three bits of its first byte and a number that begins in the four
+//! bits above and goes on, if bit 7 is set, as a varint. So small integers, characters of
+//! constants, and references to what is near take one byte.
 //!
 //! | tag | number | then |
 //! |---|---|---|
@@ -14,15 +15,16 @@
 //! | 6 entry | place of the unit in the name table | offset, a varint |
 //! | 7 return | the same | offset and distance, varints |
 //!
-//! Two bytes that would be constants beyond all there are mean something else where words follow each other: [`REPEATED`] that the word before comes so
-//! many more times, a varint; [`HEADER`] an object's header: kind, flags if there are any, and length.
+//! Two bytes that would be constants beyond all there are mean something else where words follow
+//! each other: [`REPEATED`] that the word before comes so many more times, a varint; [`HEADER`] an
+//! object's header: kind, flags if there are any, and length.
 //!
 //! INVARIANT: every word has one code.
-//! It does not know what references mean or how objects are framed. Read next: `image/freeze.rs`, `image/snapshot.rs`.
+//! It does not know what references mean or how objects are framed. Read next: `image/columns.rs`.
 
-use super::freeze::FLAGGED;
+use duet_packed::varint;
+
 use super::names::{NamesReader, NamesWriter};
-use super::packed::{put_varint, take_varint};
 use super::{ChunkName, ImageError};
 use crate::heap::{Flags, Header, Kind};
 use crate::value::{Immediate, Value};
@@ -35,6 +37,11 @@ const FLONUM: u8 = 4;
 const PRIMITIVE: u8 = 5;
 const ENTRY: u8 = 6;
 const RETURN: u8 = 7;
+
+/// The kind code of a pair.
+pub(super) const PAIR: u8 = 0;
+/// Set in a kind code when flags follow.
+pub(super) const FLAGGED: u8 = 0x20;
 
 /// Stands before how many more times the word before comes.
 pub(super) const REPEATED: u8 = CONSTANT | 15 << 3;
@@ -56,7 +63,7 @@ impl CodeWriter {
     }
 
     pub(super) fn varint(&mut self, number: u64) {
-        put_varint(&mut self.bytes, number);
+        varint::put(&mut self.bytes, number);
     }
 
     pub(super) fn raw(&mut self, bytes: &[u8]) {
@@ -106,10 +113,6 @@ impl CodeWriter {
         Ok(())
     }
 
-    pub(super) fn length_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
     pub(super) fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -129,7 +132,7 @@ impl CodeWriter {
             self.bytes.push(low);
         } else {
             self.bytes.push(low | 0x80);
-            put_varint(&mut self.bytes, number >> 4);
+            varint::put(&mut self.bytes, number >> 4);
         }
     }
 }
@@ -182,13 +185,14 @@ impl<'a> CodeReader<'a> {
             self.position += 1;
             return Ok(byte.into());
         }
-        match take_varint(self.bytes, &mut self.position) {
+        match varint::take(self.bytes, &mut self.position) {
             Some(number) => Ok(number),
             None => Err(self.malformed("a number")),
         }
     }
 
-    /// Reads a count of things of which each takes at least `bytes_each` bytes of the code that is left.
+    /// Reads a count of things of which each takes at least `bytes_each` bytes of the code that is
+    /// left.
     pub(super) fn count(&mut self, bytes_each: usize) -> Result<usize, ImageError> {
         let number = self.varint()?;
         let most = (self.bytes.len() - self.position) / bytes_each;
@@ -207,8 +211,9 @@ impl<'a> CodeReader<'a> {
         Ok(bytes)
     }
 
-    /// Reads the next `length` bytes, at most eight, as the low ones of a number whose others are what follows; zeros follow the last, which the
-    /// reader may pass over: whoever reads so must ask [`is_at_end`](Self::is_at_end) in the end.
+    /// Reads the next `length` bytes, at most eight, as the low ones of a number whose others are
+    /// what follows; zeros follow the last, which the reader may pass over: whoever reads so must
+    /// ask [`is_at_end`](Self::is_at_end) in the end.
     pub(super) fn take(&mut self, length: u8) -> u64 {
         let window = self.bytes.get(self.position..).and_then(<[u8]>::first_chunk);
         let number = match window {
@@ -396,7 +401,8 @@ fn is_negative_zero(number: f64) -> bool {
     number.to_bits() == (-0.0f64).to_bits()
 }
 
-/// Puts the low seven bits of each byte together, the least significant first; the others do not count.
+/// Puts the low seven bits of each byte together, the least significant first; the others do not
+/// count.
 const fn septets(bytes: u64) -> u64 {
     let pairs = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
     let fours = pairs & 0x0000_3fff_0000_3fff | (pairs & 0x3fff_0000_3fff_0000) >> 2;
@@ -425,7 +431,7 @@ mod tests {
             let number = number >> shift;
             let mut writer = CodeWriter::default();
             writer.tagged(tag, number);
-            let length = writer.length_bytes();
+            let length = writer.bytes.len();
             writer.raw(&vec![0xff; after]);
             let bytes = writer.finish();
             let mut reader = CodeReader::new(&bytes, ChunkName([0; 32]));

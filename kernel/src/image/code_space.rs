@@ -1,7 +1,8 @@
 //! The code space as images see it.
 //!
-//! INVARIANT: what is accepted here satisfies what the machine relies on: a closure has the captured values its block reads, register
-//! 0 of a frame, if it is read again, is the procedure whose block the frame runs, and a result lands inside the frame or in the slot above it.
+//! INVARIANT: what is accepted here satisfies what the machine relies on: a closure has the
+//! captured values its block reads, register 0 of a frame, if it is read again, is the procedure
+//! whose block the frame runs, and a result lands inside the frame or in the slot above it.
 //! It does not know the encoding. Read next: `code.rs`.
 
 use super::{CodeNames, CodePoint};

@@ -1,6 +1,8 @@
-//! The encoding of a range of a heap's words in two columns, which is read fast: of what kind each word is, and its bytes.
+//! The encoding of a range of a heap's words in two columns, which is read fast: of what kind each
+//! word is, and its bytes.
 //!
-//! The first column has four bits for each word, the low ones of a byte first, and if their number is odd four zeros more:
+//! The first column has four bits for each word, the low ones of a byte first, and if their number
+//! is odd four zeros more:
 //!
 //! | kind | what | bytes in the second column, least significant first |
 //! |---|---|---|
@@ -12,9 +14,12 @@
 //! | 11 | something else, as `image/code.rs` says: a word; a header; that the word before, no reference, comes so many more times | |
 //! | 12 13 14 15 | bytes of an object that consists of bytes | 2, 4, 6, 8 |
 //!
-//! (One column, in which a word's first byte says kind and length, takes a third longer to read; words as they stand in the heap would be twice as long.)
-//! INVARIANT: the same words have the same columns; what is read as a value is one that may stand in a heap, whatever the bytes.
-//! It does not know where objects begin; who writes tells it, and who reads finds out (`image/restore/check.rs`).
+//! (One column, in which a word's first byte says kind and length, takes a third longer to read;
+//! words as they stand in the heap would be twice as long.)
+//! INVARIANT: the same words have the same columns; what is read as a value is one that may stand
+//! in a heap, whatever the bytes.
+//! It does not know where objects begin; the writer says it, and `image/restore/check.rs` finds it
+//! again.
 //! Read next: `image/snapshot.rs`.
 
 use super::ImageError;
@@ -34,10 +39,11 @@ const SHORT_HEADER: u8 = 10;
 const OTHER: u8 = 11;
 const RAW: u8 = 12;
 
-/// How many bytes a word of each kind has in the second column; of kind 11 they are told by themselves.
+/// How many bytes a word of each kind has in the second column; those of kind 11 say their own
+/// number.
 const LENGTHS: [u8; 16] = [1, 2, 4, 8, 1, 1, 2, 3, 5, 8, 2, 0, 2, 4, 6, 8];
 
-/// So many repetitions are worth counting.
+/// The minimum number of repetitions that are counted.
 const REPEATED_MIN: usize = 3;
 
 /// The low `length` bytes.
@@ -160,15 +166,15 @@ impl ColumnsWriter {
     }
 }
 
-/// Where words are read to: behind the words of a heap under restoration, and which of them were written as bytes.
-pub(super) struct Target<'a> {
+/// The words of a heap under restoration so far, and which of them were written as bytes.
+pub(super) struct RestoredWords<'a> {
     pub(super) words: &'a mut Vec<u64>,
     pub(super) raw: &'a mut Raw,
     /// How many words the heap will have.
     pub(super) length: usize,
 }
 
-impl Target<'_> {
+impl RestoredWords<'_> {
     fn put(&mut self, word: Value, is_raw: bool) {
         let place = self.words.len();
         self.words.push(word.to_bits());
@@ -206,17 +212,17 @@ impl<'a> ColumnsReader<'a> {
     /// Puts the words behind those that are there, up to `end`; the columns must end with them.
     pub(super) fn read(
         mut self,
-        target: &mut Target<'_>,
+        restored: &mut RestoredWords<'_>,
         end: usize,
         names: &NamesReader<'_>,
     ) -> Result<(), ImageError> {
-        let start = target.words.len();
-        while target.words.len() < end {
-            self.plain(target, end);
-            let place = target.words.len();
+        let start = restored.words.len();
+        while restored.words.len() < end {
+            self.plain(restored, end);
+            let place = restored.words.len();
             if place < end {
                 let room = if place > start { end - place } else { 0 };
-                self.next(target, room, names)?;
+                self.next(restored, room, names)?;
             }
         }
         let is_padded = self.kind(0).is_none_or(|rest| self.read % 2 == 1 && rest == 0);
@@ -234,17 +240,18 @@ impl<'a> ColumnsReader<'a> {
         Some(self.kinds.get(place / 2)? >> (place % 2 * 4) & 0xf)
     }
 
-    /// Reads words up to `end` two at a time, as a byte of kinds tells them, as long as their kinds and numbers say all and there are sixteen bytes.
+    /// Reads words up to `end` two at a time, one byte of kinds for both, while kinds and numbers
+    /// say all and sixteen bytes are left.
     #[inline(never)]
-    fn plain(&mut self, target: &mut Target<'_>, end: usize) {
+    fn plain(&mut self, restored: &mut RestoredWords<'_>, end: usize) {
         if self.read % 2 == 1 {
             return;
         }
-        let halves = target.length.div_ceil(2);
+        let halves = restored.length.div_ceil(2);
         let kinds = self.kinds.get(self.read / 2..).unwrap_or_default();
         let all = self.bytes.rest();
         let mut bytes = all;
-        let mut words = std::mem::take(target.words);
+        let mut words = std::mem::take(restored.words);
         let start = words.len();
         for kinds in kinds.iter().take((end - start) / 2) {
             let (first_kind, second_kind) = (kinds & 0xf, kinds >> 4);
@@ -260,31 +267,37 @@ impl<'a> ColumnsReader<'a> {
             };
             words.extend_from_slice(&[first.to_bits(), second.to_bits()]);
             if first_kind >= RAW {
-                target.raw.set(place..place + 1);
+                restored.raw.set(place..place + 1);
             }
             if second_kind >= RAW {
-                target.raw.set(place + 1..place + 2);
+                restored.raw.set(place + 1..place + 2);
             }
             bytes = &bytes[usize::from(first_length + LENGTHS[usize::from(second_kind)])..];
         }
         self.read += words.len() - start;
         self.bytes.pass(all.len() - bytes.len());
-        *target.words = words;
+        *restored.words = words;
     }
 
-    /// Reads the next word, whatever it is, or as many as are told at once; the word before may come again up to `room` times.
-    fn next(&mut self, target: &mut Target<'_>, room: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
+    /// Reads the next word of any kind, or a count of repetitions of the word before, at most
+    /// `room`.
+    fn next(
+        &mut self,
+        restored: &mut RestoredWords<'_>,
+        room: usize,
+        names: &NamesReader<'_>,
+    ) -> Result<(), ImageError> {
         let kind = self.kind(0).ok_or_else(|| self.bytes.malformed("more words"))?;
         self.read += 1;
         if kind != OTHER {
             let number = self.bytes.take(LENGTHS[usize::from(kind)]);
-            let word = plain(kind, number, target.words.len(), target.length.div_ceil(2));
+            let word = plain(kind, number, restored.words.len(), restored.length.div_ceil(2));
             let word = word.ok_or_else(|| self.bytes.malformed("a word"))?;
-            target.put(word, kind >= RAW);
+            restored.put(word, kind >= RAW);
             return Ok(());
         }
         if self.bytes.passes(REPEATED) {
-            return self.repeated(target, room);
+            return self.repeated(restored, room);
         }
         let word = if self.bytes.passes(HEADER) {
             self.bytes.header()?.to_value()
@@ -294,15 +307,15 @@ impl<'a> ColumnsReader<'a> {
                 Decoded::Reference(_) => return Err(self.bytes.malformed("a word of a kind of its own")),
             }
         };
-        target.put(word, false);
+        restored.put(word, false);
         Ok(())
     }
 
     /// Reads how many more times the last word comes, of which there is room for `room`.
-    fn repeated(&mut self, target: &mut Target<'_>, room: usize) -> Result<(), ImageError> {
+    fn repeated(&mut self, restored: &mut RestoredWords<'_>, room: usize) -> Result<(), ImageError> {
         let count = usize::try_from(self.bytes.varint()?).ok();
         let count = count.filter(|count| (1..=room).contains(count));
-        let repeated = count.and_then(|count| target.repeat(count));
+        let repeated = count.and_then(|count| restored.repeat(count));
         repeated.ok_or_else(|| {
             self.bytes
                 .malformed("a word that can come again, as often as there is room")
@@ -310,7 +323,8 @@ impl<'a> ColumnsReader<'a> {
     }
 }
 
-/// The word at `place`, of a heap of so many words halved, whose kind and number, in the first of these bytes, say all of it.
+/// The word at `place`, of a heap of twice `halves` words, whose kind and number, in the first of
+/// these bytes, say all of it.
 #[inline(always)]
 fn plain(kind: u8, bytes: u64, place: usize, halves: usize) -> Option<Value> {
     let number = bytes & MASKS[usize::from(kind)];

@@ -1,11 +1,14 @@
-//! The names of code that a chunk uses: unit hashes and primitives, each once, referred to by place.
+//! The names of code that a chunk uses: unit hashes and primitives, each once, referred to by
+//! place.
 //!
 //! INVARIANT: places are given in order of first use, so the same words give the same tables.
 //! It does not resolve units to code; [`CodeNames`] does. Read next: `image/code.rs`.
 
 use std::collections::BTreeMap;
 
-use super::packed::{PackedReader, PackedWriter};
+use duet_packed::PackedWriter;
+
+use super::chunk::ChunkReader;
 use super::{CodeNames, CodePoint, ImageError};
 use crate::value::{Immediate, Value};
 
@@ -59,15 +62,12 @@ impl<'a> NamesWriter<'a> {
     }
 
     /// Writes both tables.
-    pub(super) fn write(&self, writer: &mut PackedWriter) {
-        writer.sequence();
-        self.units.iter().for_each(|unit| writer.bytes(unit));
-        writer.end();
-        writer.sequence();
-        self.primitives
-            .iter()
-            .for_each(|&position| writer.symbol(self.code.primitive_name(position)));
-        writer.end();
+    pub(super) fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.units.iter().for_each(|unit| out.byte_string(unit)));
+        out.sequence(|out| {
+            let primitives = self.primitives.iter();
+            primitives.for_each(|&position| out.symbol(self.code.primitive_name(position)));
+        });
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) struct NamesReader<'a> {
 
 impl<'a> NamesReader<'a> {
     /// Reads both tables.
-    pub(super) fn read(reader: &mut PackedReader<'_>, code: &'a dyn CodeNames) -> Result<NamesReader<'a>, ImageError> {
+    pub(super) fn read(reader: &mut ChunkReader<'_>, code: &'a dyn CodeNames) -> Result<NamesReader<'a>, ImageError> {
         let mut names = NamesReader {
             code,
             units: Vec::new(),

@@ -1,9 +1,12 @@
 //! Restoring: a heap from a snapshot, word for word.
 //!
-//! The last whole snapshot gives the words; those after it, each of which names the one before, change them.
-//! INVARIANT: the words are walked and every reference and shape is checked, once, before anything else sees the heap; what was written as bytes is never read as
-//! a value; memory stays within the limits asked for.
-//! It does not fill anything outside the heap, such as the machine's stack. Read next: `image/shape.rs`.
+//! The last whole snapshot gives the words; those after it, each of which names the one before,
+//! change them.
+//! INVARIANT: the words are walked and every reference and shape is checked, once, before anything
+//! else sees the heap; what was written as bytes is never read as a value; memory stays within the
+//! limits asked for.
+//! It does not fill anything outside the heap, such as the machine's stack. Read next:
+//! `image/shape.rs`.
 
 mod check;
 mod raw;
@@ -13,19 +16,18 @@ use std::ops::Range;
 
 pub(super) use self::raw::Raw;
 use self::root::{Changes, Root};
-use super::code::{CodeReader, Decoded, HEADER, REPEATED, unzigzag};
-use super::columns::{ColumnsReader, Target};
-use super::freeze::PAIR;
+use super::chunk::ChunkReader;
+use super::code::{CodeReader, Decoded, HEADER, PAIR, REPEATED, unzigzag};
+use super::columns::{ColumnsReader, RestoredWords};
 use super::names::NamesReader;
-use super::packed::PackedReader;
 use super::snapshot::CHANGES_MAX;
-use super::thaw::check_name;
 use super::{Chunk, ChunkName, CodeNames, ImageError};
 use crate::heap::{FullSnapshot, Heap, LastSnapshot, Limits};
 use crate::value::Value;
 
-/// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks, which it must have compared with their names: what they
-/// cost to hash is a good part of what restoring costs. Other bytes give another heap or an error, and a heap whose next snapshot lies.
+/// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks, which
+/// it must have compared with their names: what they cost to hash is a good part of what restoring
+/// costs. Other bytes give another heap or an error, and a heap whose next snapshot lies.
 ///
 /// # Errors
 /// [`ImageError`].
@@ -35,7 +37,9 @@ pub fn restore(
     fetch: &mut dyn FnMut(ChunkName) -> Option<Vec<u8>>,
     code: &dyn CodeNames,
 ) -> Result<Heap, ImageError> {
-    check_name(root)?;
+    if ChunkName::of(&root.bytes) != root.name {
+        return Err(ImageError::WrongName(root.name));
+    }
     let mut find = |name: [u8; 32]| {
         let name = ChunkName(name);
         let bytes = fetch(name).ok_or(ImageError::MissingChunk(name))?;
@@ -61,11 +65,7 @@ pub fn restore(
         match (read.changes.take(), &mut stored) {
             (None, None) => {
                 let whole = restoring.whole(&read, &mut find, code)?;
-                let stored = stored.insert(LastSnapshot::new(chunk.name.0, whole, read.length));
-                if !read.has_columns {
-                    // Chunks of both kinds cannot stand side by side, so none of these is to be named again.
-                    stored.outdate(0..usize::MAX);
-                }
+                stored = Some(LastSnapshot::new(chunk.name.0, whole, read.length));
             }
             (Some(changes), Some(stored)) => {
                 restoring.change(changes, stored)?;
@@ -85,15 +85,6 @@ pub fn restore(
     Ok(heap)
 }
 
-/// An object that the words so far do not end.
-struct Open {
-    is_raw: bool,
-    /// Words still to come, padding included.
-    words_left: usize,
-    /// For a raw object, the bytes still to come.
-    bytes_left: usize,
-}
-
 #[derive(Default)]
 struct Restoring {
     words: Vec<u64>,
@@ -101,7 +92,6 @@ struct Restoring {
     /// How many words the heap has after the snapshot that is being read, and after the newest.
     length: usize,
     newest_length: usize,
-    open: Option<Open>,
 }
 
 impl Restoring {
@@ -127,12 +117,9 @@ impl Restoring {
             let chunk = find(name)?;
             chunks.push((name, chunk.bytes.len() as u32));
             let end = (self.words.len() + range_words).min(self.length);
-            match root.has_columns {
-                true => self.columns(&chunk, end, code)?,
-                false => self.chunk(&chunk, end, code)?,
-            }
+            self.columns(&chunk, end, code)?;
         }
-        if self.words.len() != self.length || self.open.is_some() {
+        if self.words.len() != self.length {
             return Err(ImageError::WrongShape(None));
         }
         Ok(FullSnapshot { range_words, chunks })
@@ -162,8 +149,8 @@ impl Restoring {
             stored.outdate(start..end);
             place = end;
         }
-        self.objects(&mut code, self.length, &names)?;
-        if code.is_at_end() && self.open.is_none() {
+        self.objects(&mut code, &names)?;
+        if code.is_at_end() {
             Ok(())
         } else {
             Err(code.malformed("the end of the changes"))
@@ -196,115 +183,47 @@ impl Restoring {
 
     /// Reads the chunk of the words up to `end`.
     fn columns(&mut self, chunk: &Chunk, end: usize, code: &dyn CodeNames) -> Result<(), ImageError> {
-        let mut reader = PackedReader::new(chunk);
-        reader.record("columns")?;
+        let mut reader = ChunkReader::new(chunk)?;
+        reader.record(&["columns"])?;
         let kinds = reader.bytes()?;
         let bytes = CodeReader::new(reader.bytes()?, reader.chunk());
         let names = NamesReader::read(&mut reader, code)?;
-        reader.end()?;
         reader.finish()?;
-        let mut target = Target {
+        let mut restored = RestoredWords {
             words: &mut self.words,
             raw: &mut self.raw,
             length: self.length,
         };
-        ColumnsReader::new(kinds, bytes).read(&mut target, end, &names)
+        ColumnsReader::new(kinds, bytes).read(&mut restored, end, &names)
     }
 
-    /// The same of a chunk as snapshots before version 3 have them.
-    fn chunk(&mut self, chunk: &Chunk, end: usize, code: &dyn CodeNames) -> Result<(), ImageError> {
-        let mut reader = PackedReader::new(chunk);
-        reader.record("words")?;
-        let mut encoding = CodeReader::new(reader.bytes()?, reader.chunk());
-        let names = NamesReader::read(&mut reader, code)?;
-        reader.end()?;
-        reader.finish()?;
-        self.continued(&mut encoding, end, &names)?;
-        self.objects(&mut encoding, end, &names)?;
-        if encoding.is_at_end() {
-            Ok(())
-        } else {
-            Err(encoding.malformed("the end of the range"))
-        }
-    }
-
-    fn continued(&mut self, code: &mut CodeReader<'_>, end: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
-        let count = code.varint()?;
-        let open = self.open.take();
-        let expected = open
-            .as_ref()
-            .map_or(0, |open| open.words_left.min(end - self.words.len()));
-        if count != expected as u64 {
-            return Err(code.malformed("the rest of the object before"));
-        }
-        let Some(open) = open else { return Ok(()) };
-        if code.byte()? != u8::from(open.is_raw) {
-            return Err(code.malformed("the layout of the object before"));
-        }
-        if open.is_raw && code.varint()? != open.bytes_left.min(expected * 8) as u64 {
-            return Err(code.malformed("the bytes left of the object before"));
-        }
-        self.payload(code, open, end, names)
-    }
-
-    /// Reads objects up to `end`.
-    fn objects(&mut self, code: &mut CodeReader<'_>, end: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
-        while self.words.len() < end {
-            while end - self.words.len() >= 2 && code.passes(PAIR) {
+    /// Reads objects up to the end of the heap.
+    fn objects(&mut self, code: &mut CodeReader<'_>, names: &NamesReader<'_>) -> Result<(), ImageError> {
+        while self.words.len() < self.length {
+            let room = self.length - self.words.len();
+            if room >= 2 && code.passes(PAIR) {
                 self.value(code, names)?;
                 self.value(code, names)?;
-            }
-            if self.words.len() < end {
-                self.object(code, end, names)?;
+            } else {
+                self.object(code, room, names)?;
             }
         }
         Ok(())
     }
 
-    #[inline]
-    fn object(&mut self, code: &mut CodeReader<'_>, end: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
-        if code.passes(PAIR) {
-            let open = Open {
-                is_raw: false,
-                words_left: 2,
-                bytes_left: 0,
-            };
-            return self.payload(code, open, end, names);
-        }
+    /// Reads an object other than a pair, which has at most `room` words.
+    fn object(&mut self, code: &mut CodeReader<'_>, room: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
         let header = code.header()?;
-        let kind = header.kind;
+        if header.object_words() > room {
+            return Err(code.malformed("an object that fits into the heap"));
+        }
         self.words.push(header.to_value().to_bits());
-        let bytes_left = if kind.is_raw() { header.length as usize } else { 0 };
-        let open = Open {
-            is_raw: kind.is_raw(),
-            words_left: header.object_words() - 1,
-            bytes_left,
-        };
-        self.payload(code, open, end, names)
-    }
-
-    /// Reads the words of an object up to `end`; what is left stays open.
-    #[inline]
-    fn payload(
-        &mut self,
-        code: &mut CodeReader<'_>,
-        mut open: Open,
-        end: usize,
-        names: &NamesReader<'_>,
-    ) -> Result<(), ImageError> {
-        let count = open.words_left.min(end - self.words.len());
-        if open.is_raw {
-            let bytes = code.raw(open.bytes_left.min(count * 8))?;
+        let count = header.object_words() - 1;
+        if header.kind.is_raw() {
+            let bytes = code.raw(header.length as usize)?;
             self.bytes(bytes, count);
-            open.bytes_left -= bytes.len();
-        } else if count == 1 {
-            self.value(code, names)?;
         } else {
             self.values(code, count, names)?;
-        }
-        open.words_left -= count;
-        if open.words_left > 0 {
-            self.open = Some(open);
         }
         Ok(())
     }
@@ -366,7 +285,8 @@ fn word_at(
         Decoded::Word(word) => return Ok(word),
         Decoded::Reference(number) => number,
     };
-    // A third of a number leads to no overflow. What lies before the first word lies beyond the last one too.
+    // A third of a number leads to no overflow. What lies before the first word lies beyond the
+    // last one too.
     let half = (place / 2) as i64 + unzigzag(number / 3);
     if half as u64 >= length.div_ceil(2) as u64 {
         return Err(ImageError::DanglingReference);

@@ -1,7 +1,8 @@
 //! Whether an object that came from outside is what its kind promises the rest of the kernel.
 //!
-//! INVARIANT: accessors of the heap, the collector, equality, hashing and tables neither fail nor loop on well-formed objects; frames
-//! can be walked, and [`CodeNames`] has accepted each of them and each closure.
+//! INVARIANT: accessors of the heap, the collector, equality, hashing and tables neither fail nor
+//! loop on well-formed objects; frames can be walked, and [`CodeNames`] has accepted each of them
+//! and each closure.
 //! It cannot tell which registers of a frame must hold cells. Read next: `heap/kind.rs`.
 
 use std::collections::BTreeMap;
@@ -94,9 +95,11 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
     }
 }
 
-/// Whether the frames of a segment can be walked from the last that is not cleared down, the link's limit is where one of them ends, and the code accepts each.
+/// Whether the frames of a segment can be walked from the last that is not cleared down, the link's
+/// limit is where one of them ends, and the code accepts each.
 ///
-/// The collector walks from the limit of one link to that of another, so all links of a segment must agree on where frames are.
+/// The collector walks from the limit of one link to that of another, so all links of a segment
+/// must agree on where frames are.
 fn has_sound_frames(heap: &Heap, code: &dyn CodeNames, segment: Value) -> bool {
     let frames = heap.field(segment, link::FRAMES);
     let limit = heap.field(segment, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
@@ -112,7 +115,8 @@ fn has_sound_frames(heap: &Heap, code: &dyn CodeNames, segment: Value) -> bool {
             return false;
         }
         let start = remaining - words;
-        // Registers that are read no more may hold anything, also return points of calls that are over.
+        // Registers that are read no more may hold anything, also return points of calls that are
+        // over.
         if !code.accepts_frame(heap, point.payload(), heap.field(frames, start)) {
             return false;
         }
@@ -128,7 +132,8 @@ pub(super) fn do_chains_end(heap: &Heap, objects: impl Iterator<Item = Value>) -
         Some(Kind::PromptLink) => Some(heap.field(object, prompt_link::NEXT)),
         _ => None,
     };
-    // The walk that first came to each segment: meeting one of an earlier walk is an end, meeting one of the same walk a cycle.
+    // The walk that first came to each segment: meeting one of an earlier walk is an end, meeting
+    // one of the same walk a cycle.
     let mut walks = BTreeMap::new();
     for (walk, first) in objects.enumerate() {
         let mut segment = first;
@@ -164,7 +169,8 @@ fn is_ratio(heap: &Heap, ratio: Value) -> bool {
     is_integer(numerator) && is_above_one
 }
 
-/// Whether a part of a complex number is a number of its own; that it is sound is checked where it is restored.
+/// Whether a part of a complex number is a number of its own; that it is sound is checked where it
+/// is restored.
 fn is_real(heap: &Heap, part: Value) -> bool {
     heap.is_number(part) && !heap.is_kind(part, Kind::Complex)
 }

@@ -1,18 +1,19 @@
 //! Snapshots: a heap word for word, whole or as what has changed since the snapshot before.
 //!
-//! A whole one has chunks of a fixed range of words, so that a range that has not changed since the last whole one has its chunk already. Chunk:
-//! `<columns #[kinds] #[bytes] [unit…] [primitive…]>`, in the encoding of `image/columns.rs`. Root:
-//! `<heap 3 words live range #[registers] [unit…] [primitive…] [chunk…]>`.
+//! A whole one has chunks of a fixed range of words, so that a range that has not changed since the
+//! last whole one has its chunk already. Chunk: `<columns #[kinds] #[bytes] [unit…] [primitive…]>`,
+//! in the encoding of `image/columns.rs`. Root: `<heap 1 words live range #[registers] [unit…]
+//! [primitive…] [chunk…]>`.
 //!
-//! Root of what has changed: `<changes 3 previous words live kept #[registers] #[code] [unit…] [primitive…]>`, where `previous` names the root of the snapshot before, of
-//! whose words the first `kept` stay where they are. Code: a count, and so many times how many words to pass over, how many to replace, doubled, plus 1 if
-//! bytes follow and not words; then the objects that come behind those that stay, in the code of `image/code.rs`: kind code (0 for a pair; bit 5 set when flags
-//! follow), flags, then for a pair two words, for raw kinds the length and the bytes, for others the length and the words, padding included. There a
-//! reference is the distance to the object's index, halved, from the word's own, zigzag, times three, plus 0 for a pair, 1 for a procedure, 2 for another object.
-//!
-//! Before version 3 chunks were `<words #[code] [unit…] [primitive…]>`, the code of the words of a range: how many words continue an object that began before, and
-//! if any: 1 and the count of its bytes and these, or 0 and the words; then objects as above, cut off where the range ends. In version 1 ranges
-//! have 512 words, and the root does not say so.
+//! Root of what has changed: `<changes 1 previous words live kept #[registers] #[code] [unit…]
+//! [primitive…]>`, where `previous` names the root of the snapshot before, of whose words the first
+//! `kept` stay where they are. Code: a count of runs, and for each run how many words to pass over,
+//! how many to replace, doubled, plus 1 if bytes follow and not words; then the objects that come
+//! behind those that stay, in the code of `image/code.rs`: kind code (0 for a pair; bit 5 set when
+//! flags follow), flags, then for a pair two words, for raw kinds the length and the bytes, for
+//! others the length and the words, padding included. There a reference is the distance to the
+//! object's index, halved, from the word's own, zigzag, times three, plus 0 for a pair, 1 for a
+//! procedure, 2 for another object.
 //! INVARIANT: a chunk depends only on its words and the names of the code they refer to.
 //! It does not collect: the heap must be settled. Read next: `image/restore.rs`.
 
@@ -22,22 +23,22 @@ pub(super) use changes::CHANGES_MAX;
 
 use std::ops::Range;
 
-use super::code::{CodeWriter, HEADER, REPEATED, zigzag};
+use super::code::{CodeWriter, HEADER, PAIR, REPEATED, zigzag};
 use super::columns::ColumnsWriter;
-use super::freeze::PAIR;
 use super::names::NamesWriter;
-use super::packed::PackedWriter;
-use super::{Chunk, ChunkName, CodeNames, ImageError, SNAPSHOT_VERSION};
+use super::{Chunk, ChunkName, CodeNames, ImageError, VERSION, write_chunk};
 use crate::heap::{FullSnapshot, Header, Heap, LastSnapshot, Register};
 use crate::value::Value;
 
-/// Words per chunk of a small heap, of which many are alike, and of a large one, which is to be read fast.
+/// Words per chunk of a small heap, of which many are alike, and of a large one, which is to be
+/// read fast.
 const SMALL_RANGE_WORDS: usize = 512;
 const LARGE_RANGE_WORDS: usize = 4096;
 /// Heaps from this size on are large.
 const LARGE_WORDS: usize = 1 << 17;
 
-/// The first snapshot of a heap makes up for changes of this part of its length.
+/// One part in this many of a first snapshot's length is the length of changes that are free after
+/// it.
 const CREDIT_SHARE: u64 = 8;
 
 /// A snapshot of a heap.
@@ -47,13 +48,14 @@ pub struct Snapshot {
     pub root: Chunk,
     /// The chunks that the heap's previous snapshots, if any, did not have.
     pub chunks: Vec<Chunk>,
-    /// How many of the bytes are made up for: by snapshots of changes that need not be read any more, or because every heap has a first snapshot, which makes
-    /// up for changes of an eighth of its length besides, as that makes no journal much longer.
+    /// The number of bytes that need not wait for records to pay for them: a whole snapshot
+    /// replaces the snapshots of changes before it. A first snapshot is free, and so are changes of
+    /// an eighth of its length, because every heap has just one.
     pub excused_bytes: u64,
 }
 
-/// Takes a snapshot; only what changed since the heap's previous one is encoded, and ranges that changed since the last whole one where that is shorter in the
-/// long run.
+/// Takes a snapshot; only what changed since the heap's previous one is encoded, and ranges that
+/// changed since the last whole one where that is shorter in the long run.
 ///
 /// # Errors
 /// [`ImageError::UnnamedCode`] if a closure or frame refers to code that `code` cannot name.
@@ -115,20 +117,17 @@ fn root(
     (range_words, chunks): (usize, &[([u8; 32], u32)]),
     code: &dyn CodeNames,
 ) -> Result<Chunk, ImageError> {
-    let mut writer = PackedWriter::default();
-    writer.record("heap");
-    writer.integer(SNAPSHOT_VERSION);
-    writer.integer(heap.old_words().len() as u64);
-    writer.integer(heap.words_live() as u64);
-    writer.integer(range_words as u64);
     let mut names = NamesWriter::new(code);
-    writer.bytes(&registers(heap, &mut names)?);
-    names.write(&mut writer);
-    writer.sequence();
-    chunks.iter().for_each(|(name, _)| writer.bytes(name));
-    writer.end();
-    writer.end();
-    Ok(Chunk::new(writer.finish()))
+    let registers = registers(heap, &mut names)?;
+    Ok(write_chunk("heap", |out| {
+        out.unsigned(VERSION);
+        out.unsigned(heap.old_words().len() as u64);
+        out.unsigned(heap.words_live() as u64);
+        out.unsigned(range_words as u64);
+        out.byte_string(&registers);
+        names.write(out);
+        out.sequence(|out| chunks.iter().for_each(|(name, _)| out.byte_string(name)));
+    }))
 }
 
 fn registers(heap: &Heap, names: &mut NamesWriter<'_>) -> Result<Vec<u8>, ImageError> {
@@ -157,16 +156,15 @@ fn chunk(words: &[u64], range: Range<usize>, covering: usize, code: &dyn CodeNam
         index = next;
     }
     let (kinds, bytes) = columns.finish();
-    let mut writer = PackedWriter::default();
-    writer.record("columns");
-    writer.bytes(&kinds);
-    writer.bytes(&bytes);
-    names.write(&mut writer);
-    writer.end();
-    Ok(Chunk::new(writer.finish()))
+    Ok(write_chunk("columns", |out| {
+        out.byte_string(&kinds);
+        out.byte_string(&bytes);
+        names.write(out);
+    }))
 }
 
-/// Encodes the object that begins at `range.start`, as far as `range` goes, and returns where it ends.
+/// Encodes the object that begins at `range.start`, as far as `range` goes, and returns where it
+/// ends.
 fn object(
     encoding: &mut CodeWriter,
     words: &[u64],
@@ -194,7 +192,7 @@ fn payload_bytes(words: &[u64], start: usize, end: usize, length: usize) -> &[u8
     &bytes[..bytes.len().min(length)]
 }
 
-/// So many repetitions are worth counting.
+/// The minimum number of repetitions that are counted.
 const REPEATED_MIN: usize = 3;
 
 fn put_words(

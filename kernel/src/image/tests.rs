@@ -3,10 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "tests of some kinds pass over the others")]
 
-mod corruption;
 mod graphs;
 mod shapes;
-mod sizes;
 mod snapshots;
 
 use super::*;
@@ -18,7 +16,8 @@ pub(super) fn roomy() -> Heap {
     Heap::new(Limits { bytes_max: 64 << 20 })
 }
 
-/// Code as one process has loaded it: units of a hundred instructions each, somewhere; even places are entries, odd ones returns.
+/// Code as one process has loaded it: units of a hundred instructions each, somewhere; even places
+/// are entries, odd ones returns.
 pub(super) struct Loaded {
     pub(super) base: u32,
     pub(super) units: u32,

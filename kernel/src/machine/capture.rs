@@ -90,8 +90,8 @@ impl Frame {
         Some(continuation)
     }
 
-    /// Puts a continuation that begins with frames, and has the winders that are in force, below
-    /// the stack and its newest frame on it, which runs; gives that frame's return point.
+    /// Puts a continuation that begins with frames, and whose winders are in force, below the
+    /// stack, and loads its newest frame, which runs; returns that frame's return point.
     #[inline(always)]
     pub(super) fn reenter(&mut self, machine: &mut Machine, heap: &mut Heap, continuation: Value) -> Option<Value> {
         let words = self.heap();
@@ -106,8 +106,8 @@ impl Frame {
         Some(self.load_frame(machine, chain))
     }
 
-    /// Puts a composable continuation that consists of frames alone on what is below this frame,
-    /// and its newest frame on the stack, which runs; gives that frame's return point.
+    /// Puts a composable continuation without prompts on the continuation below this frame, and
+    /// loads its newest frame, which runs; returns that frame's return point.
     #[inline(always)]
     pub(super) fn reenter_composable(
         &mut self,
@@ -156,8 +156,8 @@ impl Frame {
         (!has_prompts).then_some(self.base_index() + CAPTURE_WORDS + copied)
     }
 
-    /// Puts the newest frame below the stack, all of which is free, on it, where it runs, and gives
-    /// that frame's return point; nothing if a prompt or nothing is there.
+    /// Loads the newest frame below the stack, which is free, and returns that frame's return
+    /// point; `None` if there is a prompt or nothing.
     #[inline(always)]
     pub(super) fn pop_frame(&mut self, machine: &mut Machine, heap: &Heap) -> Option<Value> {
         if machine.remaining == 0 {
@@ -166,7 +166,7 @@ impl Frame {
         Some(self.load_frame(machine, heap.register(Register::Continuation)))
     }
 
-    /// Puts the newest of the frames that are left of the first segment of `chain` on the stack.
+    /// Loads the newest of the frames that are left of the first segment of `chain`.
     #[inline(always)]
     fn load_frame(&mut self, machine: &mut Machine, chain: Value) -> Value {
         let segment = self.heap().field(chain, link::FRAMES);
@@ -175,8 +175,8 @@ impl Frame {
         point
     }
 
-    /// Puts the frame of a segment whose return point is the last of its first `end` words on the
-    /// stack, where it runs; gives that point.
+    /// Loads the frame of a segment whose return point is the last of its first `end` words, and
+    /// returns that point.
     #[inline(always)]
     fn load_frame_of(&mut self, segment: Value, end: usize) -> Value {
         let words = self.heap();

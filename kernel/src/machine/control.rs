@@ -61,8 +61,7 @@ impl SlowPath<'_> {
         }
     }
 
-    /// Makes sure that `words` can be allocated without fail; `frame_words` registers of the frame
-    /// are in use.
+    /// Ensures that `words` words are free; `frame_words` registers of the frame are in use.
     pub(super) fn prepare(&mut self, frame: &mut Frame, frame_words: usize, words: usize) -> Result<(), HeapFull> {
         if self.heap.has_free_words(words) {
             return Ok(());
@@ -89,8 +88,8 @@ impl SlowPath<'_> {
         Ok(())
     }
 
-    /// Makes sure that `words` can be allocated without fail, with `frame_words` registers of the
-    /// frame in use, and executes the instruction again.
+    /// Ensures that `words` words are free, with `frame_words` registers of the frame in use, and
+    /// executes the instruction again.
     fn make_room_and_retry(&mut self, mut frame: Frame, frame_words: usize, words: usize) -> (Frame, Flow) {
         if self.prepare(&mut frame, frame_words, words).is_err() {
             return self.out_of_memory(frame);
@@ -121,7 +120,7 @@ impl SlowPath<'_> {
     }
 
     /// Makes room for a call of `total` arguments in the frame, of which `used` registers are in
-    /// use; or gives the outcome of having none.
+    /// use; or returns the outcome of the failure.
     fn make_frame(&mut self, frame: &mut Frame, total: usize, used: usize) -> Result<(), (Frame, Flow)> {
         if total > super::ARGUMENTS_MAX {
             return Err(self.fail_entry(*frame, "too-many-arguments", "a call passes too many arguments", vec![]));
@@ -138,12 +137,12 @@ impl SlowPath<'_> {
         }
     }
 
-    /// `(%call/cc procedure)` where the words for it are not at hand.
+    /// `(%call/cc procedure)` where the words for it are not free.
     pub(super) fn call_with_continuation(&mut self, frame: Frame) -> (Frame, Flow) {
         self.make_room_and_retry(frame, 2, frame.base_index() + CAPTURE_WORDS)
     }
 
-    /// A continuation is called with arguments.
+    /// Calls a continuation with the arguments.
     pub(super) fn enter_continuation(&mut self, mut frame: Frame) -> (Frame, Flow) {
         let count = self.machine.argument_count;
         if count == 1
@@ -253,7 +252,7 @@ impl SlowPath<'_> {
         }
     }
 
-    /// `(%call-with-prompt tag thunk handler [frame])` where the words for it are not at hand.
+    /// `(%call-with-prompt tag thunk handler [frame])` where the words for it are not free.
     pub(super) fn call_with_prompt(&mut self, frame: Frame) -> (Frame, Flow) {
         self.make_room_and_retry(frame, 5, frame.base_index() + CAPTURE_WORDS)
     }
@@ -280,7 +279,7 @@ impl SlowPath<'_> {
     }
 
     /// `(%abort-with-continuation tag arguments otherwise)` where the prompt or the arguments are
-    /// special, or the words for it are not at hand.
+    /// special, or the words for it are not free.
     pub(super) fn abort_with_continuation(&mut self, mut frame: Frame) -> (Frame, Flow) {
         let length = frame.list_length(2);
         let (Some(length), Some(mut prompt)) = (
@@ -413,8 +412,8 @@ impl SlowPath<'_> {
 }
 
 impl Frame {
-    /// The length of the proper list in a register, if it is one, that a call may pass, or more
-    /// than that.
+    /// The length of the proper list in a register, or more than a call may pass; `None` if it is
+    /// none.
     #[inline(always)]
     pub(super) fn list_length(&self, register: usize) -> Option<usize> {
         let (mut rest, mut length) = (self.get(register), 0);
@@ -436,8 +435,8 @@ impl Frame {
         }
     }
 
-    /// The nearest prompt with this tag, if the winders in force are those outside of it, and the
-    /// dynamic environment too but for the frame of the prompt itself.
+    /// The nearest prompt with this tag, if the present winders are those outside of it, and so is
+    /// the dynamic environment except for the prompt's own entry.
     #[inline(always)]
     pub(super) fn plain_prompt(&self, heap: &Heap, tag: Value) -> Option<Value> {
         let words = self.heap();
@@ -451,8 +450,8 @@ impl Frame {
     }
 }
 
-/// Whether a frame of the dynamic environment is what the library puts there for a prompt: a pair
-/// ending in the tag.
+/// Whether a frame of the dynamic environment is the library's entry for a prompt: a pair ending in
+/// the tag.
 #[inline(always)]
 fn is_frame_of(words: HeapWords, frame: Value, tag: Value) -> bool {
     frame.is_pair() && words.pair_field(frame, 1) == tag

@@ -12,7 +12,7 @@
 use crate::code::CodeSpace;
 use crate::heap::Heap;
 use crate::instruction::Instruction;
-use crate::primitive::Failure;
+use crate::primitive::PrimitiveError;
 use crate::value::Value;
 
 use super::{Frame, Instance, Machine, Outcome, Start, State};
@@ -56,7 +56,7 @@ pub(super) struct SlowPath<'a> {
     /// The deferred step.
     path: SlowStep,
     /// The failure of the primitive that was called last.
-    failure: Option<Failure>,
+    failure: Option<PrimitiveError>,
     /// The index of the word to write once its page has passed the write barrier.
     place: usize,
     /// Fuel that was taken from the slice to end it.

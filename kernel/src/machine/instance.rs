@@ -84,7 +84,7 @@ impl LinkedUnit {
 
 /// The moves of globals and literals.
 #[derive(Default)]
-struct Moves {
+struct TableMoves {
     /// The old place of each global, by the new one.
     globals: BTreeMap<usize, usize>,
     constants: Vec<(usize, usize)>,
@@ -93,7 +93,7 @@ struct Moves {
     dense_constants: usize,
 }
 
-impl Moves {
+impl TableMoves {
     fn add(&mut self, linked: &LinkedUnit, unit: &LoadedUnit) -> Result<(), RelinkError> {
         let literals = unit.constants.clone().map(|number| number as usize);
         let Some((constants, globals)) = &linked.places else {
@@ -178,15 +178,15 @@ impl Instance {
         Ok(())
     }
 
-    /// Moves globals and literals to the places in `code`, after the heap came from a process that
-    /// loaded its units in another order.
+    /// Moves globals and literals to the places in `code`, after the heap came from a process
+    /// that loaded its units in another order.
     ///
     /// # Errors
     /// [`RelinkError`]; the instance is as it was.
     pub(crate) fn relink(&mut self, code: &CodeSpace) -> Result<(), RelinkError> {
         let hashes = self.linked_units()?;
         let (globals, constants) = (self.table(Register::Globals)?, self.table(Register::Constants)?);
-        let mut moves = Moves::default();
+        let mut moves = TableMoves::default();
         for linked in &hashes {
             let unit = code
                 .find_unit(&linked.hash)

@@ -183,7 +183,7 @@ pub(super) struct ChainCopy {
 }
 
 /// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
-/// Nothing if the words are not at hand.
+/// `None` if the words are not free.
 #[inline(always)]
 pub(super) fn write_copy(
     words: HeapWords,
@@ -227,7 +227,7 @@ pub(super) fn write_copy(
 /// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
 ///
 /// # Errors
-/// [`HeapFull`], unless the words were at hand; nothing is changed then.
+/// [`HeapFull`], if the words are not free; nothing is changed then.
 pub(super) fn copy_chain(heap: &mut Heap, ends: (Value, Value), below: Value) -> Result<Value, HeapFull> {
     let mut allocation = Allocation::begin(heap, 0).ok_or(HeapFull)?;
     let copy = write_copy(HeapWords::of(heap), &mut allocation, ends, below).ok_or(HeapFull)?;

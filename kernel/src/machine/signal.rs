@@ -11,7 +11,7 @@ use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Opcode;
 use crate::number::NumberError;
-use crate::primitive::{Failure, Primitive};
+use crate::primitive::{Primitive, PrimitiveError};
 use crate::unit::GlobalName;
 use crate::value::{Immediate, Value};
 
@@ -21,13 +21,13 @@ use super::{Frame, Instance, Machine, Outcome, resumption_point};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
-/// What is wrong with a variable that a text defines further on.
+/// The message about a variable whose definition comes later in the text.
 const BEFORE_DEFINITION: &str = "is used before it is defined";
-/// How many arguments the procedure that raises a condition takes.
+/// The number of arguments of the procedure that raises a condition.
 const SIGNAL_ARITY: u8 = 1;
-/// How many frames a condition remembers.
+/// The maximum of frames in a condition's backtrace.
 const BACKTRACE_MAX: usize = 32;
-/// The stack that raising a condition needs at least, in words.
+/// Words of stack that raising a condition needs.
 const SIGNAL_WORDS: usize = 256;
 
 /// The value of a global of the control library.
@@ -49,8 +49,8 @@ fn global(heap: &Heap, number: u32) -> Option<Value> {
 
 /// The procedure that raises a condition non-continuably.
 ///
-/// In a damaged image it may be anything. What cannot be called with one argument would fail and be
-/// called because of that, again and again.
+/// In a damaged image it may be anything. A procedure that does not take one argument would fail
+/// and be called for that, again and again.
 pub(super) fn signal_procedure(heap: &Heap, code: &CodeSpace) -> Option<Value> {
     let takes_one =
         |procedure: &Value| procedure.is_procedure_object() && heap.field(*procedure, 0).detail() as u8 == SIGNAL_ARITY;
@@ -62,15 +62,14 @@ pub(super) fn signal_procedure(heap: &Heap, code: &CodeSpace) -> Option<Value> {
 pub struct BacktraceEntry {
     /// The procedure, if it has a name.
     pub procedure: Option<Name>,
-    /// The call or failing expression, if it has a source; of what is gone, the definition.
+    /// The call or failing expression, if it has a source; the definition, if the frame is gone.
     pub span: Option<Span>,
-    /// Whether its frame is gone: what stands before it was reached from it by tail calls.
+    /// Whether a tail call gave up its frame; the entry before was reached from it by tail calls.
     pub is_gone: bool,
 }
 
-/// The frames that were active when `condition` was raised, innermost first. Of those that tail
-/// calls gave up, the outermost is told where it can be. Empty if it is no condition of the
-/// machine.
+/// The frames that were active when `condition` was raised, innermost first, with the outermost of
+/// those that tail calls gave up, where it is known. Empty unless the machine made the condition.
 pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<BacktraceEntry> {
     if !heap.is_kind(condition, Kind::Condition) {
         return Vec::new();
@@ -82,18 +81,17 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
     let points: Vec<Value> = (0..heap.object_length(points))
         .map(|index| heap.field(points, index))
         .collect();
-    // What takes other arguments has not begun, and has not left itself.
+    // A procedure that does not take the arguments has not begun, and has not left itself.
     let kind = heap.field(condition, condition::KIND);
     let has_begun = !heap.is_symbol(kind) || heap.symbol_name(kind) != "wrong-arity";
     frames(heap, code, &points, has_begun)
 }
 
-/// What return points tell, innermost first; and whether what was called from the first of them had
-/// begun.
+/// The entries of return points, innermost first. `has_begun` says whether the procedure called
+/// from the first of them has begun.
 fn frames(heap: &Heap, code: &CodeSpace, points: &[Value], has_begun: bool) -> Vec<BacktraceEntry> {
     let mut told = Vec::new();
-    // Where what runs above begins. A condition that stands in the place of a frame has no
-    // beginning.
+    // The position where the inner procedure begins. A condition in the place of a frame has none.
     let mut inner = has_begun.then_some(u32::MAX);
     for point in points {
         let position = call_position(code, *point).filter(|_| point.is_immediate(Immediate::Return));
@@ -108,8 +106,8 @@ fn frames(heap: &Heap, code: &CodeSpace, points: &[Value], has_begun: bool) -> V
     told
 }
 
-/// The procedure that the instruction at `position` has called, if what runs in its place, from
-/// `inner` on, is another.
+/// The procedure that the instruction at `position` has called, if another one, from `inner` on,
+/// runs in its place.
 fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<BacktraceEntry> {
     let instruction = code.instructions().get(position as usize)?;
     if instruction.opcode() != Some(Opcode::CallGlobal) {
@@ -127,8 +125,8 @@ fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<Back
     })
 }
 
-/// What the position of a call tells: the procedures that were integrated around the call,
-/// innermost first, and the one whose frame it is.
+/// The entries of a call: the procedures that were integrated around it, innermost first, and the
+/// one whose frame it is.
 fn entries(code: &CodeSpace, position: u32, procedure: Option<Name>) -> Vec<BacktraceEntry> {
     let mut span = code.span_at(position);
     let integrated = code.integrated_at(position).map(|call| BacktraceEntry {
@@ -167,7 +165,7 @@ impl Machine {
         frames(heap, code, &self.raised_at, true)
     }
 
-    /// Makes a condition that tells no frames tell those around the last raise that nobody caught.
+    /// Gives a condition without a backtrace that of the last uncaught raise.
     ///
     /// # Errors
     /// [`HeapFull`]; the condition is as it was.
@@ -241,13 +239,17 @@ impl SlowPath<'_> {
         message: &str,
         irritants: Vec<Value>,
     ) -> (Frame, Flow) {
-        let failure = Failure::Condition {
+        let condition = self.condition(frame, kind, message.into(), irritants);
+        self.signal_in_place(frame, condition)
+    }
+
+    fn condition(&mut self, frame: Frame, kind: &'static str, message: String, irritants: Vec<Value>) -> Value {
+        let failure = PrimitiveError::Condition {
             kind,
-            message: message.into(),
+            message,
             irritants,
         };
-        let condition = self.failure_condition(frame, "", &failure, |_| Value::FALSE);
-        self.signal_in_place(frame, condition)
+        self.failure_condition(frame, "", &failure, |_| Value::FALSE)
     }
 
     #[cold]
@@ -257,7 +259,7 @@ impl SlowPath<'_> {
     }
 
     pub(super) fn memory_condition(&mut self, frame: Frame) -> Value {
-        self.failure_condition(frame, "", &Failure::HeapFull, |_| Value::FALSE)
+        self.failure_condition(frame, "", &PrimitiveError::HeapFull, |_| Value::FALSE)
     }
 
     #[cold]
@@ -274,25 +276,26 @@ impl SlowPath<'_> {
 
     #[cold]
     pub(super) fn wrong_closure_arity(&mut self, frame: Frame, word: Value, count: usize) -> (Frame, Flow) {
-        let name = self.code.block_at(word.payload()).and_then(|block| block.name.as_ref());
-        let name = name.map_or("an unnamed procedure", |name| &*name.0);
+        let name = self.procedure_at(word.payload());
         let wanted = format!("{}", word.detail() as u8);
         let message = format!("{name} takes {wanted} {}, not {count}", plural(&wanted));
         self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
     }
 
-    /// The condition of an entry that looks at the number of its arguments and accepts it nowhere.
+    /// The condition of an entry that accepts other numbers of arguments.
     #[cold]
     #[inline(never)]
     pub(super) fn wrong_arity(&mut self, frame: Frame) -> (Frame, Flow) {
         let count = self.machine.argument_count;
-        let name = self
-            .code
-            .block_at(frame.pc() as u32 - 1)
-            .and_then(|block| block.name.as_ref());
-        let name = name.map_or("an unnamed procedure", |name| &*name.0);
+        let name = self.procedure_at(frame.pc() as u32 - 1);
         let message = format!("{name} does not take {count} arguments");
         self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
+    }
+
+    /// The name of the procedure whose code has this position, for messages.
+    fn procedure_at(&self, position: u32) -> &str {
+        let name = self.code.block_at(position).and_then(|block| block.name.as_ref());
+        name.map_or("an unnamed procedure", |name| &*name.0)
     }
 
     fn arguments(&self, frame: Frame, count: usize) -> Vec<Value> {
@@ -323,19 +326,14 @@ impl SlowPath<'_> {
         let message = format!("{} {what}", name.0);
         let symbol = self.heap.intern(&name.0);
         let irritants = symbol.into_iter().collect();
-        let failure = Failure::Condition {
-            kind: "undefined-variable",
-            message,
-            irritants,
-        };
-        let condition = self.failure_condition(frame, "", &failure, |_| Value::FALSE);
+        let condition = self.condition(frame, "undefined-variable", message, irritants);
         self.signal(frame, condition)
     }
 
     #[cold]
     #[inline(never)]
     pub(super) fn not_a_pair(&mut self, frame: Frame, origin: &'static str, value: Value) -> (Frame, Flow) {
-        let failure = Failure::WrongType {
+        let failure = PrimitiveError::WrongType {
             argument: 0,
             expected: "a pair",
         };
@@ -349,12 +347,7 @@ impl SlowPath<'_> {
     #[inline(never)]
     pub(super) fn not_a_cell(&mut self, frame: Frame) -> (Frame, Flow) {
         let message = "an image lacks the variable that its code assigns".into();
-        let failure = Failure::Condition {
-            kind: "damaged-image",
-            message,
-            irritants: vec![],
-        };
-        let condition = self.failure_condition(frame, "", &failure, |_| Value::FALSE);
+        let condition = self.condition(frame, "damaged-image", message, vec![]);
         self.signal(frame, condition)
     }
 
@@ -367,59 +360,58 @@ impl SlowPath<'_> {
         [vector, index]: [Value; 2],
     ) -> (Frame, Flow) {
         let failure = if !self.heap.is_kind(vector, Kind::Vector) {
-            Failure::WrongType {
+            PrimitiveError::WrongType {
                 argument: 0,
                 expected: "a vector",
             }
         } else if !index.is_fixnum() && !self.heap.is_kind(index, Kind::Bignum) {
-            Failure::WrongType {
+            PrimitiveError::WrongType {
                 argument: 1,
                 expected: "an exact integer",
             }
         } else if self.heap.is_immutable(vector) && origin == "vector-set!" {
-            Failure::Immutable { argument: 0 }
+            PrimitiveError::Immutable { argument: 0 }
         } else {
-            Failure::OutOfRange { argument: 1 }
+            PrimitiveError::OutOfRange { argument: 1 }
         };
         let operands = [vector, index];
         let condition = self.failure_condition(frame, origin, &failure, |argument| operands[argument]);
         self.signal(frame, condition)
     }
 
-    /// Makes the condition of a failure, for which it may go beyond the memory limit; at worst it
-    /// is `#f`.
+    /// Makes the condition of a failure, which may exceed the memory limit; at worst it is `#f`.
     pub(super) fn failure_condition(
         &mut self,
         frame: Frame,
         origin: &str,
-        failure: &Failure,
+        failure: &PrimitiveError,
         argument_value: impl Fn(usize) -> Value,
     ) -> Value {
         let points = self.points(frame);
-        if *failure == Failure::HeapFull {
+        if *failure == PrimitiveError::HeapFull {
             self.heap.lend_words(frame.base_index());
         }
-        // A name that begins so stands for the library's procedure.
+        // A name that begins with `%` stands for the library's procedure.
         let public = origin.strip_prefix('%').unwrap_or(origin);
         let position = |argument: &usize| format!("argument {} of {public}", argument + 1);
         let (kind, message, irritants) = match failure {
-            Failure::HeapFull => ("out-of-memory", "the memory limit is reached".into(), vec![]),
-            Failure::WrongType { argument, expected } => (
+            PrimitiveError::HeapFull => ("out-of-memory", "the memory limit is reached".into(), vec![]),
+            PrimitiveError::WrongType { argument, expected } => (
                 "wrong-type",
                 format!("{} must be {expected}", position(argument)),
                 vec![argument_value(*argument)],
             ),
-            Failure::OutOfRange { argument } => (
+            PrimitiveError::OutOfRange { argument } => (
                 "out-of-range",
                 format!("{} is out of range", position(argument)),
                 vec![argument_value(*argument)],
             ),
-            Failure::Immutable { argument } => (
+            PrimitiveError::Immutable { argument } => (
                 "immutable",
                 format!("{} cannot be changed", position(argument)),
                 vec![argument_value(*argument)],
             ),
-            Failure::Arithmetic(error) => {
+            PrimitiveError::Arithmetic(error) => {
                 let kind = if *error == NumberError::DivideByZero {
                     "divide-by-zero"
                 } else {
@@ -427,7 +419,7 @@ impl SlowPath<'_> {
                 };
                 (kind, format!("{public}: {error}"), vec![])
             }
-            Failure::Condition {
+            PrimitiveError::Condition {
                 kind,
                 message,
                 irritants,
@@ -442,7 +434,7 @@ impl SlowPath<'_> {
     /// The return points of the frames from the running one outwards.
     fn points(&self, frame: Frame) -> Vec<Value> {
         let base = frame.base_index();
-        // At the entry of a procedure the caller's frame is told by its return point.
+        // At the entry of a procedure the return point stands for the caller's frame.
         let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == frame.pc();
         let mut points = Vec::new();
         if frame.pc() > 0 && !is_entry {

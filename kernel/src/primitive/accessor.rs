@@ -5,7 +5,7 @@
 //! Read next: `primitive/list.rs`.
 
 use super::argument::wrong_type;
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::value::Value;
 
 primitives! {
@@ -123,7 +123,12 @@ primitives! {
 }
 
 /// Returns the part of the argument at the end of `path`.
-fn follow(context: &Context<'_>, arguments: &[Value], path: &[u8], expected: &'static str) -> Result<Value, Failure> {
+fn follow(
+    context: &Context<'_>,
+    arguments: &[Value],
+    path: &[u8],
+    expected: &'static str,
+) -> Result<Value, PrimitiveError> {
     path.iter().rev().try_fold(arguments[0], |part, letter| match letter {
         _ if !part.is_pair() => Err(wrong_type(0, expected)),
         b'a' => Ok(context.heap.car(part)),

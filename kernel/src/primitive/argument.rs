@@ -1,18 +1,17 @@
 //! Checks of arguments: one function per expected type, named for its result.
 //!
-//! INVARIANT: a failed check is a [`Failure`] that names the argument's position; nothing here
-//! allocates in the heap or changes it.
-//! It does not contain checks of a single family.
+//! INVARIANT: a failed check is a [`PrimitiveError`] that names the argument's position; nothing
+//! here allocates in the heap or changes it. It does not contain checks of a single family.
 //! Read next: `primitive/pair.rs`.
 
-use super::Failure;
+use super::PrimitiveError;
 use crate::heap::{Heap, Kind};
 use crate::number::{Complex, Number};
 use crate::value::Value;
 
 /// Returns the failure of an argument that is not `expected`.
-pub(crate) fn wrong_type(argument: usize, expected: &'static str) -> Failure {
-    Failure::WrongType { argument, expected }
+pub(crate) fn wrong_type(argument: usize, expected: &'static str) -> PrimitiveError {
+    PrimitiveError::WrongType { argument, expected }
 }
 
 /// Returns the argument, which must be of `kind`.
@@ -22,7 +21,7 @@ pub(super) fn object_at(
     argument: usize,
     kind: Kind,
     expected: &'static str,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     if heap.is_kind(arguments[argument], kind) {
         Ok(arguments[argument])
     } else {
@@ -31,7 +30,7 @@ pub(super) fn object_at(
 }
 
 #[inline]
-pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     if arguments[argument].is_pair() {
         Ok(arguments[argument])
     } else {
@@ -39,37 +38,37 @@ pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Fai
     }
 }
 
-pub(super) fn string_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+pub(super) fn string_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, argument, Kind::String, "a string")
 }
 
-pub(super) fn symbol_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+pub(super) fn symbol_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, argument, Kind::Symbol, "a symbol")
 }
 
-pub(super) fn vector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+pub(super) fn vector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, argument, Kind::Vector, "a vector")
 }
 
-pub(super) fn bytevector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+pub(super) fn bytevector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, argument, Kind::Bytevector, "a bytevector")
 }
 
-pub(super) fn character_at(arguments: &[Value], argument: usize) -> Result<char, Failure> {
+pub(super) fn character_at(arguments: &[Value], argument: usize) -> Result<char, PrimitiveError> {
     arguments[argument]
         .as_character()
         .ok_or(wrong_type(argument, "a character"))
 }
 
 /// Returns the argument, which must be a real number.
-pub(super) fn number_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
+pub(super) fn number_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, PrimitiveError> {
     heap.as_number(arguments[argument])
         .ok_or_else(|| not_real(heap, arguments[argument], argument))
 }
 
 /// Returns the failure of an argument that is not a real number.
 #[cold]
-fn not_real(heap: &Heap, value: Value, argument: usize) -> Failure {
+fn not_real(heap: &Heap, value: Value, argument: usize) -> PrimitiveError {
     let expected = if heap.is_number(value) {
         "a real number"
     } else {
@@ -79,42 +78,52 @@ fn not_real(heap: &Heap, value: Value, argument: usize) -> Failure {
 }
 
 /// Returns the argument, which must be a number, as a point of the plane.
-pub(super) fn complex_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Complex, Failure> {
+pub(super) fn complex_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Complex, PrimitiveError> {
     heap.as_complex(arguments[argument])
         .ok_or(wrong_type(argument, "a number"))
 }
 
 /// Checks that the argument, a string, vector or bytevector, is not a literal.
-pub(super) fn mutable_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<(), Failure> {
+pub(super) fn mutable_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<(), PrimitiveError> {
     if heap.is_immutable(arguments[argument]) {
-        Err(Failure::Immutable { argument })
+        Err(PrimitiveError::Immutable { argument })
     } else {
         Ok(())
     }
 }
 
 /// Returns the argument, which must be an exact integer from 0 to `most`.
-pub(super) fn integer_at(heap: &Heap, arguments: &[Value], argument: usize, most: usize) -> Result<usize, Failure> {
+pub(super) fn integer_at(
+    heap: &Heap,
+    arguments: &[Value],
+    argument: usize,
+    most: usize,
+) -> Result<usize, PrimitiveError> {
     let value = arguments[argument];
     match value.as_fixnum() {
         Some(integer) => usize::try_from(integer)
             .ok()
             .filter(|integer| *integer <= most)
-            .ok_or(Failure::OutOfRange { argument }),
-        None if heap.is_kind(value, Kind::Bignum) => Err(Failure::OutOfRange { argument }),
+            .ok_or(PrimitiveError::OutOfRange { argument }),
+        None if heap.is_kind(value, Kind::Bignum) => Err(PrimitiveError::OutOfRange { argument }),
         None => Err(wrong_type(argument, "an exact integer")),
     }
 }
 
 /// Returns the argument, which must be a non-negative exact integer: a length or a count.
-pub(super) fn count_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<usize, Failure> {
+pub(super) fn count_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<usize, PrimitiveError> {
     integer_at(heap, arguments, argument, usize::MAX)
 }
 
 /// Returns the argument, which must be the index of one of `length` elements.
-pub(super) fn index_at(heap: &Heap, arguments: &[Value], argument: usize, length: usize) -> Result<usize, Failure> {
+pub(super) fn index_at(
+    heap: &Heap,
+    arguments: &[Value],
+    argument: usize,
+    length: usize,
+) -> Result<usize, PrimitiveError> {
     match integer_at(heap, arguments, argument, length) {
-        Ok(index) if index == length => Err(Failure::OutOfRange { argument }),
+        Ok(index) if index == length => Err(PrimitiveError::OutOfRange { argument }),
         checked => checked,
     }
 }
@@ -126,7 +135,7 @@ pub(super) fn range_at(
     arguments: &[Value],
     first: usize,
     length: usize,
-) -> Result<std::ops::Range<usize>, Failure> {
+) -> Result<std::ops::Range<usize>, PrimitiveError> {
     let start = match arguments.get(first) {
         Some(_) => integer_at(heap, arguments, first, length)?,
         None => 0,
@@ -136,7 +145,7 @@ pub(super) fn range_at(
         None => length,
     };
     if start > end {
-        return Err(Failure::OutOfRange { argument: first + 1 });
+        return Err(PrimitiveError::OutOfRange { argument: first + 1 });
     }
     Ok(start..end)
 }
@@ -151,17 +160,22 @@ pub(super) struct Copy {
 
 /// Returns the copy that the arguments `to at from [start [end]]` select, given the lengths of
 /// target and source.
-pub(super) fn copy_at(heap: &Heap, arguments: &[Value], to_length: usize, from_length: usize) -> Result<Copy, Failure> {
+pub(super) fn copy_at(
+    heap: &Heap,
+    arguments: &[Value],
+    to_length: usize,
+    from_length: usize,
+) -> Result<Copy, PrimitiveError> {
     let at = integer_at(heap, arguments, 1, to_length)?;
     let from = range_at(heap, arguments, 3, from_length)?;
     if from.len() > to_length - at {
-        return Err(Failure::OutOfRange { argument: 1 });
+        return Err(PrimitiveError::OutOfRange { argument: 1 });
     }
     Ok(Copy { at, from })
 }
 
 /// Returns the elements of the argument, which must be a proper list.
-pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Vec<Value>, Failure> {
+pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Vec<Value>, PrimitiveError> {
     let length = list_length(heap, arguments[argument]).ok_or(wrong_type(argument, "a proper list"))?;
     let mut elements = Vec::with_capacity(length);
     let mut rest = arguments[argument];

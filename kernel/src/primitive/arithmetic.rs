@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 
 use super::argument::{complex_at, number_at, wrong_type};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
@@ -82,10 +82,11 @@ primitives! {
 /// Returns the sum of two numbers.
 ///
 /// # Errors
-/// [`Failure::WrongType`], in which the numbers are arguments 0 and 1; [`Failure::Arithmetic`];
-/// [`Failure::HeapFull`].
+/// [`PrimitiveError::WrongType`], in which the numbers are arguments 0 and 1;
+/// [`PrimitiveError::Arithmetic`];
+/// [`PrimitiveError::HeapFull`].
 #[inline]
-pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         // The sum of two fixnums cannot overflow 64 bits.
         (Some(a), Some(b)) => Ok(heap.integer(a + b)?),
@@ -98,7 +99,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure>
 /// # Errors
 /// As [`add`].
 #[inline]
-pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) => Ok(heap.integer(a - b)?),
         _ => by_floats(heap, a, b, |a, b| a - b, (Number::sub, Complex::sub)),
@@ -110,7 +111,7 @@ pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
 /// # Errors
 /// As [`add`].
 #[inline]
-pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     let product = match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) => a.checked_mul(b),
         _ => None,
@@ -126,18 +127,18 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
 /// # Errors
 /// As [`add`].
 #[inline]
-pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     by_floats(heap, a, b, |a, b| a / b, (Number::div, Complex::div))
 }
 
 /// A predicate on two numbers.
 ///
 /// # Errors
-/// [`Failure::WrongType`], in which the numbers are arguments 0 and 1.
-pub(crate) type Comparison = fn(&Heap, Value, Value) -> Result<bool, Failure>;
+/// [`PrimitiveError::WrongType`], in which the numbers are arguments 0 and 1.
+pub(crate) type Comparison = fn(&Heap, Value, Value) -> Result<bool, PrimitiveError>;
 
 /// Returns whether two numbers have the same value; a [`Comparison`].
-pub(crate) fn is_equal(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+pub(crate) fn is_equal(heap: &Heap, a: Value, b: Value) -> Result<bool, PrimitiveError> {
     match compare(heap, a, b) {
         Ok(order) => Ok(order.is_some_and(Ordering::is_eq)),
         Err(_) => Ok(complex_at(heap, &[a, b], 0)?.equals(&complex_at(heap, &[a, b], 1)?)),
@@ -145,28 +146,28 @@ pub(crate) fn is_equal(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure>
 }
 
 /// Returns whether the first real number is less than the second; a [`Comparison`].
-pub(crate) fn is_less(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+pub(crate) fn is_less(heap: &Heap, a: Value, b: Value) -> Result<bool, PrimitiveError> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_lt))
 }
 
 /// Returns whether the first real number is greater than the second; a [`Comparison`].
-pub(crate) fn is_greater(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+pub(crate) fn is_greater(heap: &Heap, a: Value, b: Value) -> Result<bool, PrimitiveError> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_gt))
 }
 
 /// Returns whether the first real number is less than the second or equal; a [`Comparison`].
-pub(crate) fn is_at_most(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+pub(crate) fn is_at_most(heap: &Heap, a: Value, b: Value) -> Result<bool, PrimitiveError> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_le))
 }
 
 /// Returns whether the first real number is greater than the second or equal; a [`Comparison`].
-pub(crate) fn is_at_least(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+pub(crate) fn is_at_least(heap: &Heap, a: Value, b: Value) -> Result<bool, PrimitiveError> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_ge))
 }
 
 /// Returns the order of two real numbers; nothing if one is a NaN.
 #[inline]
-fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Failure> {
+fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, PrimitiveError> {
     if let (Some(a), Some(b)) = (a.as_fixnum(), b.as_fixnum()) {
         return Ok(Some(a.cmp(&b)));
     }
@@ -189,7 +190,7 @@ fn by_floats(
     b: Value,
     float: fn(f64, f64) -> f64,
     general: Operation,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     match (a.as_flonum(), b.as_flonum()) {
         (Some(a), Some(b)) => Ok(heap.flonum(float(a, b))?),
         _ => by_numbers(heap, &[a, b], general),
@@ -197,7 +198,7 @@ fn by_floats(
 }
 
 #[inline(never)]
-fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, Failure> {
+fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, PrimitiveError> {
     match operands.map(|operand| heap.as_number(operand)) {
         [Some(a), Some(b)] => {
             let result = (general.0)(&a, &b)?;
@@ -208,7 +209,7 @@ fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Res
 }
 
 #[cold]
-fn by_points(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, Failure> {
+fn by_points(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, PrimitiveError> {
     let result = (general.1)(&complex_at(heap, operands, 0)?, &complex_at(heap, operands, 1)?)?;
     Ok(heap.complex(&result)?)
 }
@@ -218,8 +219,8 @@ fn accumulate(
     heap: &mut Heap,
     arguments: &[Value],
     nothing: Value,
-    operation: fn(&mut Heap, Value, Value) -> Result<Value, Failure>,
-) -> Result<Value, Failure> {
+    operation: fn(&mut Heap, Value, Value) -> Result<Value, PrimitiveError>,
+) -> Result<Value, PrimitiveError> {
     numbers_only(heap, arguments)?;
     let Some((first, others)) = arguments.split_first() else {
         return Ok(nothing);
@@ -229,25 +230,25 @@ fn accumulate(
         .try_fold(*first, |result, next| operation(heap, result, *next))
 }
 
-fn numbers_only(heap: &Heap, arguments: &[Value]) -> Result<(), Failure> {
+fn numbers_only(heap: &Heap, arguments: &[Value]) -> Result<(), PrimitiveError> {
     match arguments.iter().position(|argument| !heap.is_number(*argument)) {
         Some(argument) => Err(wrong_type(argument, "a number")),
         None => Ok(()),
     }
 }
 
-fn negate(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn negate(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let negative = complex_at(context.heap, arguments, 0)?.negate();
     Ok(context.heap.complex(&negative)?)
 }
 
-fn reciprocal(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn reciprocal(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     complex_at(context.heap, arguments, 0)?;
     divide(context.heap, Value::small(1), arguments[0])
 }
 
 /// Returns whether every two neighbours satisfy a relation.
-fn ordered(heap: &Heap, arguments: &[Value], holds: Comparison) -> Result<Value, Failure> {
+fn ordered(heap: &Heap, arguments: &[Value], holds: Comparison) -> Result<Value, PrimitiveError> {
     let truth = match arguments {
         [a, b] => holds(heap, *a, *b)?,
         _ => {
@@ -266,7 +267,7 @@ fn extreme(
     context: &mut Context<'_>,
     arguments: &[Value],
     choose: fn(&Number, &Number) -> Number,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let mut chosen = number_at(context.heap, arguments, 0)?;
     for argument in 1..arguments.len() {
         chosen = choose(&chosen, &number_at(context.heap, arguments, argument)?);

@@ -5,7 +5,7 @@
 //! Read next: `primitive/record.rs`.
 
 use super::argument::{bytevector_at, copy_at, count_at, index_at, integer_at, mutable_at, range_at};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
 
@@ -30,7 +30,7 @@ primitives! {
     /// Fails with `wrong-type` if one is not an exact integer, with `out-of-range` if one is not
     /// from 0 to 255.
     "bytevector" "byte …" [0, _] => |context, arguments| {
-        let bytes: Result<Vec<u8>, Failure> =
+        let bytes: Result<Vec<u8>, PrimitiveError> =
             (0..arguments.len()).map(|place| byte_at(context.heap, arguments, place)).collect();
         Ok(context.heap.bytevector(&bytes?)?)
     };
@@ -109,11 +109,11 @@ primitives! {
     "bytevector-append" "bytevector …" [0, _] => append;
 }
 
-fn byte_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<u8, Failure> {
+fn byte_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<u8, PrimitiveError> {
     integer_at(heap, arguments, argument, u8::MAX.into()).map(|byte| byte as u8)
 }
 
-fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let mut length = 0usize;
     for argument in 0..arguments.len() {
         let bytevector = bytevector_at(context.heap, arguments, argument)?;

@@ -7,7 +7,7 @@
 
 use unicode_general_category::get_general_category;
 
-use super::Failure;
+use super::PrimitiveError;
 use super::argument::{character_at, integer_at};
 use super::case::{fold_simple, to_lower_simple, to_upper_simple};
 use crate::value::Value;
@@ -27,7 +27,7 @@ primitives! {
         let scalar = integer_at(context.heap, arguments, 0, char::MAX as usize)?;
         match char::from_u32(scalar as u32) {
             Some(character) => Ok(Value::character(character)),
-            None => Err(Failure::OutOfRange { argument: 0 }),
+            None => Err(PrimitiveError::OutOfRange { argument: 0 }),
         }
     };
 
@@ -120,7 +120,11 @@ primitives! {
 }
 
 /// Returns whether every two neighbours, mapped by `key`, satisfy a relation.
-fn ordered(arguments: &[Value], key: fn(char) -> char, relation: fn(&char, &char) -> bool) -> Result<Value, Failure> {
+fn ordered(
+    arguments: &[Value],
+    key: fn(char) -> char,
+    relation: fn(&char, &char) -> bool,
+) -> Result<Value, PrimitiveError> {
     let mut last = key(character_at(arguments, 0)?);
     let mut truth = true;
     for argument in 1..arguments.len() {
@@ -131,7 +135,7 @@ fn ordered(arguments: &[Value], key: fn(char) -> char, relation: fn(&char, &char
     Ok(Value::boolean(truth))
 }
 
-fn test(arguments: &[Value], predicate: fn(char) -> bool) -> Result<Value, Failure> {
+fn test(arguments: &[Value], predicate: fn(char) -> bool) -> Result<Value, PrimitiveError> {
     Ok(Value::boolean(predicate(character_at(arguments, 0)?)))
 }
 

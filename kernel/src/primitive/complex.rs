@@ -7,7 +7,7 @@
 
 use super::argument::{complex_at, number_at};
 use super::numeric::{map_any, try_map_any};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
 
@@ -116,7 +116,7 @@ fn binary(
     arguments: &[Value],
     real: fn(&Number, &Number) -> Result<Number, NumberError>,
     plane: fn(&Complex, &Complex) -> Result<Complex, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let operands = [arguments[0], arguments[1]].map(|operand| context.heap.as_number(operand));
     if let [Some(a), Some(b)] = &operands {
         match real(a, b) {
@@ -136,7 +136,7 @@ fn part(
     context: &mut Context<'_>,
     arguments: &[Value],
     function: fn(&Complex) -> Result<Number, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let result = function(&complex_at(context.heap, arguments, 0)?)?;
     Ok(context.heap.number(&result)?)
 }

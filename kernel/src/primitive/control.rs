@@ -2,7 +2,7 @@
 //!
 //! Read next: `code/builtin.rs`.
 
-use super::{Body, Context, ControlBlock, Failure, Primitive};
+use super::{Context, ControlBlock, Primitive, PrimitiveBody, PrimitiveError};
 use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register};
 use crate::value::Value;
@@ -21,7 +21,7 @@ const fn control(
         least: arity.0,
         most: arity.1,
         documentation,
-        body: Body::Control(block),
+        body: PrimitiveBody::Control(block),
     }
 }
 
@@ -188,12 +188,12 @@ primitives! {
     };
 }
 
-fn winders_of(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn winders_of(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let (heap, continuation) = (&context.heap, arguments[0]);
     if heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) > captured::WINDERS {
         Ok(heap.field(continuation, captured::WINDERS))
     } else {
-        Err(Failure::WrongType {
+        Err(PrimitiveError::WrongType {
             argument: 0,
             expected: "a continuation",
         })
@@ -218,11 +218,11 @@ pub(crate) fn is_procedure(value: Value) -> bool {
     value.is_procedure_object() || value.is_immediate(crate::value::Immediate::Primitive)
 }
 
-fn condition_field(context: &mut Context<'_>, arguments: &[Value], field: usize) -> Result<Value, Failure> {
+fn condition_field(context: &mut Context<'_>, arguments: &[Value], field: usize) -> Result<Value, PrimitiveError> {
     if context.heap.is_kind(arguments[0], Kind::Condition) {
         Ok(context.heap.field(arguments[0], field))
     } else {
-        Err(Failure::WrongType {
+        Err(PrimitiveError::WrongType {
             argument: 0,
             expected: "a condition",
         })

@@ -6,7 +6,7 @@
 //! Read next: `heap/dictionary.rs`.
 
 use super::argument::{list_at, object_at, wrong_type};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
 
@@ -16,7 +16,7 @@ primitives! {
     /// Fails with `missing-value` if the last key has no value.
     "dictionary" "key value …" [0, _] => |context, arguments| {
         if let [key] = arguments.chunks_exact(2).remainder() {
-            return Err(Failure::Condition {
+            return Err(PrimitiveError::Condition {
                 kind: "missing-value",
                 message: "the last key has no value".to_owned(),
                 irritants: vec![*key],
@@ -45,7 +45,7 @@ primitives! {
         match (context.heap.table_get(dictionary, arguments[1]), arguments.get(2)) {
             (Some(entry), _) => Ok(entry.value),
             (None, Some(default)) => Ok(*default),
-            (None, None) => Err(Failure::Condition {
+            (None, None) => Err(PrimitiveError::Condition {
                 kind: "key-not-found",
                 message: "the dictionary does not have this key".to_owned(),
                 irritants: vec![arguments[1]],
@@ -187,15 +187,15 @@ primitives! {
     };
 }
 
-fn dictionary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn dictionary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, 0, Kind::Dictionary, "a dictionary")
 }
 
-fn set_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn set_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, 0, Kind::Set, "a set")
 }
 
-fn set_of(context: &mut Context<'_>, elements: &[Value]) -> Result<Value, Failure> {
+fn set_of(context: &mut Context<'_>, elements: &[Value]) -> Result<Value, PrimitiveError> {
     let set = context.heap.make_set()?;
     for element in elements {
         context.heap.table_put(set, *element, *element)?;
@@ -207,8 +207,8 @@ fn set_of(context: &mut Context<'_>, elements: &[Value]) -> Result<Value, Failur
 fn list_of(
     context: &mut Context<'_>,
     table: Value,
-    part: fn(&mut Heap, TableEntry) -> Result<Value, Failure>,
-) -> Result<Value, Failure> {
+    part: fn(&mut Heap, TableEntry) -> Result<Value, PrimitiveError>,
+) -> Result<Value, PrimitiveError> {
     let mut parts = Vec::with_capacity(context.heap.table_count(table));
     let mut ordinal = 0;
     while let Some(entry) = context.heap.table_next(table, ordinal) {

@@ -8,7 +8,7 @@
 //! Source: SRFI 144.
 
 use super::argument::wrong_type;
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::Value;
 
@@ -176,14 +176,14 @@ primitives! {
 }
 
 /// Returns the argument, which must be an inexact real number.
-fn flonum_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<f64, Failure> {
+fn flonum_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<f64, PrimitiveError> {
     heap.as_flonum(arguments[argument])
         .ok_or(wrong_type(argument, "an inexact real number"))
 }
 
 /// Returns the argument, which must be an exact integer, limited to some thousands, beyond which a
 /// power of two leads to zero or infinity.
-fn exponent_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<i32, Failure> {
+fn exponent_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<i32, PrimitiveError> {
     const MOST: i64 = 10_000;
     let value = arguments[argument];
     match value.as_fixnum() {
@@ -196,23 +196,27 @@ fn exponent_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<i32,
 
 /// Returns the argument, which must be an exact integer and small enough for the order of a Bessel
 /// function; the number of steps grows with the order.
-fn order_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<i32, Failure> {
+fn order_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<i32, PrimitiveError> {
     const MOST: i64 = 10_000;
     let value = arguments[argument];
     match value.as_fixnum() {
         Some(order) if (-MOST..=MOST).contains(&order) => Ok(order as i32),
-        Some(_) => Err(Failure::OutOfRange { argument }),
-        None if heap.is_kind(value, Kind::Bignum) => Err(Failure::OutOfRange { argument }),
+        Some(_) => Err(PrimitiveError::OutOfRange { argument }),
+        None if heap.is_kind(value, Kind::Bignum) => Err(PrimitiveError::OutOfRange { argument }),
         None => Err(wrong_type(argument, "an exact integer")),
     }
 }
 
-fn of_one(context: &mut Context<'_>, arguments: &[Value], function: fn(f64) -> f64) -> Result<Value, Failure> {
+fn of_one(context: &mut Context<'_>, arguments: &[Value], function: fn(f64) -> f64) -> Result<Value, PrimitiveError> {
     let x = flonum_at(context.heap, arguments, 0)?;
     Ok(context.heap.flonum(function(x))?)
 }
 
-fn of_two(context: &mut Context<'_>, arguments: &[Value], function: fn(f64, f64) -> f64) -> Result<Value, Failure> {
+fn of_two(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    function: fn(f64, f64) -> f64,
+) -> Result<Value, PrimitiveError> {
     let (x, y) = (
         flonum_at(context.heap, arguments, 0)?,
         flonum_at(context.heap, arguments, 1)?,
@@ -221,7 +225,7 @@ fn of_two(context: &mut Context<'_>, arguments: &[Value], function: fn(f64, f64)
 }
 
 /// Returns a flonum and an integer as two values.
-fn with_integer(context: &mut Context<'_>, flonum: f64, integer: i32) -> Result<Value, Failure> {
+fn with_integer(context: &mut Context<'_>, flonum: f64, integer: i32) -> Result<Value, PrimitiveError> {
     let flonum = context.heap.flonum(flonum)?;
     Ok(context.heap.make(Kind::Values, &[flonum, Value::small(integer)])?)
 }

@@ -6,7 +6,7 @@
 //! Read next: `primitive/numeric.rs`.
 
 use super::argument::{number_at, wrong_type};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::number::{Number, NumberError};
 use crate::value::Value;
@@ -82,7 +82,7 @@ primitives! {
     /// Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it
     /// is negative.
     "exact-integer-sqrt" "k" [1, 1] => |context, arguments| match exact_at(context.heap, arguments, 0)? {
-        negative if negative.is_negative() => Err(Failure::OutOfRange { argument: 0 }),
+        negative if negative.is_negative() => Err(PrimitiveError::OutOfRange { argument: 0 }),
         square => two_values(context, square.exact_integer_sqrt()?),
     };
 
@@ -140,10 +140,11 @@ primitives! {
 /// Returns the quotient of two integers, rounded towards zero.
 ///
 /// # Errors
-/// [`Failure::WrongType`], in which the integers are arguments 0 and 1; [`Failure::Arithmetic`];
-/// [`Failure::HeapFull`].
+/// [`PrimitiveError::WrongType`], in which the integers are arguments 0 and 1;
+/// [`PrimitiveError::Arithmetic`];
+/// [`PrimitiveError::HeapFull`].
 #[inline]
-pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         // Cannot overflow: the least fixnum ÷ −1 is a 64-bit integer.
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a / b)?),
@@ -156,14 +157,14 @@ pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
 /// # Errors
 /// As [`quotient`].
 #[inline]
-pub(crate) fn remainder(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+pub(crate) fn remainder(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a % b)?),
         _ => general(heap, &[a, b], Number::remainder),
     }
 }
 
-fn modulo(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn modulo(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     match (arguments[0].as_fixnum(), arguments[1].as_fixnum()) {
         (Some(a), Some(b)) if b != 0 => {
             let remainder = a % b;
@@ -179,13 +180,13 @@ fn general(
     heap: &mut Heap,
     operands: &[Value],
     operation: fn(&Number, &Number) -> Result<Number, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let result = operation(&whole_at(heap, operands, 0)?, &whole_at(heap, operands, 1)?)?;
     Ok(heap.number(&result)?)
 }
 
 /// Returns the argument, which must be an integer of either exactness.
-fn whole_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
+fn whole_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, PrimitiveError> {
     number_at(heap, arguments, argument)
         .ok()
         .filter(Number::is_integer)
@@ -193,7 +194,7 @@ fn whole_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number,
 }
 
 /// Returns the argument, which must be an exact integer.
-fn exact_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
+fn exact_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, PrimitiveError> {
     if arguments[argument].is_fixnum() || heap.is_kind(arguments[argument], Kind::Bignum) {
         number_at(heap, arguments, argument)
     } else {
@@ -201,7 +202,7 @@ fn exact_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number,
     }
 }
 
-fn two_values(context: &mut Context<'_>, numbers: (Number, Number)) -> Result<Value, Failure> {
+fn two_values(context: &mut Context<'_>, numbers: (Number, Number)) -> Result<Value, PrimitiveError> {
     let values = [context.heap.number(&numbers.0)?, context.heap.number(&numbers.1)?];
     Ok(context.heap.make(Kind::Values, &values)?)
 }
@@ -211,7 +212,7 @@ fn fold(
     arguments: &[Value],
     neutral: Number,
     operation: fn(&Number, &Number) -> Result<Number, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let mut result = neutral;
     for argument in 0..arguments.len() {
         result = operation(&result, &whole_at(context.heap, arguments, argument)?)?;
@@ -224,7 +225,7 @@ fn bits(
     arguments: &[Value],
     neutral: i64,
     operation: fn(&Number, &Number) -> Result<Number, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let mut result = Number::Fixnum(neutral);
     for argument in 0..arguments.len() {
         result = operation(&result, &exact_at(context.heap, arguments, argument)?)?;

@@ -5,7 +5,7 @@
 //! Read next: `primitive/equivalence.rs`.
 
 use super::argument::{Pairs, wrong_type};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::value::Value;
 
@@ -42,7 +42,7 @@ fn member(
     context: &Context<'_>,
     arguments: &[Value],
     same: impl Fn(&Heap, Value, Value) -> bool,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let mut pairs = Pairs::of(arguments[1]);
     while let Some(pair) = pairs.next(context.heap) {
         if same(context.heap, arguments[0], context.heap.car(pair)) {
@@ -56,7 +56,7 @@ fn associate(
     context: &Context<'_>,
     arguments: &[Value],
     same: impl Fn(&Heap, Value, Value) -> bool,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let mut pairs = Pairs::of(arguments[1]);
     while let Some(pair) = pairs.next(context.heap) {
         let entry = context.heap.car(pair);
@@ -71,7 +71,7 @@ fn associate(
 }
 
 /// Returns `#f` if the walk along a list ended properly; fails otherwise.
-fn nothing_in(pairs: &Pairs) -> Result<Value, Failure> {
+fn nothing_in(pairs: &Pairs) -> Result<Value, PrimitiveError> {
     if pairs.rest == Value::NIL {
         Ok(Value::FALSE)
     } else {

@@ -6,7 +6,7 @@
 //! Read next: `primitive/complex.rs`.
 
 use super::argument::{complex_at, integer_at, number_at, string_at};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
@@ -156,28 +156,36 @@ primitives! {
     };
 }
 
-fn is_number(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn is_number(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     Ok(Value::boolean(context.heap.is_number(arguments[0])))
 }
 
 /// Returns whether the argument, any object, is a real number that satisfies the predicate.
-fn ask(context: &Context<'_>, arguments: &[Value], predicate: fn(&Number) -> bool) -> Result<Value, Failure> {
+fn ask(context: &Context<'_>, arguments: &[Value], predicate: fn(&Number) -> bool) -> Result<Value, PrimitiveError> {
     let number = context.heap.as_number(arguments[0]);
     Ok(Value::boolean(number.is_some_and(|number| predicate(&number))))
 }
 
 /// Returns whether the argument, a real number, satisfies the predicate.
-fn test(context: &Context<'_>, arguments: &[Value], predicate: fn(&Number) -> bool) -> Result<Value, Failure> {
+fn test(context: &Context<'_>, arguments: &[Value], predicate: fn(&Number) -> bool) -> Result<Value, PrimitiveError> {
     Ok(Value::boolean(predicate(&number_at(context.heap, arguments, 0)?)))
 }
 
 /// Returns whether the argument, any number, satisfies the predicate.
-fn test_any(context: &Context<'_>, arguments: &[Value], predicate: fn(&Complex) -> bool) -> Result<Value, Failure> {
+fn test_any(
+    context: &Context<'_>,
+    arguments: &[Value],
+    predicate: fn(&Complex) -> bool,
+) -> Result<Value, PrimitiveError> {
     Ok(Value::boolean(predicate(&complex_at(context.heap, arguments, 0)?)))
 }
 
 /// Applies a function to the argument, a real number.
-fn map(context: &mut Context<'_>, arguments: &[Value], function: fn(&Number) -> Number) -> Result<Value, Failure> {
+fn map(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    function: fn(&Number) -> Number,
+) -> Result<Value, PrimitiveError> {
     let result = function(&number_at(context.heap, arguments, 0)?);
     Ok(context.heap.number(&result)?)
 }
@@ -187,7 +195,7 @@ fn try_map(
     context: &mut Context<'_>,
     arguments: &[Value],
     function: fn(&Number) -> Result<Number, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let result = function(&number_at(context.heap, arguments, 0)?)?;
     Ok(context.heap.number(&result)?)
 }
@@ -198,7 +206,7 @@ pub(super) fn map_any(
     arguments: &[Value],
     real: fn(&Number) -> Number,
     plane: fn(&Complex) -> Complex,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     match context.heap.as_number(arguments[0]) {
         Some(number) => Ok(context.heap.number(&real(&number))?),
         None => {
@@ -215,7 +223,7 @@ pub(super) fn try_map_any(
     arguments: &[Value],
     real: fn(&Number) -> Result<Number, NumberError>,
     plane: fn(&Complex) -> Result<Complex, NumberError>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     match context.heap.as_number(arguments[0]).map(|number| real(&number)) {
         Some(Ok(result)) => Ok(context.heap.number(&result)?),
         Some(Err(error)) if error != NumberError::NotReal => Err(error.into()),
@@ -227,12 +235,12 @@ pub(super) fn try_map_any(
 }
 
 /// Returns the radix in the optional argument 1.
-fn radix_at(heap: &Heap, arguments: &[Value]) -> Result<u32, Failure> {
+fn radix_at(heap: &Heap, arguments: &[Value]) -> Result<u32, PrimitiveError> {
     if arguments.len() < 2 {
         return Ok(10);
     }
     match integer_at(heap, arguments, 1, 36)? {
-        0 | 1 => Err(Failure::OutOfRange { argument: 1 }),
+        0 | 1 => Err(PrimitiveError::OutOfRange { argument: 1 }),
         radix => Ok(radix as u32),
     }
 }

@@ -5,7 +5,7 @@
 //! Read next: `primitive/accessor.rs`.
 
 use super::argument::{Pairs, count_at, list_at, list_length, number_at, pair_at, wrong_type};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::number::Number;
 use crate::value::Value;
@@ -141,15 +141,15 @@ primitives! {
 }
 
 /// Returns `length`, if that many pairs fit into the heap.
-fn room_for(heap: &Heap, length: usize) -> Result<usize, Failure> {
+fn room_for(heap: &Heap, length: usize) -> Result<usize, PrimitiveError> {
     if heap.would_exceed(length.saturating_mul(2)) {
-        Err(Failure::HeapFull)
+        Err(PrimitiveError::HeapFull)
     } else {
         Ok(length)
     }
 }
 
-fn iota(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn iota(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let count = room_for(context.heap, count_at(context.heap, arguments, 0)?)?;
     let given = |argument: usize, default: i64| match arguments.get(argument) {
         Some(_) => number_at(context.heap, arguments, argument),
@@ -165,7 +165,7 @@ fn iota(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure
     Ok(list)
 }
 
-fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let Some((last, lists)) = arguments.split_last() else {
         return Ok(Value::NIL);
     };
@@ -183,7 +183,7 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failu
 }
 
 /// Returns the rest of the list `arguments[0]` after `arguments[1]` pairs.
-fn tail_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn tail_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let count = count_at(context.heap, arguments, 1)?;
     let mut pairs = Pairs::of(arguments[0]);
     while pairs.passed < count && pairs.next(context.heap).is_some() {}
@@ -191,7 +191,7 @@ fn tail_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure>
         return Ok(pairs.rest);
     }
     if !pairs.rest.is_pair() {
-        return Err(Failure::OutOfRange { argument: 1 });
+        return Err(PrimitiveError::OutOfRange { argument: 1 });
     }
     let mut tail = pairs.rest;
     for _ in 0..(count - pairs.passed) % pairs.period() {
@@ -201,17 +201,17 @@ fn tail_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure>
 }
 
 /// Returns the pair of the list `arguments[0]` that holds the element at the index `arguments[1]`.
-fn place_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn place_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let tail = tail_at(context, arguments)?;
     if tail.is_pair() {
         Ok(tail)
     } else {
-        Err(Failure::OutOfRange { argument: 1 })
+        Err(PrimitiveError::OutOfRange { argument: 1 })
     }
 }
 
 /// Returns the tail of the last pair of the chain `arguments[0]`; visits every pair once.
-fn acyclic_end(heap: &Heap, arguments: &[Value], mut visit: impl FnMut(Value)) -> Result<Value, Failure> {
+fn acyclic_end(heap: &Heap, arguments: &[Value], mut visit: impl FnMut(Value)) -> Result<Value, PrimitiveError> {
     let mut pairs = Pairs::of(arguments[0]);
     while let Some(pair) = pairs.next(heap) {
         visit(pair);

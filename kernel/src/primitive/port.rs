@@ -16,7 +16,7 @@ pub(super) mod buffer;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::kind::port;
 use crate::heap::{Heap, Kind, Register};
 use crate::value::Value;
@@ -77,7 +77,7 @@ primitives! {
     /// Fails with `wrong-type` if the argument is not a string.
     "open-input-string" "string" [1, 1] => |context, arguments| {
         if !context.heap.is_string(arguments[0]) {
-            return Err(Failure::WrongType { argument: 0, expected: "a string" });
+            return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
         }
         let text = context.heap.string_text(arguments[0]);
         Ok(buffer::make_input(context.heap, flag::TEXTUAL, text.as_bytes())?)
@@ -122,10 +122,10 @@ primitives! {
     "%console-port" "stream" [1, 1] => |context, arguments| {
         let stream = arguments[0].as_fixnum().and_then(|stream| usize::try_from(stream).ok());
         let Some(stream) = stream else {
-            return Err(Failure::WrongType { argument: 0, expected: "a stream number: 0, 1 or 2" });
+            return Err(PrimitiveError::WrongType { argument: 0, expected: "a stream number: 0, 1 or 2" });
         };
         if stream >= STREAMS {
-            return Err(Failure::OutOfRange { argument: 0 });
+            return Err(PrimitiveError::OutOfRange { argument: 0 });
         }
         let ports = console_ports(context.heap)?;
         Ok(context.heap.field(ports, stream))
@@ -177,12 +177,12 @@ pub(super) fn port_at(
     argument: usize,
     flags: i64,
     expected: &'static str,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let port = arguments[argument];
     if heap.is_kind(port, Kind::Port) && buffer::has(heap, port, flags) {
         Ok(port)
     } else {
-        Err(Failure::WrongType { argument, expected })
+        Err(PrimitiveError::WrongType { argument, expected })
     }
 }
 
@@ -194,13 +194,13 @@ pub(super) fn open_port_at(
     argument: usize,
     flags: i64,
     expected: &'static str,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let port = arguments[argument];
     if heap.is_kind(port, Kind::Port) && buffer::has(heap, port, flags | flag::OPEN) {
         return Ok(port);
     }
     port_at(heap, arguments, argument, flags, expected)?;
-    Err(Failure::Condition {
+    Err(PrimitiveError::Condition {
         kind: "port-closed",
         message: "the port is closed".to_owned(),
         irritants: vec![port],
@@ -208,11 +208,15 @@ pub(super) fn open_port_at(
 }
 
 /// Returns the bytes of the argument, which must be a bytevector.
-pub(super) fn bytevector_at<'a>(heap: &'a Heap, arguments: &[Value], argument: usize) -> Result<&'a [u8], Failure> {
+pub(super) fn bytevector_at<'a>(
+    heap: &'a Heap,
+    arguments: &[Value],
+    argument: usize,
+) -> Result<&'a [u8], PrimitiveError> {
     if heap.is_kind(arguments[argument], Kind::Bytevector) {
         Ok(heap.raw_bytes(arguments[argument]))
     } else {
-        Err(Failure::WrongType {
+        Err(PrimitiveError::WrongType {
             argument,
             expected: "a bytevector",
         })
@@ -226,29 +230,34 @@ fn collecting_port_at(
     arguments: &[Value],
     textual: i64,
     expected: &'static str,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let port = port_at(heap, arguments, 0, flag::OUTPUT | textual, expected)?;
     let is_textual = buffer::has(heap, port, flag::TEXTUAL);
     if buffer::has(heap, port, flag::CONSOLE) || is_textual != (textual != 0) {
-        return Err(Failure::WrongType { argument: 0, expected });
+        return Err(PrimitiveError::WrongType { argument: 0, expected });
     }
     Ok(port)
 }
 
-fn is_port_with(context: &Context<'_>, arguments: &[Value], flags: i64) -> Result<Value, Failure> {
+fn is_port_with(context: &Context<'_>, arguments: &[Value], flags: i64) -> Result<Value, PrimitiveError> {
     let is_port = context.heap.is_kind(arguments[0], Kind::Port);
     Ok(Value::boolean(
         is_port && buffer::has(context.heap, arguments[0], flags),
     ))
 }
 
-fn close(context: &mut Context<'_>, arguments: &[Value], flags: i64, expected: &'static str) -> Result<Value, Failure> {
+fn close(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    flags: i64,
+    expected: &'static str,
+) -> Result<Value, PrimitiveError> {
     let port = port_at(context.heap, arguments, 0, flags, expected)?;
     buffer::set_flag(context.heap, port, flag::OPEN, false);
     Ok(Value::UNSPECIFIED)
 }
 
-fn console_ports(heap: &mut Heap) -> Result<Value, Failure> {
+fn console_ports(heap: &mut Heap) -> Result<Value, PrimitiveError> {
     let known = heap.register(Register::Ports);
     if known.is_true() {
         return Ok(known);
@@ -276,7 +285,7 @@ pub(super) fn wants_emptying(heap: &Heap, port: Value) -> bool {
             || buffer::has(heap, port, flag::LINE_BUFFERED | flag::NEWLINE_PENDING))
 }
 
-fn take_pending(heap: &mut Heap, port: Value, is_forced: bool) -> Result<Value, Failure> {
+fn take_pending(heap: &mut Heap, port: Value, is_forced: bool) -> Result<Value, PrimitiveError> {
     let is_wanted = is_forced || wants_emptying(heap, port);
     if !is_wanted || !buffer::has(heap, port, flag::CONSOLE) || buffer::pending(heap, port).is_empty() {
         return Ok(Value::FALSE);

@@ -9,7 +9,7 @@
 
 use super::port::buffer::{append, append_at_hand, append_byte, append_from, flag, has};
 use super::port::{bytevector_at, open_port_at, wants_emptying};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::printer::{Style, print, write_limited};
 use crate::value::Value;
@@ -26,7 +26,7 @@ primitives! {
         }
         let port = textual_at(context.heap, arguments)?;
         let Some(character) = arguments[0].as_character() else {
-            return Err(Failure::WrongType { argument: 0, expected: "a character" });
+            return Err(PrimitiveError::WrongType { argument: 0, expected: "a character" });
         };
         write_character(context.heap, port, character)
     };
@@ -47,7 +47,7 @@ primitives! {
     "%write-string" "string port [start [end]]" [2, 4] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if !context.heap.is_string(arguments[0]) {
-            return Err(Failure::WrongType { argument: 0, expected: "a string" });
+            return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
         }
         let (start, end) = range_at(arguments, context.heap.string_length(arguments[0]))?;
         write_string(context.heap, port, arguments[0], start, end)
@@ -60,7 +60,7 @@ primitives! {
         let port = binary_at(context.heap, arguments)?;
         let byte = arguments[0].as_fixnum().and_then(|byte| u8::try_from(byte).ok());
         let Some(byte) = byte else {
-            return Err(Failure::WrongType { argument: 0, expected: "a byte" });
+            return Err(PrimitiveError::WrongType { argument: 0, expected: "a byte" });
         };
         if append_at_hand(context.heap, arguments[1], 0, byte) {
             return Ok(Value::FALSE);
@@ -123,12 +123,12 @@ primitives! {
     "%write-limited" "object characters-max" [2, 2] => |context, arguments| {
         let limit = arguments[1].as_fixnum().and_then(|limit| usize::try_from(limit).ok());
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
-            return Err(Failure::WrongType { argument: 1, expected: "an exact positive integer" });
+            return Err(PrimitiveError::WrongType { argument: 1, expected: "an exact positive integer" });
         };
         let room = text_room(context.heap);
         let text = write_limited(context.heap, context.names, arguments[0], limit.min(room.saturating_add(1)));
         if limit > room && text.chars().count() > room {
-            return Err(Failure::HeapFull);
+            return Err(PrimitiveError::HeapFull);
         }
         Ok(context.heap.string(&text)?)
     };
@@ -138,27 +138,27 @@ primitives! {
 const TEXTUAL: &str = "a textual output port";
 
 /// Returns the second argument, which must be an open textual output port.
-fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     open_port_at(heap, arguments, 1, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)
 }
 
 /// Returns the second argument, which must be an open binary output port.
-fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let expected = "a binary output port";
     let port = open_port_at(heap, arguments, 1, flag::OUTPUT, expected)?;
     if has(heap, port, flag::TEXTUAL) {
-        return Err(Failure::WrongType { argument: 1, expected });
+        return Err(PrimitiveError::WrongType { argument: 1, expected });
     }
     Ok(port)
 }
 
 /// Returns the range of `length` elements that the optional third and fourth arguments select.
-fn range_at(arguments: &[Value], length: usize) -> Result<(usize, usize), Failure> {
+fn range_at(arguments: &[Value], length: usize) -> Result<(usize, usize), PrimitiveError> {
     let index_at = |argument: usize, default| match arguments.get(argument) {
         None => Ok(default),
         Some(index) => match index.as_fixnum() {
-            Some(index) => usize::try_from(index).map_err(|_| Failure::OutOfRange { argument }),
-            None => Err(Failure::WrongType {
+            Some(index) => usize::try_from(index).map_err(|_| PrimitiveError::OutOfRange { argument }),
+            None => Err(PrimitiveError::WrongType {
                 argument,
                 expected: "an exact integer",
             }),
@@ -166,16 +166,16 @@ fn range_at(arguments: &[Value], length: usize) -> Result<(usize, usize), Failur
     };
     let (start, end) = (index_at(2, 0)?, index_at(3, length)?);
     if end > length {
-        Err(Failure::OutOfRange { argument: 3 })
+        Err(PrimitiveError::OutOfRange { argument: 3 })
     } else if start > end {
-        Err(Failure::OutOfRange { argument: 2 })
+        Err(PrimitiveError::OutOfRange { argument: 2 })
     } else {
         Ok((start, end))
     }
 }
 
 #[inline]
-fn write_character(heap: &mut Heap, port: Value, character: char) -> Result<Value, Failure> {
+fn write_character(heap: &mut Heap, port: Value, character: char) -> Result<Value, PrimitiveError> {
     if character.is_ascii() {
         append_byte(heap, port, character as u8)?;
     } else {
@@ -184,7 +184,13 @@ fn write_character(heap: &mut Heap, port: Value, character: char) -> Result<Valu
     wish(heap, port)
 }
 
-fn write_string(heap: &mut Heap, port: Value, string: Value, start: usize, end: usize) -> Result<Value, Failure> {
+fn write_string(
+    heap: &mut Heap,
+    port: Value,
+    string: Value,
+    start: usize,
+    end: usize,
+) -> Result<Value, PrimitiveError> {
     match heap.ascii_storage(string) {
         Some(storage) => append_from(heap, port, (storage, start), end - start)?,
         None => append(heap, port, heap.string_range(string, start, end).as_bytes())?,
@@ -192,19 +198,19 @@ fn write_string(heap: &mut Heap, port: Value, string: Value, start: usize, end: 
     wish(heap, port)
 }
 
-fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) -> Result<Value, Failure> {
+fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) -> Result<Value, PrimitiveError> {
     let port = textual_at(context.heap, arguments)?;
     if let Some(integer) = arguments[0].as_fixnum() {
         return write_fixnum(context.heap, port, integer);
     }
     let room = text_room(context.heap);
-    let text = print(context.heap, context.names, arguments[0], style, room).map_err(|_| Failure::HeapFull)?;
+    let text = print(context.heap, context.names, arguments[0], style, room).map_err(|_| PrimitiveError::HeapFull)?;
     append(context.heap, port, text.as_bytes())?;
     wish(context.heap, port)
 }
 
 /// Writes an integer in decimal without making a string of it first.
-fn write_fixnum(heap: &mut Heap, port: Value, integer: i64) -> Result<Value, Failure> {
+fn write_fixnum(heap: &mut Heap, port: Value, integer: i64) -> Result<Value, PrimitiveError> {
     let mut digits = [0; 20];
     let (mut place, mut rest) = (digits.len(), integer.unsigned_abs());
     while rest > 0 || place == digits.len() {
@@ -222,7 +228,7 @@ fn write_fixnum(heap: &mut Heap, port: Value, integer: i64) -> Result<Value, Fai
 
 /// Returns the result of a writing procedure.
 #[inline]
-fn wish(heap: &Heap, port: Value) -> Result<Value, Failure> {
+fn wish(heap: &Heap, port: Value) -> Result<Value, PrimitiveError> {
     Ok(Value::boolean(wants_emptying(heap, port)))
 }
 

@@ -10,7 +10,7 @@
 //!
 //! Source: R7RS 7.3, "Implementation of delay-force"; SRFI 45.
 
-use super::Failure;
+use super::PrimitiveError;
 use super::argument::object_at;
 use crate::heap::kind::promise;
 use crate::heap::{Heap, Kind};
@@ -70,7 +70,7 @@ primitives! {
 }
 
 /// Returns the promise that holds the state and content of the argument, which must be a promise.
-fn holder_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+fn holder_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     let mut holder = object_at(heap, arguments, argument, Kind::Promise, "a promise")?;
     loop {
         let state = heap.field(holder, promise::STATE);

@@ -11,7 +11,7 @@ mod datum;
 
 use super::port::buffer::{Decoded, consume, decode, flag, glance, has, pending, text};
 use super::port::{open_port_at, port_at};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::value::Value;
 
@@ -168,26 +168,26 @@ primitives! {
     };
 }
 
-fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     open_port_at(heap, arguments, 0, flag::INPUT | flag::TEXTUAL, "a textual input port")
 }
 
-fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let expected = "a binary input port";
     let port = open_port_at(heap, arguments, 0, flag::INPUT, expected)?;
     if has(heap, port, flag::TEXTUAL) {
-        return Err(Failure::WrongType { argument: 0, expected });
+        return Err(PrimitiveError::WrongType { argument: 0, expected });
     }
     Ok(port)
 }
 
 /// Returns the second argument, a number of elements.
-fn count_at(arguments: &[Value]) -> Result<usize, Failure> {
+fn count_at(arguments: &[Value]) -> Result<usize, PrimitiveError> {
     let expected = "an exact non-negative integer";
     let count = arguments[1]
         .as_fixnum()
-        .ok_or(Failure::WrongType { argument: 1, expected })?;
-    usize::try_from(count).map_err(|_| Failure::OutOfRange { argument: 1 })
+        .ok_or(PrimitiveError::WrongType { argument: 1, expected })?;
+    usize::try_from(count).map_err(|_| PrimitiveError::OutOfRange { argument: 1 })
 }
 
 #[inline]
@@ -221,7 +221,7 @@ fn take(
     port: Value,
     consumed: usize,
     make: impl FnOnce(&mut Heap) -> Result<Value, crate::heap::HeapFull>,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     let value = make(context.heap)?;
     consume(context.heap, port, consumed);
     Ok(value)

@@ -5,7 +5,7 @@
 //! with a `%`.
 //! Read next: `primitive/dictionary.rs`.
 
-use super::Failure;
+use super::PrimitiveError;
 use super::argument::{index_at, list_at, object_at, symbol_at, wrong_type};
 use crate::heap::kind::{record, record_type};
 use crate::heap::{Heap, Kind};
@@ -33,7 +33,7 @@ primitives! {
         let count = field_count(context.heap, record_type);
         if arguments.len() - 1 != count {
             let name = type_name(context.heap, record_type);
-            return Err(Failure::Condition {
+            return Err(PrimitiveError::Condition {
                 kind: "wrong-number-of-fields",
                 message: format!("a record of type `{name}` has {count} fields, not {}", arguments.len() - 1),
                 irritants: vec![record_type],
@@ -113,7 +113,7 @@ primitives! {
     };
 }
 
-fn type_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+fn type_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, argument, Kind::RecordType, "a record type")
 }
 
@@ -127,10 +127,10 @@ fn type_name(heap: &Heap, record_type: Value) -> String {
 
 /// Returns the place, among the words of the record `arguments[0]` of type `arguments[1]`, of its
 /// field at index `arguments[2]`.
-fn field_at(heap: &Heap, arguments: &[Value]) -> Result<usize, Failure> {
+fn field_at(heap: &Heap, arguments: &[Value]) -> Result<usize, PrimitiveError> {
     let record_type = type_at(heap, arguments, 1)?;
     if !heap.is_instance(arguments[0], record_type) {
-        return Err(Failure::Condition {
+        return Err(PrimitiveError::Condition {
             kind: "wrong-type",
             message: format!("argument 1 must be a record of type `{}`", type_name(heap, record_type)),
             irritants: vec![arguments[0]],
@@ -145,7 +145,7 @@ fn is_labelled(heap: &Heap, value: Value) -> bool {
 }
 
 /// Returns `arguments[0]`, which must be a dataspace record.
-fn record_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+fn record_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     if is_labelled(heap, arguments[0]) {
         Ok(arguments[0])
     } else {

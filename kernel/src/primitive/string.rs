@@ -10,7 +10,7 @@ use super::argument::{
     wrong_type,
 };
 use super::case::fold_full;
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
 use std::cmp::Ordering;
@@ -31,7 +31,7 @@ primitives! {
     /// Makes a string of the characters.
     /// Fails with `wrong-type` if an argument is not a character.
     "string" "char …" [0, _] => |context, arguments| {
-        let text: Result<String, Failure> = (0..arguments.len()).map(|place| character_at(arguments, place)).collect();
+        let text: Result<String, PrimitiveError> = (0..arguments.len()).map(|place| character_at(arguments, place)).collect();
         Ok(context.heap.string(&text?)?)
     };
 
@@ -50,7 +50,7 @@ primitives! {
         let index = integer_at(context.heap, arguments, 1, usize::MAX)?;
         match context.heap.string_ref(string, index) {
             Some(character) => Ok(Value::character(character)),
-            None => Err(Failure::OutOfRange { argument: 1 }),
+            None => Err(PrimitiveError::OutOfRange { argument: 1 }),
         }
     };
 
@@ -217,7 +217,7 @@ fn ordered(
     arguments: &[Value],
     compare: fn(&Heap, Value, Value) -> Ordering,
     holds: fn(Ordering) -> bool,
-) -> Result<Value, Failure> {
+) -> Result<Value, PrimitiveError> {
     for argument in 0..arguments.len() {
         string_at(context.heap, arguments, argument)?;
     }
@@ -240,13 +240,13 @@ fn compare_folded(heap: &Heap, a: Value, b: Value) -> Ordering {
     folded(a).cmp(folded(b))
 }
 
-fn copy(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn copy(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let string = string_at(context.heap, arguments, 0)?;
     let range = range_at(context.heap, arguments, 1, context.heap.string_length(string))?;
     Ok(context.heap.substring(string, range.start, range.end)?)
 }
 
-fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let (mut length, mut is_narrow) = (0usize, true);
     for argument in 0..arguments.len() {
         let string = string_at(context.heap, arguments, argument)?;
@@ -265,7 +265,7 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failu
 }
 
 /// Returns the characters that a string and an optional range select.
-fn characters(heap: &Heap, arguments: &[Value]) -> Result<Vec<Value>, Failure> {
+fn characters(heap: &Heap, arguments: &[Value]) -> Result<Vec<Value>, PrimitiveError> {
     let string = string_at(heap, arguments, 0)?;
     let range = range_at(heap, arguments, 1, heap.string_length(string))?;
     let chosen = heap.string_characters(string).skip(range.start).take(range.len());

@@ -8,7 +8,7 @@
 //!
 //! Source: R6RS, libraries, chapter 12.
 
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::value::Value;
 
 primitives! {
@@ -64,8 +64,8 @@ primitives! {
     "%syntax-no-match" "object" [1, 1] => only_at_expansion_time;
 }
 
-fn only_at_expansion_time(_: &mut Context<'_>, _: &[Value]) -> Result<Value, Failure> {
-    Err(Failure::Condition {
+fn only_at_expansion_time(_: &mut Context<'_>, _: &[Value]) -> Result<Value, PrimitiveError> {
+    Err(PrimitiveError::Condition {
         kind: "out-of-phase",
         message: "syntax objects exist only while a program is expanded".to_owned(),
         irritants: Vec::new(),

@@ -57,13 +57,13 @@ fn heap() -> Heap {
 }
 
 /// Calls a primitive by name, after the check of arity that the machine makes.
-fn call(heap: &mut Heap, name: &str, arguments: &[Value]) -> Result<Value, Failure> {
+fn call(heap: &mut Heap, name: &str, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let primitive = all().find(|primitive| primitive.name == name);
     let primitive = primitive.unwrap_or_else(|| panic!("no primitive {name}"));
     let count = arguments.len();
     let fits = count >= primitive.least.into() && primitive.most.is_none_or(|most| count <= most.into());
     assert!(fits, "{name} does not take {count} arguments");
-    let Body::Function(function) = primitive.body else {
+    let PrimitiveBody::Function(function) = primitive.body else {
         panic!("{name} is not a function")
     };
     let names = &NoNames;
@@ -80,16 +80,16 @@ fn write_all(heap: &Heap, values: &[Value]) -> String {
 }
 
 /// Writes the outcome of a call as rows have it.
-fn outcome(heap: &Heap, arguments: &[Value], result: &Result<Value, Failure>) -> String {
+fn outcome(heap: &Heap, arguments: &[Value], result: &Result<Value, PrimitiveError>) -> String {
     match result {
         Ok(Value::UNSPECIFIED) => format!("then {}", write_all(heap, arguments)),
         Ok(value) => write(heap, *value),
-        Err(Failure::HeapFull) => "heap-full".to_owned(),
-        Err(Failure::WrongType { argument, expected }) => format!("wrong-type {argument}: {expected}"),
-        Err(Failure::OutOfRange { argument }) => format!("out-of-range {argument}"),
-        Err(Failure::Immutable { argument }) => format!("immutable {argument}"),
-        Err(Failure::Arithmetic(error)) => format!("arithmetic: {error}"),
-        Err(Failure::Condition {
+        Err(PrimitiveError::HeapFull) => "heap-full".to_owned(),
+        Err(PrimitiveError::WrongType { argument, expected }) => format!("wrong-type {argument}: {expected}"),
+        Err(PrimitiveError::OutOfRange { argument }) => format!("out-of-range {argument}"),
+        Err(PrimitiveError::Immutable { argument }) => format!("immutable {argument}"),
+        Err(PrimitiveError::Arithmetic(error)) => format!("arithmetic: {error}"),
+        Err(PrimitiveError::Condition {
             kind,
             message,
             irritants,
@@ -230,12 +230,12 @@ fn a_call_that_meets_the_heap_s_limit_changes_nothing_and_can_be_made_again() {
         let arguments = arguments_of(&mut heap, text);
         let before = write_all(&heap, &arguments);
         let room = (0..100).map(|step| step * 2).chain((8..20).map(|bits| 1 << bits));
-        let mut result = Err(Failure::HeapFull);
+        let mut result = Err(PrimitiveError::HeapFull);
         for words in room {
             let bytes_max = (heap.statistics().words_used + words) * 8;
             heap.set_limits(Limits { bytes_max });
             result = call(&mut heap, name, &arguments);
-            if result != Err(Failure::HeapFull) {
+            if result != Err(PrimitiveError::HeapFull) {
                 break;
             }
             assert_eq!(write_all(&heap, &arguments), before, "({name} {text})");
@@ -250,7 +250,7 @@ fn every_primitive_has_rows_and_a_docstring_that_tells_its_failures() {
     for primitive in all() {
         let name = primitive.name;
         assert!(!primitive.documentation.trim().is_empty(), "{name} has no docstring");
-        if matches!(primitive.body, Body::Function(_)) {
+        if matches!(primitive.body, PrimitiveBody::Function(_)) {
             assert!(covered.contains(name), "{name} has no row");
         }
     }

@@ -6,7 +6,7 @@
 
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::case::fold_full;
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Kind;
 use crate::value::Value;
 
@@ -142,7 +142,7 @@ primitives! {
                 let text = text.to_owned();
                 Ok(context.heap.string(&text)?)
             }
-            Err(error) => Err(Failure::Condition {
+            Err(error) => Err(PrimitiveError::Condition {
                 kind: "invalid-utf8",
                 message: "bytes are not UTF-8 from this index on".to_owned(),
                 irritants: vec![bytevector, Value::length(start + error.valid_up_to())],
@@ -151,13 +151,17 @@ primitives! {
     };
 }
 
-fn convert(context: &mut Context<'_>, arguments: &[Value], conversion: fn(&str) -> String) -> Result<Value, Failure> {
+fn convert(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    conversion: fn(&str) -> String,
+) -> Result<Value, PrimitiveError> {
     let string = string_at(context.heap, arguments, 0)?;
     let converted = conversion(&context.heap.string_text(string));
     Ok(context.heap.string(&converted)?)
 }
 
-fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool) -> Result<Value, Failure> {
+fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool) -> Result<Value, PrimitiveError> {
     let string = string_at(context.heap, arguments, 0)?;
     let (mut start, mut end) = (0, context.heap.string_length(string));
     let is_space = |place| context.heap.string_ref(string, place).is_some_and(char::is_whitespace);

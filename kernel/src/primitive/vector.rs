@@ -5,7 +5,7 @@
 //! Read next: `primitive/bytevector.rs`.
 
 use super::argument::{copy_at, count_at, index_at, list_at, mutable_at, range_at, vector_at};
-use super::{Context, Failure};
+use super::{Context, PrimitiveError};
 use crate::heap::Kind;
 use crate::value::Value;
 
@@ -120,7 +120,7 @@ primitives! {
     "vector-append" "vector …" [0, _] => append;
 }
 
-fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let mut length = 0usize;
     for argument in 0..arguments.len() {
         let vector = vector_at(context.heap, arguments, argument)?;

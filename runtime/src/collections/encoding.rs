@@ -12,13 +12,9 @@ use im::{OrdSet, Vector};
 use preserves::IOValue;
 
 use crate::collections::ordered::{Key, Ordered};
-use crate::model::codec::{Codec, DecodeError, decode_entries, encode_entries, write_entries};
+use crate::model::codec::{Codec, DecodeError, decode_entries, write_entries};
 
 impl<T: Codec + Clone> Codec for Vector<T> {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
@@ -29,10 +25,6 @@ impl<T: Codec + Clone> Codec for Vector<T> {
 }
 
 impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
@@ -50,10 +42,6 @@ impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
 }
 
 impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
-    fn encode(&self) -> IOValue {
-        encode_entries::<K, V>(self.iter())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         write_entries::<K, V>(out, self.iter());
     }
@@ -64,10 +52,6 @@ impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
 }
 
 impl<T: Codec> Codec for Arc<T> {
-    fn encode(&self) -> IOValue {
-        T::encode(self)
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         T::write(self, out);
     }

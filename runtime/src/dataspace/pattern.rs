@@ -14,10 +14,10 @@
 
 use std::fmt;
 
-use duet_journal::packed::{Class, PackedError, PackedWriter, View};
-use preserves::{IOValue, Map, Value, ValueImpl};
+use duet_journal::packed::{Class, Compound, PackedError, PackedWriter, View};
+use preserves::{IOValue, Value, ValueImpl};
 
-use crate::model::codec::{Codec, DecodeError, Fields, label_of, record};
+use crate::model::codec::{Codec, DecodeError, Fields, label_of};
 use crate::model::value::{Fact, Ordered, Tree, compare};
 
 /// A condition on a value, with the parts to capture.
@@ -178,18 +178,23 @@ impl fmt::Display for Pattern {
 }
 
 impl Codec for Pattern {
-    fn encode(&self) -> IOValue {
+    fn write(&self, out: &mut PackedWriter) {
         match self {
-            Self::Discard => record("_", Vec::new()),
-            Self::Bind(inner) => record("bind", vec![inner.encode()]),
-            Self::Literal(literal) => record("lit", vec![literal.value()]),
-            Self::Group { kind, size, entries } => {
-                let entries: Map<Tree, Tree> = entries
-                    .iter()
-                    .map(|(step, inner)| (encode_step(step).value().clone(), inner.encode().value().clone()))
-                    .collect();
-                record("group", vec![encode_kind(kind, *size), IOValue::new(entries)])
-            }
+            Self::Discard => out.record("_", |_| ()),
+            Self::Bind(inner) => out.record("bind", |out| Codec::write(&**inner, out)),
+            Self::Literal(literal) => out.record("lit", |out| Codec::write(literal, out)),
+            Self::Group { kind, size, entries } => out.record("group", |out| {
+                write_kind(kind, *size, out);
+                out.open(Compound::Dictionary);
+                for (step, inner) in entries {
+                    match step {
+                        Step::Index(index) => Codec::write(index, out),
+                        Step::Key(key) => Codec::write(key, out),
+                    }
+                    Codec::write(inner, out);
+                }
+                out.close(Compound::Dictionary);
+            }),
         }
     }
 
@@ -219,7 +224,7 @@ impl PackedPattern {
     /// # Errors
     /// [`PackedError`] if it is too large for a record.
     pub fn of(pattern: &Pattern) -> Result<Self, PackedError> {
-        Fact::new(pattern.encode()).map(Self)
+        Fact::write(|out| Codec::write(pattern, out)).map(Self)
     }
 
     /// Returns a view of the bytes.
@@ -235,12 +240,8 @@ impl fmt::Display for PackedPattern {
 }
 
 impl Codec for PackedPattern {
-    fn encode(&self) -> IOValue {
-        self.0.encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
-        self.0.write(out);
+        Codec::write(&self.0, out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -318,13 +319,16 @@ fn encode_step(step: &Step) -> IOValue {
     }
 }
 
-fn encode_kind(kind: &GroupKind, size: Option<u64>) -> IOValue {
-    let size = size.map(|size| size.encode());
-    match kind {
-        GroupKind::Record(label) => record("rec", [Some(label.value()), size].into_iter().flatten().collect()),
-        GroupKind::Sequence => record("arr", size.into_iter().collect()),
-        GroupKind::Dictionary => record("dict", size.into_iter().collect()),
-    }
+fn write_kind(kind: &GroupKind, size: Option<u64>, out: &mut PackedWriter) {
+    let (name, label) = match kind {
+        GroupKind::Record(label) => ("rec", Some(label)),
+        GroupKind::Sequence => ("arr", None),
+        GroupKind::Dictionary => ("dict", None),
+    };
+    out.record(name, |out| {
+        label.into_iter().for_each(|label| Codec::write(label, out));
+        size.into_iter().for_each(|size| Codec::write(&size, out));
+    });
 }
 
 fn decode_kind(value: &IOValue) -> Result<(GroupKind, Option<u64>), DecodeError> {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use duet_journal::Sequence;
-use duet_journal::index::{Coverage, Entry, Index, MARK_EVERY, Order, Place, Portion, REACH, Term};
+use duet_journal::index::{Coverage, FiledEntry, Index, MARK_EVERY, Order, Place, Portion, REACH, Term};
 use duet_journal::packed::{Class, View};
 
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
@@ -159,7 +159,7 @@ fn portion(shadow: &mut Shadow, source: &Source<'_>, at: Sequence) -> Result<Por
                 came,
                 fact,
             };
-            Entry {
+            FiledEntry {
                 sequence,
                 terms: terms_of(change.fact.view()),
                 bytes: change.to_bytes(),

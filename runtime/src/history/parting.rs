@@ -86,7 +86,7 @@ fn compare(one: &Record, other: &Record) -> Result<Option<Box<Divergence>>, RunE
     let (left, right) = (read(one)?, read(other)?);
     let first = match (&left, &right) {
         (Body::Turn(left), Body::Turn(right)) => difference(sequence, left, right),
-        (Body::Genesis(left), Body::Genesis(right)) if left.is_like(right) => None,
+        (Body::Genesis(left), Body::Genesis(right)) if left == right => None,
         (Body::Genesis(_), _) | (_, Body::Genesis(_)) => Some(Divergence {
             sequence,
             actor: actor_of(&left)

@@ -1,8 +1,10 @@
-//! Runtime values to `IOValue` and back, for records and snapshots.
+//! Runtime values to packed bytes and back, for records and snapshots.
 //!
-//! Owns the [`Codec`] trait, its errors, and two tables-in-a-macro, [`codec_struct!`](crate::codec_struct) and
-//! [`codec_enum!`](crate::codec_enum), from which both directions follow.
-//! INVARIANT: decoding is strict: `decode(encode(x)) == x`, and whatever `encode` does not produce is refused.
+//! Owns the [`Codec`] trait, its errors, and two tables-in-a-macro,
+//! [`codec_struct!`](crate::codec_struct) and [`codec_enum!`](crate::codec_enum), from which both
+//! directions follow.
+//! INVARIANT: decoding is strict: what was written of a value reads back as that value, and
+//! whatever [`Codec::write`] does not write is refused.
 //! It reads values, not bytes: lengths, depth and canonical form are the journal's to check.
 //! Read next: `record.rs`.
 
@@ -10,7 +12,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-use duet_journal::packed::{PackedValues, PackedWriter, View};
+use duet_journal::packed::{PackedValues, PackedWriter, View, write_tree};
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::model::value::Fact;
@@ -39,6 +41,13 @@ pub enum DecodeError {
         /// What should stand there.
         expected: &'static str,
         /// The number.
+        found: u64,
+    },
+    /// A version of the format that this code does not read.
+    Version {
+        /// The version that this program reads.
+        expected: u64,
+        /// Which it is.
         found: u64,
     },
     /// An error inside a field.
@@ -78,6 +87,7 @@ impl fmt::Display for DecodeError {
                 write!(f, "`{label}` has {expected} fields, {found} were found")
             }
             Self::OutOfRange { expected, found } => write!(f, "expected {expected}, found the number {found}"),
+            Self::Version { expected, found } => write!(f, "expected version {expected}, found version {found}"),
             Self::Field { label, field, .. } => write!(f, "field `{field}` of `{label}` is wrong"),
             Self::Inconsistent { what } => write!(f, "it does not hold that {what}"),
         }
@@ -88,25 +98,26 @@ impl std::error::Error for DecodeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Field { source, .. } => Some(source),
-            Self::Kind { .. } | Self::Arity { .. } | Self::OutOfRange { .. } | Self::Inconsistent { .. } => None,
+            Self::Kind { .. } | Self::Arity { .. } | Self::OutOfRange { .. } => None,
+            Self::Version { .. } | Self::Inconsistent { .. } => None,
         }
     }
 }
 
-/// A type with one representation as an `IOValue`.
+/// A type with one representation as a Preserves value.
 pub trait Codec: Sized {
-    /// Represents the value.
-    fn encode(&self) -> IOValue;
+    /// Writes the bytes of the representation.
+    fn write(&self, out: &mut PackedWriter);
 
-    /// Writes the bytes of the representation; without building it, where a turn's record or the state of a run is concerned.
-    fn write(&self, out: &mut PackedWriter) {
-        out.value(&self.encode());
+    /// Reads the tree of what [`write`](Self::write) writes.
+    fn encode(&self) -> IOValue {
+        write_tree(|out| self.write(out))
     }
 
     /// Reads a value from its representation.
     ///
     /// # Errors
-    /// [`DecodeError`] if `value` is not what [`encode`](Self::encode) would produce.
+    /// [`DecodeError`] if `value` is not the tree of what [`write`](Self::write) would write.
     fn decode(value: &IOValue) -> Result<Self, DecodeError>;
 }
 
@@ -160,6 +171,23 @@ impl Fields {
         })
     }
 
+    /// Takes apart a sequence in which a record's fields stand without its label.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn of_sequence(value: &IOValue, label: &'static str, arity: usize) -> Result<Self, DecodeError> {
+        let values: Vec<IOValue> = Codec::decode(value)?;
+        let found = values.len();
+        if found != arity {
+            return Err(DecodeError::Arity {
+                label,
+                expected: arity,
+                found,
+            });
+        }
+        Ok(Self { label, values, next: 0 })
+    }
+
     /// Decodes the next field, which is called `name`.
     ///
     /// # Errors
@@ -185,10 +213,6 @@ impl Fields {
 macro_rules! codec_struct {
     ($type:ident $label:literal { $($field:ident),* $(,)? }) => {
         impl $crate::model::codec::Codec for $type {
-            fn encode(&self) -> preserves::IOValue {
-                $crate::model::codec::record($label, vec![$($crate::model::codec::Codec::encode(&self.$field)),*])
-            }
-
             #[allow(unused_variables, reason = "a struct may have no fields")]
             fn write(&self, out: &mut duet_journal::packed::PackedWriter) {
                 out.record($label, |out| { $($crate::model::codec::Codec::write(&self.$field, out);)* });
@@ -204,19 +228,12 @@ macro_rules! codec_struct {
     };
 }
 
-/// Implements [`Codec`] for an enum of structs: `codec_enum!(Type "a type" { Variant "label" { field, … } … });`.
+/// Implements [`Codec`] for an enum of structs: `codec_enum!(Type "a type" { Variant "label" {
+/// field, … } … });`.
 #[macro_export]
 macro_rules! codec_enum {
     ($type:ident $what:literal { $($variant:ident $label:literal { $($field:ident),* $(,)? })+ }) => {
         impl $crate::model::codec::Codec for $type {
-            fn encode(&self) -> preserves::IOValue {
-                match self {
-                    $(Self::$variant { $($field),* } => {
-                        $crate::model::codec::record($label, vec![$($crate::model::codec::Codec::encode($field)),*])
-                    })+
-                }
-            }
-
             #[allow(unused_variables, reason = "a variant may have no fields")]
             fn write(&self, out: &mut duet_journal::packed::PackedWriter) {
                 match self {
@@ -242,10 +259,6 @@ macro_rules! codec_enum {
 }
 
 impl Codec for IOValue {
-    fn encode(&self) -> IOValue {
-        self.clone()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.value(self);
     }
@@ -256,10 +269,6 @@ impl Codec for IOValue {
 }
 
 impl Codec for bool {
-    fn encode(&self) -> IOValue {
-        IOValue::new(*self)
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.boolean(*self);
     }
@@ -270,10 +279,6 @@ impl Codec for bool {
 }
 
 impl Codec for u64 {
-    fn encode(&self) -> IOValue {
-        IOValue::new(*self)
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.unsigned(*self);
     }
@@ -287,10 +292,6 @@ impl Codec for u64 {
 }
 
 impl Codec for Arc<str> {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.to_string())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.string(self);
     }
@@ -301,10 +302,6 @@ impl Codec for Arc<str> {
 }
 
 impl Codec for String {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.clone())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.string(self);
     }
@@ -322,10 +319,6 @@ impl Codec for String {
 pub struct Bytes(pub Vec<u8>);
 
 impl Codec for Bytes {
-    fn encode(&self) -> IOValue {
-        IOValue::bytes(self.0.clone())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.byte_string(&self.0);
     }
@@ -339,10 +332,6 @@ impl Codec for Bytes {
 }
 
 impl<T: Codec> Codec for Box<T> {
-    fn encode(&self) -> IOValue {
-        T::encode(self)
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         T::write(self, out);
     }
@@ -353,10 +342,6 @@ impl<T: Codec> Codec for Box<T> {
 }
 
 impl<T: Codec> Codec for Vec<T> {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
@@ -370,10 +355,6 @@ impl<T: Codec> Codec for Vec<T> {
 }
 
 impl<T: Codec> Codec for Arc<[T]> {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
@@ -384,10 +365,6 @@ impl<T: Codec> Codec for Arc<[T]> {
 }
 
 impl Codec for PackedValues {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.iter().map(View::to_value).collect::<Vec<_>>())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| self.iter().for_each(|value| out.packed(value)));
     }
@@ -401,13 +378,6 @@ impl Codec for PackedValues {
 
 /// Nothing is `#f`, something is a sequence of one, so that no content is mistaken for its absence.
 impl<T: Codec> Codec for Option<T> {
-    fn encode(&self) -> IOValue {
-        match self {
-            Some(content) => IOValue::new(vec![content.encode()]),
-            None => IOValue::new(false),
-        }
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         match self {
             Some(content) => out.sequence(|out| content.write(out)),
@@ -427,10 +397,6 @@ impl<T: Codec> Codec for Option<T> {
 }
 
 impl<A: Codec, B: Codec> Codec for (A, B) {
-    fn encode(&self) -> IOValue {
-        IOValue::new(vec![self.0.encode(), self.1.encode()])
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| {
             self.0.write(out);
@@ -450,13 +416,6 @@ impl<A: Codec, B: Codec> Codec for (A, B) {
 }
 
 impl<T: Codec> Codec for Result<T, IOValue> {
-    fn encode(&self) -> IOValue {
-        match self {
-            Ok(content) => record("ok", vec![content.encode()]),
-            Err(fault) => record("error", vec![fault.clone()]),
-        }
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         match self {
             Ok(content) => out.record("ok", |out| content.write(out)),
@@ -472,15 +431,7 @@ impl<T: Codec> Codec for Result<T, IOValue> {
     }
 }
 
-/// Encodes the entries of a map, each as a sequence of its key and its value.
-pub(crate) fn encode_entries<'a, K: Codec, V: Codec + 'a>(
-    entries: impl Iterator<Item = (impl Borrow<K>, &'a V)>,
-) -> IOValue {
-    let pairs = entries.map(|(key, value)| IOValue::new(vec![key.borrow().encode(), value.encode()]));
-    IOValue::new(pairs.collect::<Vec<_>>())
-}
-
-/// Writes what [`encode_entries`] makes.
+/// Writes the entries of a map, each as a sequence of its key and its value.
 pub(crate) fn write_entries<'a, K: Codec, V: Codec + 'a>(
     out: &mut PackedWriter,
     entries: impl Iterator<Item = (impl Borrow<K>, &'a V)>,

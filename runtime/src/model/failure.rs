@@ -7,10 +7,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
 use crate::codec_struct;
-use crate::model::codec::{Codec, DecodeError, Fields, label_of, record};
+use crate::model::codec::{Codec, DecodeError, Fields, label_of};
 
 /// Why the runtime undid a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,12 +55,15 @@ pub enum FramePlace {
 }
 
 impl Codec for Frame {
-    fn encode(&self) -> IOValue {
-        let procedure = self.procedure.encode();
+    fn write(&self, out: &mut PackedWriter) {
         match &self.at {
-            FramePlace::Unknown => procedure,
-            FramePlace::Text { source, start } => record("frame", vec![procedure, source.encode(), start.encode()]),
-            FramePlace::Gone => record("gone", vec![procedure]),
+            FramePlace::Unknown => Codec::write(&self.procedure, out),
+            FramePlace::Text { source, start } => out.record("frame", |out| {
+                Codec::write(&self.procedure, out);
+                Codec::write(source, out);
+                Codec::write(start, out);
+            }),
+            FramePlace::Gone => out.record("gone", |out| Codec::write(&self.procedure, out)),
         }
     }
 

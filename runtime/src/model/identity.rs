@@ -36,10 +36,6 @@ macro_rules! ids {
         }
 
         impl Codec for $name {
-            fn encode(&self) -> IOValue {
-                self.0.encode()
-            }
-
             fn write(&self, out: &mut PackedWriter) {
                 self.0.write(out);
             }
@@ -99,10 +95,6 @@ pub enum Resource {
 pub struct Callable(pub u32);
 
 impl Codec for Callable {
-    fn encode(&self) -> IOValue {
-        u64::from(self.0).encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.unsigned(self.0.into());
     }
@@ -196,10 +188,6 @@ impl Namer {
 }
 
 impl Codec for Sequence {
-    fn encode(&self) -> IOValue {
-        self.number().encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         self.number().write(out);
     }
@@ -214,8 +202,8 @@ impl Codec for Sequence {
 }
 
 impl Codec for BlobHash {
-    fn encode(&self) -> IOValue {
-        Bytes(self.as_bytes().to_vec()).encode()
+    fn write(&self, out: &mut PackedWriter) {
+        out.byte_string(self.as_bytes());
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

@@ -38,10 +38,6 @@ impl Manifest {
 }
 
 impl Codec for Manifest {
-    fn encode(&self) -> IOValue {
-        self.0.encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         self.0.write(out);
     }

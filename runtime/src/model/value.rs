@@ -1,12 +1,14 @@
 //! Preserves values as the dataspace compares and keeps them.
 //!
-//! Owns the total order of Preserves with integers of any size put right, and [`Fact`], a value as its canonical bytes.
-//! INVARIANT: a [`Fact`] is at most [`MAX_DEPTH`](duet_journal::packed::MAX_DEPTH) deep, so what recurses on it further down is bounded;
-//! two facts are equal exactly if their bytes are.
-//! It does not know patterns.
+//! Owns the total order of Preserves with integers of any size put right, and [`Fact`], a value as
+//! its canonical bytes.
+//! INVARIANT: a [`Fact`] is at most [`MAX_DEPTH`](duet_journal::packed::MAX_DEPTH) deep, so what
+//! recurses on it further down is bounded; two facts are equal exactly if their bytes are. It does
+//! not know patterns.
 //! Read next: `dataspace/pattern.rs`.
 //!
-//! Source: "Preserves: an Expressive Data Language", "Total order"; canonical form as in the journal.
+//! Source: "Preserves: an Expressive Data Language", "Total order"; canonical form as in the
+//! journal.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -21,7 +23,8 @@ use crate::model::codec::{Codec, DecodeError};
 /// A tree as the `preserves` crate hands it out when one looks inside an `IOValue`.
 pub(crate) type Tree = Value<IOValue>;
 
-/// Makes a value of the same shape, with `change` in the place of each atom; what is embedded stays. The depth of `value` must be bounded.
+/// Makes a value of the same shape, with `change` in the place of each atom; what is embedded
+/// stays. The depth of `value` must be bounded.
 pub fn map_atoms(value: &IOValue, change: &impl Fn(&IOValue) -> IOValue) -> IOValue {
     let part = |part: Tree| map_atoms(&part.into(), change);
     let tree = |whole: Tree| part(whole).value().clone();
@@ -128,10 +131,6 @@ impl fmt::Debug for Fact {
 }
 
 impl Codec for Fact {
-    fn encode(&self) -> IOValue {
-        self.value()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.packed(self.view());
     }
@@ -145,7 +144,8 @@ impl Codec for Fact {
 
 /// Compares two values in the total order of Preserves.
 ///
-/// The crate's own order is inconsistent for integers beyond 128 bits, hence this one. Depth must be bounded, as in a [`Fact`].
+/// The crate's own order is inconsistent for integers beyond 128 bits, hence this one. Depth must
+/// be bounded, as in a [`Fact`].
 pub fn compare(left: &IOValue, right: &IOValue) -> Ordering {
     compare_trees(left.value(), right.value())
 }

@@ -1,6 +1,5 @@
 //! Records there and back, and one journal as people read it.
 
-use crate::model::codec::record;
 use duet_journal::{PackedValue, Sequence};
 use preserves::IOValue;
 use proptest::bool::weighted;
@@ -105,74 +104,72 @@ fn length_bytes(value: &IOValue) -> usize {
     packed.as_bytes().len()
 }
 
-fn in_each_version(turn: &TurnRecord) -> Vec<IOValue> {
-    (OLDEST..=VERSION).map(|version| turn.encode(version)).collect()
-}
-
-/// A body whose parts are those of version 1 or 2, as the bits of `choice` say. The first part is the same in both; its bit says whether the body is full or bare.
+/// A body each part of which is as long or as short as the bits of `choice` say; the first bit says
+/// whether the body is full or bare.
 fn mixed(turn: &TurnRecord, choice: usize) -> IOValue {
-    let [long, short] = [OLDEST, OLDEST + 1].map(|version| turn.encode(version));
-    let parts = long.iter().zip(short.iter()).enumerate();
-    let parts = parts.map(|(place, (long, short))| if choice >> place & 1 == 1 { short } else { long });
-    let mut parts: Vec<IOValue> = parts.map(IOValue::from).collect();
+    let pick = |bit: usize, short: IOValue, long: IOValue| if choice >> bit & 1 == 1 { short } else { long };
+    let cause = match turn.cause {
+        Cause::Turn { sequence } => pick(1, sequence.encode(), turn.cause.encode()),
+        Cause::Start {} | Cause::Input {} => turn.cause.encode(),
+    };
+    let verdicts = match turn.verdicts.iter().all(|verdict| *verdict == Verdict::Allow {}) {
+        true => pick(2, Vec::<Verdict>::new().encode(), turn.verdicts.encode()),
+        false => turn.verdicts.encode(),
+    };
+    let outcome = match turn.outcome {
+        Outcome::Committed {} => pick(3, true.encode(), turn.outcome.encode()),
+        Outcome::Failed { .. } => turn.outcome.encode(),
+    };
+    let (actor, fuel) = (turn.actor.encode(), turn.fuel.encode());
+    let [events, actions] = [turn.events.encode(), turn.actions.encode()];
     if choice & 1 == 1 {
-        return record("turn", parts);
+        return IOValue::new(vec![actor, cause, events, actions, fuel]);
     }
-    for place in [7, 5, 3] {
-        parts.remove(place);
-    }
-    IOValue::new(parts)
+    let dropped = turn.dropped.encode();
+    crate::model::codec::record(
+        "turn",
+        vec![actor, cause, events, dropped, actions, verdicts, fuel, outcome],
+    )
 }
 
 proptest! {
     #[test]
     fn records_decode_to_what_was_encoded(turn in turns()) {
-        for version in OLDEST..=VERSION {
-            let packed = turn.pack(version).expect("it is small");
-            prop_assert_eq!(TurnRecord::decode(&packed.to_value()), Ok(turn.clone()));
-            let bytes = packed.as_bytes();
-            prop_assert_eq!(form::has_internal_cause(bytes), turn.cause != (Cause::Input {}));
-            prop_assert_eq!(form::has_committed(bytes), turn.outcome == (Outcome::Committed {}));
-            let told_and_done = [turn.events.encode(), turn.actions.encode()].map(|part| length_bytes(&part));
-            prop_assert_eq!(told_and_done_bytes(packed.view()), told_and_done.iter().sum::<usize>());
-        }
+        let packed = turn.pack().expect("it is small");
+        prop_assert_eq!(TurnRecord::decode(&packed.to_value()), Ok(turn.clone()));
+        let bytes = packed.as_bytes();
+        prop_assert_eq!(form::has_internal_cause(bytes), turn.cause != (Cause::Input {}));
+        prop_assert_eq!(form::has_committed(bytes), turn.outcome == (Outcome::Committed {}));
+        let payload = [turn.events.encode(), turn.actions.encode()].map(|part| length_bytes(&part));
+        prop_assert_eq!(payload_bytes(packed.view()), payload.iter().sum::<usize>());
     }
 
     #[test]
-    fn a_turn_is_read_as_one_version_writes_it(turn in turns(), choice in 0..256_usize) {
+    fn a_turn_is_read_in_its_shortest_form_alone(turn in turns(), choice in 0..16_usize) {
         let value = mixed(&turn, choice);
         let read = TurnRecord::decode(&value).ok();
-        prop_assert!(read.as_ref().is_none_or(|read| in_each_version(read).contains(&value)), "{value:?}");
-        prop_assert_eq!(read == Some(turn.clone()), in_each_version(&turn).contains(&value));
+        prop_assert!(read.as_ref().is_none_or(|read| read.encode() == value), "{value:?}");
+        prop_assert_eq!(read == Some(turn.clone()), turn.encode() == value);
     }
 }
 
 #[test]
-fn bodies_of_each_version_are_pinned() {
-    let turn = TurnRecord {
-        actor: ActorId(0),
-        cause: Cause::Turn {
+fn bodies_are_pinned() {
+    let mut turn = TurnRecord::new(
+        ActorId(0),
+        Cause::Turn {
             sequence: Sequence::FIRST,
         },
-        events: vec![Event::Boot {}],
-        dropped: Vec::new(),
-        actions: vec![crate::action::Action::from(crate::action::Revoke {
-            capability: crate::model::identity::CapabilityId(1),
-        })],
-        verdicts: vec![Verdict::Allow {}],
-        fuel: 7,
-        outcome: Outcome::Committed {},
-    };
-    for (version, expected) in [
-        (
-            OLDEST,
-            "<turn 0 <turn 0> [<boot>] [] [<revoke 1>] [<allow>] 7 <committed>>",
-        ),
-        (2, "<turn 0 0 [<boot>] [] [<revoke 1>] [] 7 #t>"),
-        (VERSION, "[0 0 [<boot>] [<revoke 1>] 7]"),
-    ] {
-        assert_eq!(turn.encode(version), expected.parse::<IOValue>().expect("well formed"));
-    }
+        vec![Event::Boot {}],
+    );
+    turn.actions = vec![crate::action::Action::from(crate::action::Revoke {
+        capability: crate::model::identity::CapabilityId(1),
+    })];
+    (turn.verdicts, turn.fuel) = (vec![Verdict::Allow {}], 7);
+    let pinned = |text: &str| text.parse::<IOValue>().expect("well formed");
+    assert_eq!(turn.encode(), pinned("[0 0 [<boot>] [<revoke 1>] 7]"));
+    turn.dropped = vec![0];
+    assert_eq!(turn.encode(), pinned("<turn 0 0 [<boot>] [0] [<revoke 1>] [] 7 #t>"));
 }
 
 #[track_caller]
@@ -194,15 +191,15 @@ fn what_is_no_record_is_refused() {
     refuse("<turn>", &["`turn` has 8 fields, 0 were found"]);
     refuse("[0 0 [] []]", &["`turn` has 5 fields, 4 were found"]);
     refuse(
-        "<turn 0 <start> [<boot>] [] [<fly>] [] 0 <committed>>",
+        "<turn 0 <start> [<boot>] [] [<fly>] [] 0 #t>",
         &["field `actions` of `turn` is wrong", "expected an action, found <fly>"],
     );
     refuse(
-        "<turn 0 <start> [<boot 1>] [] [] [] 0 <committed>>",
+        "<turn 0 <start> [<boot 1>] [] [] [] 0 #t>",
         &["field `events` of `turn` is wrong", "`boot` has 0 fields, 1 were found"],
     );
     refuse(
-        "<turn 0 <start> [] [] [<assert 0 -1 x>] [] 0 <committed>>",
+        "<turn 0 <start> [] [] [<assert 0 -1 x>] [] 0 #t>",
         &[
             "field `actions` of `turn` is wrong",
             "field `handle` of `assert` is wrong",
@@ -210,17 +207,32 @@ fn what_is_no_record_is_refused() {
         ],
     );
     refuse(
-        "<turn 0 <start> [] [] [<retract 0 <perhaps>>] [] 0 <committed>>",
+        "<turn 0 <start> [] [] [<retract 0 <perhaps>>] [] 0 #t>",
         &[
             "field `actions` of `turn` is wrong",
             "field `ignored` of `retract` is wrong",
             "expected #f or a sequence of one, found <perhaps>",
         ],
     );
-    let mixed = ["it does not hold that one version writes all parts of a turn as they are"];
-    refuse("<turn 0 <start> [] [] [] [] 0 #f>", &mixed);
-    refuse("<turn 0 0 [] [] [<revoke 1>] [<allow>] 0 #t>", &mixed);
-    refuse("[0 <turn 0> [] [] 0]", &mixed);
+    refuse(
+        "<turn 0 <start> [] [0] [] [] 0 #f>",
+        &["field `outcome` of `turn` is wrong", "expected an outcome, found #f"],
+    );
+    refuse(
+        "<turn 0 0 [] [0] [<revoke 1>] [<allow>] 0 #t>",
+        &["it does not hold that there are no verdicts if all was allowed"],
+    );
+    refuse(
+        "<turn 0 0 [] [] [<revoke 1>] [] 0 #t>",
+        &["it does not hold that a turn is written in its shortest form"],
+    );
+    refuse(
+        "[0 <turn 0> [] [] 0]",
+        &[
+            "field `cause` of `turn` is wrong",
+            "expected the position of a turn, found <turn 0>",
+        ],
+    );
     refuse(
         "<turn 0 0 [] [] [] [<deny <not_owned>>] 0 #t>",
         &["it does not hold that each action has one verdict"],
@@ -228,32 +240,45 @@ fn what_is_no_record_is_refused() {
 }
 
 #[test]
-fn what_was_recorded_before_tools_were_described_can_be_read() {
-    let genesis = |tools| Genesis {
-        version: VERSION,
+fn a_run_begins_with_the_version_of_its_bodies() {
+    let genesis = Genesis {
         program: IOValue::new(true),
         manifest: Manifest::default(),
         limits: Limits::default(),
         pinned: Vec::new(),
-        tools,
+        tools: Vec::new(),
     };
-    let card = ToolCard {
-        name: "workspace/read".to_owned(),
-        capabilities: vec!["fs.read".to_owned()],
-        schema: "{}".to_owned(),
-        needs_approval: false,
-    };
-    for (tools, arity) in [(Vec::new(), 5), (vec![card], 6)] {
-        let genesis = genesis(tools);
-        let encoded = genesis.encode();
-        assert_eq!(encoded.value().len(), arity);
-        assert_eq!(Genesis::decode(&encoded), Ok(genesis));
+    let encoded = genesis.encode();
+    assert_eq!(encoded.value().index(0), preserves::Value::new(VERSION));
+    assert_eq!(Genesis::decode(&encoded), Ok(genesis));
+    for (body, expected) in [
+        (
+            "<run 3 #t>",
+            Some("the run has version 3, this program reads version 1"),
+        ),
+        ("<run>", None),
+        ("<run -1 #t>", None),
+        ("#t", None),
+    ] {
+        let body: IOValue = body.parse().expect("well formed");
+        let header = duet_journal::Header {
+            run: duet_journal::RunId::new("r").expect("a name"),
+            branch: duet_journal::BranchName::new("main").expect("a name"),
+            sequence: Sequence::FIRST,
+            parent: None,
+            snapshot: None,
+            blobs: Vec::new(),
+        };
+        let body = PackedValue::from_value(&body).expect("it is small");
+        let record = duet_journal::Record::new(header, body).expect("a record");
+        let refused = crate::run::source::genesis(&record).expect_err("it begins no run of this version");
+        let expected = expected.unwrap_or("the first record does not begin a run");
+        assert_eq!(refused.to_string(), expected);
     }
-    let state = crate::state::RunState::default().encode();
-    let fields: Vec<IOValue> = state.iter().map(IOValue::from).take(8).collect();
-    let older = crate::model::codec::record("run-state", fields);
-    let read = crate::state::RunState::decode(&older).expect("a state without counted calls");
-    assert_eq!(read.encode(), state);
+}
+
+#[test]
+fn what_is_no_state_is_refused() {
     for strange in ["5", "\"text\"", "<run-state>", "<run>", "[]"] {
         let strange: IOValue = strange.parse().expect("well formed");
         assert!(
@@ -281,7 +306,7 @@ fn a_frame_is_what_it_is_encoded_as() {
         assert_eq!(format!("{:?}", frame.encode()), expected);
         assert_eq!(Frame::decode(&frame.encode()).unwrap(), frame);
     }
-    let wrong = record("frame", vec!["f".to_owned().encode()]);
+    let wrong = crate::model::codec::record("frame", vec!["f".to_owned().encode()]);
     assert!(Frame::decode(&wrong).is_err());
 }
 

@@ -104,7 +104,7 @@ impl fmt::Display for RunError {
             Self::NotARun { version: Some(version) } => {
                 write!(
                     f,
-                    "the run has version {version}, this program reads up to version {}",
+                    "the run has version {version}, this program reads version {}",
                     crate::record::VERSION
                 )
             }

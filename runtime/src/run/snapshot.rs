@@ -1,10 +1,12 @@
 //! Snapshots: a run between two turns as blobs, and back.
 //!
-//! Owns the layout of a snapshot: one root blob with the state and, for each actor, the root of its body's image; the image's chunks are
-//! blobs of their own, so that a chunk that two snapshots share is stored once. Instances that have not run since are not looked at again. What a snapshot
+//! Owns the layout of a snapshot: one root blob with the state and, for each actor, the root of its
+//! body's image; the image's chunks are blobs of their own, so that a chunk that two snapshots
+//! share is stored once. Instances that have not run since are not looked at again. What a snapshot
 //! counts on is in its own record or was named by one before it on the same chain.
-//! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, turn for turn; only which of their records have snapshots may differ.
-//! It does not know what is in an image.
+//! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, turn for
+//! turn; only which of their records have snapshots may differ. It does not know what is in an
+//! image.
 //! Read next: `address.rs`.
 
 use std::cell::RefCell;
@@ -27,8 +29,9 @@ use crate::turn::program::Programs;
 
 /// When snapshots are taken; has no influence on what a run does.
 ///
-/// What it costs to replay the turns since the newest snapshot is weighed against what it costs to store another: one is due after some turns,
-/// fuel or bytes, but put off until the one before is a small part of the records that followed it, as long as replaying does not take too long.
+/// What it costs to replay the turns since the newest snapshot is weighed against what it costs to
+/// store another: one is due after some turns, fuel or bytes, but put off until the one before is a
+/// small part of the records that followed it, as long as replaying does not take too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotPolicy {
     /// One is due after this many turns,
@@ -37,8 +40,8 @@ pub struct SnapshotPolicy {
     pub record_bytes: u64,
     /// or turns that cost this much to replay, in units of fuel.
     pub cost: u64,
-    /// It is put off until the records have so many times the bytes that the snapshots before added to the store, without those that take the place of earlier
-    /// ones,
+    /// It is put off until the records have so many times the bytes that the snapshots before added
+    /// to the store, without those that take the place of earlier ones,
     pub records_share: u64,
     /// but not beyond turns that cost this much to replay.
     pub cost_max: u64,
@@ -62,7 +65,8 @@ impl Default for SnapshotPolicy {
             record_bytes: 16 << 20,
             // A unit of fuel takes about ten nanoseconds: 3 and 250 ms.
             cost: 300_000,
-            // What changes say is said once more when a body is written whole, so that a ninth of the records' bytes is spent in all.
+            // What changes say is said once more when a body is written whole, so that a ninth of
+            // the records' bytes is spent in all.
             records_share: 18,
             cost_max: 25_000_000,
         }
@@ -76,18 +80,21 @@ pub(crate) struct Since {
     record_bytes: u64,
     /// What replaying costs, in units of fuel.
     cost: u64,
-    /// How many bytes of records there were before beyond those that make up for snapshots, or how many are lacking.
+    /// How many bytes of records there were before beyond those that make up for snapshots, or how
+    /// many are lacking.
     pub(super) balance_bytes: i64,
 }
 
-/// About how many bytes a record takes in a journal besides its body: its header, and the other columns of its row.
+/// About how many bytes a record takes in a journal besides its body: its header, and the other
+/// columns of its row.
 const ENVELOPE_BYTES: u64 = 128;
 
 /// What a turn costs to replay besides its fuel, in units of fuel.
 pub(crate) const TURN_COST: u64 = 600;
 
-/// How much more must have to be replayed, in units of fuel, for each fact and actor of the state: ten times what it costs to write one of them down, because a
-/// snapshot writes them all. Otherwise a run that only asserts would spend as much time on its snapshots as on its turns.
+/// How much more must have to be replayed, in units of fuel, for each fact and actor of the state:
+/// ten times what it costs to write one of them down, because a snapshot writes them all. Otherwise
+/// a run that only asserts would spend as much time on its snapshots as on its turns.
 const THING_COST: u64 = 400;
 
 impl Since {
@@ -129,7 +136,8 @@ codec_struct!(Snapshot "snapshot" { state, actors });
 pub(crate) struct Images {
     /// The images of bodies that have not run since they were frozen.
     pub(super) current: BTreeMap<ActorId, ActorImage>,
-    /// Blobs that were made for snapshots that came to nothing: the next one counts on them, so its record names them.
+    /// Blobs that were made for snapshots that came to nothing: the next one counts on them, so its
+    /// record names them.
     pub(super) unnamed: Vec<BlobHash>,
 }
 

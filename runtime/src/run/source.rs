@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use duet_journal::{BranchName, ClosedRecord, Record, RunId, Sequence, Store, StoreError};
 
-use crate::model::codec::DecodeError;
+use crate::model::codec::{Codec, DecodeError};
 use crate::record::divergence::{Divergence, difference};
-use crate::record::{Body, Genesis, OLDEST, TurnRecord, VERSION};
+use crate::record::{Body, Genesis, TurnRecord};
 use crate::run::error::RunError;
 
 /// The place from which to open a run.
@@ -137,10 +137,8 @@ pub fn decode_turn(record: &Record) -> Result<TurnRecord, RunError> {
 /// [`RunError::NotARun`].
 pub fn genesis(record: &Record) -> Result<Genesis, RunError> {
     match Body::decode(&record.body()) {
-        Ok(Body::Genesis(genesis)) if (OLDEST..=VERSION).contains(&genesis.version) => Ok(genesis),
-        Ok(Body::Genesis(genesis)) => Err(RunError::NotARun {
-            version: Some(genesis.version),
-        }),
+        Ok(Body::Genesis(genesis)) => Ok(genesis),
+        Err(DecodeError::Version { found, .. }) => Err(RunError::NotARun { version: Some(found) }),
         Ok(Body::Turn(_)) | Err(_) => Err(RunError::NotARun { version: None }),
     }
 }

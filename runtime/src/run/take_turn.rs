@@ -111,8 +111,7 @@ impl<P: Programs> Run<P> {
     /// Passes the actions through the gate and packs the record. A failure undoes them and ends the
     /// actor or the interaction in their place, which passes the gate too.
     fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
-        let version = self.genesis.version;
-        let outcome = attempt.and_then(|()| Ok(judged(activation, version)?));
+        let outcome = attempt.and_then(|()| Ok(judged(activation)?));
         let mut fault = match outcome {
             Ok(body) => return Ok(body),
             Err(fault) => fault,
@@ -126,7 +125,7 @@ impl<P: Programs> Run<P> {
         }
         activation.turn.fuel += fuel;
         activation.turn.outcome = Outcome::Failed { failure: fault.failure };
-        judged(activation, version).map_err(RunError::Crash)
+        judged(activation).map_err(RunError::Crash)
     }
 
     /// Finds the interaction that ends in place of the actor: the one that failed, or the
@@ -267,7 +266,7 @@ impl<P: Programs> Run<P> {
         let said = match activation.turn.cause {
             Cause::Start {} | Cause::Turn { .. } => None,
             Cause::Input {} => {
-                let said = PackedValue::from_value(&activation.turn.events.encode())
+                let said = PackedValue::write(|out| activation.turn.events.write(out))
                     .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
                 Some(BlobHash::of(said.as_bytes()))
             }
@@ -285,12 +284,12 @@ impl<P: Programs> Run<P> {
 ///
 /// # Errors
 /// The failure for which the turn must be undone: a denial, or a record that would be too large.
-fn judged(activation: &mut Activation, version: u64) -> Result<PackedValue, Failure> {
+fn judged(activation: &mut Activation) -> Result<PackedValue, Failure> {
     let verdicts = activation.with_proposal(|proposal| gate::judge(&proposal));
     let turn = &mut activation.turn;
     denial(&turn.actions, &verdicts)?;
     turn.verdicts = verdicts;
-    let packed = turn.pack(version);
+    let packed = turn.pack();
     packed.map_err(|error| Failure::new("turn-too-large", error.to_string()))
 }
 

@@ -8,8 +8,7 @@
 //! Read next: `descriptor.rs`.
 
 use duet_journal::PackedValue;
-use duet_journal::packed::{MAX_DEPTH, MAX_VALUE_BYTES};
-use duet_kernel::boundary::{self, BoundaryError, Capabilities, Limits, NoCapabilities, OpaqueReference};
+use duet_kernel::boundary::{self, BoundaryError, Capabilities, LIMITS, NoCapabilities, OpaqueReference};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Span;
 use duet_kernel::expander::Expander;
@@ -22,7 +21,7 @@ use preserves::IOValue;
 
 use crate::model::codec::{Codec, Fields, label_of, record};
 use crate::model::failure::{Failure, Frame, FramePlace, Origin};
-use crate::model::identity::{ActorId, CapabilityId, FacetId, ObserverId};
+use crate::model::identity::ActorId;
 use crate::turn::task::{Argument, Resumption};
 
 /// The class of a reference out of a heap. The numbers are stable, because heap images contain
@@ -74,10 +73,10 @@ impl Capabilities for References {
     fn embed(&mut self, reference: OpaqueReference) -> Option<IOValue> {
         let id = u64::from(reference.id);
         match reference.class {
-            class if class == Class::Facet as u32 => Some(record("facet", vec![FacetId(id).encode()])),
-            class if class == Class::Actor as u32 => Some(record("actor", vec![ActorId(id).encode()])),
-            class if class == Class::Observer as u32 => Some(record("observer", vec![ObserverId(id).encode()])),
-            class if class == Class::Capability as u32 => Some(record("capability", vec![CapabilityId(id).encode()])),
+            class if class == Class::Facet as u32 => Some(record("facet", vec![IOValue::new(id)])),
+            class if class == Class::Actor as u32 => Some(record("actor", vec![IOValue::new(id)])),
+            class if class == Class::Observer as u32 => Some(record("observer", vec![IOValue::new(id)])),
+            class if class == Class::Capability as u32 => Some(record("capability", vec![IOValue::new(id)])),
             _ => None,
         }
     }
@@ -108,26 +107,22 @@ impl Capabilities for References {
 
 /// Copies a value out of the heap.
 pub(super) fn leave(heap: &Heap, value: Value) -> Result<IOValue, BoundaryError> {
-    boundary::to_preserves(heap, value, Limits::default(), &mut References)
+    boundary::to_preserves(heap, value, LIMITS, &mut References)
 }
 
 /// Copies a value out of the heap, packed.
 pub(super) fn pack(heap: &Heap, value: Value) -> Result<PackedValue, BoundaryError> {
-    const {
-        let kernel = Limits::DEFAULT;
-        assert!(kernel.depth_max <= MAX_DEPTH && kernel.bytes_max <= MAX_VALUE_BYTES);
-    }
-    boundary::encode(heap, value, Limits::default(), &mut References).map(PackedValue::of_encoder)
+    boundary::encode(heap, value, LIMITS, &mut References)
 }
 
 /// Copies a part of a fact into the heap.
 pub(super) fn enter(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
-    boundary::from_preserves(heap, value, Limits::default(), &mut References)
+    boundary::from_preserves(heap, value, LIMITS, &mut References)
 }
 
 /// Copies a value of an input into the heap; it may not contain references.
 fn enter_foreign(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
-    boundary::from_preserves(heap, value, Limits::default(), &mut NoCapabilities)
+    boundary::from_preserves(heap, value, LIMITS, &mut NoCapabilities)
 }
 
 /// Makes the argument of a handler or predicate: `(added captures handle)`, `(removed captures
@@ -144,7 +139,7 @@ pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<V
     let label = heap.intern(label)?;
     let parts = captures
         .iter()
-        .map(|capture| boundary::decode(heap, capture.as_bytes(), Limits::default(), &mut References))
+        .map(|capture| boundary::decode(heap, capture.as_bytes(), LIMITS, &mut References))
         .collect::<Result<Vec<_>, _>>();
     let captures = heap.list(&parts.map_err(|_| HeapFull)?, Value::NIL)?;
     let handle = handle
@@ -237,8 +232,10 @@ fn ended(heap: &mut Heap, code: u64, failure: Option<&Failure>) -> Result<Value,
 /// Makes the condition for a value that cannot cross.
 pub(super) fn boundary_condition(heap: &mut Heap, error: &BoundaryError) -> Result<Value, HeapFull> {
     let kind = match error {
-        BoundaryError::Refused { .. } | BoundaryError::Malformed { .. } => "not-serializable",
-        BoundaryError::TooDeep { .. } | BoundaryError::TooLarge { .. } => "too-large",
+        BoundaryError::Packed(error) if error.fault.is_limit() => "too-large",
+        BoundaryError::Refused { .. } | BoundaryError::Packed(_) | BoundaryError::UnknownCapability { .. } => {
+            "not-serializable"
+        }
         BoundaryError::HeapFull => return Err(HeapFull),
     };
     make_condition(heap, kind, &error.to_string(), &[])

@@ -14,7 +14,7 @@ use duet_kernel::value::Value;
 use preserves::IOValue;
 
 use super::convert;
-use super::host::{Call, Fault};
+use super::host::call::{Call, Fault};
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
 use crate::model::codec::Codec;
 use crate::model::value::Fact;

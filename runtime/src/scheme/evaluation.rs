@@ -343,7 +343,7 @@ impl Evaluations {
         let texts = self.texts.get(self.texts_frozen..)?.to_vec();
         let mut fresh = Vec::new();
         if !texts.is_empty() {
-            let packed = PackedValue::from_value(&Texts { texts }.encode()).ok()?;
+            let packed = PackedValue::write(|out| Texts { texts }.write(out)).ok()?;
             let blob = Blob::new(packed.into_bytes()).ok()?;
             self.chunks.push(blob.hash());
             self.texts_frozen = self.texts.len();

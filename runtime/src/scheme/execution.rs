@@ -13,7 +13,7 @@ use duet_kernel::value::Value;
 
 use crate::model::failure::Failure;
 use crate::model::identity::Callable;
-use crate::scheme::host::{Call, Reply};
+use crate::scheme::host::call::{Call, Reply};
 use crate::turn::activation::Activation;
 use crate::turn::task::{End, Task, Until};
 
@@ -104,7 +104,7 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-    ) -> Result<(), host::Fault> {
+    ) -> Result<(), host::call::Fault> {
         self.has_written |= host::world::release_console(&mut actor.instance, turn)?;
         Ok(())
     }

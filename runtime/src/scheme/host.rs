@@ -1,7 +1,6 @@
 //! Host procedures: everything that programs can do besides computing.
 //!
-//! Owns the form of the tables, the checks of arguments, and the ways in which a procedure answers:
-//! with a value, by parking the fiber, or with a condition.
+//! Owns the list of the families and of their procedures.
 //! INVARIANT: a host procedure reaches the run only through the turn, so everything it does is an
 //! action that passes the gate.
 //! It does not run procedures; `execution.rs` does. The families are `host/dataspace.rs`,
@@ -9,6 +8,7 @@
 //! `host/policy.rs` and `host/evaluation.rs`.
 //! Read next: `host/dataspace.rs`.
 
+pub mod call;
 mod capability;
 mod control;
 mod dataspace;
@@ -18,295 +18,9 @@ mod file;
 mod policy;
 pub(super) mod world;
 
-use duet_kernel::boundary::BoundaryError;
-use duet_kernel::code::CodeSpace;
-use duet_kernel::heap::{Heap, HeapFull};
-use duet_kernel::machine::Instance;
-use duet_kernel::primitive::{Body, Primitive};
-use duet_kernel::value::{Immediate, Value};
-use preserves::IOValue;
+use duet_kernel::primitive::{Primitive, PrimitiveBody};
 
-use super::convert::{self, Class};
-use crate::model::identity::{Callable, FacetId};
-use crate::model::value::Fact;
-use crate::state::refusal::Refusal;
-use crate::turn::activation::Activation;
-use crate::turn::task::Until;
-
-/// A host procedure.
-pub struct HostProcedure {
-    /// Its stable name.
-    pub name: &'static str,
-    /// Its parameters, as the manual shows them.
-    pub parameters: &'static str,
-    /// The minimum number of arguments.
-    pub least: u8,
-    /// The maximum number of arguments, if there is one.
-    pub most: Option<u8>,
-    /// Its effect, its requirements and its errors.
-    pub documentation: &'static str,
-    pub(super) body: fn(&mut Call<'_>) -> Result<Reply, Fault>,
-}
-
-/// The answer of a host procedure.
-pub(super) enum Reply {
-    /// The call returns this.
-    Value(Value),
-    /// The fiber parks; the call returns the value that resumes it.
-    Park(Until),
-    /// The same, but the call returns a pair of the position of the condition that held and the
-    /// value.
-    Choose(Until),
-    /// The call returns a list of procedures that, called in order, evaluate a text.
-    Compile {
-        /// The text.
-        text: String,
-        /// The import sets of the environment; empty for the mutable one.
-        environment: String,
-    },
-    /// The call returns the descriptions of this name.
-    Describe(String),
-    /// The call returns these import sets, once their environment has been made.
-    Environment(String),
-    /// The actor ends.
-    Exit(u64),
-}
-
-/// Why a host procedure fails; the program receives it as a condition.
-pub(super) enum Fault {
-    /// The memory limit is reached.
-    HeapFull,
-    /// A value cannot leave the heap.
-    Boundary(BoundaryError),
-    /// The turn refuses the operation.
-    Refused(Refusal),
-    /// An argument has the wrong type.
-    WrongType {
-        argument: usize,
-        expected: &'static str,
-        value: Value,
-    },
-    /// Another condition.
-    Condition {
-        kind: &'static str,
-        message: String,
-        irritants: Vec<Value>,
-    },
-}
-
-impl From<HeapFull> for Fault {
-    fn from(_: HeapFull) -> Self {
-        Self::HeapFull
-    }
-}
-
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl Fault {
-    pub(super) fn condition_of(kind: &'static str, message: &str, irritants: Vec<Value>) -> Self {
-        Self::Condition {
-            kind,
-            message: message.to_owned(),
-            irritants,
-        }
-    }
-
-    /// Makes the condition that the program receives.
-    pub(super) fn condition(&self, heap: &mut Heap, procedure: &str) -> Result<Value, HeapFull> {
-        let procedure = procedure.trim_start_matches('%');
-        match self {
-            Self::HeapFull => convert::make_condition(heap, "out-of-memory", "the memory limit is reached", &[]),
-            Self::Boundary(error) => convert::boundary_condition(heap, error),
-            Self::Refused(Refusal::Policy(ruling)) => policy::condition(heap, procedure, ruling),
-            Self::Refused(refusal) => {
-                convert::make_condition(heap, refusal_kind(refusal), &format!("{procedure}: {refusal}"), &[])
-            }
-            Self::WrongType {
-                argument,
-                expected,
-                value,
-            } => {
-                let message = format!("argument {} of {procedure} must be {expected}", argument + 1);
-                convert::make_condition(heap, "wrong-type", &message, &[*value])
-            }
-            Self::Condition {
-                kind,
-                message,
-                irritants,
-            } => convert::make_condition(heap, kind, message, irritants),
-        }
-    }
-}
-
-/// Returns the kind of condition for a refusal.
-fn refusal_kind(refusal: &Refusal) -> &'static str {
-    match refusal {
-        Refusal::NoFacet(_) | Refusal::NoActor(_) | Refusal::HasChildren(_) => "facet-stopped",
-        Refusal::NoObserver(_) => "not-watching",
-        Refusal::Pure => "effect-in-predicate",
-        Refusal::Revoked(_) | Refusal::Unfit(_) | Refusal::NotOwner(_) => "capability-denied",
-        Refusal::TooNarrow(_) => "too-large",
-        Refusal::NoRole { .. } => "unknown-role",
-        Refusal::Attached(_) => "already-attached",
-        Refusal::NotAttached(_) => "not-attached",
-        Refusal::Policy(_) => policy::DENIED,
-        Refusal::Value(_) => "too-large",
-        Refusal::NoWait(_) | Refusal::NoFiber(_) | Refusal::NoRequest(_) | Refusal::NoCallable => "refused",
-    }
-}
-
-/// One call of a host procedure.
-pub(super) struct Call<'a> {
-    pub(super) procedure: &'static HostProcedure,
-    pub(super) instance: &'a mut Instance,
-    pub(super) code: &'a CodeSpace,
-    pub(super) turn: &'a mut Activation,
-    pub(super) arguments: &'a [Value],
-    pub(super) command_line: &'a [String],
-}
-
-impl<'a> Call<'a> {
-    pub(super) fn new(
-        procedure: &'static HostProcedure,
-        instance: &'a mut Instance,
-        code: &'a CodeSpace,
-        turn: &'a mut Activation,
-        arguments: &'a [Value],
-    ) -> Self {
-        Self {
-            procedure,
-            instance,
-            code,
-            turn,
-            arguments,
-            command_line: &[],
-        }
-    }
-
-    /// Returns an argument; the arity guarantees that it exists.
-    pub(super) fn argument(&self, argument: usize) -> Value {
-        self.arguments.get(argument).copied().unwrap_or(Value::UNSPECIFIED)
-    }
-
-    pub(super) fn wrong_type(&self, argument: usize, expected: &'static str) -> Fault {
-        Fault::WrongType {
-            argument,
-            expected,
-            value: self.argument(argument),
-        }
-    }
-
-    /// Copies an argument out of the heap.
-    pub(super) fn datum(&self, argument: usize) -> Result<IOValue, Fault> {
-        self.leave(self.argument(argument))
-    }
-
-    /// Copies an argument out of the heap as a fact.
-    pub(super) fn fact(&self, argument: usize) -> Result<Fact, Fault> {
-        let packed = convert::pack(&self.instance.heap, self.argument(argument));
-        packed.map(Fact::from).map_err(Fault::Boundary)
-    }
-
-    pub(super) fn leave(&self, value: Value) -> Result<IOValue, Fault> {
-        convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)
-    }
-
-    /// Returns the id that an argument refers to.
-    pub(super) fn reference(&self, argument: usize, class: Class, expected: &'static str) -> Result<u64, Fault> {
-        let referent = convert::referent(&self.instance.heap, class, self.argument(argument));
-        referent.ok_or_else(|| self.wrong_type(argument, expected))
-    }
-
-    /// Returns the facet that a value refers to.
-    pub(super) fn facet_of(&self, value: Value) -> Option<FacetId> {
-        convert::referent(&self.instance.heap, Class::Facet, value).map(FacetId)
-    }
-
-    /// Makes a reference for the program.
-    pub(super) fn refer(&mut self, class: Class, id: u64) -> Result<Reply, Fault> {
-        Ok(Reply::Value(convert::reference(&mut self.instance.heap, class, id)?))
-    }
-
-    pub(super) fn is_procedure(&self, value: Value) -> bool {
-        value.is_procedure_object() || value.is_immediate(Immediate::Primitive)
-    }
-
-    /// Makes a root of the procedure in an argument, so that the runtime can keep it.
-    pub(super) fn procedure(&mut self, argument: usize) -> Result<Callable, Fault> {
-        let procedure = self.argument(argument);
-        if !self.is_procedure(procedure) {
-            return Err(self.wrong_type(argument, "a procedure"));
-        }
-        self.root(procedure)
-    }
-
-    pub(super) fn root(&mut self, value: Value) -> Result<Callable, Fault> {
-        Ok(Callable(self.instance.heap.root(value)?.0))
-    }
-
-    /// Returns the text of a string or symbol argument.
-    pub(super) fn text(&self, argument: usize, expected: &'static str) -> Result<String, Fault> {
-        self.name_of(self.argument(argument))
-            .ok_or_else(|| self.wrong_type(argument, expected))
-    }
-
-    /// Returns an exact non-negative integer argument.
-    pub(super) fn natural(&self, argument: usize) -> Result<u64, Fault> {
-        let number = self
-            .argument(argument)
-            .as_fixnum()
-            .and_then(|number| u64::try_from(number).ok());
-        number.ok_or_else(|| self.wrong_type(argument, "an exact non-negative integer"))
-    }
-
-    /// Makes a string for the program.
-    pub(super) fn string(&mut self, text: &str) -> Result<Reply, Fault> {
-        Ok(Reply::Value(self.instance.heap.string(text)?))
-    }
-
-    /// Raises `capability-denied` unless the actor was granted `capability`.
-    pub(super) fn require(&mut self, capability: &str) -> Result<(), Fault> {
-        if self.turn.is_granted(capability) {
-            return Ok(());
-        }
-        let name = self.instance.heap.intern(capability)?;
-        // A name with this prefix is the library's own; the program called the name without it.
-        let caller = match self.procedure.name {
-            name if name.starts_with('%') => String::new(),
-            name => format!("{name}: "),
-        };
-        let message = format!("{caller}the capability `{capability}` was not granted");
-        Err(Fault::condition_of("capability-denied", &message, vec![name]))
-    }
-}
-
-/// The answer of a procedure without a result.
-pub(super) const DONE: Result<Reply, Fault> = Ok(Reply::Value(Value::UNSPECIFIED));
-
-/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with
-/// `_` for no bound.
-macro_rules! host_procedures {
-    ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $body:expr;)*) => {
-        /// The family's table.
-        pub(super) const TABLE: &[$crate::scheme::host::HostProcedure] = &[
-            $($crate::scheme::host::HostProcedure {
-                name: $name,
-                parameters: $parameters,
-                least: $least,
-                most: host_procedures!(@most $most),
-                documentation: concat!($($documentation, "\n"),+),
-                body: $body,
-            },)*
-        ];
-    };
-    (@most _) => { None };
-    (@most $most:literal) => { Some($most) };
-}
-use host_procedures;
+use call::HostProcedure;
 
 /// Iterates over all host procedures, family after family.
 pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
@@ -332,7 +46,7 @@ pub fn primitives() -> Vec<Primitive> {
         least: procedure.least,
         most: procedure.most,
         documentation: procedure.documentation,
-        body: Body::Host,
+        body: PrimitiveBody::Host,
     };
     procedures().map(primitive).collect()
 }

@@ -5,25 +5,17 @@
 //! Read next: `evaluation.rs`.
 
 use duet_journal::BlobHash;
-use preserves::{IOValue, ValueImpl};
+use preserves::IOValue;
 
-use crate::model::codec::{Bytes, Codec, Fields, record};
-
-/// The root of a heap's image.
-pub(super) enum HeapRoot {
-    /// Its bytes, inline.
-    Inline(Vec<u8>),
-    /// The chunk that holds it.
-    Named(BlobHash),
-}
+use crate::model::codec::{Codec, Fields, record};
 
 /// Returns the root of an image that has a heap and no texts.
 pub(super) fn heap(root: BlobHash) -> IOValue {
     record("heap-root", vec![root.encode()])
 }
 
-/// Splits the root of an image into the heap's root and the hashes of the texts' chunks.
-pub(super) fn parts(root: &IOValue) -> Option<(HeapRoot, Vec<BlobHash>)> {
+/// The chunk that is the heap's root, and the names of the texts' chunks, in the root of an image.
+pub(super) fn parts(root: &IOValue) -> Option<(BlobHash, Vec<BlobHash>)> {
     if let Some(heap) = heap_root(root) {
         return Some((heap, Vec::new()));
     }
@@ -32,10 +24,6 @@ pub(super) fn parts(root: &IOValue) -> Option<(HeapRoot, Vec<BlobHash>)> {
     Some((heap_root(&heap)?, fields.read("texts").ok()?))
 }
 
-fn heap_root(root: &IOValue) -> Option<HeapRoot> {
-    if root.as_bytestring().is_some() {
-        return Bytes::decode(root).ok().map(|Bytes(heap)| HeapRoot::Inline(heap));
-    }
-    let mut fields = Fields::of(root, "heap-root", 1).ok()?;
-    fields.read("root").ok().map(HeapRoot::Named)
+fn heap_root(root: &IOValue) -> Option<BlobHash> {
+    Fields::of(root, "heap-root", 1).ok()?.read("root").ok()
 }

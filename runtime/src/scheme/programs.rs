@@ -323,10 +323,7 @@ impl Programs for SchemePrograms {
             )?))
         };
         let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
-        let root = match root {
-            image_root::HeapRoot::Inline(bytes) => Some(bytes),
-            image_root::HeapRoot::Named(name) => (image.fetch)(&name),
-        };
+        let root = (image.fetch)(&root);
         let root = image::Chunk::new(root.ok_or_else(|| failed("the heap's root is missing".to_owned()))?);
         let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
         let instance = instance.map_err(|error| ThawError {

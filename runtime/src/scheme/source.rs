@@ -24,7 +24,7 @@ use crate::codec_struct;
 use crate::driver::Attached;
 use crate::model::codec::{Codec, DecodeError};
 
-/// The input of [`SchemePrograms::compile`].
+/// The input of [`SchemePrograms::compile`](super::SchemePrograms::compile).
 pub struct Source<'a> {
     /// The program's name in messages, such as its path.
     pub name: &'a str,

@@ -129,8 +129,8 @@ impl Programs for Scripts {
         assert!(known.is_some(), "what is released was kept: {callable:?}");
     }
 
-    fn freeze(&mut self, instance: &mut ScriptBody) -> Result<Image, FreezeError> {
-        let bytes = duet_journal::PackedValue::from_value(&instance.state.encode()).expect("a script's state is small");
+    fn freeze(&mut self, body: &mut ScriptBody) -> Result<Image, FreezeError> {
+        let bytes = duet_journal::PackedValue::write(|out| body.state.write(out)).expect("a script's state is small");
         let chunk = Blob::new(bytes.into_bytes()).expect("a script's state is small");
         Ok(Image {
             root: record("script", Vec::new()),

@@ -117,7 +117,8 @@ pub enum Until {
     },
     /// All events that are already queued have been handled.
     Yielded,
-    /// The output of the fiber has been handed over; only if [`Activation::commits_on_write`].
+    /// The output of the fiber has been handed over; only if
+    /// [`Activation::commits_on_write`](crate::turn::activation::Activation::commits_on_write).
     Flushed,
     /// There is fuel again.
     Fuel,

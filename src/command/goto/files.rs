@@ -1,6 +1,8 @@
-//! The files of the workspace at a turn: what they were then, what they are now, and putting them back.
+//! The files of the workspace at a turn: their contents then, their contents now, and their
+//! restoration.
 //!
-//! INVARIANT: unless the person insists, nothing is overwritten that neither this run left there nor the journal holds.
+//! INVARIANT: unless the person forces it, Duet overwrites only contents that this run left there
+//! or that the journal holds.
 //! It moves no head; `goto.rs` does.
 //! Read next: `drivers/src/tool/workspace/change.rs`.
 
@@ -14,10 +16,9 @@ use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
-use duet_runtime::run::replay;
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::journal::Place;
 use crate::terminal::Terminal;
 use crate::{launch, session, turn};
@@ -25,7 +26,7 @@ use crate::{launch, session, turn};
 /// Records are read from the store in portions of this many.
 const PORTION: u64 = 256;
 
-/// What is to become of the workspace's files.
+/// The changes to the workspace's files.
 pub(super) struct Plan {
     workspace: Workspace,
     root: PathBuf,
@@ -34,15 +35,15 @@ pub(super) struct Plan {
 
 /// A file that is not as it was.
 struct File {
-    /// The change that tells of its path.
+    /// The change with its path.
     change: Change,
     now: State,
     then: State,
-    /// Whether what is there now came from elsewhere and would be lost.
+    /// Whether its contents came from outside Duet and would be lost.
     is_foreign: bool,
 }
 
-/// What a run has done to one file.
+/// The changes of a run to one file.
 #[derive(Default)]
 struct Past {
     /// The newest change in the turns that lead to the wanted one.
@@ -54,14 +55,20 @@ struct Past {
 }
 
 impl Plan {
-    /// Compares the workspace with what it was at turn `at` of a branch.
+    /// Compares the workspace with its state at turn `at` of a branch.
     ///
     /// # Errors
     /// If the journal cannot be read, or a file of the workspace not be looked at.
-    pub(super) fn make(store: &dyn Store, place: &Place, branch: &BranchName, at: Sequence) -> Result<Self, Failure> {
+    pub(super) fn make(
+        store: &dyn Store,
+        place: &Place,
+        branch: &BranchName,
+        at: Sequence,
+    ) -> Result<Self, CommandError> {
         let root = root(store, place)?;
-        let workspace = Workspace::open(&root)
-            .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", root.display()), &error))?;
+        let workspace = Workspace::open(&root).map_err(|error| {
+            CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
+        })?;
         let mut files = Vec::new();
         for (path, past) in pasts(store, &place.run, branch, at)? {
             let now = workspace.look(&path).map_err(|failure| told(&failure))?.state;
@@ -81,11 +88,11 @@ impl Plan {
         Ok(Self { workspace, root, files })
     }
 
-    /// Refuses if what came from elsewhere would be lost.
+    /// Refuses if contents from outside Duet would be lost.
     ///
     /// # Errors
     /// Naming the files.
-    pub(super) fn require_known(&self, address: &str) -> Result<(), Failure> {
+    pub(super) fn require_known(&self, address: &str) -> Result<(), CommandError> {
         let foreign: Vec<String> = self
             .files
             .iter()
@@ -104,17 +111,19 @@ impl Plan {
             "{count} changed outside Duet in `{}`; nothing was done",
             self.root.display()
         );
-        let failure = foreign.into_iter().fold(Failure::problem(what), Failure::advise);
+        let failure = foreign
+            .into_iter()
+            .fold(CommandError::problem(what), CommandError::advise);
         Err(failure.advise(format!(
-            "`duet goto --workspace --force {address}` overwrites them; what is in them now is then lost"
+            "`duet goto --workspace --force {address}` overwrites them; their present contents are then lost"
         )))
     }
 
     /// Puts the files back.
     ///
     /// # Errors
-    /// If a content is missing or a file cannot be written; the same command goes on from there.
-    pub(super) fn carry_out(&self, store: &dyn Store, terminal: &mut Terminal) -> Result<(), Failure> {
+    /// If a content is missing or a file cannot be written; the same command continues from there.
+    pub(super) fn carry_out(&self, store: &dyn Store, terminal: &mut Terminal) -> Result<(), CommandError> {
         for file in &self.files {
             let content = if let State::File { content, .. } = &file.then {
                 Some(store.blob(content)?)
@@ -127,18 +136,18 @@ impl Plan {
         }
         let root = self.root.display();
         terminal.message(&match self.files.len() {
-            0 => format!("the files in `{root}` are as they were"),
-            1 => format!("1 file in `{root}` was put back"),
-            count => format!("{count} files in `{root}` were put back"),
+            0 => format!("the files in `{root}` are unchanged"),
+            1 => format!("1 file in `{root}` was restored"),
+            count => format!("{count} files in `{root}` were restored"),
         });
         Ok(())
     }
 
-    /// Lists what would change.
+    /// Lists the changes.
     ///
     /// # Errors
     /// If standard output is closed.
-    pub(super) fn list(&self, is_json: bool, terminal: &mut Terminal) -> Result<(), Failure> {
+    pub(super) fn list(&self, is_json: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
         if is_json {
             let files = self.files.iter().map(|file| {
                 json!({
@@ -173,7 +182,8 @@ impl File {
 }
 
 impl Past {
-    /// What was there at the wanted turn: what the newest change until then left, else what the first one since found.
+    /// The contents at the wanted turn: those after the newest change until then, else those before
+    /// the first change since.
     fn then(&self) -> Option<(Change, State)> {
         if let Some((_, change)) = &self.last {
             return Some((change.clone(), change.after.clone()));
@@ -188,13 +198,14 @@ impl Past {
     }
 }
 
-/// Collects what a run has done to each file, on all its branches, as seen from turn `at` of one of them.
+/// Collects the changes of a run to each file, on all its branches, as seen from turn `at` of one
+/// of them.
 fn pasts(
     store: &dyn Store,
     run: &RunId,
     branch: &BranchName,
     at: Sequence,
-) -> Result<BTreeMap<PathBuf, Past>, Failure> {
+) -> Result<BTreeMap<PathBuf, Past>, CommandError> {
     let mut pasts: BTreeMap<PathBuf, Past> = BTreeMap::new();
     for head in store.heads(run)? {
         let shared = shared(store, run, (branch, at), (&head.branch, head.sequence))?;
@@ -225,10 +236,10 @@ fn shared(
     run: &RunId,
     (branch, at): (&BranchName, Sequence),
     (other, head): (&BranchName, Sequence),
-) -> Result<Sequence, Failure> {
+) -> Result<Sequence, CommandError> {
     let hash =
-        |branch: &BranchName, at| Ok::<_, Failure>(store.record_at(run, branch, at)?.map(|record| record.hash()));
-    let position = |number| Sequence::new(number).map_err(|error| Failure::problem(error.to_string()));
+        |branch: &BranchName, at| Ok::<_, CommandError>(store.record_at(run, branch, at)?.map(|record| record.hash()));
+    let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
     // They share the first turn of all, and once they have parted they stay apart.
     let (mut low, mut high) = (0, at.min(head).number());
     while low < high {
@@ -249,11 +260,11 @@ fn kept(
     run: &RunId,
     branch: &BranchName,
     (from, to): (Sequence, Sequence),
-) -> Result<Vec<(Sequence, Change)>, Failure> {
+) -> Result<Vec<(Sequence, Change)>, CommandError> {
     let mut found = Vec::new();
     let mut start = from;
     while start <= to {
-        let end = Sequence::new(start.number() + PORTION).map_err(|error| Failure::problem(error.to_string()))?;
+        let end = Sequence::new(start.number() + PORTION).map_err(|error| CommandError::problem(error.to_string()))?;
         for record in store.read(run, branch, start..end)? {
             let sequence = record.header().sequence;
             // A turn that keeps something has contents beside it.
@@ -277,7 +288,7 @@ fn kept(
 }
 
 /// The workspace that a run works in.
-fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, Failure> {
+fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
     let note = genesis
         .pinned
@@ -286,14 +297,14 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, Failure> {
     Ok(note.map_or_else(|| Path::new(".").to_owned(), |note| note.workspace))
 }
 
-/// Says whether the journal holds what is in a file.
-fn is_held(store: &dyn Store, state: &State) -> Result<bool, Failure> {
+/// Whether the journal holds the contents of a file.
+fn is_held(store: &dyn Store, state: &State) -> Result<bool, CommandError> {
     match state {
         State::File { content, .. } => Ok(store.has_blob(content)?),
         State::Absent | State::Link { .. } | State::Other => Ok(false),
     }
 }
 
-fn told(failure: &ToolFailure) -> Failure {
-    Failure::problem(failure.message.clone())
+fn told(failure: &ToolFailure) -> CommandError {
+    CommandError::problem(failure.message.clone())
 }

@@ -1,8 +1,8 @@
-//! The editor on a terminal: what keys do, seen from outside.
+//! The editor on a terminal: the effects of keys, seen from outside.
 //!
-//! Owns a process behind a terminal that answers each line with what the editor made of it.
-//! INVARIANT: nothing is typed before the prompt that it is meant for is shown.
-//! Layout, colours and completion have tables of their own beside their modules.
+//! Owns a process behind a terminal that answers each line with the editor's result.
+//! INVARIANT: a test types nothing before it sees the prompt. Layout, colours and completion have
+//! tables of their own beside their modules.
 //! Read next: `repl/editor.rs`.
 
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ const HISTORY: &str = "DUET_TEST_EDITOR_HISTORY";
 
 const PROMPT: &str = "> ";
 
-/// Reads lines until the end of input and shows what they are.
+/// Reads lines until the end of input and prints them.
 fn answer(history: OsString) {
     let history = PathBuf::from(history);
     let mut editor = Editor::new(Some(history), true).expect("there is a terminal");
@@ -48,14 +48,14 @@ impl Session {
         Self(Terminal::start(&mut command, str::to_owned))
     }
 
-    /// Types keys at a fresh prompt and waits for what they show.
+    /// Types keys at a fresh prompt and waits for their effect.
     #[track_caller]
     fn type_keys(&mut self, keys: &str, shown: &str) {
         self.0.expect(PROMPT);
         self.go_on(keys, shown);
     }
 
-    /// Types keys where the last ones ended and waits for what they show.
+    /// Types further keys and waits for their effect.
     #[track_caller]
     fn go_on(&mut self, keys: &str, shown: &str) {
         self.0.type_keys(keys, shown);

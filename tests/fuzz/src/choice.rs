@@ -1,6 +1,7 @@
 //! Bytes as a source of choices.
 //!
-//! INVARIANT: it never runs dry; behind the last byte every choice is the first one, so generators that put the smallest answer first come to an end.
+//! INVARIANT: it never runs dry; behind the last byte every choice is the first one, so generators
+//! that put the smallest answer first come to an end.
 
 /// Choices, taken from the front of some bytes.
 pub struct Choices<'a> {

@@ -1,6 +1,10 @@
-//! Programs that are evaluated: in one go, and with everything frozen and thawed every few calls. Both must come to the same.
+//! Programs that are evaluated: in one go, and with everything in a snapshot and restored every few
+//! calls. Both must come to the same.
 
-use duet_kernel::image::{freeze_instance, thaw_instance};
+use std::collections::BTreeMap;
+
+use duet_kernel::heap::Register;
+use duet_kernel::image::{ChunkName, restore_instance, snapshot};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
@@ -53,7 +57,8 @@ pub fn check(text: &str) {
     });
 }
 
-/// Evaluates units, stopping whenever `slice` is used up; how the last one ended, and how many words the heap had then.
+/// Evaluates units, stopping whenever `slice` is used up; how the last one ended, and how many
+/// words the heap had then.
 fn evaluate(session: &Session, machine: &mut Machine, units: &[usize], slice: u64) -> Option<(End, usize)> {
     let (mut instance, procedure) = session.instance(machine, units)?;
     instance.heap.begin_turn();
@@ -89,14 +94,31 @@ fn evaluate(session: &Session, machine: &mut Machine, units: &[usize], slice: u6
     }
 }
 
-/// Parks the computation, freezes everything, and goes on in what was thawed.
+/// Parks the computation, takes a snapshot of everything, and goes on in what is restored from it.
 fn moved(session: &Session, machine: &mut Machine, mut instance: Instance) -> Option<Instance> {
     let parked = machine.capture(&mut instance, &session.code).ok()?;
-    let image = freeze_instance(&instance, &[parked], &session.code).expect("all code has names");
-    let thawed = thaw_instance(&image, LIMITS, &session.code);
-    let (mut instance, values) = thawed.unwrap_or_else(|error| panic!("what was frozen thaws: {error}"));
+    // A snapshot is taken between turns.
+    instance.heap.commit_turn();
+    instance.heap.forget_snapshot();
+    instance.heap.set_register(Register::Runtime0, parked);
+    instance.heap.collect_major(&mut [], &session.code);
+    let taken = snapshot(&mut instance.heap, &session.code).expect("all code has names");
+    let chunks: BTreeMap<ChunkName, Vec<u8>> = taken
+        .chunks
+        .into_iter()
+        .map(|chunk| (chunk.name, chunk.bytes))
+        .collect();
+    let restored = restore_instance(
+        &taken.root,
+        LIMITS,
+        &mut |name| chunks.get(&name).cloned(),
+        &session.code,
+    );
+    let mut instance = restored.unwrap_or_else(|error| panic!("what was stored is restored: {error}"));
+    let parked = instance.heap.register(Register::Runtime0);
+    instance.heap.set_register(Register::Runtime0, Value::FALSE);
     instance.heap.begin_turn();
-    machine.reinstate(&mut instance, &session.code, *values.first()?);
+    machine.reinstate(&mut instance, &session.code, parked);
     machine.resume(Value::FALSE);
     Some(instance)
 }

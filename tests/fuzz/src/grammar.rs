@@ -1,6 +1,8 @@
-//! Programs made of choices: well-formed Scheme in which every name is bound to something, though rarely to what it is used as.
+//! Programs made of choices: well-formed Scheme in which every name is bound to something, though
+//! rarely to what it is used as.
 //!
-//! INVARIANT: without choices an expression is a number, so every program is finite and no longer than its choices allow.
+//! INVARIANT: without choices an expression is a number, so every program is finite and no longer
+//! than its choices allow.
 
 use super::choice::Choices;
 use super::session;
@@ -58,7 +60,8 @@ const ATOMS: [&str; 40] = [
 /// Names that programs bind.
 const VARIABLES: [&str; 6] = ["a", "b", "c", "k", "f", "x"];
 
-/// The frames of compound expressions: `$` is an expression, `~` a variable, `%` a body, `&` a datum with unquotes.
+/// The frames of compound expressions: `$` is an expression, `~` a variable, `%` a body, `&` a
+/// datum with unquotes.
 const FRAMES: &[&str] = &[
     "(if $ $ $)",
     "(let ((~ $)) %)",

@@ -1,6 +1,8 @@
-//! Journals whose records or snapshots say something else, under names that are right again: opened and gone on with, or refused.
+//! Journals whose records or snapshots say something else, under names that are right again: opened
+//! and gone on with, or refused.
 //!
-//! A run is recorded once. Each input exchanges parts of its bodies, chains the records anew, and then the run is restored, checked and opened.
+//! A run is recorded once. Each input exchanges parts of its bodies, chains the records anew, and
+//! then the run is restored, checked and opened.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +17,7 @@ use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::record::Genesis;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
@@ -56,13 +58,14 @@ const TEXTS: [&str; 4] = [
 /// The turns that a changed run may still take.
 const STEPS_MAX: usize = 50;
 
-/// Programs that many runs use one after the other; compiling them for each would show nothing more.
+/// Programs that many runs use one after the other; compiling them for each would show nothing
+/// more.
 type Shared = Rc<RefCell<SchemePrograms>>;
 
-/// A world that says what it was told to say.
-struct Said(Vec<Input>);
+/// A world that gives recorded inputs.
+struct RecordedInputs(Vec<Input>);
 
-impl Drivers for Said {
+impl Drivers for RecordedInputs {
     fn perform(&mut self, _: Vec<Effect>) {}
 
     fn next_input(&mut self) -> Option<Input> {
@@ -115,7 +118,6 @@ pub fn record() -> Recording {
     let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{error:?}"));
     let programs = Rc::new(RefCell::new(programs));
     let genesis = Genesis {
-        version: VERSION,
         program: program.value.clone(),
         manifest: Manifest::of(&["*"]),
         limits: Limits {
@@ -142,7 +144,7 @@ pub fn record() -> Recording {
         request: RequestId(0),
         outcome: Ok(IOValue::new(vec![IOValue::new(1)])),
     });
-    live.drive(&mut store, &mut Said(said))
+    live.drive(&mut store, &mut RecordedInputs(said))
         .expect("the store does not fail");
     let end = store
         .head(&run, &branch)

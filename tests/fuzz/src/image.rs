@@ -1,10 +1,11 @@
-//! Images with damage in them, under names that are right again: refused, or an instance that the machine can run.
+//! Images with damage in them, under names that are right again: refused, or an instance that the
+//! machine can run.
 
 use std::collections::BTreeMap;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::Register;
-use duet_kernel::image::{self, Chunk, ChunkName, Image, freeze_instance, restore_instance, thaw_instance};
+use duet_kernel::image::{self, Chunk, ChunkName, restore_instance};
 use duet_kernel::machine::{Instance, Machine};
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
@@ -12,7 +13,8 @@ use duet_kernel::value::Value;
 use super::choice::Choices;
 use super::session::{LIMITS, Session};
 
-/// Programs whose heaps are frozen while the last expression is being evaluated; each leaves something of every kind behind.
+/// Programs of whose heaps snapshots are taken while the last expression is being evaluated; each
+/// leaves something of every kind behind.
 const PROGRAMS: [&str; 6] = [
     "(define (count n) (if (= n 0) 0 (+ 1 (count (- n 1))))) (count 100000)",
     "(define k #f) (define (f a . b) (call/cc (lambda (q) (set! k q) (f (list a b) 'x \"text\" #\\c 1.1 1/3 (expt 7 40) (sqrt -2)))))
@@ -30,7 +32,6 @@ const PROGRAMS: [&str; 6] = [
 const FUEL: u64 = 600;
 
 struct Specimen {
-    frozen: Image,
     root: Chunk,
     chunks: Vec<Chunk>,
 }
@@ -63,12 +64,10 @@ fn specimen(session: &Session, units: &[usize]) -> Specimen {
         .run(&mut instance, code, &mut { FUEL })
         .expect("the programs are small");
     let parked = machine.capture(&mut instance, code).expect("the programs do not end");
-    let frozen = freeze_instance(&instance, &[parked], code).expect("all code has names");
     instance.heap.root(parked).expect("the programs are small");
     instance.heap.collect_major(&mut [], code);
     let snapshot = image::snapshot(&mut instance.heap, code).expect("all code has names");
     Specimen {
-        frozen,
         root: snapshot.root,
         chunks: snapshot.chunks,
     }
@@ -80,20 +79,11 @@ pub fn run(bytes: &[u8]) {
     COLLECTION.with(|collection| {
         let specimen = choices.of(&collection.specimens);
         let code = &collection.session.code;
-        if choices.below(2) == 0 {
-            let (root, chunks) = damaged(&mut choices, &specimen.frozen.root, &specimen.frozen.chunks);
-            let image = Image { root, chunks };
-            if let Ok((instance, values)) = thaw_instance(&image, LIMITS, code) {
-                use_up(instance, code, values);
-            }
-        } else {
-            let (root, chunks) = damaged(&mut choices, &specimen.root, &specimen.chunks);
-            let chunks: BTreeMap<ChunkName, Vec<u8>> =
-                chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)).collect();
-            let restored = restore_instance(&root, LIMITS, &mut |name| chunks.get(&name).cloned(), code);
-            if let Ok(instance) = restored {
-                use_up(instance, code, Vec::new());
-            }
+        let (root, chunks) = damaged(&mut choices, &specimen.root, &specimen.chunks);
+        let chunks: BTreeMap<ChunkName, Vec<u8>> = chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)).collect();
+        let restored = restore_instance(&root, LIMITS, &mut |name| chunks.get(&name).cloned(), code);
+        if let Ok(instance) = restored {
+            use_up(instance, code);
         }
     });
 }
@@ -133,9 +123,9 @@ fn rename(bytes: &mut [u8], from: ChunkName, to: ChunkName) {
     }
 }
 
-/// Looks at everything, collects, calls what can be called, and freezes again.
-fn use_up(mut instance: Instance, code: &CodeSpace, values: Vec<Value>) {
-    let mut values = values;
+/// Looks at everything, collects, calls what can be called, and takes a snapshot again.
+fn use_up(mut instance: Instance, code: &CodeSpace) {
+    let mut values = Vec::new();
     let globals = instance.heap.register(Register::Globals);
     if globals.is_true() {
         let defined = (0..instance.heap.object_length(globals)).map(|number| instance.heap.field(globals, number));
@@ -157,5 +147,6 @@ fn use_up(mut instance: Instance, code: &CodeSpace, values: Vec<Value>) {
         }
         instance.heap.collect_minor(&mut [&mut values], code);
     }
-    freeze_instance(&instance, &values, code).expect("all code has names");
+    instance.heap.collect_major(&mut [], code);
+    image::snapshot(&mut instance.heap, code).expect("all code has names");
 }

@@ -1,4 +1,5 @@
-//! Any text as a program: it is expanded, compiled, verified and loaded, or refused with messages that point into it.
+//! Any text as a program: it is expanded, compiled, verified and loaded, or refused with messages
+//! that point into it.
 
 use super::session;
 

@@ -1,6 +1,8 @@
-//! The whole way of a text to its value, on a small budget, for the targets that compile and evaluate.
+//! The whole way of a text to its value, on a small budget, for the targets that compile and
+//! evaluate.
 //!
-//! Owns one expander and one code space, which know the standard library; each text gets a top level and an instance of its own.
+//! Owns one expander and one code space, which know the standard library; each text gets a top
+//! level and an instance of its own.
 //! INVARIANT: what a text comes to does not depend on the texts before it.
 //! Read next: `evaluation.rs`.
 
@@ -39,7 +41,8 @@ pub struct Session {
     units: BTreeMap<Name, (Arc<Unit>, usize)>,
     names: Option<Rc<[String]>>,
     texts: u32,
-    /// Whether a text may have defined a library, which later texts would find in the place of a standard one.
+    /// Whether a text may have defined a library, which later texts would find in the place of a
+    /// standard one.
     has_own_libraries: bool,
 }
 
@@ -78,7 +81,8 @@ impl Session {
         }
     }
 
-    /// The names of procedures that a text finds in the library and, behind `kernel/`, in the kernel.
+    /// The names of procedures that a text finds in the library and, behind `kernel/`, in the
+    /// kernel.
     pub fn library_names(&mut self) -> Rc<[String]> {
         Rc::clone(self.names.get_or_insert_with(|| {
             let kernel = self
@@ -96,7 +100,8 @@ impl Session {
         }))
     }
 
-    /// Compiles a text; the numbers of the units to be evaluated, in order, or what is wrong with the text.
+    /// Compiles a text; the numbers of the units to be evaluated, in order, or what is wrong with
+    /// the text.
     ///
     /// # Errors
     /// The messages.
@@ -144,7 +149,8 @@ impl Session {
         format!("{} {}", error.kind, error.hint().unwrap_or_default())
     }
 
-    /// Makes an instance in which all units but the last one are evaluated, and the procedure that evaluates that one; nothing if they do not fit.
+    /// Makes an instance in which all units but the last one are evaluated, and the procedure that
+    /// evaluates that one; nothing if they do not fit.
     pub fn instance(&self, machine: &mut Machine, units: &[usize]) -> Option<(Instance, duet_kernel::value::Value)> {
         let mut instance = Instance::new(LIMITS);
         let (own, libraries) = units.split_last()?;

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::program::{Observation, Owner, Program, Transcript, WatchName};
+use crate::program::{LogEntry, Owner, Program, Told, WatchName};
 
 /// The key of one compared sequence: the events of a watch in a round, and their source if sources
 /// are compared one by one.
@@ -73,7 +73,7 @@ pub(crate) fn compare(program: &Program, ours: &Transcript, reference: &Transcri
     // happened, nor from then on about actors that react to those facts, or to such actors.
     let watchers = program.watchers();
     let strayed = strayed(program, lost);
-    let is_asked = |entry: &&Observation| {
+    let is_asked = |entry: &&LogEntry| {
         let concerns_lost = |(round, fact): &(usize, String)| *round == entry.round && concerns(entry, fact);
         let owner = match entry.watch {
             WatchName::Watch(watch) => watchers.get(&watch).copied(),
@@ -85,8 +85,8 @@ pub(crate) fn compare(program: &Program, ours: &Transcript, reference: &Transcri
         };
         !lost.iter().any(concerns_lost) && !strayed.iter().any(concerns_strayed)
     };
-    let ours: Vec<Observation> = ours.entries.iter().filter(is_asked).cloned().collect();
-    let theirs: Vec<Observation> = reference.entries.iter().filter(is_asked).cloned().collect();
+    let ours: Vec<LogEntry> = ours.entries.iter().filter(is_asked).cloned().collect();
+    let theirs: Vec<LogEntry> = reference.entries.iter().filter(is_asked).cloned().collect();
     match difference(program, &ours, &theirs, &cut) {
         None => Agreement::Explained(STOP_HOOK),
         Some(difference) => Agreement::Different(difference),
@@ -137,7 +137,7 @@ fn syncs_cut_short(told: &Transcript) -> Vec<(usize, WatchName)> {
 }
 
 /// Says whether an entry may be about a fact `<fact owner number>`.
-fn concerns(entry: &Observation, fact: &str) -> bool {
+fn concerns(entry: &LogEntry, fact: &str) -> bool {
     let mut words = fact.trim_end_matches('>').split(' ').skip(1);
     let (owner, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let text = &entry.text;
@@ -150,8 +150,8 @@ fn concerns(entry: &Observation, fact: &str) -> bool {
 /// Finds a difference; in the rounds of `cut` one sequence may be the beginning of the other.
 fn difference(
     program: &Program,
-    ours: &[Observation],
-    reference: &[Observation],
+    ours: &[LogEntry],
+    reference: &[LogEntry],
     cut: &[(usize, WatchName)],
 ) -> Option<Difference> {
     let (ours, reference) = (sequences(program, ours), sequences(program, reference));
@@ -171,7 +171,7 @@ fn difference(
     })
 }
 
-fn sequences(program: &Program, entries: &[Observation]) -> BTreeMap<Key, Vec<String>> {
+fn sequences(program: &Program, entries: &[LogEntry]) -> BTreeMap<Key, Vec<String>> {
     let mut sequences: BTreeMap<Key, Vec<String>> = BTreeMap::new();
     for entry in entries {
         let source = program.is_reactive.then_some(entry.source);

@@ -34,7 +34,6 @@ pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run<P>) {
         branch: BranchName::new("main").expect("a name"),
         owner: "parity".to_owned(),
         genesis: Genesis {
-            version: VERSION,
             program: IOValue::new(true),
             manifest: Manifest::of(&["*"]),
             limits: Limits::default(),

@@ -23,7 +23,7 @@ use duet_runtime::state::refusal::Refusal;
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
-use crate::program::{Fact, Observation, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName};
+use crate::program::{Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName};
 
 /// The received events and the number of the present round.
 type Log = Arc<Mutex<(usize, Transcript)>>;
@@ -270,7 +270,7 @@ impl Body {
     fn note(&self, watch: WatchName, text: String, source: Option<Owner>) {
         let mut log = lock(&self.log);
         let round = log.0;
-        log.1.entries.push(Observation {
+        log.1.entries.push(LogEntry {
             round,
             watch,
             text,

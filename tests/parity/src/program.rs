@@ -101,9 +101,9 @@ pub(crate) struct Program {
     pub(crate) rounds: Vec<Round>,
 }
 
-/// An event of a watch, or the answer of a sync.
+/// An event of a watch, or the answer to a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Observation {
+pub(crate) struct LogEntry {
     pub(crate) round: usize,
     pub(crate) watch: WatchName,
     pub(crate) text: String,
@@ -121,8 +121,8 @@ pub(crate) enum WatchName {
 
 /// The outcome of a run of a program.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Transcript {
-    pub(crate) entries: Vec<Observation>,
+pub(crate) struct Told {
+    pub(crate) entries: Vec<LogEntry>,
     /// Facts, by round, that a stop hook asserted where the facet around it was stopping too.
     pub(crate) lost_to_stopping: Vec<(usize, String)>,
     /// How often each operation was performed, on the side that counts them.

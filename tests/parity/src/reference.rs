@@ -19,9 +19,7 @@ use syndicate::error::error;
 use syndicate::schemas::dataspace::Observe;
 use syndicate::schemas::dataspace_patterns as p;
 
-use crate::program::{
-    Fact, Observation, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName, fact_text,
-};
+use crate::program::{Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName, fact_text};
 
 /// The number of idle rounds of the scheduler after which nothing is under way.
 const QUIET: u32 = 12;
@@ -61,7 +59,7 @@ impl Shared {
     fn note(&self, watch: WatchName, text: String, source: Option<Owner>) {
         self.activity.fetch_add(1, Ordering::Relaxed);
         let round = self.round.load(Ordering::Relaxed) as usize;
-        lock(&self.told).entries.push(Observation {
+        lock(&self.told).entries.push(LogEntry {
             round,
             watch,
             text,

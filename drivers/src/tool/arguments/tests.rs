@@ -1,4 +1,4 @@
-//! Payloads that fit their description, and the messages for those that do not.
+//! Tests of payloads that fit their description, and of the messages for others.
 
 #![allow(
     clippy::unwrap_used,

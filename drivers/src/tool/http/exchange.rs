@@ -1,7 +1,7 @@
 //! One request on a connection of its own, and its response.
 //!
 //! INVARIANT: a failure of the kind `unavailable` means that the request was not sent.
-//! It does not decide whom to speak to; `http.rs` has.
+//! It does not check the list of hosts; `http.rs` does.
 //! Read next: `http.rs`.
 
 use std::sync::{Arc, OnceLock};
@@ -23,38 +23,38 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-use super::Order;
-use crate::tool::Outcome;
+use super::Exchange;
 use crate::tool::arguments::{content, dictionary, integer};
 use crate::tool::failure::Kind;
+use crate::tool::interface::Outcome;
 
-/// Makes the exchange within its time.
-pub(super) async fn exchange(order: Order) -> Outcome {
-    let limit_ms = order.timeout_ms;
+/// Performs an exchange within its time limit.
+pub(super) async fn perform(exchange: Exchange) -> Outcome {
+    let limit_ms = exchange.timeout_ms;
     let late = |_| {
         let message = format!("the server gave no answer within {limit_ms} ms; the request may have had its effect");
         Err(Kind::Timeout.with(message, [("timeout-ms", integer(limit_ms))]))
     };
-    timeout(Duration::from_millis(limit_ms), converse(order))
+    timeout(Duration::from_millis(limit_ms), converse(exchange))
         .await
         .unwrap_or_else(late)
 }
 
-async fn converse(order: Order) -> Outcome {
-    let place = format!("{}:{}", order.host, order.port);
+async fn converse(exchange: Exchange) -> Outcome {
+    let server = format!("{}:{}", exchange.host, exchange.port);
     let unavailable =
-        |error: &dyn std::fmt::Display| Kind::Unavailable.because(format!("`{place}` cannot be reached: {error}"));
-    let address = (order.host.trim_matches(['[', ']']), order.port);
+        |error: &dyn std::fmt::Display| Kind::Unavailable.because(format!("`{server}` cannot be reached: {error}"));
+    let address = (exchange.host.trim_matches(['[', ']']), exchange.port);
     let stream = TcpStream::connect(address).await.map_err(|error| unavailable(&error))?;
-    if !order.is_secure {
-        return send(stream, order).await;
+    if !exchange.is_secure {
+        return send(stream, exchange).await;
     }
     let name = ServerName::try_from(address.0.to_owned()).map_err(|error| unavailable(&error))?;
     let secured = TlsConnector::from(configuration()?).connect(name, stream).await;
-    send(secured.map_err(|error| unavailable(&error))?, order).await
+    send(secured.map_err(|error| unavailable(&error))?, exchange).await
 }
 
-/// What is trusted, found out once.
+/// Returns the TLS configuration; it is made once.
 fn configuration() -> Result<Arc<ClientConfig>, ToolFailure> {
     static CONFIGURATION: OnceLock<Option<Arc<ClientConfig>>> = OnceLock::new();
     let make = || {
@@ -73,44 +73,48 @@ fn configuration() -> Result<Arc<ClientConfig>, ToolFailure> {
         .ok_or_else(|| Kind::Failed.because("TLS cannot be set up"))
 }
 
-async fn send(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, order: Order) -> Outcome {
+async fn send(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, exchange: Exchange) -> Outcome {
     let failed = |error: hyper::Error| Kind::Failed.because(format!("the exchange failed: {error}"));
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-    let limit_bytes = order.output_limit_bytes;
-    let request = request(order)?;
+    let limit_bytes = exchange.output_limit_bytes;
+    let request = request(exchange)?;
     let conversation = async move {
         let response = sender.send_request(request).await.map_err(failed)?;
         receive(response, limit_bytes).await
     };
-    // The connection ends with the conversation, whichever side is done first.
+    // The connection must be polled for the conversation to proceed; it may end first.
     tokio::pin!(connection);
     tokio::pin!(conversation);
     tokio::select! {
-        told = &mut conversation => told,
+        outcome = &mut conversation => outcome,
         _ = &mut connection => conversation.await,
     }
 }
 
-fn request(order: Order) -> Result<Request<Full<Bytes>>, ToolFailure> {
+fn request(exchange: Exchange) -> Result<Request<Full<Bytes>>, ToolFailure> {
     let refuse = |what: &str| Kind::BadArgument.because(format!("the request cannot be sent: {what}"));
-    let path = order.url.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    let host = order
+    let path = exchange
+        .url
+        .path_and_query()
+        .map_or("/", |path| path.as_str())
+        .to_owned();
+    let host = exchange
         .url
         .authority()
-        .map_or(order.host, |authority| authority.as_str().to_owned());
-    let mut request = Request::builder().method(order.method).uri(path);
+        .map_or(exchange.host, |authority| authority.as_str().to_owned());
+    let mut request = Request::builder().method(exchange.method).uri(path);
     let headers = request.headers_mut().ok_or_else(|| refuse("its URL has no path"))?;
     headers.insert(
         HOST,
         HeaderValue::from_str(&host).map_err(|_| refuse("its host cannot be named"))?,
     );
-    headers.extend(order.headers);
+    headers.extend(exchange.headers);
     request
-        .body(Full::new(Bytes::from(order.body)))
+        .body(Full::new(Bytes::from(exchange.body)))
         .map_err(|error| refuse(&error.to_string()))
 }
 
-/// Takes the response in, as far as it is wanted.
+/// Reads the response, and at most `limit_bytes` of its body.
 async fn receive(response: Response<Incoming>, limit_bytes: u64) -> Outcome {
     let (head, mut body) = response.into_parts();
     let mut bytes: Vec<u8> = Vec::new();
@@ -135,7 +139,7 @@ async fn receive(response: Response<Incoming>, limit_bytes: u64) -> Outcome {
     ]))
 }
 
-/// Makes a dictionary of headers; several of one name are joined by commas, as HTTP has it.
+/// Makes a dictionary of headers; several of one name are joined by commas, as HTTP allows.
 fn headers_value(headers: &HeaderMap) -> IOValue {
     let names = headers.keys().map(|name| {
         let values: Vec<_> = headers

@@ -1,4 +1,6 @@
-//! Exchanges with servers of this process, and those that are refused before anything is sent.
+//! Tests of exchanges with servers of this process, and of requests that are refused before
+//! anything is sent.
+
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -9,9 +11,9 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use super::*;
-use crate::tool::keeper::Keeper;
+use crate::tool::undo_log::UndoLog;
 
-/// Answers one connection with `response`; returns the port and, later, what was asked.
+/// Answers one connection with `response`; returns the port and a receiver of the request.
 fn serve(response: String) -> (u16, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -29,7 +31,7 @@ fn serve(response: String) -> (u16, std::thread::JoinHandle<String>) {
                 .split_once("content-length: ")
                 .map_or(0, |(_, rest)| rest.split("\r\n").next().unwrap().parse().unwrap());
             if length == 0 || body.is_some_and(|body| body >= wanted) {
-                // A caller who has enough hangs up before it has read everything.
+                // A caller with a limit closes the connection before it has read everything.
                 let _ = stream.write_all(response.as_bytes());
                 return text;
             }
@@ -42,7 +44,7 @@ fn call(tool: &Http, payload: &str) -> Outcome {
     let context = Context {
         key: "key-1".to_owned(),
         tool: tool.description().name.to_string(),
-        keeper: Keeper::default(),
+        undo_log: UndoLog::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

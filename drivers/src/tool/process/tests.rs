@@ -1,4 +1,4 @@
-//! Programs that end, fail, flood, linger or leave children behind.
+//! Tests of programs that end, fail, write much, run long or leave children behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn call_in(root: &TempDir, payload: &str) -> Outcome {
             Context {
                 key: "k".to_owned(),
                 tool: String::new(),
-                keeper: crate::tool::keeper::Keeper::default(),
+                undo_log: crate::tool::undo_log::UndoLog::default(),
             },
         )
         .await
@@ -66,7 +66,7 @@ fn field(value: &IOValue, name: &'static str) -> IOValue {
 }
 
 fn is_alive(pid: &str) -> bool {
-    // A zombie is dead; its entry only waits for a parent to look.
+    // A zombie has ended; its entry waits until a parent reads the status.
     fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
@@ -241,7 +241,7 @@ fn a_call_that_is_abandoned_leaves_no_process() {
             Context {
                 key: "k".to_owned(),
                 tool: String::new(),
-                keeper: crate::tool::keeper::Keeper::default(),
+                undo_log: crate::tool::undo_log::UndoLog::default(),
             },
         );
         let written = async {

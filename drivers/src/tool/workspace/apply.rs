@@ -1,9 +1,11 @@
-//! Files replaced in four steps: looked at, kept in the journal, replaced, told of.
+//! Replacing files in four steps: planning, recording the undo note, replacing, describing the
+//! result.
 //!
-//! INVARIANT: nothing is replaced before it is kept; calls that replace files of one workspace take their turns, so that what one of them found
-//! is what it replaces. A call that is repeated after a crash replaces what its first attempt found, and tells of that.
+//! INVARIANT: no file is replaced before its undo note is durable. Calls of one workspace replace
+//! files one after the other, so a call replaces what it found. A call that is repeated after a
+//! crash replaces, and reports, what its first attempt found.
 //! It does not choose what to write; the tools do.
-//! Read next: `tool/workspace/restore.rs`.
+//! Read next: `tool/workspace/change.rs`.
 
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -14,76 +16,77 @@ use cap_std::fs::{Dir, OpenOptions, Permissions, PermissionsExt as _};
 use duet_runtime::driver::ToolFailure;
 
 use super::Workspace;
-use super::change::{Change, Replacement, State, changes, content_of, keep};
+use super::change::{Change, Replacement, State, changes, content_of, record};
 use crate::tool::failure::Kind;
-use crate::tool::keeper::{Keeper, Kept};
-use crate::tool::{Call, Outcome, off_thread};
+use crate::tool::interface::{Call, Outcome, off_thread};
+use crate::tool::undo_log::{UndoLog, UndoNote};
 
-/// Tells apart the temporary files of calls at the same time.
+/// Numbers temporary files, so that concurrent calls use different ones.
 static TEMPORARY_NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Does what `plan` finds is to be done, and tells of it with `tell`.
-pub(crate) fn carry_out(
+/// Makes the replacements that `plan` returns, and makes the result with `describe`.
+pub(crate) fn apply(
     workspace: &Arc<Workspace>,
-    keeper: Keeper,
+    undo_log: UndoLog,
     plan: impl FnOnce(&Workspace) -> Result<Vec<Replacement>, ToolFailure> + Send + 'static,
-    tell: impl FnOnce(&[Change], &Kept) -> Outcome + Send + 'static,
+    describe: impl FnOnce(&[Change], &UndoNote) -> Outcome + Send + 'static,
 ) -> Call {
     let workspace = Arc::clone(workspace);
     Box::pin(async move {
         let _turn = Arc::clone(&workspace.writing).lock_owned().await;
-        let place = Arc::clone(&workspace);
-        let replacements = off_thread(move || plan(&place)).await?;
-        let kept = keep(&keeper, replacements).await?;
+        let planned = Arc::clone(&workspace);
+        let replacements = off_thread(move || plan(&planned)).await?;
+        let recorded = record(&undo_log, replacements).await?;
         off_thread(move || {
-            let changes = changes(&kept.note);
+            let changes = changes(&recorded.note);
             for change in &changes {
                 if workspace.is_pending(change)? {
-                    workspace.put(change, &change.after, content_of(&change.after, &kept))?;
+                    workspace.put(change, &change.after, content_of(&change.after, &recorded))?;
                 }
             }
-            tell(&changes, &kept)
+            describe(&changes, &recorded)
         })
         .await
     })
 }
 
 impl Workspace {
-    /// Finds the path by which a file is known: relative to the root, without detours and, but for its end, without links.
+    /// Resolves a path: relative to the root, without `.` and `..`, and without links except for
+    /// the last component.
     ///
     /// # Errors
-    /// `outside-root` if it leads out.
-    pub(crate) fn settle(&self, named: &Path) -> Result<PathBuf, ToolFailure> {
+    /// `outside-root` if it leads outside the root.
+    pub(crate) fn resolve(&self, named: &Path) -> Result<PathBuf, ToolFailure> {
         let explain = |error: io::Error| self.explain(named, &error);
-        let mut settled = PathBuf::new();
+        let mut resolved = PathBuf::new();
         let mut components = named.components().peekable();
         while let Some(component) = components.next() {
             match component {
                 Component::CurDir => {}
-                Component::ParentDir if settled.pop() => {}
+                Component::ParentDir if resolved.pop() => {}
                 Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-                    // The library says in which words a way out is refused.
+                    // The library's error says how the path leads out.
                     self.dir().symlink_metadata(named).map_err(explain)?;
                     return Err(Kind::OutsideRoot.because(format!("`{}` leads outside the root", named.display())));
                 }
-                Component::Normal(name) => settled.push(name),
+                Component::Normal(name) => resolved.push(name),
             }
             let is_link = || {
                 self.dir()
-                    .symlink_metadata(&settled)
+                    .symlink_metadata(&resolved)
                     .is_ok_and(|metadata| metadata.is_symlink())
             };
             if components.peek().is_some() && is_link() {
-                settled = self.dir().canonicalize(&settled).map_err(explain)?;
+                resolved = self.dir().canonicalize(&resolved).map_err(explain)?;
             }
         }
-        Ok(settled)
+        Ok(resolved)
     }
 
-    /// Puts something else in the place of what a change is about; `bytes` is the content of a file.
+    /// Brings the file of a change into `state`; `bytes` is the content of a file.
     ///
     /// # Errors
-    /// What the system refuses; `failed` if a content is missing.
+    /// The system's error; `failed` if the content is missing.
     pub fn put(&self, change: &Change, state: &State, bytes: Option<&[u8]>) -> Result<(), ToolFailure> {
         let path = &change.path;
         let explain = |error: io::Error| self.explain(path, &error);
@@ -101,7 +104,7 @@ impl Workspace {
         }
     }
 
-    /// Removes a file, and the directories that were made for it if nothing else is in them.
+    /// Removes a file, and the directories that were made for it if they are empty.
     fn remove(&self, path: &Path, made: Option<&Path>) -> io::Result<()> {
         match self.dir().remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -118,8 +121,12 @@ impl Workspace {
             }
             lowest = above.parent();
         }
-        // The name is gone from the disk only when the directory that held it is there without it.
-        match lowest.map(|home| self.dir().open(or_here(home)).and_then(|home| home.sync_all())) {
+        // The name is gone from the disk only when its directory is synced.
+        match lowest.map(|directory| {
+            self.dir()
+                .open(or_current(directory))
+                .and_then(|directory| directory.sync_all())
+        }) {
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
             Some(_) | None => Ok(()),
         }
@@ -129,13 +136,13 @@ impl Workspace {
         self.remove(path, None)?;
         self.dir().symlink_contents(target, path)?;
         self.dir()
-            .open(or_here(path.parent().unwrap_or(Path::new(""))))?
+            .open(or_current(path.parent().unwrap_or(Path::new(""))))?
             .sync_all()
     }
 }
 
-/// The directory of a path's parent, which is empty for one in the root.
-fn or_here(parent: &Path) -> &Path {
+/// Returns `.` for the empty parent of a path in the root.
+fn or_current(parent: &Path) -> &Path {
     if parent.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -143,33 +150,34 @@ fn or_here(parent: &Path) -> &Path {
     }
 }
 
-/// Writes beside the file, then puts the new one in its place.
+/// Writes a temporary file beside the file, then renames it.
 fn replace(dir: &Dir, path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let (parent, name) = (or_here(path.parent().unwrap_or(Path::new(""))), path.file_name());
+    let (parent, name) = (or_current(path.parent().unwrap_or(Path::new(""))), path.file_name());
     let name = Path::new(name.ok_or(io::ErrorKind::InvalidInput)?);
     let is_parent_made = !dir.try_exists(parent)?;
     dir.create_dir_all(parent)?;
-    let home = dir.open_dir(parent)?;
-    let temporary = write_temporary(&home, bytes, permissions)?;
-    home.rename(&temporary, &home, name)
-        .inspect_err(|_| discard(&home, &temporary))?;
-    // The new names are on disk only when the directories that hold them are.
-    home.open(".")?.sync_all()?;
+    let directory = dir.open_dir(parent)?;
+    let temporary = write_temporary(&directory, bytes, permissions)?;
+    directory
+        .rename(&temporary, &directory, name)
+        .inspect_err(|_| discard(&directory, &temporary))?;
+    // The new names are on disk only when their directories are synced.
+    directory.open(".")?.sync_all()?;
     if is_parent_made {
         for ancestor in parent.ancestors().skip(1) {
-            dir.open(or_here(ancestor))?.sync_all()?;
+            dir.open(or_current(ancestor))?.sync_all()?;
         }
     }
     Ok(())
 }
 
-/// Writes the bytes to a file of another name and waits until they are on disk; leaves nothing behind if that fails.
-fn write_temporary(home: &Dir, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<PathBuf> {
+/// Writes the bytes to a temporary file and syncs it; removes the file if that fails.
+fn write_temporary(directory: &Dir, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<PathBuf> {
     let (path, mut file) = loop {
         let path = PathBuf::from(format!(".duet-{}.tmp", TEMPORARY_NEXT.fetch_add(1, Ordering::Relaxed)));
-        match home.open_with(&path, OpenOptions::new().write(true).create_new(true)) {
+        match directory.open_with(&path, OpenOptions::new().write(true).create_new(true)) {
             Ok(file) => break (path, file),
-            // Left by a process that died, or in use by another one.
+            // A process that died has left it, or another process uses it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -179,11 +187,11 @@ fn write_temporary(home: &Dir, bytes: &[u8], permissions: Option<Permissions>) -
         file.write_all(bytes)?;
         file.sync_all()
     };
-    fill().inspect_err(|_| discard(home, &path))?;
+    fill().inspect_err(|_| discard(directory, &path))?;
     Ok(path)
 }
 
-/// Removes a temporary file; that it stays is not worth hiding the first error for.
-fn discard(home: &Dir, path: &Path) {
-    let _ = home.remove_file(path);
+/// Removes a temporary file; an error is dropped, because the caller reports an earlier one.
+fn discard(directory: &Dir, path: &Path) {
+    let _ = directory.remove_file(path);
 }

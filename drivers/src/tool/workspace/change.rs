@@ -1,8 +1,10 @@
-//! What a tool replaces in the workspace, so that it can be put back: a file as it was and as it will be.
+//! The changes of files that a call makes, with their states before and after, so that they can be
+//! undone.
 //!
-//! INVARIANT: a change is made only where the file still is as the note says, so what is overwritten is always what was kept.
+//! INVARIANT: a change is made only while the file is still as the undo note says, so overwritten
+//! content is always recorded content.
 //! It does not choose what to write; the tools do.
-//! Read next: `tool/workspace/restore.rs`.
+//! Read next: `tool/workspace/apply.rs`.
 
 use std::fmt;
 use std::io::{self, Read as _};
@@ -15,39 +17,39 @@ use preserves::{IOValue, Value, ValueImpl};
 use super::Workspace;
 use crate::tool::arguments::{self, integer, path_value};
 use crate::tool::failure::Kind;
-use crate::tool::keeper::{Keeper, Kept};
+use crate::tool::undo_log::{UndoLog, UndoNote};
 
-/// The largest file that can be kept, and so replaced, in bytes.
+/// The maximum length of a file that can be recorded, and so replaced, in bytes.
 pub const KEPT_BYTES_MAX: u64 = 100_000_000;
 
-/// The label of a change among other notes.
+/// The label of a change in an undo note.
 const LABEL: &str = "workspace-change";
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing.
+    /// The path does not exist.
     Absent,
     /// A file.
     File {
-        /// The name of its content.
+        /// The hash of its content.
         content: BlobHash,
-        /// The content's length.
+        /// The content's length, in bytes.
         size_bytes: u64,
         /// The permission bits.
         mode: u32,
     },
     /// A symbolic link.
     Link {
-        /// What it names.
+        /// The path that it names.
         target: PathBuf,
     },
-    /// A directory or something special, which no tool replaces.
+    /// A directory or a special file, which no tool replaces.
     Other,
 }
 
 impl State {
-    /// Says whether the two have the same content, whatever the permissions.
+    /// Says whether both have the same content, whatever their permissions.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File { content, .. }, Self::File { content: other, .. }) => content == other,
@@ -96,7 +98,7 @@ impl State {
     }
 }
 
-/// For people: what is there, without its content.
+/// Describes the state for people, without the content.
 impl fmt::Display for State {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -120,16 +122,16 @@ fn fields(value: &IOValue) -> Option<(String, Vec<IOValue>)> {
     ))
 }
 
-/// One file that a call replaces.
+/// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file, relative to the root; no link leads to it.
+    /// The file, relative to the root, without links.
     pub path: PathBuf,
-    /// What is there before.
+    /// The state before.
     pub before: State,
-    /// What is there afterwards.
+    /// The state afterwards.
     pub after: State,
-    /// The topmost directory that is made for it, if one is.
+    /// The topmost directory that is made for the file, if any.
     pub made: Option<PathBuf>,
 }
 
@@ -157,7 +159,7 @@ impl Change {
     }
 }
 
-/// Reads the changes that a note tells of; none if it tells of something else.
+/// Reads the changes in an undo note; none if it is of another kind.
 pub fn changes(note: &IOValue) -> Vec<Change> {
     let Some(items) = note.as_sequence() else {
         return Vec::new();
@@ -165,26 +167,26 @@ pub fn changes(note: &IOValue) -> Vec<Change> {
     items.filter_map(|item| Change::decode(&item.into())).collect()
 }
 
-/// A file as it is, with its content.
+/// The state of a path, with the content of a file.
 #[derive(Debug)]
 pub struct Found {
-    /// What is there.
+    /// The state.
     pub state: State,
     /// The content of a file.
     pub content: Option<Blob>,
 }
 
-/// A file that is to be replaced, with both contents.
+/// A change with the contents before and after.
 pub(crate) struct Replacement {
     pub(crate) change: Change,
     pub(crate) contents: Vec<Blob>,
 }
 
 impl Workspace {
-    /// Looks at what is at a path, which no link leads to, and reads it.
+    /// Reads the state of a path without links, and the content of a file.
     ///
     /// # Errors
-    /// What the system refuses; `output-limit` for a file above [`KEPT_BYTES_MAX`].
+    /// The system's error; `output-limit` for a file above [`KEPT_BYTES_MAX`].
     pub fn look(&self, path: &Path) -> Result<Found, ToolFailure> {
         let explain = |error: io::Error| self.explain(path, &error);
         let bare = |state| Ok(Found { state, content: None });
@@ -217,10 +219,11 @@ impl Workspace {
         })
     }
 
-    /// Says how replacing the file at `path`, which no link leads to, by `after` will change the workspace. `None` deletes it.
+    /// Plans to replace the file at `path`, a path without links, by `after`; `None` deletes the
+    /// file.
     ///
     /// # Errors
-    /// As [`look`](Self::look).
+    /// Those of [`look`](Self::look).
     pub(crate) fn replacement(&self, path: &Path, after: Option<Vec<u8>>) -> Result<Replacement, ToolFailure> {
         const MODE_NEW: u32 = 0o644;
         let Found { state, content } = self.look(path)?;
@@ -254,10 +257,11 @@ impl Workspace {
         missing.last().map(Path::to_owned)
     }
 
-    /// Requires that a file is still as it was when it was kept, or already as it is to be; says whether it is to be replaced.
+    /// Says whether a change is still to be made: true if the file is in its state before, false if
+    /// it is in its state afterwards.
     ///
     /// # Errors
-    /// `conflict` if somebody else has changed it meanwhile.
+    /// `conflict` if another process has changed the file.
     pub(crate) fn is_pending(&self, change: &Change) -> Result<bool, ToolFailure> {
         let now = self.look(&change.path)?.state;
         if now.is_like(&change.after) {
@@ -273,27 +277,27 @@ impl Workspace {
     }
 }
 
-/// Tells the journal what is about to be replaced; returns it as the call's first attempt found it, with the contents.
+/// Records the replacements in the undo log; returns the undo note of the call's first attempt.
 ///
 /// # Errors
-/// Those of [`Keeper::keep`].
-pub(crate) async fn keep(keeper: &Keeper, replacements: Vec<Replacement>) -> Result<Kept, ToolFailure> {
+/// Those of [`UndoLog::record`].
+pub(crate) async fn record(undo_log: &UndoLog, replacements: Vec<Replacement>) -> Result<UndoNote, ToolFailure> {
     let (changes, contents): (Vec<_>, Vec<_>) = replacements.into_iter().map(|one| (one.change, one.contents)).unzip();
     let note = IOValue::new(changes.iter().map(Change::encode).collect::<Vec<_>>());
     let contents = contents.into_iter().flatten().collect();
-    keeper.keep(Kept { note, contents }).await
+    undo_log.record(UndoNote { note, contents }).await
 }
 
-/// Finds the content that a state names among those that were kept.
-pub(crate) fn content_of<'a>(state: &State, kept: &'a Kept) -> Option<&'a [u8]> {
+/// Finds the content of a state in an undo note.
+pub(crate) fn content_of<'a>(state: &State, note: &'a UndoNote) -> Option<&'a [u8]> {
     let State::File { content, .. } = state else {
         return None;
     };
-    let blob = kept.contents.iter().find(|blob| blob.hash() == *content);
+    let blob = note.contents.iter().find(|blob| blob.hash() == *content);
     blob.map(Blob::as_bytes)
 }
 
-/// Reads a file of at most so many bytes.
+/// Reads a file; returns nothing if it is longer than `length_bytes_max`.
 pub(crate) fn read_within(dir: &Dir, path: &Path, length_bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     dir.open(path)?.take(length_bytes_max + 1).read_to_end(&mut bytes)?;

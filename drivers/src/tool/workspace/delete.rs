@@ -1,6 +1,7 @@
-//! `workspace/delete`: a file's end.
+//! `workspace/delete`: deletes a file.
 //!
-//! INVARIANT: when the call has returned, the name is gone, also after a crash; nothing but a file or a link is ever deleted.
+//! INVARIANT: when the call has returned, the name is gone, also after a crash; only a file or a
+//! link is deleted.
 //! It does not delete directories.
 //! Read next: `tool/process.rs`.
 
@@ -13,13 +14,13 @@ use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::Workspace;
-use super::apply::carry_out;
+use super::apply::apply;
 use super::change::{Change, Replacement, State};
 use super::write::previous;
 use crate::tool::arguments::{Arguments, dictionary, path};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
-use crate::tool::keeper::Kept;
-use crate::tool::{Call, Context, Outcome, Tool};
+use crate::tool::interface::{Call, Context, Outcome, Tool};
+use crate::tool::undo_log::UndoNote;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/delete"),
@@ -29,7 +30,7 @@ static DESCRIPTION: Description = Description {
         "{previous: what was in it, a string or bytevector, or false if it had more than 1 MiB or was a link}",
     ),
     effect: EffectClass::Reversible,
-    // A repeated call finds in the journal what its first attempt deleted.
+    // A repeated call gets the undo note of its first attempt from the journal.
     idempotent: true,
     timeout_ms: Some(60_000),
     needs: &["fs.write"],
@@ -63,25 +64,26 @@ impl Tool for Delete {
         let shown = named.clone();
         let workspace = Arc::clone(&self.workspace);
         let plan = move |workspace: &Workspace| plan(workspace, &named);
-        let tell = move |changes: &[Change], kept: &Kept| tell(&workspace, &shown, changes, kept);
-        carry_out(&self.workspace, context.keeper, plan, tell)
+        let describe = move |changes: &[Change], recorded: &UndoNote| describe(&workspace, &shown, changes, recorded);
+        apply(&self.workspace, context.undo_log, plan, describe)
     }
 }
 
-/// Of a path where nothing is, nothing is deleted; whether an earlier attempt of the call did so before, the journal knows.
+/// Plans nothing if the path does not exist; the journal knows whether an earlier attempt of the
+/// call deleted it.
 fn plan(workspace: &Workspace, named: &Path) -> Result<Vec<Replacement>, ToolFailure> {
-    let settled = workspace.settle(named)?;
-    match workspace.dir().symlink_metadata(&settled) {
+    let resolved = workspace.resolve(named)?;
+    match workspace.dir().symlink_metadata(&resolved) {
         Ok(metadata) if !metadata.is_symlink() => workspace.require_file(named, &metadata)?,
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(workspace.explain(named, &error)),
     }
-    Ok(vec![workspace.replacement(&settled, None)?])
+    Ok(vec![workspace.replacement(&resolved, None)?])
 }
 
-fn tell(workspace: &Workspace, named: &Path, changes: &[Change], kept: &Kept) -> Outcome {
+fn describe(workspace: &Workspace, named: &Path, changes: &[Change], recorded: &UndoNote) -> Outcome {
     let change = changes.first().filter(|change| change.before != State::Absent);
     let change = change.ok_or_else(|| workspace.explain(named, &io::ErrorKind::NotFound.into()))?;
-    Ok(dictionary([("previous", previous(change, kept))]))
+    Ok(dictionary([("previous", previous(change, recorded))]))
 }

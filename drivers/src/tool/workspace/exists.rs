@@ -1,7 +1,8 @@
-//! `workspace/exists`: whether there is something at a path.
+//! `workspace/exists`: whether a path exists.
 //!
-//! INVARIANT: the answer is no only if there is nothing; whoever may not look, or asks outside the root, is refused.
-//! It does not say what is there.
+//! INVARIANT: the answer is false only if the path does not exist; a missing permission or a path
+//! outside the root is a failure.
+//! It does not say what kind of file it is; `stat.rs` does.
 //! Read next: `tool/workspace/delete.rs`.
 
 use std::borrow::Cow;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use preserves::IOValue;
 
 use super::Workspace;
+use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, path};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
-use crate::tool::{Call, Context, Outcome, Tool, blocking};
+use crate::tool::interface::Outcome;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/exists"),
@@ -32,26 +34,12 @@ static DESCRIPTION: Description = Description {
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct Exists {
-    workspace: Arc<Workspace>,
-}
-
-impl Exists {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
-    }
-}
-
-impl Tool for Exists {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || exists(&workspace, &payload))
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+    ReadingTool {
+        description: &DESCRIPTION,
+        workspace,
+        read: exists,
     }
 }
 

@@ -1,46 +1,32 @@
 //! What `.gitignore` files say of the paths beside and below them.
 //!
-//! INVARIANT: of the rules that match a path, the last one of the lowest file decides; what lies in an ignored directory is ignored, because nobody
-//! looks there.
-//! It does not list directories; `list.rs` and `search.rs` do.
+//! INVARIANT: the lowest file with a rule that matches a path decides; what lies in an ignored
+//! directory is ignored, because it is not searched.
+//! It does not list directories; `list.rs` and `search.rs` do. The matcher is ripgrep's; its walk
+//! is not used, because it knows no directory capabilities.
 //! Read next: `tool/workspace/list.rs`.
 //!
-//! Source: gitignore(5), "Pattern format". Global and per-repository excludes are not looked at: they are no part of the workspace.
+//! Source: gitignore(5), "Pattern format". Global and per-repository excludes are not read, because
+//! they are no part of the workspace.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::Workspace;
 
 /// The name of the files.
 const NAME: &str = ".gitignore";
 
-/// A larger file of rules is not looked at, in bytes.
+/// The maximum length of a file of rules, in bytes; a longer one is not read.
 const RULES_BYTES_MAX: u64 = 1 << 20;
 
-/// The rules of some directories.
+/// The rules of some directories, each below the one before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignored {
-    files: Vec<File>,
-}
-
-/// The rules of one file.
-#[derive(Clone, Debug)]
-struct File {
-    /// The directory it is in, relative to the root; empty for the root.
-    home: PathBuf,
-    rules: Vec<Rule>,
-}
-
-#[derive(Clone, Debug)]
-struct Rule {
-    glob: GlobMatcher,
-    /// Whether it takes back what others ignore.
-    is_exception: bool,
-    /// Whether it is about directories only.
-    is_for_directories: bool,
+    files: Vec<Arc<Gitignore>>,
 }
 
 impl Ignored {
@@ -58,35 +44,20 @@ impl Ignored {
     /// Adds the rules of a directory below.
     pub(crate) fn entering(&self, workspace: &Workspace, home: &Path) -> Self {
         let mut ignored = self.clone();
-        // One that cannot be read, or is no text, ignores nothing; so git has it.
+        // Like git, it takes a file that cannot be read, or is no text, for an empty one.
         if let Some(text) = read(workspace, &home.join(NAME)) {
-            let home = if home == Path::new(".") {
-                PathBuf::new()
-            } else {
-                home.to_owned()
-            };
-            ignored.files.push(File {
-                home,
-                rules: text.lines().filter_map(Rule::parse).collect(),
-            });
+            ignored.files.extend(rules(home, &text).map(Arc::new));
         }
         ignored
     }
 
     /// Says whether a path, relative to the root, is ignored.
     pub(crate) fn includes(&self, path: &Path, is_directory: bool) -> bool {
-        for file in self.files.iter().rev() {
-            let Ok(inside) = path.strip_prefix(&file.home) else {
-                continue;
-            };
-            let mut rules = file.rules.iter().rev();
-            if let Some(rule) =
-                rules.find(|rule| (is_directory || !rule.is_for_directories) && rule.glob.is_match(inside))
-            {
-                return !rule.is_exception;
-            }
-        }
-        false
+        let near = self.files.iter().rev().filter(|rules| path.starts_with(rules.path()));
+        let mut verdicts = near.map(|rules| rules.matched(path, is_directory));
+        verdicts
+            .find(|verdict| !verdict.is_none())
+            .is_some_and(|verdict| verdict.is_ignore())
     }
 }
 
@@ -100,33 +71,16 @@ fn read(workspace: &Workspace, path: &Path) -> Option<String> {
     Some(text)
 }
 
-impl Rule {
-    /// Reads a line; nothing comes of an empty one, a comment, or one that is no pattern.
-    fn parse(line: &str) -> Option<Self> {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
-        if line.is_empty() || line.starts_with('#') {
-            return None;
-        }
-        let (is_exception, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let (is_for_directories, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
-        // A slash at the beginning or within ties the pattern to the file's directory.
-        let pattern = match line.strip_prefix('/') {
-            Some(rest) => rest.to_owned(),
-            None if line.contains('/') => line.to_owned(),
-            None => format!("**/{line}"),
-        };
-        let glob = GlobBuilder::new(&pattern)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .build()
-            .ok()?;
-        Some(Self {
-            glob: glob.compile_matcher(),
-            is_exception,
-            is_for_directories,
-        })
+/// Reads the rules of the directory `home`; a line that is no pattern has no effect.
+fn rules(home: &Path, text: &str) -> Option<Gitignore> {
+    // Paths of entries begin with their directory's, and that of the root is empty.
+    let mut builder = GitignoreBuilder::new(if home == Path::new(".") { Path::new("") } else { home });
+    // Like git, it takes a class that is not closed for no pattern.
+    builder.allow_unclosed_class(false);
+    for line in text.lines() {
+        let _ = builder.add_line(None, line);
     }
+    builder.build().ok()
 }
 
 #[cfg(test)]
@@ -134,17 +88,16 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(rules: &str, path: &str, expected: bool) {
+    fn check(text: &str, path: &str, expected: bool) {
         let (path, is_directory) = path.strip_suffix('/').map_or((path, false), |path| (path, true));
-        let file = File {
-            home: PathBuf::from("sub"),
-            rules: rules.lines().filter_map(Rule::parse).collect(),
+        let rules = rules(Path::new("sub"), text).expect("rules");
+        let ignored = Ignored {
+            files: vec![Arc::new(rules)],
         };
-        let ignored = Ignored { files: vec![file] };
         assert_eq!(
             ignored.includes(Path::new(path), is_directory),
             expected,
-            "{rules:?} on {path}"
+            "{text:?} on {path}"
         );
     }
 

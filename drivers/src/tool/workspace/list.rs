@@ -1,7 +1,8 @@
-//! `workspace/list`: what is in a directory.
+//! `workspace/list`: the entries of a directory.
 //!
-//! INVARIANT: the order is that of the paths' bytes, whatever order the file system keeps.
-//! It does not follow symbolic links: a link is listed as one.
+//! INVARIANT: entries are sorted by the bytes of their paths, whatever the order in the file
+//! system.
+//! It does not follow symbolic links; it lists a link as a link.
 //! Read next: `tool/workspace/stat.rs`.
 
 use std::borrow::Cow;
@@ -16,14 +17,15 @@ use preserves::IOValue;
 
 use super::Workspace;
 use super::ignore::Ignored;
+use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, boolean, dictionary, integer, path, path_value, positive};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::{Call, Context, Outcome, Tool, blocking};
+use crate::tool::interface::Outcome;
 
 const ENTRIES_MAX: u64 = 10_000;
 
-/// Directories of things that are made from others; as a rule not what a program looks for.
+/// Directories of derived files, which a program seldom looks for.
 const DERIVED: [&str; 2] = ["node_modules", "target"];
 
 static DESCRIPTION: Description = Description {
@@ -58,46 +60,32 @@ static DESCRIPTION: Description = Description {
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct List {
-    workspace: Arc<Workspace>,
-}
-
-impl List {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+    ReadingTool {
+        description: &DESCRIPTION,
+        workspace,
+        read: list,
     }
 }
 
-impl Tool for List {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || list(&workspace, &payload))
-    }
-}
-
-/// What the caller wants to see.
-pub(super) struct Wish {
-    /// Whether directories are looked into.
+/// The options of a listing.
+pub(super) struct ListOptions {
+    /// Whether it descends into directories.
     pub(super) is_recursive: bool,
-    /// Whether hidden and ignored entries are wanted too.
+    /// Whether it includes hidden and ignored entries.
     pub(super) is_all: bool,
-    /// How many entries there may be.
+    /// The maximum number of entries.
     pub(super) limit: u64,
 }
 
-/// Something in a directory.
+/// An entry of a directory.
 pub(super) struct Entry {
-    /// Where, relative to the root.
+    /// The path, relative to the root.
     pub(super) path: PathBuf,
-    /// What: file, directory, symlink or other.
+    /// The kind: file, directory, symlink or other.
     pub(super) kind: &'static str,
-    /// The length of a file.
+    /// The length of a file, in bytes; 0 for other kinds.
     pub(super) size_bytes: u64,
 }
 
@@ -105,50 +93,53 @@ fn list(workspace: &Workspace, payload: &IOValue) -> Outcome {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
     let start = arguments.optional("path", path)?;
     let start = start.map_or_else(|| PathBuf::from("."), |start| workspace.inside(start));
-    let wish = Wish {
+    let options = ListOptions {
         is_recursive: arguments.optional("recursive", boolean)?.unwrap_or(false),
         is_all: arguments.optional("all", boolean)?.unwrap_or(false),
         limit: arguments.optional("limit", positive)?.unwrap_or(ENTRIES_MAX),
     };
-    let entries = entries(workspace, &start, &wish)?;
+    let entries = entries(workspace, &start, &options)?;
     let values: Vec<IOValue> = entries.iter().map(value).collect();
     Ok(IOValue::new(values))
 }
 
-/// Finds what is in a directory, in the order of the paths.
-pub(super) fn entries(workspace: &Workspace, start: &Path, wish: &Wish) -> Result<Vec<Entry>, ToolFailure> {
+/// Lists a directory, sorted by path.
+pub(super) fn entries(workspace: &Workspace, start: &Path, options: &ListOptions) -> Result<Vec<Entry>, ToolFailure> {
     let mut entries = Vec::new();
-    let ignored = if wish.is_all {
+    let ignored = if options.is_all {
         Ignored::default()
     } else {
         Ignored::of(workspace, start)
     };
     let mut directories = vec![(start.to_owned(), ignored)];
     while let Some((directory, ignored)) = directories.pop() {
-        match scan(workspace, (&directory, &ignored), wish, &mut entries) {
+        match scan(workspace, (&directory, &ignored), options, &mut entries) {
             Ok(found) => directories.extend(found),
-            // A directory that vanishes while its siblings are listed is as if it had vanished before.
+            // A directory that vanishes during the listing is left out.
             Err(error) if error.kind() == io::ErrorKind::NotFound && directory != start => {}
             Err(error) => return Err(workspace.explain(&directory, &error)),
         }
-        if entries.len() as u64 > wish.limit {
+        if entries.len() as u64 > options.limit {
             let message = format!(
                 "there are more than {} entries in `{}`; list a directory below it, or raise `limit`",
-                wish.limit,
+                options.limit,
                 start.display()
             );
-            return Err(Kind::OutputLimit.with(message, [("limit", integer(wish.limit)), ("path", path_value(start))]));
+            return Err(Kind::OutputLimit.with(
+                message,
+                [("limit", integer(options.limit)), ("path", path_value(start))],
+            ));
         }
     }
     entries.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
     Ok(entries)
 }
 
-/// Adds the entries of one directory, and returns those directories among them that are to be listed.
+/// Adds the entries of one directory; returns the directories among them that must be listed too.
 fn scan(
     workspace: &Workspace,
     (directory, ignored): (&Path, &Ignored),
-    wish: &Wish,
+    options: &ListOptions,
     entries: &mut Vec<Entry>,
 ) -> io::Result<Vec<(PathBuf, Ignored)>> {
     let mut found = Vec::new();
@@ -156,7 +147,7 @@ fn scan(
         let entry = entry?;
         let name = entry.file_name();
         let is_hidden = name.as_bytes().starts_with(b".") || DERIVED.iter().any(|derived| name == *derived);
-        if is_hidden && !wish.is_all {
+        if is_hidden && !options.is_all {
             continue;
         }
         let path = if directory == Path::new(".") {
@@ -166,11 +157,11 @@ fn scan(
         };
         let Some(entry) = examine(&entry, path)? else { continue };
         let is_directory = entry.kind == "directory";
-        if !wish.is_all && ignored.includes(&entry.path, is_directory) {
+        if !options.is_all && ignored.includes(&entry.path, is_directory) {
             continue;
         }
-        if is_directory && wish.is_recursive {
-            let inside = if wish.is_all {
+        if is_directory && options.is_recursive {
+            let inside = if options.is_all {
                 Ignored::default()
             } else {
                 ignored.entering(workspace, &entry.path)
@@ -178,14 +169,14 @@ fn scan(
             found.push((entry.path.clone(), inside));
         }
         entries.push(entry);
-        if entries.len() as u64 > wish.limit {
+        if entries.len() as u64 > options.limit {
             break;
         }
     }
     Ok(found)
 }
 
-/// Looks at one entry; finds nothing if it has vanished.
+/// Reads the metadata of an entry; returns nothing if it has vanished.
 fn examine(entry: &DirEntry, path: PathBuf) -> io::Result<Option<Entry>> {
     match entry.metadata() {
         Ok(metadata) => {

@@ -1,8 +1,8 @@
-//! `workspace/patch`: files changed by a unified diff.
+//! `workspace/patch`: changes files by a unified diff.
 //!
-//! INVARIANT: a patch applies as a whole or not at all; a hunk goes where its context stands word for word, nearest to where it says, and nowhere
-//! else.
-//! It knows no binary patches, renames or modes.
+//! INVARIANT: a patch applies as a whole or not at all; a hunk applies only where its context
+//! matches exactly, at the match nearest to its line number.
+//! It supports no binary patches, renames or modes.
 //! Read next: `tool/workspace/delete.rs`.
 //!
 //! Source: POSIX.1-2024, "diff", unified format.
@@ -16,20 +16,20 @@ use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::Workspace;
-use super::apply::carry_out;
 use super::change::{Change, Replacement, State};
+use super::shape::WritingTool;
 use super::write::target;
 use crate::tool::arguments::{Arguments, dictionary, integer, path_value, string};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::keeper::Kept;
-use crate::tool::{Call, Context, Outcome, Tool};
+use crate::tool::interface::Outcome;
+use crate::tool::undo_log::UndoNote;
 
 mod diff;
 
 use diff::FilePatch;
 
-/// A larger file is not patched, in bytes.
+/// The maximum length of a file that can be patched, in bytes.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 static DESCRIPTION: Description = Description {
@@ -45,33 +45,20 @@ static DESCRIPTION: Description = Description {
     result: Cow::Borrowed("a list of {path: string, change: made | changed | deleted, size_bytes: integer}"),
     needs: &["fs.write"],
     effect: EffectClass::Reversible,
-    // A repeated call finds in the journal what its first attempt replaced.
+    // A repeated call gets the undo note of its first attempt from the journal.
     idempotent: true,
     timeout_ms: Some(60_000),
     retry: Retry::NEVER,
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct Patch {
-    workspace: Arc<Workspace>,
-}
-
-impl Patch {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
-    }
-}
-
-impl Tool for Patch {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, context: Context) -> Call {
-        let plan = move |workspace: &Workspace| plan(workspace, &payload);
-        carry_out(&self.workspace, context.keeper, plan, tell)
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> WritingTool {
+    WritingTool {
+        description: &DESCRIPTION,
+        workspace,
+        plan,
+        describe,
     }
 }
 
@@ -82,20 +69,20 @@ fn plan(workspace: &Workspace, payload: &IOValue) -> Result<Vec<Replacement>, To
         Kind::BadArgument.with(message, [("field", IOValue::symbol("patch"))])
     };
     let patches = diff::parse(&text).map_err(refuse)?;
-    let mut settled: Vec<PathBuf> = Vec::new();
+    let mut resolved: Vec<PathBuf> = Vec::new();
     let mut replacements = Vec::new();
     for patch in &patches {
         let path = target(workspace, &workspace.inside(PathBuf::from(&patch.path)))?;
-        if settled.contains(&path) {
+        if resolved.contains(&path) {
             return Err(refuse(format!("`{}` is patched twice", patch.path)));
         }
         replacements.push(workspace.replacement(&path, patched(workspace, patch, &path)?)?);
-        settled.push(path);
+        resolved.push(path);
     }
     Ok(replacements)
 }
 
-/// What a file is to be; nothing if it is to be deleted.
+/// Returns the new content of a file; nothing if the patch deletes it.
 fn patched(workspace: &Workspace, patch: &FilePatch, path: &Path) -> Result<Option<Vec<u8>>, ToolFailure> {
     let conflict = |problem: String| {
         let message = format!("`{}`: {problem}; nothing was changed", patch.path);
@@ -121,8 +108,8 @@ fn patched(workspace: &Workspace, patch: &FilePatch, path: &Path) -> Result<Opti
     }
 }
 
-fn tell(changes: &[Change], _: &Kept) -> Outcome {
-    let told = changes.iter().map(|change| {
+fn describe(changes: &[Change], _: &UndoNote) -> Outcome {
+    let described = changes.iter().map(|change| {
         let (word, size_bytes) = match (&change.before, &change.after) {
             (_, State::Absent) => ("deleted", 0),
             (State::Absent, State::File { size_bytes, .. }) => ("made", *size_bytes),
@@ -135,5 +122,5 @@ fn tell(changes: &[Change], _: &Kept) -> Outcome {
             ("size_bytes", integer(size_bytes)),
         ])
     });
-    Ok(IOValue::new(told.collect::<Vec<_>>()))
+    Ok(IOValue::new(described.collect::<Vec<_>>()))
 }

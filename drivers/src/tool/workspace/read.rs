@@ -1,7 +1,8 @@
-//! `workspace/read`: what is in a file.
+//! `workspace/read`: the content of a file.
 //!
-//! INVARIANT: at most [`READ_BYTES_MAX`] bytes come back; what is longer is refused, never cut silently.
-//! It does not guess encodings: UTF-8 is a string, all else a bytevector.
+//! INVARIANT: it returns at most [`READ_BYTES_MAX`] bytes; it refuses a longer range, and never
+//! cuts one silently.
+//! It does not guess encodings: UTF-8 becomes a string, other bytes a bytevector.
 //! Read next: `tool/workspace/list.rs`.
 
 use std::borrow::Cow;
@@ -12,12 +13,13 @@ use std::sync::Arc;
 use preserves::IOValue;
 
 use super::Workspace;
+use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, content, count, dictionary, integer, path, path_value};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::{Call, Context, Outcome, Tool, blocking};
+use crate::tool::interface::Outcome;
 
-/// How much one call may return, in bytes.
+/// The maximum length that one call may return, in bytes.
 pub const READ_BYTES_MAX: u64 = 8 << 20;
 
 static DESCRIPTION: Description = Description {
@@ -44,26 +46,12 @@ static DESCRIPTION: Description = Description {
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct Read {
-    workspace: Arc<Workspace>,
-}
-
-impl Read {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
-    }
-}
-
-impl Tool for Read {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || read(&workspace, &payload))
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+    ReadingTool {
+        description: &DESCRIPTION,
+        workspace,
+        read,
     }
 }
 
@@ -74,7 +62,7 @@ fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
     let length = arguments.optional("length", count)?;
     let explain = |error: io::Error| workspace.explain(&path, &error);
 
-    // Looked at before it is opened: opening a named pipe waits for its other end.
+    // Checked before it is opened, because opening a named pipe waits for its other end.
     workspace.require_file(&path, &workspace.dir().metadata(&path).map_err(explain)?)?;
     let mut file = workspace.dir().open(&path).map_err(explain)?;
     let metadata = file.metadata().map_err(explain)?;
@@ -101,7 +89,7 @@ fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
     ]))
 }
 
-/// Decides how many bytes to read of a file of `size_bytes`.
+/// Returns how many bytes to read of a file of `size_bytes`.
 fn range(
     path: &Path,
     size_bytes: u64,

@@ -1,7 +1,9 @@
-//! `workspace/search`: the lines of files that match a pattern.
+//! `workspace/search`: finds the lines of files that match a pattern.
 //!
-//! INVARIANT: matching takes time in proportion to what is read, whatever the pattern; files come in the order of their paths, lines in theirs.
-//! It looks at text only: a file with a zero byte in it, or one that is too large to be read whole, is passed over and counted.
+//! INVARIANT: matching takes time linear in the bytes read, whatever the pattern; matches are
+//! sorted by path and line.
+//! It does not search binary files: it skips and counts files that contain a zero byte or are too
+//! large to be read whole.
 //! Read next: `tool/workspace/write.rs`.
 
 use std::borrow::Cow;
@@ -14,22 +16,23 @@ use preserves::IOValue;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::Workspace;
-use super::list::{Entry, Wish, entries};
+use super::list::{Entry, ListOptions, entries};
 use super::read::READ_BYTES_MAX;
+use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, boolean, content, dictionary, integer, path, path_value, positive, string};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::{Call, Context, Outcome, Tool, blocking};
+use crate::tool::interface::Outcome;
 
 const MATCHES_MAX: u64 = 1_000;
 
-/// So many files are looked at, at most.
+/// The maximum number of files in a search.
 const FILES_MAX: u64 = 100_000;
 
-/// So much of a line is shown, in bytes.
+/// The maximum length of a line in a result, in bytes.
 const LINE_BYTES_MAX: usize = 1_000;
 
-/// A pattern's program may take so much memory, in bytes.
+/// The maximum memory of a compiled pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 static DESCRIPTION: Description = Description {
@@ -79,30 +82,16 @@ static DESCRIPTION: Description = Description {
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct Search {
-    workspace: Arc<Workspace>,
-}
-
-impl Search {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+    ReadingTool {
+        description: &DESCRIPTION,
+        workspace,
+        read: search,
     }
 }
 
-impl Tool for Search {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || search(&workspace, &payload))
-    }
-}
-
-/// What has been found so far.
+/// The matches so far.
 #[derive(Default)]
 struct Found {
     matches: Vec<IOValue>,
@@ -118,21 +107,21 @@ fn search(workspace: &Workspace, payload: &IOValue) -> Outcome {
     let pattern = expression(&pattern, is_literal, is_caseless)?;
     let start = arguments.optional("path", path)?;
     let start = start.map_or_else(|| PathBuf::from("."), |start| workspace.inside(start));
-    let wish = Wish {
+    let options = ListOptions {
         is_recursive: true,
         is_all: arguments.optional("all", boolean)?.unwrap_or(false),
         limit: FILES_MAX,
     };
     let limit = arguments.optional("limit", positive)?.unwrap_or(MATCHES_MAX);
     let mut found = Found::default();
-    for path in files(workspace, &start, &wish)? {
+    for path in files(workspace, &start, &options)? {
         if found.is_truncated {
             break;
         }
         match text(workspace, &path) {
             Ok(Some(bytes)) => found.look(&pattern, &path, &bytes, limit),
             Ok(None) => found.skipped += 1,
-            // A file that vanishes meanwhile is as if it had vanished before.
+            // A file that vanishes during the search is left out.
             Err(error) if error.kind() == io::ErrorKind::NotFound && path != start => {}
             Err(error) => return Err(workspace.explain(&path, &error)),
         }
@@ -163,8 +152,8 @@ fn expression(pattern: &str, is_literal: bool, is_caseless: bool) -> Result<Rege
     })
 }
 
-/// Lists the files to search.
-fn files(workspace: &Workspace, start: &Path, wish: &Wish) -> Result<Vec<PathBuf>, ToolFailure> {
+/// Lists the files to search, sorted by path.
+fn files(workspace: &Workspace, start: &Path, options: &ListOptions) -> Result<Vec<PathBuf>, ToolFailure> {
     let metadata = workspace
         .dir()
         .metadata(start)
@@ -173,11 +162,11 @@ fn files(workspace: &Workspace, start: &Path, wish: &Wish) -> Result<Vec<PathBuf
         return Ok(vec![start.to_owned()]);
     }
     let is_file = |entry: &Entry| entry.kind == "file";
-    let entries = entries(workspace, start, wish)?;
+    let entries = entries(workspace, start, options)?;
     Ok(entries.into_iter().filter(is_file).map(|entry| entry.path).collect())
 }
 
-/// Reads a file, if it is text and not too large.
+/// Reads a file; returns nothing if it is not text or is too large.
 fn text(workspace: &Workspace, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     workspace

@@ -1,6 +1,6 @@
-//! `workspace/stat`: what is at a path.
+//! `workspace/stat`: the kind, size and permissions of a file.
 //!
-//! INVARIANT: of a link it tells the link, never what it names.
+//! INVARIANT: it describes a link itself, never the file that the link names.
 //! It does not read contents.
 //! Read next: `tool/workspace/search.rs`.
 
@@ -14,11 +14,12 @@ use preserves::IOValue;
 
 use super::Workspace;
 use super::list::kind;
+use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, dictionary, integer, path, path_value};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
-use crate::tool::{Call, Context, Outcome, Tool, blocking};
+use crate::tool::interface::Outcome;
 
-/// The bits that say who may do what.
+/// The permission bits.
 const MODE_MASK: u32 = 0o7777;
 
 static DESCRIPTION: Description = Description {
@@ -41,26 +42,12 @@ static DESCRIPTION: Description = Description {
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct Stat {
-    workspace: Arc<Workspace>,
-}
-
-impl Stat {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
-    }
-}
-
-impl Tool for Stat {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || stat(&workspace, &payload))
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+    ReadingTool {
+        description: &DESCRIPTION,
+        workspace,
+        read: stat,
     }
 }
 
@@ -82,7 +69,7 @@ fn stat(workspace: &Workspace, payload: &IOValue) -> Outcome {
     ]))
 }
 
-/// When it was changed, in milliseconds since 1970; what was changed before, in 1970.
+/// Returns the time of the last change, in milliseconds since 1970; 0 for an earlier one.
 fn modified_ms(metadata: &Metadata) -> io::Result<u64> {
     let since = metadata
         .modified()?

@@ -1,4 +1,4 @@
-//! Files read, written and listed, and every way out of the root refused.
+//! Tests of reading, writing and listing files, and of every path that leads outside the root.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use preserves::ValueImpl;
 use tempfile::TempDir;
 
 use super::*;
-use crate::tool::{Context, Outcome, Tool};
+use crate::tool::interface::{Context, Outcome, Tool};
 
 mod finding;
 
@@ -49,14 +49,14 @@ impl Place {
     fn call_with(&self, tool: &str, payload: IOValue) -> Outcome {
         let workspace = Arc::new(Workspace::open(&self.root()).expect("workspace"));
         let tool: Box<dyn Tool> = match tool {
-            "list" => Box::new(list::List::new(workspace)),
-            "read" => Box::new(read::Read::new(workspace)),
-            "exists" => Box::new(exists::Exists::new(workspace)),
+            "list" => Box::new(list::tool(workspace)),
+            "read" => Box::new(read::tool(workspace)),
+            "exists" => Box::new(exists::tool(workspace)),
             "delete" => Box::new(delete::Delete::new(workspace)),
-            "patch" => Box::new(patch::Patch::new(workspace)),
-            "search" => Box::new(search::Search::new(workspace)),
-            "stat" => Box::new(stat::Stat::new(workspace)),
-            _ => Box::new(write::Write::new(workspace)),
+            "patch" => Box::new(patch::tool(workspace)),
+            "search" => Box::new(search::tool(workspace)),
+            "stat" => Box::new(stat::tool(workspace)),
+            _ => Box::new(write::tool(workspace)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
         runtime.block_on(async move {
@@ -65,7 +65,7 @@ impl Place {
                 Context {
                     key: "k".to_owned(),
                     tool: String::new(),
-                    keeper: crate::tool::keeper::Keeper::default(),
+                    undo_log: crate::tool::undo_log::UndoLog::default(),
                 },
             )
             .await

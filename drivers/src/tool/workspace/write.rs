@@ -1,8 +1,8 @@
-//! `workspace/write`: a file's content, replaced as a whole.
+//! `workspace/write`: replaces the whole content of a file.
 //!
-//! INVARIANT: whoever looks, also after a crash, sees the old content or the new one, never a mixture; when the call has returned, the new one is on disk
-//! and the old one in the journal.
-//! It does not append; `workspace/patch` changes parts.
+//! INVARIANT: every reader, also after a crash, sees the old content or the new one, never a
+//! mixture; when the call has returned, the new content is on disk and the old one in the journal.
+//! It does not append or change parts; `workspace/patch` does.
 //! Read next: `tool/workspace/apply.rs`.
 
 use std::borrow::Cow;
@@ -14,15 +14,15 @@ use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::Workspace;
-use super::apply::carry_out;
 use super::change::{Change, Replacement, content_of};
+use super::shape::WritingTool;
 use crate::tool::arguments::{Arguments, bytes, content, dictionary, integer, path, path_value};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::keeper::Kept;
-use crate::tool::{Call, Context, Outcome, Tool};
+use crate::tool::interface::Outcome;
+use crate::tool::undo_log::UndoNote;
 
-/// The largest content that a result carries back as the previous one, in bytes.
+/// The maximum length of previous content that a result contains, in bytes.
 pub const PREVIOUS_BYTES_MAX: u64 = 1 << 20;
 
 static DESCRIPTION: Description = Description {
@@ -48,26 +48,13 @@ static DESCRIPTION: Description = Description {
     takes_secrets: false,
 };
 
-/// The tool.
-pub struct Write {
-    workspace: Arc<Workspace>,
-}
-
-impl Write {
-    /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace }
-    }
-}
-
-impl Tool for Write {
-    fn description(&self) -> &Description {
-        &DESCRIPTION
-    }
-
-    fn call(&self, payload: IOValue, context: Context) -> Call {
-        let plan = move |workspace: &Workspace| plan(workspace, &payload);
-        carry_out(&self.workspace, context.keeper, plan, tell)
+/// Makes the tool for a workspace.
+pub fn tool(workspace: Arc<Workspace>) -> WritingTool {
+    WritingTool {
+        description: &DESCRIPTION,
+        workspace,
+        plan,
+        describe,
     }
 }
 
@@ -78,23 +65,26 @@ fn plan(workspace: &Workspace, payload: &IOValue) -> Result<Vec<Replacement>, To
     Ok(vec![workspace.replacement(&target(workspace, &named)?, Some(new))?])
 }
 
-/// Finds the file that is to be written: of a link at the end of the path, the file it names. Refuses what may not be replaced.
+/// Finds the file to write: if the path ends in a link, the file that the link names.
+///
+/// # Errors
+/// If it is no regular file or is read-only, or leads outside the root.
 pub(crate) fn target(workspace: &Workspace, named: &Path) -> Result<PathBuf, ToolFailure> {
     let explain = |error: io::Error| workspace.explain(named, &error);
-    let mut settled = workspace.settle(named)?;
-    if settled.file_name().is_none() {
+    let mut resolved = workspace.resolve(named)?;
+    if resolved.file_name().is_none() {
         return Err(Kind::BadArgument.with(
             format!("`{}` does not name a file", named.display()),
             [("path", path_value(named))],
         ));
     }
-    let metadata = match workspace.dir().symlink_metadata(&settled) {
+    let metadata = match workspace.dir().symlink_metadata(&resolved) {
         Ok(metadata) if metadata.is_symlink() => {
-            settled = workspace.dir().canonicalize(&settled).map_err(explain)?;
-            workspace.dir().metadata(&settled).map_err(explain)?
+            resolved = workspace.dir().canonicalize(&resolved).map_err(explain)?;
+            workspace.dir().metadata(&resolved).map_err(explain)?
         }
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(settled),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(resolved),
         Err(error) => return Err(explain(error)),
     };
     workspace.require_file(named, &metadata)?;
@@ -104,23 +94,23 @@ pub(crate) fn target(workspace: &Workspace, named: &Path) -> Result<PathBuf, Too
             [("path", path_value(named))],
         ));
     }
-    Ok(settled)
+    Ok(resolved)
 }
 
-fn tell(changes: &[Change], kept: &Kept) -> Outcome {
+fn describe(changes: &[Change], recorded: &UndoNote) -> Outcome {
     let change = changes
         .first()
         .ok_or_else(|| Kind::Failed.because("the journal has lost what was written"))?;
-    let size_bytes = content_of(&change.after, kept).map_or(0, <[u8]>::len);
+    let size_bytes = content_of(&change.after, recorded).map_or(0, <[u8]>::len);
     Ok(dictionary([
         ("size_bytes", integer(size_bytes as u64)),
         ("changed", IOValue::new(!change.before.is_like(&change.after))),
-        ("previous", previous(change, kept)),
+        ("previous", previous(change, recorded)),
     ]))
 }
 
-/// What was in a file before, unless that is too much for a result.
-pub(crate) fn previous(change: &Change, kept: &Kept) -> IOValue {
-    let bytes = content_of(&change.before, kept).filter(|bytes| bytes.len() as u64 <= PREVIOUS_BYTES_MAX);
+/// Returns a file's previous content, or false if that is too long for a result.
+pub(crate) fn previous(change: &Change, recorded: &UndoNote) -> IOValue {
+    let bytes = content_of(&change.before, recorded).filter(|bytes| bytes.len() as u64 <= PREVIOUS_BYTES_MAX);
     bytes.map_or_else(|| IOValue::new(false), |bytes| content(bytes.to_vec(), false).0)
 }

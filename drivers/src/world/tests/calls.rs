@@ -1,4 +1,5 @@
-//! Calls that are made again, results that do not fit, secrets, timers that tell their time, and approvals where nobody is.
+//! Tests of repeated calls, unfit results, secrets, times of expiry, and approvals without a
+//! person.
 
 use super::*;
 use crate::tool::secret::Secrets;
@@ -101,7 +102,7 @@ fn a_long_timer_tells_when_it_will_have_run_out() {
         other => panic!("{other:?}"),
     }
     assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(2) }));
-    // What is left of a timer whose time came while nobody was there.
+    // A timer that expired while no process ran.
     world.perform(vec![effect(3, EffectKind::Alarm { at_ms: now_ms })]);
     assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(3) }));
 }

@@ -1,7 +1,8 @@
 //! A disk in memory that forgets what was not synced, tears writes and fails on cue.
 //!
 //! Owns one file's bytes and the faults to come.
-//! INVARIANT: after a crash the file holds every synced byte, and of the unsynced ones exactly those that the fault keeps.
+//! INVARIANT: after a crash the file holds every synced byte, and of the unsynced ones exactly
+//! those that the fault keeps.
 //! It does not know what the bytes mean.
 //! Read next: `store/memory/log.rs`.
 
@@ -12,8 +13,9 @@ pub const SECTOR_BYTES: usize = 512;
 
 /// What goes wrong at one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The operation fails and changes nothing; the disk goes on. After a failed sync the writes before it stay unsynced.
+pub enum DiskFault {
+    /// The operation fails and changes nothing; the disk goes on. After a failed sync the writes
+    /// before it stay unsynced.
     Error,
     /// The machine stops at the operation, and each later operation fails.
     Crash(Loss),
@@ -41,24 +43,24 @@ pub enum Loss {
 /// Faults by the number of the operation that they hit; writes, cuts and syncs are counted from 0.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPlan {
-    faults: Vec<(u64, Fault)>,
+    faults: Vec<(u64, DiskFault)>,
 }
 
 impl FaultPlan {
     /// Plans a single fault.
-    pub fn at(operation: u64, fault: Fault) -> Self {
+    pub fn at(operation: u64, fault: DiskFault) -> Self {
         Self {
             faults: vec![(operation, fault)],
         }
     }
 
     /// Plans one more fault.
-    pub fn and(mut self, operation: u64, fault: Fault) -> Self {
+    pub fn and(mut self, operation: u64, fault: DiskFault) -> Self {
         self.faults.push((operation, fault));
         self
     }
 
-    fn find(&self, operation: u64) -> Option<Fault> {
+    fn find(&self, operation: u64) -> Option<DiskFault> {
         self.faults
             .iter()
             .find(|(at, _)| *at == operation)
@@ -120,7 +122,7 @@ impl SimulatedDisk {
     /// Writes `bytes` at `offset_bytes`, with zeros before it where the file is shorter.
     ///
     /// # Errors
-    /// As planned; after [`Fault::Error`] nothing has been written.
+    /// As planned; after [`DiskFault::Error`] nothing has been written.
     pub fn write(&mut self, offset_bytes: usize, bytes: impl Into<Vec<u8>>) -> io::Result<()> {
         self.perform(offset_bytes, ChangeKind::Write(bytes.into()))
     }
@@ -128,7 +130,7 @@ impl SimulatedDisk {
     /// Cuts the file off at `length_bytes`.
     ///
     /// # Errors
-    /// As planned; after [`Fault::Error`] the file is as long as before.
+    /// As planned; after [`DiskFault::Error`] the file is as long as before.
     pub fn cut(&mut self, length_bytes: usize) -> io::Result<()> {
         self.perform(length_bytes, ChangeKind::Cut)
     }
@@ -140,8 +142,8 @@ impl SimulatedDisk {
     pub fn sync(&mut self) -> io::Result<()> {
         match self.begin()? {
             None => self.unsynced.clear(),
-            Some(Fault::Error) => return Err(io::Error::other("simulated failure of a sync")),
-            Some(Fault::Crash(loss)) => return Err(self.crash(loss)),
+            Some(DiskFault::Error) => return Err(io::Error::other("simulated failure of a sync")),
+            Some(DiskFault::Crash(loss)) => return Err(self.crash(loss)),
         }
         Ok(())
     }
@@ -158,7 +160,7 @@ impl SimulatedDisk {
         Self::new(self.bytes, plan)
     }
 
-    fn begin(&mut self) -> io::Result<Option<Fault>> {
+    fn begin(&mut self) -> io::Result<Option<DiskFault>> {
         if self.is_down {
             return Err(down());
         }
@@ -168,7 +170,7 @@ impl SimulatedDisk {
 
     fn perform(&mut self, offset_bytes: usize, kind: ChangeKind) -> io::Result<()> {
         let fault = self.begin()?;
-        if fault == Some(Fault::Error) {
+        if fault == Some(DiskFault::Error) {
             return Err(io::Error::other("simulated failure of a write"));
         }
         let before = self.bytes.get(offset_bytes..).unwrap_or(&[]).to_vec();
@@ -178,7 +180,7 @@ impl SimulatedDisk {
             kind,
             before,
         });
-        if let Some(Fault::Crash(loss)) = fault {
+        if let Some(DiskFault::Crash(loss)) = fault {
             Err(self.crash(loss))
         } else {
             Ok(())
@@ -245,7 +247,8 @@ fn apply(file: &mut Vec<u8>, offset_bytes: usize, kind: &ChangeKind) {
             let (over, after) = bytes.split_at(bytes.len().min(file.len() - offset_bytes));
             file[offset_bytes..offset_bytes + over.len()].copy_from_slice(over);
             if file.capacity() - file.len() < after.len() {
-                // Much room, which takes no memory before it is used, so that what there is seldom moves.
+                // Much room, which takes no memory before it is used, so that what there is seldom
+                // moves.
                 file.reserve(2 * (file.len() + after.len()));
             }
             file.extend_from_slice(after);
@@ -274,7 +277,7 @@ mod tests {
     /// Writes `ab` synced, then `cd` and `EF` (over `ab`) unsynced, then crashes.
     #[track_caller]
     fn check(loss: Loss, expected: &[u8]) {
-        let mut disk = SimulatedDisk::new(Vec::new(), FaultPlan::at(4, Fault::Crash(loss)));
+        let mut disk = SimulatedDisk::new(Vec::new(), FaultPlan::at(4, DiskFault::Crash(loss)));
         disk.write(0, b"ab").unwrap();
         disk.sync().unwrap();
         disk.write(2, b"cd").unwrap();
@@ -313,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_failed_sync_leaves_writes_at_risk() {
-        let mut disk = SimulatedDisk::new(Vec::new(), FaultPlan::at(1, Fault::Error).and(2, Fault::Error));
+        let mut disk = SimulatedDisk::new(Vec::new(), FaultPlan::at(1, DiskFault::Error).and(2, DiskFault::Error));
         disk.write(0, b"ab").unwrap();
         disk.sync().unwrap_err();
         disk.write(2, b"cd").unwrap_err();

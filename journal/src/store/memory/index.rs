@@ -1,7 +1,8 @@
-//! What the memory store knows of its log: where records and blobs are, who owns runs, where heads stand.
+//! The lookups of the memory store: where in the log records and blobs are, who owns runs, where
+//! heads stand.
 //!
-//! INVARIANT: it is a function of the log's frames; recovery and commit fill it through the same door, except that commit need not decode
-//! the records that it has just written.
+//! INVARIANT: it is a function of the log's frames; recovery and commit fill it through the same
+//! door, except that commit need not decode the records that it has just written.
 //! It holds no bytes.
 //! Read next: `store/memory.rs`.
 
@@ -9,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::log::Entry;
+use super::log::LogEntry;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::{Record, name};
 use crate::store::batch::Tip;
@@ -21,8 +22,8 @@ pub(super) struct Place {
     hash: RecordHash,
     sequence: Sequence,
     parent: Option<PlaceId>,
-    /// A remoter ancestor, so placed that every ancestor is a logarithmic number of steps away; the record itself if it
-    /// has no parent.
+    /// A remoter ancestor, so placed that every ancestor is a logarithmic number of steps away; the
+    /// record itself if it has no parent.
     ///
     /// Source: Myers, "An applicative random-access stack" (1983).
     jump: PlaceId,
@@ -49,7 +50,8 @@ impl Run {
     }
 }
 
-/// The records by name. Hardly anyone asks for another one than the newest, so the names wait to be listed until somebody does.
+/// The records by name. Hardly anyone asks for another one than the newest, so the names wait to be
+/// listed until somebody does.
 #[derive(Default)]
 struct Names {
     listed: BTreeMap<RecordHash, PlaceId>,
@@ -66,11 +68,12 @@ impl Names {
     }
 }
 
-/// The places of the records in the order of their coming; in pages, so that none of many is ever moved.
+/// The places of the records in the order of their coming; in pages, so that none of many is ever
+/// moved.
 #[derive(Default)]
 struct Places(Vec<Vec<Place>>);
 
-/// So many places share a page.
+/// The number of places in a page.
 const PAGE: usize = 1024;
 
 impl Places {
@@ -120,10 +123,10 @@ impl Index {
     ///
     /// # Errors
     /// [`StoreError::BadRecord`], [`StoreError::Inconsistent`].
-    pub(super) fn apply(&mut self, log: &[u8], entry: Entry<'_>) -> Result<(), StoreError> {
+    pub(super) fn apply(&mut self, log: &[u8], entry: LogEntry<'_>) -> Result<(), StoreError> {
         match entry {
-            Entry::Claim { run, epoch, owner: _ } => self.runs.entry(run).or_default().epoch = epoch,
-            Entry::Record { parent, bytes } => {
+            LogEntry::Claim { run, epoch, owner: _ } => self.runs.entry(run).or_default().epoch = epoch,
+            LogEntry::Record { parent, bytes } => {
                 let content = log[bytes.clone()].to_vec();
                 let record = Record::decode(content, parent).map_err(|source| StoreError::BadRecord {
                     hash: name(&log[bytes.clone()], parent),
@@ -131,10 +134,10 @@ impl Index {
                 })?;
                 self.add_record(&record, bytes)?;
             }
-            Entry::Blob { hash, bytes } => {
+            LogEntry::Blob { hash, bytes } => {
                 self.blobs.entry(hash).or_insert(bytes);
             }
-            Entry::Head { run, branch, hash } => {
+            LogEntry::Head { run, branch, hash } => {
                 let sequence = self.place(&hash)?.sequence;
                 let head = Head {
                     branch: branch.clone(),
@@ -143,15 +146,15 @@ impl Index {
                 };
                 self.runs.entry(run).or_default().heads.insert(branch, head);
             }
-            Entry::DropHead { run, branch } => {
+            LogEntry::DropHead { run, branch } => {
                 self.runs.entry(run).or_default().heads.remove(&branch);
             }
             // Its place stays empty: places are counted.
-            Entry::DropRecord { hash } => {
+            LogEntry::DropRecord { hash } => {
                 self.names.get_mut().list(&self.places).remove(&hash);
                 self.newest = self.newest.filter(|newest| *newest != hash);
             }
-            Entry::DropBlob { hash } => {
+            LogEntry::DropBlob { hash } => {
                 self.blobs.remove(&hash);
             }
         }
@@ -252,7 +255,8 @@ impl Index {
         found
     }
 
-    /// Names the records of a chain at the positions in `range`, oldest first, as far as they exist.
+    /// Names the records of a chain at the positions in `range`, oldest first, as far as they
+    /// exist.
     pub(super) fn chain(&self, head: &Head, range: &Range<Sequence>) -> Result<Vec<RecordHash>, StoreError> {
         let mut hashes = Vec::new();
         let Some(last) = range

@@ -1,8 +1,8 @@
 //! The byte format of the memory store: a log of checksummed frames.
 //!
 //! Owns header, frames and entries; one commit is one frame.
-//! INVARIANT: a frame is complete exactly if its checksum is right, and it names the frame before it; so a log can lose
-//! only its last frame, to a torn write, without that being told from damage.
+//! INVARIANT: a frame is complete exactly if its checksum is right, and it names the frame before
+//! it. So only the loss of the last frame looks like a torn write; every other loss is damage.
 //!
 //! It does not know which records and heads there are; `store/memory/index.rs` does.
 //! Read next: `store/memory/index.rs`.
@@ -17,9 +17,8 @@ use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
 use crate::store::{Blob, Object, StoreError};
 
-/// The version of the log format, little-endian in the header after the magic bytes. Older ones are read and continued as they are: 1 has no records
-/// without their parents' names, and the frames of 1 and 2 have checksums of another kind.
-pub(super) const VERSION: u32 = 3;
+/// The version of the log format, little-endian in the header after the magic bytes.
+pub(super) const VERSION: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"DUETLOG\n";
 /// The length of the header: magic bytes, version.
@@ -27,42 +26,29 @@ pub(super) const HEADER_BYTES: usize = 12;
 
 const FRAME_MAGIC: &[u8; 4] = b"\xf5DLF";
 
-/// The checksum of a frame, which the next frame repeats; all zeros before the first. All of a log are of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Checksum {
-    /// XXH3, 64 bits, of what follows it in the frame: `magic checksum length previous payload`.
-    Short([u8; 8]),
-    /// BLAKE3 of the frame without it: `magic length previous checksum payload`.
-    Long([u8; 32]),
-}
+/// The checksum of a frame, which the next frame repeats: XXH3, 64 bits, of what follows it in the
+/// frame.
+pub(super) type Checksum = [u8; 8];
 
-impl Checksum {
-    /// What stands for the frame before the first one of a new log.
-    pub(super) const NONE: Self = Self::Short([0; 8]);
+/// Stands for the checksum of the frame before the first.
+pub(super) const NO_CHECKSUM: Checksum = [0; 8];
 
-    /// The same of a log of version 1 or 2.
-    const OLD_NONE: Self = Self::Long([0; 32]);
+/// The length of what precedes a payload: magic bytes, checksum, length, the checksum before.
+const PREFIX_BYTES: usize = 28;
 
-    /// The length of what precedes a payload.
-    fn prefix_bytes(self) -> usize {
-        let checksum_bytes = match self {
-            Self::Short(_) => 8,
-            Self::Long(_) => 32,
-        };
-        FRAME_MAGIC.len() + 8 + 2 * checksum_bytes
-    }
-}
+/// Where in a frame the checksum stands, and the bytes that it covers begin.
+const CHECKSUM: Range<usize> = 4..12;
 
 /// One thing that a commit did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Entry<'a> {
+pub(super) enum LogEntry<'a> {
     Claim {
         run: RunId,
         epoch: Epoch,
         owner: &'a str,
     },
     Record {
-        /// The name of the record before it, if its bytes do not say it.
+        /// The name of the record before it, if there is one.
         parent: Option<RecordHash>,
         bytes: Range<usize>,
     },
@@ -111,11 +97,10 @@ pub(super) struct FrameBuilder {
 }
 
 impl FrameBuilder {
-    /// Begins the frame after one, in which so many bytes of entries find room at once.
+    /// Begins the frame after another, with room for `payload_bytes` of entries.
     pub(super) fn after(previous: Checksum, payload_bytes: usize) -> Self {
-        let prefix_bytes = previous.prefix_bytes();
-        let mut bytes = Vec::with_capacity(prefix_bytes + payload_bytes);
-        bytes.resize(prefix_bytes, 0);
+        let mut bytes = Vec::with_capacity(PREFIX_BYTES + payload_bytes);
+        bytes.resize(PREFIX_BYTES, 0);
         Self { bytes, previous }
     }
 
@@ -130,7 +115,7 @@ impl FrameBuilder {
     }
 
     pub(super) fn record(&mut self, record: &Record) {
-        match record.unsaid_parent() {
+        match record.header().parent {
             Some(parent) => self.entry(code::RECORD_AFTER, &[parent.as_bytes(), record.as_bytes()]),
             None => self.entry(code::RECORD, &[record.as_bytes()]),
         }
@@ -169,47 +154,23 @@ impl FrameBuilder {
 
     /// Puts the prefix before the payload, as that of the frame that will stand at `start`.
     pub(super) fn finish(mut self, start: usize) -> (Vec<u8>, Frame) {
-        let prefix_bytes = self.previous.prefix_bytes();
-        let length = ((self.bytes.len() - prefix_bytes) as u64).to_le_bytes();
-        self.bytes[..4].copy_from_slice(FRAME_MAGIC);
-        let checksum = match self.previous {
-            Checksum::Short(previous) => {
-                self.bytes[12..20].copy_from_slice(&length);
-                self.bytes[20..28].copy_from_slice(&previous);
-                let checksum = short(&self.bytes[12..]);
-                self.bytes[4..12].copy_from_slice(&checksum);
-                Checksum::Short(checksum)
-            }
-            Checksum::Long(previous) => {
-                self.bytes[4..12].copy_from_slice(&length);
-                self.bytes[12..44].copy_from_slice(&previous);
-                let checksum = long(&self.bytes[..44], &self.bytes[76..]);
-                self.bytes[44..76].copy_from_slice(&checksum);
-                Checksum::Long(checksum)
-            }
+        let length = ((self.bytes.len() - PREFIX_BYTES) as u64).to_le_bytes();
+        self.bytes[..CHECKSUM.start].copy_from_slice(FRAME_MAGIC);
+        self.bytes[12..20].copy_from_slice(&length);
+        self.bytes[20..PREFIX_BYTES].copy_from_slice(&self.previous);
+        let checksum = checksum(&self.bytes[CHECKSUM.end..]);
+        self.bytes[CHECKSUM].copy_from_slice(&checksum);
+        let frame = Frame {
+            payload: start + PREFIX_BYTES..start + self.bytes.len(),
+            checksum,
+            previous: self.previous,
         };
-        let payload = start + prefix_bytes..start + self.bytes.len();
-        (
-            self.bytes,
-            Frame {
-                payload,
-                checksum,
-                previous: self.previous,
-            },
-        )
+        (self.bytes, frame)
     }
 }
 
-fn short(checked: &[u8]) -> [u8; 8] {
+fn checksum(checked: &[u8]) -> Checksum {
     XxHash3_64::oneshot(checked).to_le_bytes()
-}
-
-fn long(prefix: &[u8], payload: &[u8]) -> [u8; 32] {
-    *blake3::Hasher::new()
-        .update(prefix)
-        .update(payload)
-        .finalize()
-        .as_bytes()
 }
 
 /// A complete frame.
@@ -220,43 +181,18 @@ pub(super) struct Frame {
     previous: Checksum,
 }
 
-/// Reads the frame at `start`, if the bytes there are one with a checksum like another and have not changed.
-pub(super) fn frame_at(log: &[u8], start: usize, like: Checksum) -> Option<Frame> {
-    let prefix = log
-        .get(start..)?
-        .get(..like.prefix_bytes())?
-        .strip_prefix(FRAME_MAGIC)?;
-    let from = start + like.prefix_bytes();
-    let end = |length: &[u8]| {
-        let length = u64::from_le_bytes(length.try_into().ok()?);
-        from.checked_add(usize::try_from(length).ok()?)
-    };
-    let (checksum, previous, to) = match like {
-        Checksum::Short(_) => {
-            let (checksum, rest) = prefix.split_first_chunk()?;
-            let (length, previous) = rest.split_at(8);
-            let to = end(length)?;
-            let is_right = short(log.get(start + 12..to)?) == *checksum;
-            let previous = Checksum::Short(previous.try_into().ok()?);
-            (is_right.then_some(Checksum::Short(*checksum))?, previous, to)
-        }
-        Checksum::Long(_) => {
-            let (length, rest) = prefix.split_at(8);
-            let (previous, checksum) = rest.split_first_chunk()?;
-            let to = end(length)?;
-            let found = long(log.get(start..start + 44)?, log.get(from..to)?);
-            let is_right = found == checksum;
-            (
-                is_right.then_some(Checksum::Long(found))?,
-                Checksum::Long(*previous),
-                to,
-            )
-        }
-    };
-    Some(Frame {
+/// Reads the frame at `start`, if the bytes there are one and have not changed.
+pub(super) fn frame_at(log: &[u8], start: usize) -> Option<Frame> {
+    let prefix = log.get(start..)?.get(..PREFIX_BYTES)?.strip_prefix(FRAME_MAGIC)?;
+    let (expected, rest) = prefix.split_first_chunk()?;
+    let (length, previous) = rest.split_first_chunk()?;
+    let from = start + PREFIX_BYTES;
+    let to = from.checked_add(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    let is_right = checksum(log.get(start + CHECKSUM.end..to)?) == *expected;
+    is_right.then_some(Frame {
         payload: from..to,
-        checksum,
-        previous,
+        checksum: *expected,
+        previous: previous.try_into().ok()?,
     })
 }
 
@@ -270,27 +206,24 @@ pub(super) struct Recovered {
     pub(super) last: Checksum,
 }
 
-/// Finds the frames of a log whose header has been checked, after what stands for the frame before the first.
+/// Finds the frames of a log whose header has been checked.
 ///
 /// # Errors
-/// [`StoreError::ChecksumMismatch`] if a frame is damaged though a complete one stands after it: a torn write cannot do
-/// that, as each frame was synced before the next was written.
-pub(super) fn recover(log: &[u8], none: Checksum) -> Result<Recovered, StoreError> {
+/// [`StoreError::ChecksumMismatch`] if a frame is damaged though a complete one stands after it: a
+/// torn write cannot do that, as each frame was synced before the next was written.
+pub(super) fn recover(log: &[u8]) -> Result<Recovered, StoreError> {
     let mut recovered = Recovered {
         frames: Vec::new(),
         end: HEADER_BYTES,
-        last: none,
+        last: NO_CHECKSUM,
     };
-    while let Some(frame) = frame_at(log, recovered.end, none).filter(|frame| frame.previous == recovered.last) {
+    while let Some(frame) = frame_at(log, recovered.end).filter(|frame| frame.previous == recovered.last) {
         recovered.end = frame.payload.end;
         recovered.last = frame.checksum;
         recovered.frames.push(frame);
     }
-    // A frame of the other kind tells of damage too: to the version in the header.
-    let kinds = [Checksum::NONE, Checksum::OLD_NONE];
-    let is_frame = |start: usize| kinds.into_iter().any(|kind| frame_at(log, start, kind).is_some());
     let mut starts = recovered.end..log.len();
-    if starts.any(|start| log[start..].starts_with(FRAME_MAGIC) && is_frame(start)) {
+    if starts.any(|start| log[start..].starts_with(FRAME_MAGIC) && frame_at(log, start).is_some()) {
         let object = Object::Frame {
             offset_bytes: recovered.end,
         };
@@ -299,12 +232,12 @@ pub(super) fn recover(log: &[u8], none: Checksum) -> Result<Recovered, StoreErro
     Ok(recovered)
 }
 
-/// Checks the header and returns what stands for the frame before the first; nothing if the log was never begun: it is empty, or a crash came while the
-/// header was written.
+/// Checks the header, and says whether the log was begun: not if it is empty, or a crash came while
+/// the header was written.
 ///
 /// # Errors
 /// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`].
-pub(super) fn check_header(log: &[u8]) -> Result<Option<Checksum>, StoreError> {
+pub(super) fn check_header(log: &[u8]) -> Result<bool, StoreError> {
     let header = header();
     if log.len() <= HEADER_BYTES
         && log
@@ -312,15 +245,14 @@ pub(super) fn check_header(log: &[u8]) -> Result<Option<Checksum>, StoreError> {
             .zip(&header)
             .all(|(&found, &whole)| found == whole || found == 0)
     {
-        return Ok((log == header).then_some(Checksum::NONE));
+        return Ok(log == header);
     }
     let version = log
         .strip_prefix(MAGIC)
         .and_then(|rest| rest.first_chunk())
         .map(|bytes| u32::from_le_bytes(*bytes));
     match version {
-        Some(VERSION) => Ok(Some(Checksum::NONE)),
-        Some(1..VERSION) => Ok(Some(Checksum::OLD_NONE)),
+        Some(VERSION) => Ok(true),
         Some(found) => Err(StoreError::UnsupportedVersion {
             found: found.into(),
             supported: VERSION.into(),
@@ -336,7 +268,7 @@ pub(super) fn check_header(log: &[u8]) -> Result<Option<Checksum>, StoreError> {
 ///
 /// # Errors
 /// [`StoreError::Inconsistent`] if a payload with the right checksum is not a list of entries.
-pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> impl Iterator<Item = Result<Entry<'a>, StoreError>> {
+pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> impl Iterator<Item = Result<LogEntry<'a>, StoreError>> {
     let mut reader = Reader {
         log,
         at: frame.payload.start,
@@ -359,40 +291,40 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn entry(&mut self) -> Option<Entry<'a>> {
+    fn entry(&mut self) -> Option<LogEntry<'a>> {
         let code = self.log[self.at];
         self.at += 1;
         Some(match code {
-            code::CLAIM => Entry::Claim {
+            code::CLAIM => LogEntry::Claim {
                 run: RunId::new(self.text()?).ok()?,
                 epoch: Epoch(u64::from_le_bytes(self.bytes()?.try_into().ok()?)),
                 owner: self.text()?,
             },
-            code::RECORD => Entry::Record {
+            code::RECORD => LogEntry::Record {
                 parent: None,
                 bytes: self.field()?,
             },
-            code::RECORD_AFTER => Entry::Record {
+            code::RECORD_AFTER => LogEntry::Record {
                 parent: Some(RecordHash::from_slice(self.bytes()?)?),
                 bytes: self.field()?,
             },
-            code::BLOB => Entry::Blob {
+            code::BLOB => LogEntry::Blob {
                 hash: BlobHash::from_slice(self.bytes()?)?,
                 bytes: self.field()?,
             },
-            code::HEAD => Entry::Head {
+            code::HEAD => LogEntry::Head {
                 run: RunId::new(self.text()?).ok()?,
                 branch: BranchName::new(self.text()?).ok()?,
                 hash: RecordHash::from_slice(self.bytes()?)?,
             },
-            code::DROP_HEAD => Entry::DropHead {
+            code::DROP_HEAD => LogEntry::DropHead {
                 run: RunId::new(self.text()?).ok()?,
                 branch: BranchName::new(self.text()?).ok()?,
             },
-            code::DROP_RECORD => Entry::DropRecord {
+            code::DROP_RECORD => LogEntry::DropRecord {
                 hash: RecordHash::from_slice(self.bytes()?)?,
             },
-            code::DROP_BLOB => Entry::DropBlob {
+            code::DROP_BLOB => LogEntry::DropBlob {
                 hash: BlobHash::from_slice(self.bytes()?)?,
             },
             _ => return None,

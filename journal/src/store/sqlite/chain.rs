@@ -1,11 +1,12 @@
 //! Records and the ways between them.
 //!
 //! Owns the tables `records` and `hashes`.
-//! INVARIANT: a record is stored once, under a key above its parent's, so every walk ends; its row is sealed, so a walk from
-//! a sealed head meets the branch's records and no others.
+//! INVARIANT: a record is stored once, under a key above its parent's, so every walk ends; its row
+//! is sealed, so a walk from a sealed head meets the branch's records and no others.
 //!
-//! Keys count up, so that records of many runs that are committed together lie together, and a commit writes few pages. Names
-//! are scattered: they are indexed in large batches, and looked for among the newest records by reading those.
+//! Keys count up, so that records of many runs that are committed together lie together, and a
+//! commit writes few pages. Names are scattered: they are indexed in large batches, and looked for
+//! among the newest records by reading those.
 //! It does not know branches; a head's row says at which key to begin.
 //! Read next: `store/sqlite/recent.rs`.
 
@@ -31,7 +32,8 @@ pub(super) struct Link {
     pub(super) sequence: i64,
     /// The key of the record before it.
     pub(super) parent: Option<i64>,
-    /// The key of a remoter ancestor, a logarithmic number of which leads to any; its own key if it has no parent.
+    /// The key of a remoter ancestor, a logarithmic number of which leads to any; its own key if it
+    /// has no parent.
     ///
     /// Source: Myers, "An applicative random-access stack" (1983).
     pub(super) jump: i64,
@@ -137,10 +139,11 @@ const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes,
 const READ_DOWN: &str =
     "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id <= ?1 ORDER BY id DESC";
 
-/// It takes longer to step over more rows than so many than to look for a key.
+/// The maximum number of rows to step over: beyond it, looking for the key is faster.
 const STEPS_MAX: i64 = 8;
 
-/// Finds records by their names, and with them all that would lead to them: without them nobody could read it.
+/// Finds records by their names, and with them all that would lead to them: without them nobody
+/// could read it.
 pub(super) fn with_what_hangs_on(
     connection: &Connection,
     records: &[RecordHash],
@@ -221,7 +224,8 @@ impl Found {
         Ok(Self { link, bytes })
     }
 
-    /// Requires the bytes to be those of the record with the row's name, after the record with the name `parent`.
+    /// Requires the bytes to be those of the record with the row's name, after the record with the
+    /// name `parent`.
     fn check(self, parent: Option<RecordHash>, child: Option<&ClosedRecord>) -> Result<ClosedRecord, StoreError> {
         let record = checked_record((self.link.hash, parent), self.bytes, child.map(|child| child.header()))?;
         if self.link.sequence == record.header().sequence.number().cast_signed() {
@@ -232,7 +236,8 @@ impl Found {
     }
 }
 
-/// Reads the records at the positions in `range`, oldest first, on the way to the record `head` at key `key`.
+/// Reads the records at the positions in `range`, oldest first, on the way to the record `head` at
+/// key `key`.
 ///
 /// # Errors
 /// [`StoreError::Inconsistent`] if the chain is broken anywhere between the head and the range.
@@ -277,7 +282,8 @@ struct Way {
 }
 
 impl Way {
-    /// Reads the next record, and those before it as long as each is only a few rows away from its child: the rows of one run mostly follow each other.
+    /// Reads the next record, and those before it as long as each is only a few rows away from its
+    /// child: the rows of one run mostly follow each other.
     fn go_down(&mut self, statement: &mut Statement<'_>) -> Result<(), StoreError> {
         let failed = failed("reading a record");
         let mut rows = statement.query([self.at.ok_or(BROKEN)?]).map_err(&failed)?;

@@ -1,7 +1,8 @@
 //! Opens, creates and locks a journal file.
 //!
-//! INVARIANT: a file that is not a journal of a version that this code knows is never written to, nor is anything created beside it, except
-//! for the lock; and a journal file appears under its name only when it is complete.
+//! INVARIANT: a file that is not a journal of a version that this code knows is never written to,
+//! nor is anything created beside it, except for the lock; and a journal file appears under its
+//! name only when it is complete.
 //!
 //! It knows nothing of what the tables hold.
 //! Read next: `store/sqlite/row.rs`.
@@ -40,7 +41,8 @@ pub(super) struct Opened {
     pub(super) is_new: bool,
 }
 
-/// Opens a journal for writing; if there is no such file, an empty one in memory, with `owner` as the one who writes it.
+/// Opens a journal for writing; if there is no such file, an empty one in memory, with `owner` as
+/// the one who writes it.
 pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreError> {
     let looking = "looking for the journal";
     let path = fs::canonicalize(path)
@@ -87,7 +89,8 @@ fn database_error(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError
     move |source| StoreError::Database { doing, source }
 }
 
-/// Looks at the first bytes of a file without the database library, which would write to it or beside it.
+/// Looks at the first bytes of a file without the database library, which would write to it or
+/// beside it.
 fn check_header(path: &Path) -> Result<(), StoreError> {
     let not_a_journal = |why| StoreError::NotAJournal {
         path: path.to_owned(),
@@ -122,7 +125,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
 }
 
 fn check_version(found: u32) -> Result<(), StoreError> {
-    if (schema::OLDEST..=schema::VERSION).contains(&found) {
+    if found == schema::VERSION {
         return Ok(());
     }
     Err(StoreError::UnsupportedVersion {
@@ -151,18 +154,6 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
             .map_err(&failed)?,
     )?;
     Ok(connection)
-}
-
-/// Says in the journal that what is going to be written may be of this version; part of the transaction around it.
-pub(super) fn raise_version(connection: &Connection) -> Result<(), StoreError> {
-    let failed = database_error("raising the journal's version");
-    let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0));
-    if found.map_err(&failed)? < schema::VERSION {
-        connection
-            .pragma_update(None, "user_version", schema::VERSION)
-            .map_err(&failed)?;
-    }
-    Ok(())
 }
 
 /// Makes an empty journal in memory, for there is none at `path`.

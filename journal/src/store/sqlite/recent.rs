@@ -1,7 +1,8 @@
-//! What the writer remembers between commits, so that a commit reads nothing that it wrote itself.
+//! The writer's cache between commits, so that a commit reads nothing that it wrote itself.
 //!
-//! Owns the choice of a new record's key and jump, and the index of names. INVARIANT: all of it can be read again, and is after a commit that
-//! failed or if anyone else has written, against the lock; so what is remembered is what the tables say.
+//! Owns the choice of a new record's key and jump, and the index of names.
+//! INVARIANT: the cache agrees with the tables: the writer reads it again after a commit that
+//! failed, or if another process has written against the lock.
 //!
 //! It neither begins nor ends a transaction.
 //! Read next: `store/sqlite.rs`.
@@ -22,8 +23,9 @@ use crate::store::{Head, StoreError};
 /// How many records are named only by themselves before their names are indexed.
 const INDEX_BATCH: i64 = 4096;
 
-/// Of how many bytes the records may be that are read for want of an index: whoever reads more indexes their names, lest the next process read
-/// them too. Short programs leave a few records each.
+/// Of how many bytes the records may be that are read for want of an index: whoever reads more
+/// indexes their names, lest the next process read them too. Short programs leave a few records
+/// each.
 const SCAN_LIMIT_BYTES: i64 = 256 << 10;
 
 /// What the writer remembers.
@@ -35,7 +37,7 @@ pub(super) struct Recent {
     newest: i64,
     /// The greatest key whose record's name is indexed.
     indexed: i64,
-    /// The records whose names are not indexed, once somebody has asked for one.
+    /// The records whose names are not indexed, once a caller has looked for one.
     unindexed: Option<BTreeMap<RecordHash, i64>>,
     /// How many bytes of records were read to know those.
     scanned_bytes: i64,
@@ -44,7 +46,8 @@ pub(super) struct Recent {
     runs: Vec<KnownRun>,
     /// Where each stands among `runs`.
     places: BTreeMap<RunId, RunPlace>,
-    /// The run that was asked for last: who commits together comes in the same order each time.
+    /// The run that was looked for last: runs that commit together come in the same order each
+    /// time.
     last: RunPlace,
 }
 
@@ -70,7 +73,7 @@ struct KnownRun {
 }
 
 impl Recent {
-    /// Reads what there is to know.
+    /// Reads the cache from the tables.
     pub(super) fn read(connection: &Connection) -> Result<Self, StoreError> {
         let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
         let indexed = Workspace::read(connection)?.indexed;
@@ -102,8 +105,8 @@ impl Recent {
         }
     }
 
-    /// Finds a run's epoch, where one of its branches stands, and the key of the record there; that there is no such branch is believed only if the
-    /// run's row counts no more than can be seen.
+    /// Finds a run's epoch, where one of its branches stands, and the key of the record there; it
+    /// trusts the absence of a branch only if the run's row counts no more than can be seen.
     pub(super) fn branch(
         &mut self,
         writing: &mut Writing<'_>,
@@ -270,7 +273,8 @@ impl KnownRun {
     }
 }
 
-/// Keys and positions of the records that lead by jumps from the first of a chain to one of its records, which comes last.
+/// Keys and positions of the records that lead by jumps from the first of a chain to one of its
+/// records, which comes last.
 ///
 /// Source: Myers, "An applicative random-access stack" (1983).
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The sealed rows: who owns the workspace, the runs and their owners, the heads of branches.
 //!
-//! INVARIANT: a row read here matches its seal, and a list of rows is as long as the sealed row above it says; so neither a
-//! changed nor a vanished row goes unnoticed.
+//! INVARIANT: a row read here matches its seal, and a list of rows is as long as the sealed row
+//! above it says; so neither a changed nor a vanished row goes unnoticed.
 //!
 //! It knows nothing of records.
 //! Read next: `store/sqlite/chain.rs`.

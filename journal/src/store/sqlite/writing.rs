@@ -1,7 +1,8 @@
-//! Rows of records and heads on their way into the tables: gathered while a commit is prepared, and written many at a time.
+//! Rows of records and heads on their way into the tables: gathered while a commit is prepared, and
+//! written many at a time.
 //!
-//! INVARIANT: what was gathered is in the tables before anything is read from them, and before the transaction ends.
-//! A statement for each row costs half as much again as the rows themselves.
+//! INVARIANT: what was gathered is in the tables before anything is read from them, and before the
+//! transaction ends. A statement for each row costs half as much again as the rows themselves.
 //!
 //! It chooses no keys. Read next: `store/sqlite/recent.rs`.
 
@@ -15,7 +16,7 @@ use crate::record::Record;
 use crate::store::StoreError;
 use crate::store::batch::Tip;
 
-/// So many rows go into one statement.
+/// The number of rows in one statement.
 const ROWS: usize = 16;
 
 /// The values of a row of either table.
@@ -60,8 +61,9 @@ impl<'a> Writing<'a> {
 
     /// The tables, with all that was to be written.
     pub(super) fn tables(&mut self) -> Result<&'a Connection, StoreError> {
-        // FAIL: whatever fails ends the transaction, so one statement's part of it need not be undone first.
-        // Without keys, which the database gives out by ones above the greatest: so it need not look whether there is such a row.
+        // FAIL: whatever fails ends the transaction, so one statement's part of it need not be
+        // undone first. Without keys, which the database gives out by ones above the greatest: so
+        // it need not look whether there is such a row.
         let insert = "INSERT OR FAIL INTO records (sequence, parent, jump, hash, seal, bytes) VALUES ";
         write(self.connection, insert, &self.records, |(link, record), row| {
             row.bind(link.sequence)?;
@@ -78,8 +80,8 @@ impl<'a> Writing<'a> {
                 what: "a record stands under another key than was chosen",
             });
         }
-        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since.
-        // Of two rows of a branch the later stays.
+        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody
+        // else has written since. Of two rows of a branch the later stays.
         let replace = "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ";
         write(self.connection, replace, &self.heads, |head, row| {
             row.bind(head.run)?;
@@ -108,7 +110,8 @@ impl Parameters<'_, '_> {
     }
 }
 
-/// Executes a statement, up to its rows, for all of them, `ROWS` at a time as long as there are so many.
+/// Executes a statement, up to its rows, for all of them, `ROWS` at a time while at least that many
+/// are left.
 fn write<T>(
     connection: &Connection,
     statement: &str,

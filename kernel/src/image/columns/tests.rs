@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
-use super::super::packed::{PackedReader, PackedWriter};
+use super::super::chunk::ChunkReader;
 use super::super::tests::Loaded;
-use super::super::{Chunk, ChunkName};
+use super::super::{ChunkName, write_chunk};
 use super::*;
 
 const HERE: Loaded = Loaded { base: 1000, units: 3 };
@@ -91,10 +91,10 @@ proptest! {
             }
         }
         let (kinds, bytes) = writer.finish();
-        let mut table = PackedWriter::default();
-        names.write(&mut table);
-        let table = Chunk::new(table.finish());
-        let names = NamesReader::read(&mut PackedReader::new(&table), &HERE).unwrap();
+        let table = write_chunk("names", |out| names.write(out));
+        let mut reader = ChunkReader::new(&table).unwrap();
+        reader.record(&["names"]).unwrap();
+        let names = NamesReader::read(&mut reader, &HERE).unwrap();
         let expected = words_of(&parts);
         let read = read(&kinds, &bytes, place..place + expected.len(), &names);
         prop_assert_eq!(read, Ok(expected.clone()));
@@ -113,11 +113,11 @@ fn read(
     names: &NamesReader<'_>,
 ) -> Result<Vec<(u64, bool)>, ImageError> {
     let (mut words, mut raw) = (vec![0; range.start], Raw::default());
-    let mut target = Target {
+    let mut restored = RestoredWords {
         words: &mut words,
         raw: &mut raw,
         length: LENGTH,
     };
-    ColumnsReader::new(kinds, CodeReader::new(bytes, ChunkName([0; 32]))).read(&mut target, range.end, names)?;
+    ColumnsReader::new(kinds, CodeReader::new(bytes, ChunkName([0; 32]))).read(&mut restored, range.end, names)?;
     Ok(range.map(|place| (words[place], raw.has(place))).collect())
 }

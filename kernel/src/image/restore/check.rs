@@ -9,7 +9,8 @@ use crate::heap::{Header, Heap, Kind, Register};
 use crate::image::{CodeNames, ImageError};
 use crate::value::{Immediate, Value};
 
-/// Checks every reference, then every shape, and that no word that was written as bytes is read otherwise; returns the dictionaries and sets.
+/// Checks every reference, then every shape, and that no word that was written as bytes is read
+/// otherwise; returns the dictionaries and sets.
 pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<Value>, ImageError> {
     let (starts, shapes) = Starts::find(heap, raw)?;
     let registers = || Register::ALL.iter().map(|&register| heap.register(register));
@@ -20,7 +21,8 @@ pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<
     {
         return Err(ImageError::DanglingReference);
     }
-    // Shapes are looked at once every reference is known to lead somewhere, except those that follow from the fields.
+    // Shapes are looked at once every reference is known to lead somewhere, except those that
+    // follow from the fields.
     let (mut tables, mut segments) = (Vec::new(), Vec::new());
     for object in shapes {
         let kind = heap.kind_of(object);
@@ -41,7 +43,8 @@ pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<
     }
 }
 
-/// The registers of tables whose elements the kernel writes and trusts. Nothing but its register refers to such a table: through anything else a program could write to it.
+/// The registers of tables whose elements the kernel writes and trusts. Nothing but its register
+/// refers to such a table: through anything else a program could write to it.
 const TABLES: [Register; 4] = [
     Register::Globals,
     Register::Constants,
@@ -60,10 +63,11 @@ const CHARACTERS: u8 = 0b1000;
 /// One of the [`TABLES`] begins there: it fits no reference.
 const TABLE: u8 = Value::NIL.tag();
 
-/// For each two words what begins there, if an object does: the tag of references to it, and [`CHARACTERS`]; or [`TABLE`].
+/// For each two words what begins there, if an object does: the tag of references to it, and
+/// [`CHARACTERS`]; or [`TABLE`].
 ///
-/// The words are walked once. What lies before `walked` is known; of what lies behind, the references so far say what must begin there, and the walk finds whether it
-/// does.
+/// The words are walked once. What lies before `walked` is known; of what lies behind, the
+/// references so far say what must begin there, and the walk finds whether it does.
 struct Starts {
     begins: Vec<u8>,
     /// Two words each.
@@ -71,8 +75,8 @@ struct Starts {
 }
 
 impl Starts {
-    /// Walks the words; returns with what it finds the objects whose shape follows from more than their fields. All words that were written as bytes must lie in
-    /// objects of bytes.
+    /// Walks the words; returns with what it finds the objects whose shape follows from more than
+    /// their fields. All words that were written as bytes must lie in objects of bytes.
     fn find(heap: &Heap, raw: &Raw) -> Result<(Starts, Vec<Value>), ImageError> {
         let (twos, rest) = heap.old_words().as_chunks();
         if !rest.is_empty() {
@@ -140,8 +144,8 @@ impl Starts {
         Ok(())
     }
 
-    /// Walks the object with this header, which comes next, and requires of it the shape of its kind, as far as that is known by now, as it is of most objects of
-    /// most heaps.
+    /// Walks the object with this header, which comes next, and requires of it the shape of its
+    /// kind, as far as that is known by now, as it is of most objects of most heaps.
     fn object(&mut self, heap: &Heap, header: Header) -> Result<Value, ImageError> {
         let Header { kind, length, .. } = header;
         let index = self.walked * 2;
@@ -174,7 +178,8 @@ impl Starts {
         }
     }
 
-    /// Takes note of what begins where the walk is, and passes over that many times two words, within which nothing may begin.
+    /// Takes note of what begins where the walk is, and passes over that many times two words,
+    /// within which nothing may begin.
     fn begin(&mut self, found: u8, length: usize) -> Result<(), ImageError> {
         let object = self.begins[self.walked..].get_mut(..length);
         let (begins, inside) = object
@@ -214,7 +219,8 @@ fn is_sound_field(word: Value, begins: &mut [u8], walked: usize) -> bool {
     }
 }
 
-/// Whether an object that fits the reference begins where it leads, or may, if the walk has not come there; then it must.
+/// Whether an object that fits the reference begins where it leads, or may, if the walk has not
+/// come there; then it must.
 #[inline(always)]
 fn leads_to_object(reference: Value, begins: &mut [u8], walked: usize) -> bool {
     let place = reference.index() / 2;

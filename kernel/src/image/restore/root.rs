@@ -1,19 +1,17 @@
-//! The roots of snapshots: what each says of the heap, and which one came before.
+//! The roots of snapshots: the size and registers of the heap, and the snapshot before.
 //!
-//! INVARIANT: how many words a root announces is within the limits asked for.
+//! INVARIANT: the number of words that a root announces is within the limits.
 //! It does not read the words. Read next: `image/snapshot.rs`.
 
 use super::word_at;
 use crate::heap::{Limits, Register, lenient};
+use crate::image::chunk::ChunkReader;
 use crate::image::code::CodeReader;
 use crate::image::names::NamesReader;
-use crate::image::packed::PackedReader;
-use crate::image::{Chunk, CodeNames, ImageError, SNAPSHOT_VERSION};
+use crate::image::{Chunk, CodeNames, ImageError, VERSION};
 use crate::value::Value;
 
-/// Words per chunk where the root does not say.
-const RANGE_WORDS: usize = 512;
-/// Ranges are at most so many words.
+/// The maximum length of a range.
 const RANGE_WORDS_MAX: u64 = 1 << 20;
 
 /// A root as it is read.
@@ -24,15 +22,13 @@ pub(super) struct Root<'a> {
     pub(super) registers: [Value; Register::COUNT],
     pub(super) range_words: usize,
     pub(super) chunk_names: Vec<[u8; 32]>,
-    /// Whether the chunks are columns.
-    pub(super) has_columns: bool,
     /// What has changed since the snapshot before; `None` if this one is whole.
     pub(super) changes: Option<Changes<'a>>,
 }
 
 /// What has changed.
 pub(super) struct Changes<'a> {
-    /// So many words stay where they are.
+    /// The number of words that stay where they are.
     pub(super) kept: usize,
     pub(super) code: CodeReader<'a>,
     pub(super) names: NamesReader<'a>,
@@ -40,26 +36,26 @@ pub(super) struct Changes<'a> {
 
 /// The name of the root of the snapshot that `root` changes, if it is not of a whole one.
 pub(super) fn previous(root: &Chunk) -> Result<Option<[u8; 32]>, ImageError> {
-    let mut reader = PackedReader::new(root);
-    if reader.either_record("heap", "changes")? == "heap" {
+    let mut reader = ChunkReader::new(root)?;
+    if is_whole(&mut reader)? {
         return Ok(None);
     }
-    version(&mut reader)?;
     reader.hash().map(Some)
 }
 
-fn version(reader: &mut PackedReader<'_>) -> Result<u64, ImageError> {
+/// Enters a root and checks its version; says whether it is that of a whole snapshot.
+fn is_whole(reader: &mut ChunkReader<'_>) -> Result<bool, ImageError> {
+    let label = reader.record(&["heap", "changes"])?;
     match reader.integer()? {
-        version @ 1..=SNAPSHOT_VERSION => Ok(version),
+        VERSION => Ok(label == "heap"),
         version => Err(ImageError::UnknownVersion(version)),
     }
 }
 
 impl<'a> Root<'a> {
     pub(super) fn read(root: &'a Chunk, limits: Limits, code: &'a dyn CodeNames) -> Result<Root<'a>, ImageError> {
-        let mut reader = PackedReader::new(root);
-        let is_whole = reader.either_record("heap", "changes")? == "heap";
-        let version = version(&mut reader)?;
+        let mut reader = ChunkReader::new(root)?;
+        let is_whole = is_whole(&mut reader)?;
         if !is_whole {
             reader.hash()?;
         }
@@ -69,11 +65,7 @@ impl<'a> Root<'a> {
             .filter(|&length| length <= words_max);
         let length = length.ok_or(ImageError::HeapFull)?;
         let words_live = usize::try_from(reader.integer()?).map_err(|_| ImageError::HeapFull)?;
-        let third = if version > 1 {
-            reader.integer()?
-        } else {
-            RANGE_WORDS as u64
-        };
+        let third = reader.integer()?;
         let mut register_code = CodeReader::new(reader.bytes()?, reader.chunk());
         let encoding = if is_whole { None } else { Some(reader.bytes()?) };
         let names = NamesReader::read(&mut reader, code)?;
@@ -89,7 +81,6 @@ impl<'a> Root<'a> {
         } else {
             Vec::new()
         };
-        reader.end()?;
         reader.finish()?;
         let changes = encoding.map(|encoding| Changes {
             kept: usize::try_from(third).unwrap_or(usize::MAX),
@@ -106,13 +97,12 @@ impl<'a> Root<'a> {
             registers,
             range_words: third as usize,
             chunk_names,
-            has_columns: version > 2,
             changes,
         })
     }
 }
 
-fn chunk_names(reader: &mut PackedReader<'_>) -> Result<Vec<[u8; 32]>, ImageError> {
+fn chunk_names(reader: &mut ChunkReader<'_>) -> Result<Vec<[u8; 32]>, ImageError> {
     let mut names = Vec::new();
     reader.sequence()?;
     while !reader.is_at_end() {

@@ -1,18 +1,19 @@
 //! Snapshots of what has changed since the snapshot before.
 //!
-//! INVARIANT: of the words below those that stay where they are, the changed ones are written, each as what it is part of: a header, a value, or bytes.
-//! It does not find out what has changed. Read next: `heap/last_snapshot.rs`.
+//! INVARIANT: of the words below those that stay where they are, the changed ones are written, each
+//! as what it is part of: a header, a value, or bytes. It does not find out what has changed.
+//! Read next: `heap/last_snapshot.rs`.
 
 use super::*;
 use crate::heap::PAGE_WORDS;
 
-/// At most one of so many words may have changed.
+/// At most one word in this many may have changed.
 const UNCHANGED_SHARE: usize = 4;
-/// At most so many of these snapshots follow each other: each costs restoring a look into the store.
+/// The maximum number of these snapshots in a row: restoring reads each of them from the store.
 pub(in crate::image) const CHANGES_MAX: u32 = 256;
 
-/// Whether it is shorter, in the long run, to say what has changed than to write changed ranges: what has been said since the last whole snapshot is to be no
-/// longer than that.
+/// Whether it is shorter, in the long run, to say what has changed than to write changed ranges:
+/// what has been said since the last whole snapshot is to be no longer than that.
 pub(super) fn are_worth_it(heap: &Heap) -> bool {
     heap.last_snapshot().is_some_and(|stored| {
         let length = heap.old_words().len();
@@ -59,18 +60,17 @@ pub(super) fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot
     while index < words.len() {
         index = object(&mut encoding, words, index..words.len(), &mut names)?;
     }
-    let mut writer = PackedWriter::default();
-    writer.record("changes");
-    writer.integer(SNAPSHOT_VERSION);
-    writer.bytes(&previous);
-    writer.integer(words.len() as u64);
-    writer.integer(heap.words_live() as u64);
-    writer.integer(kept as u64);
-    writer.bytes(&registers);
-    writer.bytes(&encoding.finish());
-    names.write(&mut writer);
-    writer.end();
-    let root = Chunk::new(writer.finish());
+    let encoding = encoding.finish();
+    let root = write_chunk("changes", |out| {
+        out.unsigned(VERSION);
+        out.byte_string(&previous);
+        out.unsigned(words.len() as u64);
+        out.unsigned(heap.words_live() as u64);
+        out.unsigned(kept as u64);
+        out.byte_string(&registers);
+        out.byte_string(&encoding);
+        names.write(out);
+    });
     heap.record_changes(root.name.0, root.bytes.len() as u64);
     Ok(Snapshot {
         root,

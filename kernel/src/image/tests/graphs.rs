@@ -1,4 +1,4 @@
-//! Freezing and thawing graphs of every kind, with sharing and cycles.
+//! Graphs of every kind, with sharing and cycles, in one heap and another.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use proptest::prelude::*;
 
 use super::*;
+use crate::heap::Register;
 
 /// A recipe for one node; numbers choose earlier or later nodes to refer to.
 #[derive(Clone, Debug)]
@@ -317,51 +318,49 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn a_thawed_graph_is_the_frozen_one(recipes in recipes(), keys in prop::collection::vec(0usize..40, 1..6)) {
-        let (mut heap_a, mut heap_b) = (roomy(), roomy());
-        heap_b.list(&[Value::TRUE; 9], Value::NIL).unwrap();
+    fn a_restored_graph_is_the_one_of_the_snapshot(recipes in recipes(), keys in prop::collection::vec(0usize..40, 1..6)) {
+        let mut heap_a = roomy();
         let nodes = build(&mut heap_a, &recipes, &HERE);
         let roots: Vec<Value> = keys.iter().map(|key| nodes[key % nodes.len()]).collect();
-        let image = freeze(&heap_a, &roots, &HERE).unwrap();
-        let thawed = thaw(&image, &mut heap_b, &THERE).unwrap();
-        check_isomorphic((&heap_a, &HERE), (&heap_b, &THERE), &roots, &thawed);
-        let again = freeze(&heap_b, &thawed, &THERE).unwrap();
-        prop_assert_eq!(&again, &image);
-        for chunk in image.chunks.iter().chain([&image.root]) {
+        let roots_a = heap_a.make(Kind::Vector, &roots).unwrap();
+        heap_a.set_register(Register::Runtime0, roots_a);
+        heap_a.collect_minor(&mut [], &HERE);
+        let taken = snapshot(&mut heap_a, &HERE).unwrap();
+        for chunk in taken.chunks.iter().chain([&taken.root]) {
             let value = preserves::read_iovalue_packed(&chunk.bytes, false).unwrap();
             prop_assert_eq!(preserves::write_iovalue_packed(&value, false).unwrap(), chunk.bytes.clone());
         }
+        let fetch = |name: ChunkName| taken.chunks.iter().find(|chunk| chunk.name == name).map(|chunk| chunk.bytes.clone());
+        let heap_b = restore(&taken.root, Limits { bytes_max: 64 << 20 }, &mut { fetch }, &THERE).unwrap();
+        let [roots_a, roots_b] = [&heap_a, &heap_b].map(|heap| [heap.register(Register::Runtime0)]);
+        check_isomorphic((&heap_a, &HERE), (&heap_b, &THERE), &roots_a, &roots_b);
+        prop_assert_eq!(graph(&heap_a, &roots_a, &HERE), graph(&heap_b, &roots_b, &THERE));
     }
 
     #[test]
-    fn thawed_tables_find_their_keys(recipes in recipes()) {
+    fn a_graph_does_not_depend_on_where_its_objects_lie(recipes in recipes()) {
         let (mut heap_a, mut heap_b) = (roomy(), roomy());
-        let nodes = build(&mut heap_a, &recipes, &HERE);
-        let image = freeze(&heap_a, &nodes, &HERE).unwrap();
-        let thawed = thaw(&image, &mut heap_b, &THERE).unwrap();
-        for (a, b) in nodes.iter().zip(&thawed) {
-            if !matches!(heap_a.kind_of(*a), Some(Kind::Dictionary | Kind::Set)) {
-                continue;
-            }
-            for (key_a, key_b) in nodes.iter().zip(&thawed) {
-                let found_a = heap_a.table_get(*a, *key_a).is_some();
-                prop_assert_eq!(heap_b.table_get(*b, *key_b).is_some(), found_a);
-            }
-        }
+        heap_b.list(&[Value::TRUE; 9], Value::NIL).unwrap();
+        let [nodes_a, nodes_b] = [(&mut heap_a, &HERE), (&mut heap_b, &THERE)].map(|(heap, code)| build(heap, &recipes, code));
+        prop_assert_eq!(graph(&heap_a, &nodes_a, &HERE), graph(&heap_b, &nodes_b, &THERE));
     }
+}
 
-    #[test]
-    fn an_aborted_thaw_leaves_no_trace(recipes in recipes()) {
-        let (mut heap_a, mut heap_b) = (roomy(), roomy());
-        let nodes = build(&mut heap_a, &recipes, &HERE);
-        let image = freeze(&heap_a, &nodes, &HERE).unwrap();
-        let others = build(&mut heap_b, &recipes, &THERE);
-        let before = (heap_b.statistics(), freeze(&heap_b, &others, &THERE).unwrap());
-        heap_b.begin_turn();
-        let thawed = thaw(&image, &mut heap_b, &THERE).unwrap();
-        check_isomorphic((&heap_a, &HERE), (&heap_b, &THERE), &nodes, &thawed);
-        heap_b.abort_turn();
-        prop_assert_eq!(heap_b.statistics().words_used, before.0.words_used);
-        prop_assert_eq!(freeze(&heap_b, &others, &THERE).unwrap(), before.1);
-    }
+#[test]
+fn a_deep_graph_needs_no_rust_stack() {
+    let mut heap = roomy();
+    let deep = (0..200_000).fold(Value::NIL, |inner, _| heap.cons(inner, Value::TRUE).unwrap());
+    assert!(graph(&heap, &[deep], &HERE).unwrap().len() > 200_000);
+}
+
+#[test]
+fn code_without_a_name_is_named_by_its_position() {
+    let mut heap = roomy();
+    let foreign = Value::immediate(Immediate::Code, 5000, 0);
+    let foreign = heap.make(Kind::Closure, &[foreign]).unwrap();
+    let unnamed = ImageError::UnnamedCode { position: 5000 };
+    assert_eq!(graph(&heap, &[foreign], &HERE), Err(unnamed.clone()));
+    heap.set_register(Register::Runtime0, foreign);
+    heap.collect_minor(&mut [], &AllLive);
+    assert_eq!(snapshot(&mut heap, &HERE), Err(unnamed));
 }

@@ -7,7 +7,7 @@
 //! Read next: `compiler/inline.rs`.
 
 use crate::instruction::{CXRS, Field, Instruction, Opcode, Role};
-use crate::primitive::{Body, Context, Failure};
+use crate::primitive::{Context, PrimitiveBody, PrimitiveError};
 use crate::value::Value;
 
 use super::super::Frame;
@@ -96,7 +96,7 @@ impl SlowPath<'_> {
     fn apply_inlined(&mut self, frame: &mut Frame, instruction: Instruction) -> Result<Value, Value> {
         let mut call = written_call(*frame, instruction);
         let mut outcome = self.apply_by_name(&call);
-        if outcome == Err(Failure::HeapFull) {
+        if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(frame, InUse::Before);
             call = written_call(*frame, instruction);
             outcome = self.apply_by_name(&call);
@@ -106,10 +106,10 @@ impl SlowPath<'_> {
             .map_err(|failure| self.failure_condition(*frame, call.name, &failure, |argument| call.operands[argument]))
     }
 
-    fn apply_by_name(&mut self, call: &WrittenCall) -> Result<Value, Failure> {
+    fn apply_by_name(&mut self, call: &WrittenCall) -> Result<Value, PrimitiveError> {
         let number = self.code.primitive(call.name).map_or(0, Value::payload);
-        let Body::Function(function) = self.code.primitives()[number as usize].body else {
-            return Err(Failure::HeapFull);
+        let PrimitiveBody::Function(function) = self.code.primitives()[number as usize].body else {
+            return Err(PrimitiveError::HeapFull);
         };
         let mut context = Context {
             heap: self.heap,

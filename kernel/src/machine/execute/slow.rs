@@ -9,7 +9,7 @@
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::{Heap, HeapFull, LiveRegisters, clear_dead, clear_dead_frames};
 use crate::instruction::{Field, Instruction, Opcode, Role};
-use crate::primitive::{Body, Context, Failure, Primitive, arithmetic, integer, wrong_type};
+use crate::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError, arithmetic, integer, wrong_type};
 use crate::value::{Immediate, Value};
 
 use super::super::{ARGUMENTS_MAX, Frame, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
@@ -48,12 +48,12 @@ impl SlowPath<'_> {
             return self.wrong_primitive_arity(frame, primitive, count);
         }
         match primitive.body {
-            Body::Function(_) => self.enter_function(frame, primitive, count),
-            Body::Control(block) => {
+            PrimitiveBody::Function(_) => self.enter_function(frame, primitive, count),
+            PrimitiveBody::Control(block) => {
                 let block = crate::code::builtin::control_block(block);
                 self.enter_code(frame, self.code.block(block).code_word, count)
             }
-            Body::Host => {
+            PrimitiveBody::Host => {
                 self.outcome = Some(Outcome::Request {
                     primitive: callee.payload(),
                     count,
@@ -130,12 +130,12 @@ impl SlowPath<'_> {
         primitive: &Primitive,
         (first, count): (usize, usize),
         in_use: InUse,
-    ) -> Result<Value, Failure> {
-        let Body::Function(function) = primitive.body else {
-            return Err(Failure::HeapFull);
+    ) -> Result<Value, PrimitiveError> {
+        let PrimitiveBody::Function(function) = primitive.body else {
+            return Err(PrimitiveError::HeapFull);
         };
         let mut outcome = self.apply_function(*frame, function, first, count);
-        if outcome == Err(Failure::HeapFull) {
+        if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(frame, in_use);
             outcome = self.apply_function(*frame, function, first, count);
         }
@@ -149,7 +149,7 @@ impl SlowPath<'_> {
         function: crate::primitive::Function,
         first: usize,
         count: usize,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, PrimitiveError> {
         let start = frame.base_index() + first;
         let arguments = &self.machine.stack[start..start + count];
         function(
@@ -165,7 +165,7 @@ impl SlowPath<'_> {
     /// into the first of them; returns whether nothing else is left to do.
     #[inline(never)]
     pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
-        let Body::Function(function) = self.code.primitives()[number].body else {
+        let PrimitiveBody::Function(function) = self.code.primitives()[number].body else {
             return false;
         };
         let mut context = Context {
@@ -191,7 +191,7 @@ impl SlowPath<'_> {
             return self.recompute(frame, instruction, failure);
         }
         let primitive = &self.code.primitives()[instruction.w() as usize];
-        if !matches!(primitive.body, Body::Function(_)) {
+        if !matches!(primitive.body, PrimitiveBody::Function(_)) {
             return self.wrong_primitive_arity(frame, primitive, instruction.d());
         }
         self.collect(&mut frame, InUse::After);
@@ -201,11 +201,11 @@ impl SlowPath<'_> {
     /// Handles a failed primitive: collects and tries again if memory was the reason, and raises
     /// the condition otherwise.
     #[cold]
-    fn recompute(&mut self, mut frame: Frame, instruction: Instruction, failure: Failure) -> (Frame, Flow) {
+    fn recompute(&mut self, mut frame: Frame, instruction: Instruction, failure: PrimitiveError) -> (Frame, Flow) {
         let (first, count) = (instruction.a(), instruction.d());
         let primitive = self.code.primitives()[instruction.w() as usize];
         let mut failure = failure;
-        if failure == Failure::HeapFull {
+        if failure == PrimitiveError::HeapFull {
             match self.compute(&mut frame, &primitive, (first, count), InUse::Before) {
                 Ok(value) => {
                     frame.set(first, value);
@@ -357,7 +357,7 @@ impl SlowPath<'_> {
     pub(super) fn arithmetic_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
         let mut call = written_call(frame, instruction);
         let mut outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
-        if outcome == Err(Failure::HeapFull) {
+        if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(&mut frame, InUse::Before);
             call = written_call(frame, instruction);
             outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
@@ -372,7 +372,7 @@ impl SlowPath<'_> {
                 (frame, Flow::Next)
             }
             Err(failure) => {
-                let failure = if let Failure::WrongType { argument: 1, expected } = failure {
+                let failure = if let PrimitiveError::WrongType { argument: 1, expected } = failure {
                     wrong_type(call.second, expected)
                 } else {
                     failure
@@ -403,7 +403,7 @@ struct WrittenCall {
     operation: Operation,
 }
 
-type Operation = fn(&mut Heap, Value, Value) -> Result<Value, Failure>;
+type Operation = fn(&mut Heap, Value, Value) -> Result<Value, PrimitiveError>;
 
 /// For each arithmetic instruction: the primitive that does the same, by its first and second name.
 const OPERATIONS: &[(Opcode, [&str; 2], Operation)] = &[

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::heap::{Heap, Limits};
-use crate::primitive::{Body, Context, Failure, all};
+use crate::primitive::{Context, PrimitiveBody, PrimitiveError, all};
 use crate::printer::Anonymous;
 use crate::value::Value;
 
@@ -12,19 +12,19 @@ fn heap() -> Heap {
 }
 
 /// Calls a primitive by name, as the machine does.
-fn call(heap: &mut Heap, name: &str, arguments: &[Value]) -> Result<Value, Failure> {
+fn call(heap: &mut Heap, name: &str, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     let primitive = all().find(|primitive| primitive.name == name).unwrap();
     assert!(arguments.len() >= usize::from(primitive.least));
     assert!(primitive.most.is_none_or(|most| arguments.len() <= usize::from(most)));
     match primitive.body {
-        Body::Function(function) => function(
+        PrimitiveBody::Function(function) => function(
             &mut Context {
                 heap,
                 names: &Anonymous,
             },
             arguments,
         ),
-        Body::Control(_) | Body::Host => panic!("{name} computes no value"),
+        PrimitiveBody::Control(_) | PrimitiveBody::Host => panic!("{name} computes no value"),
     }
 }
 
@@ -202,7 +202,7 @@ fn a_malformed_datum_is_reported_and_passed_over() {
     for (text, next) in [(") a", "a"), ("#<x> b", "b"), ("(c", "eof"), ("\"d", "eof")] {
         let port = input_string(&mut heap, text);
         let outcome = call(&mut heap, "%port-read", &[port]);
-        let is_read_error = matches!(outcome, Err(Failure::Condition { kind: "read-error", .. }));
+        let is_read_error = matches!(outcome, Err(PrimitiveError::Condition { kind: "read-error", .. }));
         assert!(is_read_error, "{text}: {outcome:?}");
         let datum = done(&mut heap, "%port-read", &[port]);
         assert_eq!(shown(&heap, datum), next);
@@ -300,7 +300,7 @@ fn there_is_one_console() {
     assert_ne!(ports[1], ports[2]);
     assert_eq!(
         call(&mut heap, "%console-port", &[Value::small(3)]),
-        Err(Failure::OutOfRange { argument: 0 })
+        Err(PrimitiveError::OutOfRange { argument: 0 })
     );
     assert!(call(&mut heap, "%console-port", &[Value::small(-1)]).is_err());
 }
@@ -363,7 +363,10 @@ fn an_endless_text_exhausts_memory_and_leaves_the_port_as_it_was() {
     write_string(&mut heap, port, "before");
     let cycle = heap.cons(Value::TRUE, Value::NIL).unwrap();
     heap.set_cdr(cycle, cycle);
-    assert_eq!(call(&mut heap, "%write-simple", &[cycle, port]), Err(Failure::HeapFull));
+    assert_eq!(
+        call(&mut heap, "%write-simple", &[cycle, port]),
+        Err(PrimitiveError::HeapFull)
+    );
     assert_eq!(written(&mut heap, port), "before");
 }
 
@@ -433,7 +436,7 @@ fn closed_ports_refuse() {
         ("%write-char", vec![Value::character('x'), output]),
         ("%write", vec![Value::TRUE, output]),
     ] {
-        let Err(Failure::Condition { kind, irritants, .. }) = call(&mut heap, name, &arguments) else {
+        let Err(PrimitiveError::Condition { kind, irritants, .. }) = call(&mut heap, name, &arguments) else {
             panic!("{name} must refuse");
         };
         assert_eq!((kind, irritants), ("port-closed", vec![*arguments.last().unwrap()]));
@@ -483,7 +486,7 @@ fn arguments_are_checked() {
         ("%write-limited", vec![three, Value::ZERO], 1),
     ] {
         let place = match call(&mut heap, name, &arguments) {
-            Err(Failure::WrongType { argument, .. } | Failure::OutOfRange { argument }) => argument,
+            Err(PrimitiveError::WrongType { argument, .. } | PrimitiveError::OutOfRange { argument }) => argument,
             outcome => panic!("{name}: {outcome:?}"),
         };
         assert_eq!(place, argument, "{name}");

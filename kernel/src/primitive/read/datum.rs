@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending, set_flag};
-use super::super::{Context, Failure};
+use super::super::{Context, PrimitiveError};
 use crate::datum::Datum;
 use crate::datum::reader::{ReadError, read_first};
 use crate::heap::{Flags, Heap, Kind};
@@ -19,7 +19,7 @@ const WINDOW_BYTES: usize = 1024;
 
 /// Reads one datum; returns the end-of-file object, or [`Value::DEFAULT`], which no text denotes,
 /// if the port lacks text.
-pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Failure> {
+pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, PrimitiveError> {
     let has_ended = has(context.heap, port, flag::AT_END);
     let available = pending(context.heap, port).len();
     let mut window = WINDOW_BYTES;
@@ -57,8 +57,8 @@ pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Fail
     }
 }
 
-fn read_error(error: &ReadError) -> Failure {
-    Failure::Condition {
+fn read_error(error: &ReadError) -> PrimitiveError {
+    PrimitiveError::Condition {
         kind: "read-error",
         message: error.problem.to_string(),
         irritants: Vec::new(),
@@ -99,7 +99,7 @@ fn encoded_length(bytes: &[u8], text: &str, end: usize, is_all: bool) -> usize {
 }
 
 /// Makes the value of a datum; the program may change all of it.
-fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, Failure> {
+fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, PrimitiveError> {
     let value = heap.literal(datum)?;
     let mut seen = BTreeSet::new();
     let mut work = vec![value];

@@ -35,7 +35,13 @@ fn check_numbers(
     let mut heap = heap();
     let arguments: Vec<Value> = operands.iter().map(|number| heap.number(number).unwrap()).collect();
     let found = call(&mut heap, name, &arguments).map(|value| heap.as_number(value).unwrap());
-    prop_assert_eq!(found, expected.map_err(Failure::Arithmetic), "{} {:?}", name, operands);
+    prop_assert_eq!(
+        found,
+        expected.map_err(PrimitiveError::Arithmetic),
+        "{} {:?}",
+        name,
+        operands
+    );
     Ok(())
 }
 
@@ -219,7 +225,7 @@ fn the_name_of_a_symbol_cannot_be_changed() {
     let symbol = heap.intern("name").unwrap();
     let name = call(&mut heap, "symbol->string", &[symbol]).unwrap();
     let arguments = [name, Value::ZERO, Value::character('x')];
-    let failure = Failure::Immutable { argument: 0 };
+    let failure = PrimitiveError::Immutable { argument: 0 };
     assert_eq!(call(&mut heap, "string-set!", &arguments), Err(failure));
     let copy = call(&mut heap, "string-copy", &[name]).unwrap();
     let arguments = [copy, Value::ZERO, Value::character('x')];
@@ -252,7 +258,11 @@ fn many_mentions_of_a_long_sequence_meet_the_heap_s_limit() {
     ];
     for (name, sequence) in sequences {
         let arguments = vec![sequence; 100_000];
-        assert_eq!(call(&mut heap, name, &arguments), Err(Failure::HeapFull), "{name}");
+        assert_eq!(
+            call(&mut heap, name, &arguments),
+            Err(PrimitiveError::HeapFull),
+            "{name}"
+        );
     }
 }
 

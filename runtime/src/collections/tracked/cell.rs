@@ -93,10 +93,6 @@ impl<T: PartialEq> PartialEq for TrackedCell<T> {
 }
 
 impl<T: Codec> Codec for TrackedCell<T> {
-    fn encode(&self) -> IOValue {
-        self.now.encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         self.now.write(out);
     }

@@ -260,10 +260,6 @@ impl<K, V, M: PartialEq> PartialEq for Tracked<K, V, M> {
 }
 
 impl<K, V, M: Codec + Default> Codec for Tracked<K, V, M> {
-    fn encode(&self) -> IOValue {
-        self.map.encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         self.map.write(out);
     }

@@ -11,7 +11,7 @@ use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use super::map::Tracked;
-use super::tracking::Tracking;
+use super::tracking::tracked_newtype;
 use crate::collections::ordered::Key;
 use crate::model::codec::{Codec, DecodeError};
 
@@ -58,41 +58,9 @@ impl<K: Key + Clone> TrackedSet<K> {
     }
 }
 
-impl<K: Key + Clone> Tracking for TrackedSet<K> {
-    fn commit_turn(&mut self) {
-        self.0.commit_turn();
-    }
-
-    fn abort_turn(&mut self) {
-        self.0.abort_turn();
-    }
-
-    fn compact(&mut self) {
-        self.0.compact();
-    }
-
-    fn is_compacted(&self) -> bool {
-        self.0.is_compacted()
-    }
-
-    fn make_savepoint(&mut self, number: u64) {
-        self.0.make_savepoint(number);
-    }
-
-    fn restore_savepoint(&mut self, number: u64) -> bool {
-        self.0.restore_savepoint(number)
-    }
-
-    fn drop_savepoints(&mut self, oldest: u64) {
-        self.0.drop_savepoints(oldest);
-    }
-}
+tracked_newtype!(TrackedSet [K: Key + Clone]);
 
 impl<K: Codec + Key + Clone> Codec for TrackedSet<K> {
-    fn encode(&self) -> IOValue {
-        IOValue::new(self.iter().map(K::encode).collect::<Vec<_>>())
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }

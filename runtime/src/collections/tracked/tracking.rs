@@ -72,3 +72,39 @@ macro_rules! tracked_fields {
     };
 }
 pub(crate) use tracked_fields;
+
+/// Makes a newtype of a tracked map [`Tracking`].
+macro_rules! tracked_newtype {
+    ($type:ident [$item:ident: $($bound:tt)+]) => {
+        impl<$item: $($bound)+> $crate::collections::tracked::tracking::Tracking for $type<$item> {
+            fn commit_turn(&mut self) {
+                self.0.commit_turn();
+            }
+
+            fn abort_turn(&mut self) {
+                self.0.abort_turn();
+            }
+
+            fn compact(&mut self) {
+                self.0.compact();
+            }
+
+            fn is_compacted(&self) -> bool {
+                self.0.is_compacted()
+            }
+
+            fn make_savepoint(&mut self, number: u64) {
+                self.0.make_savepoint(number);
+            }
+
+            fn restore_savepoint(&mut self, number: u64) -> bool {
+                self.0.restore_savepoint(number)
+            }
+
+            fn drop_savepoints(&mut self, oldest: u64) {
+                self.0.drop_savepoints(oldest);
+            }
+        }
+    };
+}
+pub(crate) use tracked_newtype;

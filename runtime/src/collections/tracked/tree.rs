@@ -98,10 +98,6 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> TrackedTree<K, V,
 }
 
 impl<K, V, M: Codec + Default> Codec for TrackedTree<K, V, M> {
-    fn encode(&self) -> IOValue {
-        self.map.encode()
-    }
-
     fn write(&self, out: &mut PackedWriter) {
         self.map.write(out);
     }

@@ -159,7 +159,7 @@ fn an_index_that_says_something_else_is_found_out() {
     };
     let head = world.run.head().expect("turns were taken").sequence;
     let told = told(&source, head);
-    let wrong = |change: &dyn Fn(&mut Vec<Entry>)| {
+    let wrong = |change: &dyn Fn(&mut Vec<FiledEntry>)| {
         let mut shadow = Shadow::begin(&source.record(Sequence::FIRST).expect("it is there")).expect("it is a run");
         let mut portion = portion(&mut shadow, &source, head).expect("the records fit");
         change(&mut portion.entries);
@@ -182,7 +182,7 @@ fn an_index_that_says_something_else_is_found_out() {
         Some(first),
         "a term is missing"
     );
-    let doubled = |entries: &mut Vec<Entry>| entries.push(entries[entries.len() - 1].clone());
+    let doubled = |entries: &mut Vec<FiledEntry>| entries.push(entries[entries.len() - 1].clone());
     assert_eq!(wrong(&doubled), Some(last), "one is there twice");
 }
 

@@ -7,7 +7,7 @@
 use duet_kernel::heap::Kind;
 use preserves::IOValue;
 
-use super::{Call, DONE, Fault, Reply, host_procedures};
+use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use crate::capability::sturdy::{SturdyError, SturdyRef};
 use crate::capability::{Authority, Caveat, CaveatError};
 use crate::model::identity::{ActorId, CapabilityId};
@@ -15,8 +15,8 @@ use crate::scheme::convert::{self, Class};
 use duet_kernel::value::Value;
 
 host_procedures! {
-    /// Makes a capability for a tool that the manifest grants. Whoever has it can call the tool, granted it or not. Fails with
-    /// `capability-denied` if the tool was not granted.
+    /// Makes a capability for a tool that the manifest grants. Whoever has it can call the tool,
+    /// granted it or not. Fails with `capability-denied` if the tool was not granted.
     "tool-capability" "tool" [1, 1] => |call| {
         let name = call.text(0, "the name of a tool")?;
         call.require(&name)?;
@@ -33,9 +33,10 @@ host_procedures! {
         make(call, Authority::Facet { actor, facet }, Vec::new())
     };
 
-    /// Makes a capability that gives what another one gives, as far as the caveats let it pass: `(rewrite pattern template)`,
-    /// `(alternatives rewrite …)`, `(reject pattern)`; one that is none of these lets nothing pass. The last caveat is applied first. Fails
-    /// with `bad-caveat` if one cannot be used, with `capability-denied` if the capability has been revoked.
+    /// Makes a capability that gives what another one gives, as far as the caveats let it pass:
+    /// `(rewrite pattern template)`, `(alternatives rewrite …)`, `(reject pattern)`; one that is
+    /// none of these lets nothing pass. The last caveat is applied first. Fails with `bad-caveat`
+    /// if one cannot be used, with `capability-denied` if the capability has been revoked.
     "attenuate" "capability caveat ..." [1, _] => |call| {
         let capability = capability(call, 0)?;
         let mut caveats = Vec::new();
@@ -45,7 +46,8 @@ host_procedures! {
         make(call, Authority::Capability { capability }, caveats)
     };
 
-    /// Takes a capability back, and with it all that were made of it. Fails with `capability-denied` if another actor made it.
+    /// Takes a capability back, and with it all that were made of it. Fails with
+    /// `capability-denied` if another actor made it.
     "revoke!" "capability" [1, 1] => |call| {
         let capability = capability(call, 0)?;
         call.turn.revoke(capability)?;
@@ -58,8 +60,8 @@ host_procedures! {
         Ok(Reply::Value(Value::boolean(is_one)))
     };
 
-    /// Signs a name with a secret key, a bytevector: a record `<ref {oid: name, sig: bytes}>` that can be written down and sent anywhere. The
-    /// caveats narrow it, the last one applied first.
+    /// Signs a name with a secret key, a bytevector: a record `<ref {oid: name, sig: bytes}>` that
+    /// can be written down and sent anywhere. The caveats narrow it, the last one applied first.
     "sturdyref" "name key caveat ..." [2, _] => |call| {
         let (name, key) = (call.datum(0)?, key(call, 1)?);
         let signed = SturdyRef::mint(name, &key).map_err(bad_reference)?;
@@ -72,8 +74,9 @@ host_procedures! {
         narrowed(call, signed, 1)
     };
 
-    /// Makes of a sturdy reference the capability that it stands for: the given one, narrowed by the reference's caveats. Fails with
-    /// `bad-sturdyref` if the reference was not signed with this key.
+    /// Makes of a sturdy reference the capability that it stands for: the given one, narrowed by
+    /// the reference's caveats. Fails with `bad-sturdyref` if the reference was not signed with
+    /// this key.
     "resolve-sturdyref" "reference key capability" [3, 3] => |call| {
         let signed = SturdyRef::from_value(&call.datum(0)?).map_err(bad_reference)?;
         signed.validate(&key(call, 1)?).map_err(bad_reference)?;

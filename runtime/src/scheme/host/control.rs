@@ -6,22 +6,24 @@
 
 use duet_kernel::value::Value;
 
+use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::dataspace::facet;
-use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::model::identity::FacetId;
 use crate::scheme::convert::Class;
 use crate::scheme::descriptor;
 use crate::turn::task::Until;
 
 host_procedures! {
-    /// Parks the fiber until what the descriptor describes is there, and returns it; of a list of descriptors, until one of them is,
-    /// and returns a pair of its position and the value. If `edge?` is true, only what comes after the call counts.
+    /// Parks the fiber until what the descriptor describes is there, and returns it; of a list of
+    /// descriptors, until one of them is, and returns a pair of its position and the value. If
+    /// `edge?` is true, only what comes after the call counts.
     "%await" "descriptor edge?" [2, 2] => wait;
 
     /// Lets everything go first that is on its way; the turn commits.
     "yield" "" [0, 0] => |_| Ok(Reply::Park(Until::Yielded));
 
-    /// Makes a fiber in `facet`, by default the current one, that calls `thunk` in this turn, after the present fiber has parked.
+    /// Makes a fiber in `facet`, by default the current one, that calls `thunk` in this turn, after
+    /// the present fiber has parked.
     "spawn" "thunk [facet]" [1, 2] => |call| {
         let facet = facet_or(call, 1)?;
         let thunk = call.procedure(0)?;
@@ -29,15 +31,17 @@ host_procedures! {
         DONE
     };
 
-    /// Makes a facet in `parent`, by default in the current one, and returns it. It lives until it is stopped.
+    /// Makes a facet in `parent`, by default in the current one, and returns it. It lives until it
+    /// is stopped.
     "spawn-facet!" "[parent]" [0, 1] => |call| {
         let parent = facet_or(call, 0)?;
         let facet = call.turn.spawn_facet(parent)?;
         call.refer(Class::Facet, facet.0)
     };
 
-    /// Stops a facet, by default the current one: the facets inside it first, then its stop hooks run, then its assertions are retracted.
-    /// Its fibers vanish; no `dynamic-wind` after thunk runs. A call that stops the fiber's own facet does not return.
+    /// Stops a facet, by default the current one: the facets inside it first, then its stop hooks
+    /// run, then its assertions are retracted. Its fibers vanish; no `dynamic-wind` after thunk
+    /// runs. A call that stops the fiber's own facet does not return.
     "stop-facet!" "[facet]" [0, 1] => |call| Ok(Reply::Park(Until::Stopped(facet_or(call, 0)?)));
 
     /// Has `thunk` called, in the surrounding facet, when the current facet stops.
@@ -59,7 +63,8 @@ host_procedures! {
         call.refer(Class::Actor, actor.0)
     };
 
-    /// Ends the actor; for the main program, the run. `#t` and no value mean success, `#f` failure, an exact integer is the exit code.
+    /// Ends the actor; for the main program, the run. `#t` and no value mean success, `#f` failure,
+    /// an exact integer is the exit code.
     "%exit" "[result]" [0, 1] => |call| {
         let code = match call.arguments.first() {
             None => 0,

@@ -6,8 +6,8 @@
 
 use duet_kernel::value::Value;
 
+use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::capability::pass;
-use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::capability::Authority;
 use crate::model::identity::{ActorId, FacetId, Handle, ObserverId};
 use crate::model::value::Fact;
@@ -15,9 +15,11 @@ use crate::scheme::convert::Class;
 use crate::state::refusal::Refusal;
 
 host_procedures! {
-    /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this actor too, see it from the next turns on.
-    /// Fails with `not-serializable` if a part of the value cannot leave the program, with `facet-stopped` if the current facet has stopped.
-    /// Through a capability the value first passes its caveats; if they do not let it pass, nothing is asserted and the answer is false.
+    /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this
+    /// actor too, see it from the next turns on. Fails with `not-serializable` if a part of the
+    /// value cannot leave the program, with `facet-stopped` if the current facet has stopped.
+    /// Through a capability the value first passes its caveats; if they do not let it pass, nothing
+    /// is asserted and the answer is false.
     "assert!" "value [capability]" [1, 2] => |call| {
         let (via, value) = match call.arguments.len() {
             1 => (None, call.fact(0)?),
@@ -30,14 +32,16 @@ host_procedures! {
         call.refer(Class::Handle, handle.0)
     };
 
-    /// Retracts an assertion of this actor. A handle that was retracted before or is another actor's is ignored.
+    /// Retracts an assertion of this actor. A handle that was retracted before or is another
+    /// actor's is ignored.
     "retract!" "handle" [1, 1] => |call| {
         let handle = handle(call, 0)?;
         call.turn.retract(handle)?;
         DONE
     };
 
-    /// Asserts `value` and then retracts `handle`, so that an equal value does not flicker; returns the new handle.
+    /// Asserts `value` and then retracts `handle`, so that an equal value does not flicker; returns
+    /// the new handle.
     "update!" "handle value" [2, 2] => |call| {
         let old = handle(call, 0)?;
         let value = call.fact(1)?;
@@ -52,8 +56,9 @@ host_procedures! {
         DONE
     };
 
-    /// Tells `value`, once, to those watches of a facet of an actor that it matches. If the facet is gone nothing happens.
-    /// `(send! capability value)` sends through a capability for a facet; what its caveats do not let pass is not sent, and the answer is false.
+    /// Tells `value`, once, to those watches of a facet of an actor that it matches. If the facet
+    /// is gone nothing happens. `(send! capability value)` sends through a capability for a facet;
+    /// what its caveats do not let pass is not sent, and the answer is false.
     "send!" "actor facet value" [2, 3] => |call| {
         if call.arguments.len() == 2 {
             return send_through(call);
@@ -65,8 +70,9 @@ host_procedures! {
         DONE
     };
 
-    /// Calls `handler` with an event for each match of `pattern`: `(added captures handle)`, `(removed captures handle)` or `(message captures)`.
-    /// Matches that are there already come first, in a later turn. Returns a token for `unwatch`.
+    /// Calls `handler` with an event for each match of `pattern`: `(added captures handle)`,
+    /// `(removed captures handle)` or `(message captures)`. Matches that are there already come
+    /// first, in a later turn. Returns a token for `unwatch`.
     "watch" "pattern handler" [2, 2] => |call| {
         let pattern = call.pattern(call.argument(0))?;
         let handler = call.procedure(1)?;
@@ -74,7 +80,8 @@ host_procedures! {
         call.refer(Class::Watch, observer.0)
     };
 
-    /// Ends a watch. Its handler still sees each current match removed. Fails with `not-watching` if it has ended before.
+    /// Ends a watch. Its handler still sees each current match removed. Fails with `not-watching`
+    /// if it has ended before.
     "unwatch" "token" [1, 1] => |call| {
         let observer = call.reference(0, Class::Watch, "a token of watch")?;
         call.turn.unwatch(ObserverId(observer))?;

@@ -10,8 +10,8 @@ use duet_kernel::heap::Register;
 use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
+use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::control::facet_or;
-use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::model::identity::ActorId;
 use crate::model::manifest::Manifest;
 use crate::scheme::convert::Class;
@@ -24,36 +24,42 @@ use crate::turn::task::Until;
 const SPAWN: &str = crate::action::spawn_actor::CAPABILITY;
 
 host_procedures! {
-    /// Registers `procedure`, of one argument, as what plays `role`. It must be defined at the top level of a library, because a new actor
-    /// evaluates that library for itself and shares nothing with this one. Actors that this one spawns later know the role too.
-    /// Fails with `bad-entity` if no library defines the procedure.
+    /// Registers `procedure`, of one argument, as what plays `role`. It must be defined at the top
+    /// level of a library, because a new actor evaluates that library for itself and shares nothing
+    /// with this one. Actors that this one spawns later know the role too. Fails with `bad-entity`
+    /// if no library defines the procedure.
     "register-entity!" "role procedure" [2, 2] => register;
 
-    /// Spawns an actor that plays `role`: it calls the role's procedure with the value of `:config`, by default `#f`. It ends with the current
-    /// facet, with the facet given by `:link`, or by itself only, with `:link #f`. `:grants`, a list of names, says what it may do, by default
-    /// all that this actor may. `:on-exit` is called with what became of it, when it has ended: `#f`, or a condition if it failed. Returns the
-    /// actor. Fails with `unknown-role`, and with `capability-denied` without `spawn`.
+    /// Spawns an actor that plays `role`: it calls the role's procedure with the value of
+    /// `:config`, by default `#f`. It ends with the current facet, with the facet given by `:link`,
+    /// or by itself only, with `:link #f`. `:grants`, a list of names, says what it may do, by
+    /// default all that this actor may. `:on-exit` is called with what became of it, when it has
+    /// ended: `#f`, or a condition if it failed. Returns the actor. Fails with `unknown-role`, and
+    /// with `capability-denied` without `spawn`.
     "spawn-entity!" "role [:config value] [:link facet] [:grants names] [:on-exit procedure]" [1, 9] => spawn;
 
-    /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and the role's procedure.
+    /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
+    /// the role's procedure.
     "%attach-entity" "role [facet]" [1, 2] => attach;
 
-    /// Ends the entity that plays `role` inside this actor: its facet stops. Fails with `not-attached` if there is none.
+    /// Ends the entity that plays `role` inside this actor: its facet stops. Fails with
+    /// `not-attached` if there is none.
     "detach-entity!" "role" [1, 1] => |call| {
         let role = role(call)?;
         Ok(Reply::Park(Until::Stopped(call.turn.detach_entity(role)?)))
     };
 
-    /// Has `procedure` called with what became of this actor, when it has ended: `#f`, or a condition if it failed. It can send and log, but
-    /// hold nothing. What a crash undoes are only the effects of the failed turn; hooks that were there before it run.
+    /// Has `procedure` called with what became of this actor, when it has ended: `#f`, or a
+    /// condition if it failed. It can send and log, but hold nothing. What a crash undoes are only
+    /// the effects of the failed turn; hooks that were there before it run.
     "on-exit" "procedure" [1, 1] => |call| {
         let procedure = call.procedure(0)?;
         call.turn.on_exit(procedure)?;
         DONE
     };
 
-    /// Waits until `actor`, by default this one, has handled everything that this actor sent it before. Says nothing of third parties; an
-    /// actor that has ended has handled all it ever will.
+    /// Waits until `actor`, by default this one, has handled everything that this actor sent it
+    /// before. Says nothing of third parties; an actor that has ended has handled all it ever will.
     "sync!" "[actor]" [0, 1] => |call| {
         let with = match call.arguments.first() {
             None => call.turn.actor(),

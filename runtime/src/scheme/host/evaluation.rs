@@ -8,27 +8,30 @@
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
 
-use super::{Call, Fault, Reply, host_procedures};
+use super::call::{Call, Fault, Reply, host_procedures};
 
 /// The maximum length of a datum's written form, in characters.
 const TEXT_CHARACTERS_MAX: usize = 1 << 22;
 
 host_procedures! {
-    /// What is known of `name`, a symbol: a list of dictionaries, each with `name`, `call`, `place` and `documentation`, one for each definition;
-    /// `()` if nothing is. It knows what is built in and the libraries of the program. Raises `wrong-type`.
+    /// What is known of `name`, a symbol: a list of dictionaries, each with `name`, `call`, `place`
+    /// and `documentation`, one for each definition; `()` if nothing is. It knows what is built in
+    /// and the libraries of the program. Raises `wrong-type`.
     "describe" "name" [1, 1] => |call| {
         Ok(Reply::Describe(call.text(0, "a symbol")?))
     };
 
-    /// A list of procedures that, called in order, evaluate `expression`, a datum; the last has its values. `imports` is what `%environment` has
-    /// returned, or the empty string for the environment that takes definitions. Raises `syntax-error`.
+    /// A list of procedures that, called in order, evaluate `expression`, a datum; the last has its
+    /// values. `imports` is what `%environment` has returned, or the empty string for the
+    /// environment that takes definitions. Raises `syntax-error`.
     "%compile" "expression imports" [2, 2] => |call| {
         let text = written(call, call.argument(0))?;
         let environment = call.text(1, "a string")?;
         Ok(Reply::Compile { text, environment })
     };
 
-    /// The import sets of a list, as a string that stands for the environment in which is visible what they provide. Raises `syntax-error`.
+    /// The import sets of a list, as a string that stands for the environment in which is visible
+    /// what they provide. Raises `syntax-error`.
     "%environment" "import-sets" [1, 1] => |call| {
         let mut sets = Vec::new();
         let mut rest = call.argument(0);

@@ -7,42 +7,45 @@
 
 use preserves::{IOValue, Map, Value};
 
+use super::call::{Call, Fault, host_procedures};
 use super::world::call_tool;
-use super::{Call, Fault, host_procedures};
 
 /// The maximum size of one piece of a file, in bytes.
 const PIECE_BYTES: u64 = 1 << 20;
 
 host_procedures! {
-    /// A piece of a file from the byte `offset` on: a dictionary of `content`, a string if the bytes are UTF-8, else a bytevector, and `next`, the
-    /// offset of the piece after it or `#f`. Fails with `capability-denied` without `workspace/read`, and as that tool does.
+    /// A piece of a file from the byte `offset` on: a dictionary of `content`, a string if the
+    /// bytes are UTF-8, else a bytevector, and `next`, the offset of the piece after it or `#f`.
+    /// Fails with `capability-denied` without `workspace/read`, and as that tool does.
     "%file-read" "path offset" [2, 2] => |call| {
         let path = path_at(call)?;
         let (offset, length) = (number(call.natural(1)?), number(PIECE_BYTES));
         call_tool(call, "workspace/read", fields([("path", path), ("offset", offset), ("length", length)]))
     };
 
-    /// Replaces what is in a file by a string, as UTF-8, or a bytevector; makes the file if there is none. Fails with `capability-denied` without
-    /// `workspace/write`, and as that tool does.
+    /// Replaces what is in a file by a string, as UTF-8, or a bytevector; makes the file if there
+    /// is none. Fails with `capability-denied` without `workspace/write`, and as that tool does.
     "%file-write" "path content" [2, 2] => |call| {
         let (path, content) = (path_at(call)?, call.datum(1)?);
         call_tool(call, "workspace/write", fields([("path", path), ("content", content)]))
     };
 
-    /// Whether there is something at a path. Fails with `capability-denied` without `workspace/exists`, and as that tool does.
+    /// Whether there is something at a path. Fails with `capability-denied` without
+    /// `workspace/exists`, and as that tool does.
     "%file-exists?" "path" [1, 1] => |call| {
         let path = path_at(call)?;
         call_tool(call, "workspace/exists", fields([("path", path)]))
     };
 
-    /// Deletes a file. Fails with `capability-denied` without `workspace/delete`, and as that tool does.
+    /// Deletes a file. Fails with `capability-denied` without `workspace/delete`, and as that tool
+    /// does.
     "%file-delete" "path" [1, 1] => |call| {
         let path = path_at(call)?;
         call_tool(call, "workspace/delete", fields([("path", path)]))
     };
 
-    /// The value of an environment variable, a string, or `#f` if it is not set; a replay is told the same. Fails with `capability-denied` without
-    /// `environment/NAME`.
+    /// The value of an environment variable, a string, or `#f` if it is not set; a replay is told
+    /// the same. Fails with `capability-denied` without `environment/NAME`.
     "get-environment-variable" "name" [1, 1] => |call| {
         let expected = "a string";
         if !call.instance.heap.is_string(call.argument(0)) {
@@ -52,8 +55,8 @@ host_procedures! {
         call_tool(call, &format!("environment/{name}"), fields([]))
     };
 
-    /// All environment variables, a list of lists of name and value; a replay is told the same. Fails with `capability-denied` without
-    /// `environment/*`.
+    /// All environment variables, a list of lists of name and value; a replay is told the same.
+    /// Fails with `capability-denied` without `environment/*`.
     "%environment-variables" "" [0, 0] => |call| call_tool(call, "environment/*", fields([]));
 }
 

@@ -8,7 +8,7 @@ use duet_kernel::heap::{Heap, HeapFull};
 use duet_kernel::value::Value;
 use preserves::IOValue;
 
-use super::{Call, Fault, Reply, host_procedures};
+use super::call::{Call, Fault, Reply, host_procedures};
 use crate::action::{Action, Assert, InvokeTool, Retract};
 use crate::gate::bench;
 use crate::model::identity::RequestId;
@@ -20,8 +20,10 @@ use crate::scheme::convert::{self, Class};
 pub(super) const DENIED: &str = "policy-denied";
 
 host_procedures! {
-    /// What policy would say if the items were proposed together now: a list of the decision, what follows from it, the reason's code, the key of
-    /// the entry that decided or `#f`, and an explanation. Each item is `(call tool payload)`, `(entry fact)` or `(remove handle)`. Nothing happens.
+    /// What policy would say if the items were proposed together now: a list of the decision, what
+    /// follows from it, the reason's code, the key of the entry that decided or `#f`, and an
+    /// explanation. Each item is `(call tool payload)`, `(entry fact)` or `(remove handle)`.
+    /// Nothing happens.
     "%explain" "items" [1, 1] => |call| {
         let attempts = attempts(call, Ids::None)?;
         let ruling = call.turn.explain(&attempts);
@@ -30,11 +32,13 @@ host_procedures! {
         Ok(Reply::Value(call.instance.heap.list(&parts, Value::NIL)?))
     };
 
-    /// Proposes items together, as `%explain` takes them: all of them happen or none. A pair of the name under which they wait for approval, or `#f`,
-    /// and a list of what each gave: a tag, a handle, or `#f`. Fails with `policy-denied`.
+    /// Proposes items together, as `%explain` takes them: all of them happen or none. A pair of the
+    /// name under which they wait for approval, or `#f`, and a list of what each gave: a tag, a
+    /// handle, or `#f`. Fails with `policy-denied`.
     "%propose" "items" [1, 1] => propose;
 
-    /// The proposals that wait for approval: lists of a name, what is asked, and the actor that proposes.
+    /// The proposals that wait for approval: lists of a name, what is asked, and the actor that
+    /// proposes.
     "pending-approvals" "" [0, 0] => |call| {
         let mut list = Value::NIL;
         for (name, prompt, actor) in call.turn.proposals().into_iter().rev() {
@@ -48,12 +52,13 @@ host_procedures! {
         Ok(Reply::Value(list))
     };
 
-    /// Approves a proposal by its name, in the place of a person: what was proposed happens once, if policy is still what it was. Needs the capability
-    /// `policy/approve`. Fails with `no-such-proposal`.
+    /// Approves a proposal by its name, in the place of a person: what was proposed happens once,
+    /// if policy is still what it was. Needs the capability `policy/approve`. Fails with
+    /// `no-such-proposal`.
     "approve!" "name" [1, 1] => |call| decide(call, IOValue::new(true));
 
-    /// Rejects a proposal by its name, in the place of a person; whoever waits for it is told `why`, a string. Needs the capability `policy/approve`.
-    /// Fails with `no-such-proposal`.
+    /// Rejects a proposal by its name, in the place of a person; whoever waits for it is told
+    /// `why`, a string. Needs the capability `policy/approve`. Fails with `no-such-proposal`.
     "reject!" "name why" [2, 2] => |call| {
         let why = call.text(1, "a string")?;
         decide(call, IOValue::new(why))
@@ -93,7 +98,7 @@ fn decide(call: &mut Call<'_>, answer: IOValue) -> Result<Reply, Fault> {
     let name = call.text(0, "the name of a proposal")?;
     call.require(crate::action::decide::CAPABILITY)?;
     if call.turn.decide(&name, answer)? {
-        super::DONE
+        super::call::DONE
     } else {
         let message = format!("{}: no proposal of this name waits for approval", call.procedure.name);
         Err(Fault::condition_of(

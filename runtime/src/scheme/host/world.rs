@@ -12,8 +12,8 @@ use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use preserves::IOValue;
 
+use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::capability::pass;
-use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::action::write;
 use crate::capability::Authority;
 use crate::driver::Stream;
@@ -29,10 +29,11 @@ const LOG_CHARACTERS: usize = 4096;
 const READ_BYTES_MAX: u64 = 1 << 20;
 
 host_procedures! {
-    /// Calls a tool in a role. `capability` names the tool or is a capability for it, whose caveats the payload passes before anything is done or
-    /// recorded; `payload` is its argument. Returns the tag under which `(tool-result :tag tag)` awaits
-    /// the result, by default a unique one. Fails with `capability-denied` if the tool was not granted, or the caveats do not
-    /// let the payload pass.
+    /// Calls a tool in a role. `capability` names the tool or is a capability for it, whose caveats
+    /// the payload passes before anything is done or recorded; `payload` is its argument. Returns
+    /// the tag under which `(tool-result :tag tag)` awaits the result, by default a unique one.
+    /// Fails with `capability-denied` if the tool was not granted, or the caveats do not let the
+    /// payload pass.
     "invoke-tool!" "role capability payload [:tag tag]" [3, 5] => invoke_tool;
 
     /// A text that no other call in this run returns, and that a replay returns again.
@@ -41,7 +42,8 @@ host_procedures! {
         call.string(&name)
     };
 
-    /// Shows a line of text to whoever follows the run; of an object that is no string, its written form.
+    /// Shows a line of text to whoever follows the run; of an object that is no string, its written
+    /// form.
     "log!" "text" [1, 1] => |call| {
         let text = call.argument(0);
         let heap = &call.instance.heap;
@@ -58,11 +60,13 @@ host_procedures! {
         DONE
     };
 
-    /// Writes bytes, if any, to the console: to standard output for stream 1, standard error for 2. They leave once the turn is durable; in a
-    /// main program the turn commits here. What the console's ports hold goes before.
+    /// Writes bytes, if any, to the console: to standard output for stream 1, standard error for 2.
+    /// They leave once the turn is durable; in a main program the turn commits here. What the
+    /// console's ports hold goes before.
     "%console-write" "stream bytevector" [2, 2] => console_write;
 
-    /// Reads at most `count` bytes from standard input, at least one unless it is at its end, and waits for them.
+    /// Reads at most `count` bytes from standard input, at least one unless it is at its end, and
+    /// waits for them.
     "%console-read" "count" [1, 1] => |call| {
         call.require(write::CAPABILITY)?;
         let length = call.natural(0)?.min(READ_BYTES_MAX);
@@ -80,10 +84,12 @@ host_procedures! {
         Ok(Reply::Value(list))
     };
 
-    /// Seconds since 1970, as the clock of the world says when it is asked; a replay is told the same.
+    /// Seconds since 1970, as the clock of the world says when it is asked; a replay is told the
+    /// same.
     "current-second" "" [0, 0] => |call| call_tool(call, "clock/second", IOValue::new(false));
 
-    /// Jiffies since some moment, as the clock of the world says when it is asked; a replay is told the same.
+    /// Jiffies since some moment, as the clock of the world says when it is asked; a replay is told
+    /// the same.
     "current-jiffy" "" [0, 0] => |call| call_tool(call, "clock/jiffy", IOValue::new(false));
 
     /// How many jiffies a second has.

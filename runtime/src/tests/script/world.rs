@@ -16,7 +16,7 @@ use crate::driver::{Drivers, Effect, EffectKind, Input, ToolFailure};
 use crate::model::codec::Codec;
 use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
-use crate::record::{Genesis, Outcome, TurnRecord, VERSION};
+use crate::record::{Genesis, Outcome, TurnRecord};
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::{Source, decode_turn};
@@ -159,7 +159,6 @@ impl<P: Programs> World<P> {
     ) -> Self {
         let mut store = MemoryStore::default();
         let genesis = Genesis {
-            version: VERSION,
             program: program.value,
             manifest: Manifest::of(capabilities),
             limits,

@@ -23,10 +23,10 @@ pub(crate) fn run(work: Work) -> Duration {
         Actor::top(None, move |t| {
             let _ = t.prevent_inert_check();
             let dataspace = Dataspace::new(t, None);
-            let _ = held.send(Reply::Dataspace(dataspace));
+            let _ = held.send(ReferenceEvent::Dataspace(dataspace));
             Ok(())
         });
-        let Reply::Dataspace(dataspace) = heard(&receiver).await else {
+        let ReferenceEvent::Dataspace(dataspace) = heard(&receiver).await else {
             return Duration::ZERO;
         };
         match work {
@@ -56,14 +56,14 @@ pub(crate) fn run(work: Work) -> Duration {
     })
 }
 
-/// The answers of actors to those that wait for them.
-enum Reply {
+/// A message of an actor to the measuring thread.
+enum ReferenceEvent {
     Dataspace(Arc<Cap>),
     Ready,
     Member(Arc<Ref<()>>),
 }
 
-async fn heard(receiver: &Receiver<Reply>) -> Reply {
+async fn heard(receiver: &Receiver<ReferenceEvent>) -> ReferenceEvent {
     loop {
         match receiver.try_recv() {
             Ok(said) => return said,
@@ -84,16 +84,21 @@ impl Entity<AnyValue> for Seer {
     }
 }
 
-struct Ready(Sender<Reply>);
+struct Ready(Sender<ReferenceEvent>);
 
 impl Entity<Synced> for Ready {
     fn message(&mut self, _: &mut Activation, _: Synced) -> ActorResult {
-        let _ = self.0.send(Reply::Ready);
+        let _ = self.0.send(ReferenceEvent::Ready);
         Ok(())
     }
 }
 
-async fn observe(work: Work, dataspace: &Arc<Cap>, sender: &Sender<Reply>, receiver: &Receiver<Reply>) {
+async fn observe(
+    work: Work,
+    dataspace: &Arc<Cap>,
+    sender: &Sender<ReferenceEvent>,
+    receiver: &Receiver<ReferenceEvent>,
+) {
     let (dataspace, sender) = (Arc::clone(dataspace), sender.clone());
     Actor::top(None, move |t| {
         let _ = t.prevent_inert_check();
@@ -137,7 +142,7 @@ struct Worker {
     dataspace: Arc<Cap>,
     done: u64,
     handle: Option<Handle>,
-    sender: Sender<Reply>,
+    sender: Sender<ReferenceEvent>,
 }
 
 impl Worker {
@@ -165,7 +170,7 @@ impl Worker {
             Work::Ring { .. } | Work::Direct { .. } => true,
         };
         if is_over {
-            let _ = self.sender.send(Reply::Ready);
+            let _ = self.sender.send(ReferenceEvent::Ready);
         } else {
             self.dataspace.sync(t, Arc::clone(&self.own));
         }
@@ -185,14 +190,14 @@ struct Member {
     /// The message to the dataspace, if there is one.
     told: Option<(Arc<Cap>, AnyValue)>,
     /// For the first one only: how many laps are left, and whom to tell.
-    laps: Option<(u64, Sender<Reply>)>,
+    laps: Option<(u64, Sender<ReferenceEvent>)>,
 }
 
 impl Member {
     fn pass(&mut self, t: &mut Activation) -> ActorResult {
         if let Some((laps, sender)) = &mut self.laps {
             if *laps == 0 {
-                let _ = sender.send(Reply::Ready);
+                let _ = sender.send(ReferenceEvent::Ready);
                 return Ok(());
             }
             *laps -= 1;
@@ -222,11 +227,11 @@ impl Entity<AnyValue> for Hearer {
     }
 }
 
-fn member(sender: &Sender<Reply>) {
+fn member(sender: &Sender<ReferenceEvent>) {
     let sender = sender.clone();
     Actor::top(None, move |t| {
         let _ = t.prevent_inert_check();
-        let _ = sender.send(Reply::Member(t.create_inert_ref()));
+        let _ = sender.send(ReferenceEvent::Member(t.create_inert_ref()));
         Ok(())
     });
 }
@@ -236,7 +241,7 @@ fn token(place: u64) -> AnyValue {
 }
 
 /// Makes a member that observes the token of its place.
-fn hearer(place: u64, dataspace: Arc<Cap>, member: Member, sender: &Sender<Reply>) {
+fn hearer(place: u64, dataspace: Arc<Cap>, member: Member, sender: &Sender<ReferenceEvent>) {
     let sender = sender.clone();
     Actor::top(None, move |t| {
         let _ = t.prevent_inert_check();
@@ -261,8 +266,8 @@ async fn ring(
     actors: u64,
     laps: u64,
     dataspace: Option<Arc<Cap>>,
-    sender: &Sender<Reply>,
-    receiver: &Receiver<Reply>,
+    sender: &Sender<ReferenceEvent>,
+    receiver: &Receiver<ReferenceEvent>,
 ) -> Duration {
     let laps_of = |place: u64| (place == 0).then(|| (laps, sender.clone()));
     let mut members = Vec::new();
@@ -275,7 +280,7 @@ async fn ring(
             }
             None => member(sender),
         }
-        if let Reply::Member(member) = heard(receiver).await {
+        if let ReferenceEvent::Member(member) = heard(receiver).await {
             members.push(member);
         }
     }

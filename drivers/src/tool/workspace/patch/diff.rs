@@ -1,26 +1,26 @@
-//! Unified diffs, read and applied to bytes.
+//! Reading unified diffs, and applying them to bytes.
 //!
-//! INVARIANT: what is read is what the hunks' headers announce, line by line; a hunk is placed by its context alone, nearest to where it says, after
-//! the hunks before it.
-//! It does not know files; `patch.rs` does.
+//! INVARIANT: a hunk has exactly as many lines as its header says; its context alone decides where
+//! it applies, after the hunk before it and as near to its line number as possible.
+//! It does not read or write files; `patch.rs` does.
 //! Read next: `patch.rs`.
 
-/// What a patch says of one file.
+/// The part of a patch that is about one file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FilePatch {
     /// The file's path.
     pub(super) path: String,
-    /// Whether there is no such file before.
+    /// Whether the patch makes the file.
     pub(super) is_made: bool,
-    /// Whether there is no such file afterwards.
+    /// Whether the patch deletes the file.
     pub(super) is_deleted: bool,
     hunks: Vec<Hunk>,
 }
 
-/// A stretch of lines and what becomes of them; lines have their ends.
+/// Consecutive lines before and after the patch; lines include their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Hunk {
-    /// The number of its first line in the file as it was, from 1; 0 before the first.
+    /// The number of its first line in the old file, from 1; 0 before the first line.
     start: usize,
     before: Vec<String>,
     after: Vec<String>,
@@ -29,7 +29,7 @@ struct Hunk {
 /// Reads a patch.
 ///
 /// # Errors
-/// What is wrong, and in which line of it.
+/// The problem and its line.
 pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
     let mut lines = (1..).zip(text.split_inclusive('\n')).peekable();
     let mut patches: Vec<FilePatch> = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
                 "line {number}: renames are not understood; delete one file and make the other"
             ));
         }
-        // What else stands between the files, such as `diff --git` and `index`, is for people.
+        // Other lines between files, such as `diff --git` and `index`, are for people.
     }
     if patches.is_empty() {
         return Err("there is no `--- ` line in it".to_owned());
@@ -82,7 +82,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
     }
 }
 
-/// A name in a header: without a time behind a tab.
+/// Reads the name in a header, without the time behind a tab.
 fn name(header: &str) -> &str {
     header
         .split('\t')
@@ -107,7 +107,7 @@ impl FilePatch {
     fn of(old: &str, new: &str) -> Option<Self> {
         const NOWHERE: &str = "/dev/null";
         let (is_made, is_deleted) = (old == NOWHERE, new == NOWHERE);
-        // `a/` and `b/` are git's, if both names have them.
+        // git adds `a/` and `b/` if both names have them.
         let is_git = |name: &str, prefix: &str| name == NOWHERE || name.starts_with(prefix);
         let named = if is_deleted { old } else { new };
         let path = match is_git(old, "a/") && is_git(new, "b/") {
@@ -123,10 +123,10 @@ impl FilePatch {
         })
     }
 
-    /// Makes of a file's bytes what they are to be.
+    /// Applies the patch to a file's bytes.
     ///
     /// # Errors
-    /// Which hunk does not fit.
+    /// The hunk that does not fit.
     pub(super) fn apply(&self, before: &[u8]) -> Result<Vec<u8>, String> {
         let lines: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
         let mut after = Vec::with_capacity(before.len());
@@ -154,9 +154,9 @@ impl FilePatch {
 }
 
 impl Hunk {
-    /// Takes a line in.
+    /// Adds a line.
     fn take(&mut self, line: &str) -> Option<()> {
-        // Some writers leave the space of an empty line out.
+        // Some programs leave out the space of an empty line.
         let (sign, rest) = if line.trim_end_matches(['\n', '\r']).is_empty() {
             (" ", line)
         } else {
@@ -174,7 +174,7 @@ impl Hunk {
         Some(())
     }
 
-    /// Takes the end off the last line, which has none in the file.
+    /// Removes the line end of the last line, which has none in the file.
     fn cut(&mut self, is_removed: bool, is_added: bool) {
         let cut = |lines: &mut Vec<String>| {
             if let Some(line) = lines.last_mut() {
@@ -189,7 +189,7 @@ impl Hunk {
         }
     }
 
-    /// Finds where the lines stand, not before `next` and nearest to `wanted`.
+    /// Finds the match of its old lines that is nearest to `wanted`, and not before `next`.
     fn place(&self, lines: &[&[u8]], next: usize, wanted: usize) -> Option<usize> {
         let last = lines.len().checked_sub(self.before.len())?;
         let fits = |at: usize| {
@@ -200,7 +200,7 @@ impl Hunk {
                 .all(|(line, wanted)| *line == wanted.as_bytes())
         };
         if self.before.is_empty() {
-            // Nothing says where it belongs but its number.
+            // Without context only the line number says where it applies.
             return (wanted >= next && wanted <= last).then_some(wanted);
         }
         let mut places: Vec<usize> = (next..=last).filter(|at| fits(*at)).collect();

@@ -1,9 +1,9 @@
-//! What is looked at without being read whole: stat, search, `.gitignore`; and files patched.
+//! Tests of stat, search, `.gitignore` and patch.
 
 use super::*;
 
 #[test]
-fn what_is_at_a_path_is_told() {
+fn stat_describes_a_path() {
     let place = Place::new();
     place.file("a.txt", "12345");
     fs::set_permissions(place.root().join("a.txt"), fs::Permissions::from_mode(0o640)).expect("mode");
@@ -60,7 +60,7 @@ fn lines_are_found_in_order() {
     );
     let failure = place.call("search", r#"{pattern: "(("}"#).expect_err("no pattern");
     assert!(failure.kind == "bad-argument" && failure.message.ends_with("with `literal` it is searched for as it is"));
-    // What would take other matchers exponential time.
+    // A backtracking matcher would take exponential time.
     place.file("a/long", "a".repeat(100_000));
     place.check(
         "search",
@@ -70,7 +70,7 @@ fn lines_are_found_in_order() {
 }
 
 #[test]
-fn what_git_ignores_is_not_listed() {
+fn ignored_files_are_not_listed() {
     let place = Place::new();
     place
         .file(".gitignore", "/out/\n*.tmp\n!keep.tmp\n")

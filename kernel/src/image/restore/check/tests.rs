@@ -1,4 +1,5 @@
-//! References of all kinds, against a walk that first finds every object and then looks at each reference.
+//! References of all kinds, against a walk that first finds every object and then looks at each
+//! reference.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +61,8 @@ fn is_sound(words: &[u64]) -> bool {
     all.all(|(kind, field)| fits(kind, Value::from_bits(words[field])))
 }
 
-/// The words with some fields replaced, as a heap with the other's registers, and whether that passes.
+/// The words with some fields replaced, as a heap with the other's registers, and whether that
+/// passes.
 fn passes(heap: &Heap, words: &[u64]) -> bool {
     let mut raw = Raw::default();
     for (index, (kind, _)) in objects(words) {

@@ -1,0 +1,55 @@
+//! The interface of a tool: what every tool implements, and what a call of it gets and returns.
+//!
+//! INVARIANT: a tool answers each call exactly once, with a value or a [`ToolFailure`]; no payload
+//! makes it panic.
+//! It knows no particular tool; `tool.rs` lists them.
+//! Read next: `tool/arguments.rs`.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use duet_runtime::driver::ToolFailure;
+use preserves::IOValue;
+
+use super::description::Description;
+use super::failure::Kind;
+use super::undo_log::UndoLog;
+
+/// The result of a call.
+pub type Outcome = Result<IOValue, ToolFailure>;
+
+/// A call under way.
+pub type Call = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// Something that a program can have done in the world.
+pub trait Tool: Send + Sync {
+    /// Describes the tool: its name, payload, result and effect.
+    fn description(&self) -> &Description;
+
+    /// Starts a call; dropping the result abandons it.
+    fn call(&self, payload: IOValue, context: Context) -> Call;
+}
+
+/// What a tool may know about the call besides its payload.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The call's key: the same when the call is repeated after a crash, and for no other call.
+    pub key: String,
+    /// The name by which the tool was called.
+    pub tool: String,
+    /// Where the call records what it is about to replace.
+    pub undo_log: UndoLog,
+}
+
+/// Runs `work`, which may wait for the disk, on a thread where it blocks no other call.
+pub(crate) fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Call {
+    Box::pin(off_thread(work))
+}
+
+/// Runs `work` on a thread where it may wait for the disk.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolFailure> + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let panicked = |error| Err(Kind::Failed.because(format!("the tool broke down: {error}")));
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(panicked)
+}

@@ -1,0 +1,61 @@
+//! `duet simulate`: random programs with faults, compared with their journals after each operation.
+//!
+//! The proofs are a folder of the root package under its feature `proofs`, and not a crate, because
+//! the simulator tests the code of `duet undo` and `duet pick` itself (`moves.rs`, `redeliver.rs`),
+//! which is private to the command.
+//! INVARIANT: nothing outside this folder depends on it; a build without the feature lacks two
+//! commands and nothing else.
+//! Read next: `simulation.rs`.
+
+mod simulation;
+
+use crate::error::{CommandError, ExitCode};
+use crate::terminal::Terminal;
+use simulation::Tally;
+
+/// Runs random programs with faults and compares them with their journals.
+///
+/// Each seed starts a run in memory and applies operations to it: texts, answers, failures,
+/// crashes, rewinds, forks. After each operation the state of the run, heaps included, must equal
+/// that of a run restored from its journal, from the beginning and from the newest snapshot. A seed
+/// that finds a difference is shown with the shortest list of operations that shows it; the exit
+/// code is then 1.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The number of seeds.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    seeds: u64,
+    /// The first seed.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    start: u64,
+    /// The number of operations of each seed.
+    #[arg(long, value_name = "K", default_value_t = 100)]
+    operations: usize,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let Arguments {
+        seeds,
+        start,
+        operations,
+    } = *arguments;
+    let mut total = Tally::default();
+    let mut findings = 0;
+    for seed in start..start.saturating_add(seeds) {
+        match simulation::simulate(seed, operations) {
+            Ok(tally) => total.add(tally),
+            Err(finding) => {
+                findings += 1;
+                terminal.data(&finding.to_string())?;
+            }
+        }
+    }
+    let found = match findings {
+        0 => "no difference".to_owned(),
+        1 => "1 seed found a difference".to_owned(),
+        several => format!("{several} seeds found differences"),
+    };
+    terminal.data(&format!("{seeds} seeds from {start}, {total}: {found}\n"))?;
+    Ok(if findings == 0 { ExitCode::OK } else { ExitCode::FAILED })
+}

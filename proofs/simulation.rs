@@ -1,0 +1,108 @@
+//! The simulator: random programs with random faults.
+//!
+//! Owns seeds: the operations that a seed draws, the difference that it finds, and the shortest
+//! list of operations that shows the difference again. One process, one thread, a virtual clock and
+//! a disk in memory.
+//! INVARIANT: the outcome of a seed depends only on the seed and the number of operations.
+//! It does not define a difference; `simulation/course.rs` does.
+//! Read next: `simulation/operation.rs`.
+
+mod chance;
+mod course;
+mod operation;
+mod programs;
+mod shrink;
+mod world;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use self::chance::Chance;
+use self::course::{Cast, Course, Difference};
+use self::operation::Operation;
+
+pub(crate) use self::course::Tally;
+
+/// A seed that has found a difference.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// The seed.
+    pub(crate) seed: u64,
+    /// What is wrong, for people.
+    pub(crate) what: String,
+    /// The operation after which it showed, counted from 1.
+    pub(crate) after: usize,
+    /// The shortest course found that shows it.
+    pub(crate) shrunk: Vec<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {}, after operation {}: {}", self.seed, self.after, self.what)?;
+        writeln!(f, "it also shows after these {}:", self.shrunk.len())?;
+        self.shrunk
+            .iter()
+            .try_for_each(|operation| writeln!(f, "  {operation}"))
+    }
+}
+
+/// Why a course ended before its operations did.
+struct Stop {
+    after: usize,
+    what: String,
+}
+
+/// Lets a seed run its course.
+///
+/// # Errors
+/// The [`Finding`], shrunk.
+pub(crate) fn simulate(seed: u64, operations: usize) -> Result<Tally, Box<Finding>> {
+    let mut chance = Chance::new(seed);
+    let drawn: Vec<Operation> = (0..operations).map(|_| Operation::draw(&mut chance)).collect();
+    let Stop { after, what } = match run(&drawn) {
+        Ok(tally) => return Ok(tally),
+        Err(stop) => stop,
+    };
+    let shrunk = shrink::shrink(drawn[..after.min(drawn.len())].to_vec(), |part| run(part).is_err());
+    Err(Box::new(Finding {
+        seed,
+        what,
+        after,
+        shrunk: shrunk.iter().map(Operation::to_string).collect(),
+    }))
+}
+
+/// Lets operations happen to a run of its own.
+fn run(operations: &[Operation]) -> Result<Tally, Stop> {
+    let mut after = 0;
+    // A panic is a finding like any other; nothing of the course is used afterwards.
+    let outcome = catch_unwind(AssertUnwindSafe(|| follow(operations, &mut after)));
+    match outcome {
+        Ok(Ok(tally)) => Ok(tally),
+        Ok(Err(what)) => Err(Stop { after, what }),
+        Err(panic) => {
+            let message = panic.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let what = format!("a panic: {}", message.unwrap_or_default());
+            Err(Stop { after, what })
+        }
+    }
+}
+
+fn follow(operations: &[Operation], after: &mut usize) -> Result<Tally, String> {
+    let shown = |difference: Difference| difference.to_string();
+    let (live, program) = programs::compile()?;
+    let replayed = programs::again(&program)?;
+    let cast = Cast {
+        live,
+        replayed,
+        program,
+    };
+    let mut course = Course::begin(cast).map_err(shown)?;
+    for operation in operations {
+        *after += 1;
+        course.perform(operation).map_err(shown)?;
+    }
+    course.compare_afresh().map_err(shown)?;
+    Ok(course.tally)
+}

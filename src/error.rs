@@ -1,0 +1,189 @@
+//! The errors and exit codes of commands.
+//!
+//! INVARIANT: an error states the problem, names the thing concerned, and has a line of advice
+//! wherever the person can act.
+//! It does not lay out the message; `render.rs` does.
+//! Read next: `render.rs`.
+
+use std::error::Error;
+use std::io;
+
+use duet_journal::StoreError;
+use duet_runtime::record::divergence::Divergence;
+use duet_runtime::run::error::RunError;
+
+use crate::value_text;
+
+/// An exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExitCode(pub(crate) u8);
+
+impl ExitCode {
+    /// Success.
+    pub(crate) const OK: Self = Self(0);
+    /// The program or the command failed.
+    pub(crate) const FAILED: Self = Self(1);
+    /// The command line is wrong.
+    pub(crate) const USAGE: Self = Self(2);
+    /// Replay found a difference.
+    pub(crate) const DIVERGED: Self = Self(3);
+    /// The run waits for a person.
+    pub(crate) const WAITING: Self = Self(4);
+    /// The person interrupted the run.
+    pub(crate) const INTERRUPTED: Self = Self(130);
+
+    /// The code of a run that ended with `code`; a larger one becomes 255.
+    pub(crate) fn of_run(code: u64) -> Self {
+        Self(u8::try_from(code).unwrap_or(u8::MAX))
+    }
+}
+
+/// An error of a command.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// One message.
+    Problem(Problem),
+    /// Errors in the texts of a program, laid out already.
+    Shown(String),
+    /// A wrong command line, laid out already.
+    Usage(String),
+    /// The reader of standard output has closed it.
+    OutputClosed,
+}
+
+/// A problem, its causes, and advice.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// The problem: one lower-case clause.
+    pub(crate) what: String,
+    /// The causes beneath it, outermost first.
+    pub(crate) because: Vec<String>,
+    /// What the person can do, one line each.
+    pub(crate) advice: Vec<String>,
+    pub(crate) code: ExitCode,
+}
+
+impl CommandError {
+    /// A problem with the exit code 1.
+    pub(crate) fn problem(what: impl Into<String>) -> Self {
+        Self::Problem(Problem {
+            what: what.into(),
+            because: Vec::new(),
+            advice: Vec::new(),
+            code: ExitCode::FAILED,
+        })
+    }
+
+    /// The command line is wrong.
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self::problem(what).with_code(ExitCode::USAGE)
+    }
+
+    /// A problem with an underlying error.
+    pub(crate) fn caused(what: impl Into<String>, error: &(dyn Error + 'static)) -> Self {
+        let mut caused = Self::problem(what);
+        if let Self::Problem(problem) = &mut caused {
+            let mut next = Some(error);
+            while let Some(error) = next {
+                problem.because.push(error.to_string());
+                next = error.source();
+            }
+        }
+        caused
+    }
+
+    /// Adds a line of advice.
+    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+        if let Self::Problem(problem) = &mut self {
+            problem.advice.push(advice.into());
+        }
+        self
+    }
+
+    pub(crate) fn with_code(mut self, code: ExitCode) -> Self {
+        if let Self::Problem(problem) = &mut self {
+            problem.code = code;
+        }
+        self
+    }
+}
+
+impl From<&Divergence> for Problem {
+    /// Describes the difference between a program and its journal.
+    fn from(divergence: &Divergence) -> Self {
+        let sides = [divergence.journal_says.as_ref(), divergence.program_did.as_ref()];
+        let [journal_says, program_did] = value_text::apart(sides);
+        Self {
+            what: format!(
+                "turn {} of {} differs in its {}",
+                divergence.sequence, divergence.actor, divergence.part
+            ),
+            because: vec![
+                format!("the journal says {journal_says}"),
+                format!("the program did {program_did}"),
+            ],
+            advice: vec!["the turns before it are identical; nothing was executed outside".to_owned()],
+            code: ExitCode::DIVERGED,
+        }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only what a person can do something about is worded here"
+    )]
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::NotAJournal { path, why } => {
+                Self::problem(format!("`{}` is not a journal: {why}", path.display()))
+                    .advise("it was left as it was; name another file with `--journal FILE`")
+            }
+            StoreError::UnsupportedVersion { .. } => {
+                Self::problem(error.to_string()).advise("it was left as it was; use the version of duet that wrote it")
+            }
+            StoreError::Locked { .. } => Self::problem(error.to_string()).advise(
+                "wait until it is done, or give this run a journal of its own with `--journal FILE` or `--memory`",
+            ),
+            StoreError::NoSuchRun { .. } => Self::problem(error.to_string()).advise("`duet runs` lists the runs"),
+            StoreError::NoSuchBranch { run, .. } => {
+                Self::problem(error.to_string()).advise(format!("`duet branches {run}` lists the branches"))
+            }
+            StoreError::EpochFenced { .. } => Self::problem(error.to_string())
+                .advise("what this process had made durable stands; the other one goes on from there"),
+            _ => Self::caused("the journal cannot be used", &error)
+                .advise("`duet fsck` says what is sound and what is not"),
+        }
+    }
+}
+
+impl From<RunError> for CommandError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only what a person can do something about is worded here"
+    )]
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => error.into(),
+            RunError::Divergence(divergence) => Self::Problem(Problem::from(&*divergence)),
+            RunError::NoTurn { .. } | RunError::NoRecord { .. } => {
+                Self::problem(error.to_string()).advise("`duet log` lists the turns")
+            }
+            RunError::NotARun { .. } => {
+                Self::problem(error.to_string()).advise("use the version of duet that wrote the run")
+            }
+            _ => Self::caused("the run cannot go on", &error)
+                .advise("what was made durable stands: `duet resume` goes on from there"),
+        }
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::OutputClosed
+        } else {
+            Self::problem(format!("cannot write to standard output: {error}"))
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The text of values: whole, or abbreviated for lines that people read.
+//!
+//! Owns the parts that an abbreviation leaves out: the middle of long texts, the later items of
+//! long collections, deep levels.
+//! INVARIANT: [`apart`] never shows two different values as the same text.
+//! It does not shorten JSON. Read next: `render.rs`.
+
+use std::fmt::Write;
+
+use preserves::{CompoundClass, IOValue, Value, ValueClass, ValueImpl};
+
+/// The characters of a text that are shown.
+const TEXT_CHARACTERS: usize = 60;
+/// The items of a collection that are shown.
+const ITEMS: usize = 8;
+/// The levels that are shown.
+const DEPTH: usize = 6;
+/// The characters around the first difference of two values.
+const BEFORE_CHARACTERS: usize = 40;
+const AROUND_CHARACTERS: usize = 120;
+
+/// Writes a value as Preserves text, with `…` for the parts that would make it long.
+pub(crate) fn abbreviated(value: &IOValue) -> String {
+    let mut text = String::new();
+    write(&mut text, value, DEPTH);
+    text
+}
+
+/// Writes two different values, either of which may be missing, so that the difference shows.
+pub(crate) fn apart(sides: [Option<&IOValue>; 2]) -> [String; 2] {
+    let written = |write: fn(&IOValue) -> String| sides.map(|side| side.map_or("nothing".to_owned(), write));
+    let briefs = written(abbreviated);
+    if briefs[0] != briefs[1] {
+        return briefs;
+    }
+    let whole = written(shown);
+    let alike = whole[0]
+        .chars()
+        .zip(whole[1].chars())
+        .take_while(|(left, right)| left == right)
+        .count();
+    let first = alike.saturating_sub(BEFORE_CHARACTERS);
+    whole.map(|whole| {
+        let mut rest = whole.chars().skip(first);
+        let before = if first > 0 { "…" } else { "" };
+        let around: String = rest.by_ref().take(AROUND_CHARACTERS).collect();
+        let after = if rest.next().is_some() { "…" } else { "" };
+        format!("{before}{around}{after}")
+    })
+}
+
+/// Writes a value as Preserves text.
+pub(crate) fn shown(value: &IOValue) -> String {
+    format!("{value:?}")
+}
+
+/// Recursion is bounded by `depth`.
+fn write(text: &mut String, value: &IOValue, depth: usize) {
+    match value.value_class() {
+        ValueClass::Compound(_) if depth == 0 => text.push('…'),
+        ValueClass::Compound(CompoundClass::Record) => {
+            text.push('<');
+            write(text, &value.label().into(), depth - 1);
+            write_items(text, value, [" ", " "], depth);
+            text.push('>');
+        }
+        ValueClass::Compound(CompoundClass::Sequence) => {
+            text.push('[');
+            write_items(text, value, ["", ", "], depth);
+            text.push(']');
+        }
+        ValueClass::Compound(CompoundClass::Set) => {
+            text.push_str("#{");
+            write_items(text, value, ["", ", "], depth);
+            text.push('}');
+        }
+        ValueClass::Compound(CompoundClass::Dictionary) => {
+            text.push('{');
+            write_entries(text, value, depth);
+            text.push('}');
+        }
+        ValueClass::Embedded | ValueClass::Atomic(_) => write_atom(text, value),
+    }
+}
+
+/// Writes the items of a collection, with a prefix for the first and one for the others.
+fn write_items(text: &mut String, value: &IOValue, [first, other]: [&str; 2], depth: usize) {
+    for (index, item) in value.iter().take(ITEMS).enumerate() {
+        text.push_str(if index == 0 { first } else { other });
+        write(text, &item.into(), depth - 1);
+    }
+    write_rest(text, value.len(), other);
+}
+
+fn write_entries(text: &mut String, value: &IOValue, depth: usize) {
+    let as_value = |part: Value<IOValue>| IOValue::from(part);
+    for (index, (key, entry)) in value.entries().take(ITEMS).enumerate() {
+        text.push_str(if index == 0 { "" } else { ", " });
+        write(text, &as_value(key), depth - 1);
+        text.push_str(": ");
+        write(text, &as_value(entry), depth - 1);
+    }
+    write_rest(text, value.len(), ", ");
+}
+
+fn write_rest(text: &mut String, length: usize, before: &str) {
+    if length > ITEMS {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{before}… {} more", length - ITEMS);
+    }
+}
+
+fn write_atom(text: &mut String, value: &IOValue) {
+    let whole = shown(value);
+    let length = whole.chars().count();
+    let is_text = value.as_string().is_some() || value.as_bytestring().is_some();
+    if is_text && length > TEXT_CHARACTERS {
+        text.extend(whole.chars().take(TEXT_CHARACTERS));
+        let _ = write!(text, "… {} more", length - TEXT_CHARACTERS);
+    } else {
+        text.push_str(&whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use preserves::IOValue;
+
+    use super::{abbreviated, apart};
+
+    fn value(text: &str) -> IOValue {
+        text.parse().expect("a value")
+    }
+
+    #[test]
+    fn what_is_short_is_whole() {
+        for text in [
+            "<a 1 \"b\">",
+            "<empty>",
+            "[1, [2], #{3}]",
+            "{a: 1, b: <c>}",
+            "#:<observer 0 1>",
+            "#[YQ]",
+            "#f",
+            "[]",
+            "{}",
+        ] {
+            assert_eq!(abbreviated(&value(text)), text);
+        }
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        let items = format!(
+            "[{}]",
+            (0..12).map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
+        );
+        let nested = format!("{}{}", "[".repeat(9), "]".repeat(9));
+        let text = format!("\"{}\"", "x".repeat(100));
+        for (long, expected) in [
+            (items.as_str(), "[0, 1, 2, 3, 4, 5, 6, 7, … 4 more]".to_owned()),
+            (&nested, "[[[[[[…]]]]]]".to_owned()),
+            (&text, format!("\"{}… 42 more", "x".repeat(59))),
+        ] {
+            assert_eq!(abbreviated(&value(long)), expected);
+        }
+    }
+
+    #[test]
+    fn two_values_never_look_alike() {
+        let long = |middle: &str| value(&format!("<file \"{}{middle}{}\">", "x".repeat(200), "y".repeat(200)));
+        let [left, right] = apart([Some(&long("a")), Some(&long("b"))]);
+        assert_eq!(left, format!("…{}a{}…", "x".repeat(40), "y".repeat(79)));
+        assert_eq!(right, format!("…{}b{}…", "x".repeat(40), "y".repeat(79)));
+        assert_eq!(apart([None, Some(&value("[2]"))]), ["nothing", "[2]"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! The options of a run's world: hosts, secrets, doubles, and answers.
+//!
+//! INVARIANT: a resumed run has the hosts and the secrets that it began with, and those that are
+//! given in addition.
+//! It grants nothing; `launch.rs` does.
+//! Read next: `session.rs`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use duet_drivers::tool::environment::Environment;
+use duet_drivers::tool::http::{Hosts, Http};
+use duet_drivers::tool::secret::Secrets;
+use duet_drivers::tool::{Registry, double};
+use duet_drivers::world::{Person, Settings, World};
+
+use crate::error::CommandError;
+
+/// The options of a world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WorldOptions {
+    /// The hosts that may be spoken to.
+    pub(crate) hosts: Vec<String>,
+    /// The names of variables that are secrets, whatever their names say.
+    pub(crate) secrets: Vec<String>,
+    /// The script of doubles, by the path it was read from.
+    pub(crate) double: Option<(String, String)>,
+    /// Answers given ahead.
+    pub(crate) answers: Vec<String>,
+    /// Whether nobody will ever approve anything.
+    pub(crate) is_headless: bool,
+    /// Whether the run leaves no journal, so that nobody can answer later.
+    pub(crate) is_fleeting: bool,
+}
+
+/// The options of a command that drives a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WorldArguments {
+    /// Answers the next question of the program; may be given several times.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    answer: Vec<String>,
+    /// Refuses everything that needs approval, because nobody will ever answer.
+    #[arg(long)]
+    headless: bool,
+    /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
+    #[arg(long, value_name = "FILE")]
+    double: Option<PathBuf>,
+    /// Makes this variable a secret; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    secret: Vec<String>,
+    /// Allows connections to this host; may be given several times.
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+}
+
+impl WorldArguments {
+    /// Reads the files that the options name.
+    ///
+    /// # Errors
+    /// If the script of doubles cannot be read.
+    pub(crate) fn read(&self, is_fleeting: bool) -> Result<WorldOptions, CommandError> {
+        let double = self.double.as_ref().map(|path| {
+            let path = path.display().to_string();
+            let text = fs::read_to_string(&path);
+            let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
+            Ok::<_, CommandError>((path, text))
+        });
+        Ok(WorldOptions {
+            hosts: self.allow_host.clone(),
+            secrets: self.secret.clone(),
+            double: double.transpose()?,
+            answers: self.answer.clone(),
+            is_headless: self.headless,
+            is_fleeting,
+        })
+    }
+}
+
+impl WorldOptions {
+    /// Options with answers given ahead.
+    pub(crate) fn answering(answers: Vec<String>) -> Self {
+        Self {
+            answers,
+            ..Self::default()
+        }
+    }
+
+    /// The tools for a workspace.
+    ///
+    /// # Errors
+    /// If the workspace cannot be opened, or the script of doubles cannot be understood.
+    pub(crate) fn tools(&self, workspace: &Path) -> Result<Registry, CommandError> {
+        let environment = environment();
+        let secrets = self.secrets_among(&environment);
+        let told = environment.iter().map(|(name, value)| {
+            let stand_in = name.to_str().and_then(|name| secrets.stand_in(name));
+            (name.clone(), stand_in.map_or_else(|| value.clone(), OsString::from))
+        });
+        let told = Environment::new(told.collect::<Vec<_>>());
+        let tools = Registry::built_in(workspace, environment).map_err(|error| {
+            CommandError::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error)
+        })?;
+        let hosts = Hosts::of(&self.hosts);
+        let tools = tools
+            .with(told)
+            .with(Http::get(hosts.clone()))
+            .with(Http::request(hosts));
+        match &self.double {
+            None => Ok(tools),
+            Some((path, script)) => double::stand_in(tools, script)
+                .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}"))),
+        }
+    }
+
+    /// The world of a run that works in a workspace.
+    ///
+    /// # Errors
+    /// As [`tools`](Self::tools); or if the system cannot start a thread.
+    pub(crate) fn world(self, workspace: &Path) -> Result<World, CommandError> {
+        let tools = self.tools(workspace)?;
+        let settings = Settings::standard(tools, self.answers.clone());
+        let is_alone = self.is_headless || (self.is_fleeting && matches!(settings.person, Person::Away));
+        let settings = Settings {
+            person: if is_alone { Person::Never } else { settings.person },
+            secrets: self.secrets_among(&environment()),
+            ..settings
+        };
+        World::new(settings).map_err(|error| CommandError::caused("the system cannot start a thread", &error))
+    }
+
+    fn secrets_among(&self, environment: &[(OsString, OsString)]) -> Secrets {
+        let texts = environment
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        Secrets::of(texts, &self.secrets)
+    }
+}
+
+/// This process's environment, with its own folder in the search path.
+fn environment() -> Vec<(OsString, OsString)> {
+    #[expect(clippy::disallowed_methods, reason = "the driver passes on what it allows")]
+    let environment = std::env::vars_os().map(|(name, value)| {
+        let is_path = name == "PATH";
+        (name, if is_path { with_own_folder(value) } else { value })
+    });
+    environment.collect()
+}
+
+/// Adds the folder of this command to a search path that does not have it, so that programs that
+/// start `duet` find this one.
+fn with_own_folder(path: OsString) -> OsString {
+    let own = std::env::current_exe();
+    let Some(folder) = own.ok().and_then(|own| own.parent().map(Path::to_owned)) else {
+        return path;
+    };
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if folders.contains(&folder) {
+        return path;
+    }
+    folders.push(folder);
+    std::env::join_paths(folders).unwrap_or(path)
+}
