@@ -69,7 +69,20 @@ pub struct Reader<'a> {
     start: usize,
     depth_max: usize,
     open: Vec<Open>,
-    is_complete: bool,
+    next: Next,
+    /// The number of values in the compound value that ended last.
+    closed_count: usize,
+}
+
+/// The next token, where the reader knows it before it looks at the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// What the bytes say.
+    Any,
+    /// The end of an embedded value, which no byte says.
+    EmbeddedEnd,
+    /// None.
+    Nothing,
 }
 
 /// Checks that `bytes` are one canonical value.
@@ -103,7 +116,8 @@ impl<'a> Reader<'a> {
             start: 0,
             depth_max: limits.depth_max,
             open: Vec::new(),
-            is_complete: false,
+            next: Next::Any,
+            closed_count: 0,
         })
     }
 
@@ -117,6 +131,12 @@ impl<'a> Reader<'a> {
         self.start
     }
 
+    /// Returns the number of values in the compound value that the last token ended.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.closed_count
+    }
+
     /// Reads one token; `None` after the last byte of a complete value.
     ///
     /// # Errors
@@ -127,27 +147,27 @@ impl<'a> Reader<'a> {
         reason = "an iterator could not stop at the first error"
     )]
     pub fn next(&mut self) -> Result<Option<Token<'a>>, PackedError> {
-        if self.is_complete {
-            return if self.at == self.bytes.len() {
-                Ok(None)
-            } else {
-                Err(fault(self.at, PackedFault::Trailing))
-            };
-        }
-        if let Some(open) = self.open.last()
-            && open.compound == Compound::Embedded
-            && open.children == 1
-        {
-            return self.close().map(Some);
+        if self.next != Next::Any {
+            return self.known();
         }
         let start = self.at;
         self.start = start;
         let tag = *self.bytes.get(start).ok_or_else(|| self.truncated())?;
         self.at += 1;
         let token = match tag {
+            tag::SYMBOL => Token::Symbol(self.text(start)?),
+            tag::STRING => Token::String(self.text(start)?),
+            tag::INTEGER => {
+                let integer = self.content()?;
+                if !is_shortest(integer) {
+                    return Err(fault(start, PackedFault::Integer));
+                }
+                Token::Integer(integer)
+            }
+            tag::BYTE_STRING => Token::ByteString(self.content()?),
+            tag::DOUBLE => Token::Double(self.double(start)?),
             tag::FALSE | tag::TRUE => Token::Boolean(tag == tag::TRUE),
             tag::END => return self.end_tag(start).map(Some),
-            tag::DOUBLE | tag::INTEGER | tag::STRING | tag::BYTE_STRING | tag::SYMBOL => self.atom(tag, start)?,
             tag::RECORD => return self.begin(Compound::Record, start).map(Some),
             tag::SEQUENCE => return self.begin(Compound::Sequence, start).map(Some),
             tag::SET => return self.begin(Compound::Set, start).map(Some),
@@ -158,6 +178,19 @@ impl<'a> Reader<'a> {
         };
         self.complete(start)?;
         Ok(Some(token))
+    }
+
+    /// Gives the token that the reader knows before it looks at the bytes.
+    #[cold]
+    fn known(&mut self) -> Result<Option<Token<'a>>, PackedError> {
+        match self.next {
+            Next::EmbeddedEnd => {
+                self.next = Next::Any;
+                self.close().map(Some)
+            }
+            Next::Nothing if self.at < self.bytes.len() => Err(fault(self.at, PackedFault::Trailing)),
+            Next::Nothing | Next::Any => Ok(None),
+        }
     }
 
     #[inline]
@@ -188,6 +221,7 @@ impl<'a> Reader<'a> {
     fn close(&mut self) -> Result<Token<'a>, PackedError> {
         let open = self.open.pop().expect("only an open value is closed");
         self.start = open.start;
+        self.closed_count = open.children;
         self.complete(open.start)?;
         Ok(Token::Close(open.compound))
     }
@@ -197,40 +231,40 @@ impl<'a> Reader<'a> {
     #[inline]
     fn complete(&mut self, start: usize) -> Result<(), PackedError> {
         let Some(open) = self.open.last_mut() else {
-            self.is_complete = true;
+            self.next = Next::Nothing;
             return Ok(());
         };
-        let is_key = open.compound == Compound::Dictionary && open.children.is_multiple_of(2);
-        if is_key || open.compound == Compound::Set {
-            let last = std::mem::replace(&mut open.last_key, start..self.at);
-            match self.bytes[last].cmp(&self.bytes[start..self.at]) {
-                Ordering::Less => {}
-                Ordering::Equal => return Err(fault(start, PackedFault::Repeated)),
-                Ordering::Greater => return Err(fault(start, PackedFault::Unordered)),
+        open.children += 1;
+        match open.compound {
+            Compound::Record | Compound::Sequence => Ok(()),
+            Compound::Embedded => {
+                self.next = Next::EmbeddedEnd;
+                Ok(())
+            }
+            Compound::Dictionary if open.children.is_multiple_of(2) => Ok(()),
+            Compound::Set | Compound::Dictionary => {
+                let last = std::mem::replace(&mut open.last_key, start..self.at);
+                match self.bytes[last].cmp(&self.bytes[start..self.at]) {
+                    Ordering::Less => Ok(()),
+                    Ordering::Equal => Err(fault(start, PackedFault::Repeated)),
+                    Ordering::Greater => Err(fault(start, PackedFault::Unordered)),
+                }
             }
         }
-        open.children += 1;
-        Ok(())
     }
 
     #[inline]
-    fn atom(&mut self, tag: u8, start: usize) -> Result<Token<'a>, PackedError> {
+    fn text(&mut self, start: usize) -> Result<&'a str, PackedError> {
         let bytes = self.content()?;
-        let text = || str::from_utf8(bytes).map_err(|_| fault(start, PackedFault::Utf8));
-        Ok(match tag {
-            tag::STRING => Token::String(text()?),
-            tag::SYMBOL => Token::Symbol(text()?),
-            tag::BYTE_STRING => Token::ByteString(bytes),
-            tag::INTEGER if is_shortest(bytes) => Token::Integer(bytes),
-            tag::INTEGER => return Err(fault(start, PackedFault::Integer)),
-            _ => {
-                let length_bytes = bytes.len();
-                let bits = bytes
-                    .try_into()
-                    .map_err(|_| fault(start, PackedFault::Double { length_bytes }))?;
-                Token::Double(f64::from_be_bytes(bits))
-            }
-        })
+        str::from_utf8(bytes).map_err(|_| fault(start, PackedFault::Utf8))
+    }
+
+    fn double(&mut self, start: usize) -> Result<f64, PackedError> {
+        let bytes = self.content()?;
+        let length_bytes = bytes.len();
+        let bits = bytes.try_into();
+        let bits = bits.map_err(|_| fault(start, PackedFault::Double { length_bytes }))?;
+        Ok(f64::from_be_bytes(bits))
     }
 
     /// Reads a length and that many bytes.

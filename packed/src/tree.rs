@@ -157,7 +157,7 @@ fn write_atom(out: &mut PackedWriter, value: &Tree, class: AtomClass) {
 
 fn decode(bytes: &[u8], limits: PackedLimits) -> Result<IOValue, PackedError> {
     let mut reader = Reader::new(bytes, limits)?;
-    let mut open: Vec<Vec<Tree>> = vec![Vec::new()];
+    let mut values: Vec<Tree> = Vec::new();
     while let Some(token) = reader.next()? {
         let value = match token {
             Token::Boolean(value) => Value::new(value),
@@ -166,16 +166,15 @@ fn decode(bytes: &[u8], limits: PackedLimits) -> Result<IOValue, PackedError> {
             Token::String(text) => Value::new(text.to_owned()),
             Token::ByteString(bytes) => Value::bytes(bytes.to_vec()),
             Token::Symbol(text) => Value::symbol(text.to_owned()),
-            Token::Open(_) => {
-                open.push(Vec::new());
-                continue;
+            Token::Open(_) => continue,
+            Token::Close(compound) => {
+                let parts = values.split_off(values.len() - reader.count());
+                build(compound, parts)
             }
-            Token::Close(compound) => build(compound, open.pop().expect("the reader closes what it opened")),
         };
-        open.last_mut().expect("the outermost list is never closed").push(value);
+        values.push(value);
     }
-    let value = open.pop().and_then(|mut values| values.pop());
-    Ok(value.expect("reading ends after one value").into())
+    Ok(values.pop().expect("reading ends after one value").into())
 }
 
 fn build(compound: Compound, mut values: Vec<Tree>) -> Tree {

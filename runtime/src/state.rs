@@ -163,6 +163,11 @@ impl RunState {
         self.actors.compact_value(&actor);
     }
 
+    /// Says whether the turn has changed, or may have changed, the actor's part of the state.
+    pub(crate) fn has_touched(&self, actor: ActorId) -> bool {
+        self.actors.has_touched(&actor)
+    }
+
     /// Adds a capability.
     pub(crate) fn add_capability(&mut self, id: CapabilityId, capability: Capability) {
         self.capabilities_of.insert((capability.owner, id));

@@ -16,11 +16,9 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
-use crate::value_text::shown;
-use crate::value_text::{self, abbreviated};
+use crate::value_text::{self, abbreviated, shown};
+use crate::{session, turn};
 
 /// Compares two turns or branches: where they part, and what each has alone.
 ///

@@ -8,10 +8,8 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::render;
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
+use crate::{render, session, turn};
 
 /// Evaluates an expression at a turn, without a trace.
 ///

@@ -12,13 +12,11 @@ use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
 
 use crate::error::{CommandError, ExitCode};
-use crate::export_file;
 use crate::journal::{Journal, Place, owner, read_address};
 use crate::marks::{self, Marked};
 use crate::redact::Secrets;
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
+use crate::{export_file, session, turn};
 
 /// Writes a run into one file, from which it can be replayed elsewhere.
 ///

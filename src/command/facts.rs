@@ -6,10 +6,9 @@ use serde_json::json;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::query::Query;
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::value_text::shown;
+use crate::{session, turn};
 
 /// Lists the assertions that hold at a turn.
 ///

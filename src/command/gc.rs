@@ -10,9 +10,8 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{FIRST_BRANCH, Journal, Place, owner};
-use crate::marks;
-use crate::moves;
 use crate::terminal::Terminal;
+use crate::{marks, moves};
 
 /// Removes branches that were left behind, and frees their space.
 ///

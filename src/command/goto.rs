@@ -16,10 +16,9 @@ use files::Plan;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::world_options::WorldOptions;
+use crate::{session, turn};
 
 /// Moves the head of a branch to another turn, and restores files.
 ///

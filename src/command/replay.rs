@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::render;
-use crate::session;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
+use crate::{render, session};
 
 /// Runs again from the records and requires every turn to be the same.
 ///

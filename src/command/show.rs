@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::value_text::shown;
+use crate::{session, turn};
 
 /// Shows one turn in full.
 ///

@@ -9,9 +9,8 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
+use crate::{session, turn};
 
 /// Counts the turns, actions and bytes of a run's history.
 ///

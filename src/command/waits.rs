@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::session;
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::value_text::shown;
+use crate::{session, turn};
 
 /// Lists the open waits of a run at a turn.
 ///

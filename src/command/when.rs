@@ -3,13 +3,12 @@
 use duet_runtime::history::changes::Sought;
 use serde_json::json;
 
-use crate::changes;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::query::Query;
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::value_text::shown;
+use crate::{changes, turn};
 
 /// Finds the first turn after which a fact is there.
 ///

@@ -8,14 +8,12 @@ use duet_runtime::run::source::Source;
 use duet_runtime::state::event::{Cause, Event};
 use serde_json::{Value, json};
 
-use crate::changes;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::query::Query;
 use crate::terminal::Terminal;
-use crate::turn;
-use crate::value_text::abbreviated;
-use crate::value_text::shown;
+use crate::value_text::{abbreviated, shown};
+use crate::{changes, turn};
 
 /// Shows the turns that led to a fact.
 ///

@@ -22,14 +22,13 @@ use preserves::ValueImpl;
 
 use super::attach;
 use super::complete::{Candidate, Scope};
-use crate::command;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
 use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::world_options::WorldOptions;
+use crate::{command, turn};
 
 /// The program of a session: it loads the evaluator.
 const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact";

@@ -25,8 +25,6 @@ pub fn decode(
 ) -> Result<Value, BoundaryError> {
     let mut reader = Reader::new(bytes, limits)?;
     let mut values: Vec<Value> = Vec::new();
-    // Where the values of each open part begin.
-    let mut open: Vec<usize> = Vec::new();
     while let Some(token) = reader.next()? {
         let value = match token {
             Token::Boolean(truth) => Value::boolean(truth),
@@ -39,12 +37,9 @@ pub fn decode(
                 None => heap.intern(name)?,
             },
             Token::Open(Compound::Embedded) => embedded(heap, &mut reader, bytes, capabilities)?,
-            Token::Open(_) => {
-                open.push(values.len());
-                continue;
-            }
+            Token::Open(_) => continue,
             Token::Close(compound) => {
-                let bottom = open.pop().unwrap_or_default();
+                let bottom = values.len() - reader.count();
                 let value = compound_value(heap, compound, &values[bottom..], reader.start())?;
                 values.truncate(bottom);
                 value

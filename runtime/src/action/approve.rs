@@ -3,8 +3,7 @@
 use super::refuse::listed;
 use super::{Act, Action, Claims};
 use crate::codec_struct;
-use crate::model::identity::RequestId;
-use crate::model::identity::Resource;
+use crate::model::identity::{RequestId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;

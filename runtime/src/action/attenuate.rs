@@ -4,8 +4,7 @@
 use super::{Act, Claims};
 use crate::capability::{Authority, CHAIN_MAX, Capability, Caveat};
 use crate::codec_struct;
-use crate::model::identity::CapabilityId;
-use crate::model::identity::Resource;
+use crate::model::identity::{CapabilityId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 

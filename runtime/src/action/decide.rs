@@ -5,8 +5,7 @@ use preserves::IOValue;
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::ActorId;
-use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, RequestId};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;

@@ -6,8 +6,7 @@
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::model::failure::Failure;
-use crate::model::identity::Resource;
-use crate::model::identity::{ActorId, Handle};
+use crate::model::identity::{ActorId, Handle, Resource};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;

@@ -4,8 +4,7 @@
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::driver::EffectKind;
-use crate::model::identity::RequestId;
-use crate::model::identity::Resource;
+use crate::model::identity::{RequestId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Kept;

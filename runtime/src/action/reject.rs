@@ -5,8 +5,7 @@ use preserves::IOValue;
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::model::codec::{Codec, record};
-use crate::model::identity::RequestId;
-use crate::model::identity::Resource;
+use crate::model::identity::{RequestId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 

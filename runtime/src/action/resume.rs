@@ -3,8 +3,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::Resource;
-use crate::model::identity::WaitId;
+use crate::model::identity::{Resource, WaitId};
 use crate::state::actor::Condition;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;

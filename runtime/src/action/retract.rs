@@ -3,11 +3,9 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::Handle;
-use crate::model::identity::Resource;
+use crate::model::identity::{Handle, Resource};
 use crate::state::draft::Draft;
-use crate::state::refusal::Ignored;
-use crate::state::refusal::Refusal;
+use crate::state::refusal::{Ignored, Refusal};
 
 /// Retracts an assertion.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::CapabilityId;
-use crate::model::identity::Resource;
+use crate::model::identity::{CapabilityId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 

@@ -7,8 +7,7 @@ use crate::model::identity::{ActorId, FacetId};
 use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::event::Event;
-use crate::state::refusal::Ignored;
-use crate::state::refusal::Refusal;
+use crate::state::refusal::{Ignored, Refusal};
 
 /// Sends a value once to the watches of one facet of one actor.
 #[derive(Clone, Debug, PartialEq)]

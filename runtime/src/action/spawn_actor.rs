@@ -5,8 +5,7 @@ use preserves::IOValue;
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::Resource;
-use crate::model::identity::{ActorId, FacetId};
+use crate::model::identity::{ActorId, FacetId, Resource};
 use crate::model::manifest::Manifest;
 use crate::model::value::Fact;
 use crate::state::actor::{Actor, Monitor};

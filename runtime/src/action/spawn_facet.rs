@@ -2,8 +2,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::FacetId;
-use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, Resource};
 use crate::state::actor::Facet;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;

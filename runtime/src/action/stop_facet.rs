@@ -7,8 +7,7 @@
 use super::exit::MAIN;
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::Resource;
-use crate::model::identity::{ActorId, FacetId, Handle};
+use crate::model::identity::{ActorId, FacetId, Handle, Resource};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;

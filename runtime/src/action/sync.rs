@@ -2,8 +2,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::Resource;
-use crate::model::identity::{ActorId, FacetId, FiberId};
+use crate::model::identity::{ActorId, FacetId, FiberId, Resource};
 use crate::state::actor::FiberKind;
 use crate::state::draft::Draft;
 use crate::state::event::Event;

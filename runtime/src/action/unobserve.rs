@@ -3,8 +3,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::ObserverId;
-use crate::model::identity::Resource;
+use crate::model::identity::{ObserverId, Resource};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;

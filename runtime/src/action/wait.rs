@@ -3,8 +3,7 @@
 
 use super::{Act, Claims, observe};
 use crate::codec_struct;
-use crate::model::identity::Resource;
-use crate::model::identity::{FacetId, FiberId, WaitId};
+use crate::model::identity::{FacetId, FiberId, Resource, WaitId};
 use crate::state::actor::{self, Condition, FiberKind, Observer, Target};
 use crate::state::draft::Draft;
 use crate::state::event::Event;

@@ -1,8 +1,7 @@
 //! `yield`: a fiber parks behind everything that is in the queue, and its turn commits.
 
 use super::{Act, Claims};
-use crate::model::identity::Resource;
-use crate::model::identity::{FacetId, FiberId};
+use crate::model::identity::{FacetId, FiberId, Resource};
 use crate::state::actor::FiberKind;
 use crate::state::draft::Draft;
 use crate::state::event::Event;

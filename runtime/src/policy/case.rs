@@ -14,11 +14,10 @@ use super::authority::Role;
 use super::document::Malformed;
 use super::entry::{CLOCK, Entries};
 use super::item::{ArgumentSchema, Grounds, Item, Tool, Tools};
-use super::json;
-use super::proposal;
 use super::ruling::{Code, Ruling};
 use super::schema::Schema;
 use super::token::{Limits, Names, Principal};
+use super::{json, proposal};
 
 /// Why a line is not a case.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::gate::Reason;
-use crate::model::failure::Frame;
-use crate::model::failure::FramePlace;
+use crate::model::failure::{Frame, FramePlace};
 use crate::run::snapshot::SnapshotPolicy;
 use crate::tests::script::world::World;
 

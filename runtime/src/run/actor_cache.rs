@@ -18,19 +18,29 @@ const READY_MAX: usize = 64;
 
 /// The ready actors, least recently run first.
 #[derive(Default)]
-pub(crate) struct ActorCache(VecDeque<ActorId>);
+pub(crate) struct ActorCache(VecDeque<Ready>);
+
+/// An actor that is ready for its next turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ready {
+    pub(super) actor: ActorId,
+    /// Whether one of its turns has changed its part of the state, so that this part has memory to
+    /// give back. The part of any other actor is in distant memory and need not be read.
+    pub(super) has_changed: bool,
+}
 
 impl ActorCache {
     /// Notes that an actor has run, and returns the actor to compact if too many are ready. The
     /// main actor is always ready, because people inspect it.
-    pub(super) fn note(&mut self, actor: ActorId) -> Option<ActorId> {
-        if actor == MAIN || self.0.back() == Some(&actor) {
+    pub(super) fn note(&mut self, mut ready: Ready) -> Option<Ready> {
+        if ready.actor == MAIN {
             return None;
         }
-        if let Some(place) = self.0.iter().rposition(|ready| *ready == actor) {
-            self.0.remove(place);
+        if let Some(place) = self.0.iter().rposition(|other| other.actor == ready.actor) {
+            let before = self.0.remove(place);
+            ready.has_changed |= before.is_some_and(|before| before.has_changed);
         }
-        self.0.push_back(actor);
+        self.0.push_back(ready);
         if self.0.len() > READY_MAX {
             self.0.pop_front()
         } else {
@@ -45,9 +55,13 @@ mod tests {
 
     /// Runs the actors in order and returns those that the cache gave out for compacting.
     fn compacted(cache: &mut ActorCache, actors: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        let ready = |number| Ready {
+            actor: ActorId(number),
+            has_changed: false,
+        };
         let actors = actors.into_iter();
         actors
-            .filter_map(|number| cache.note(ActorId(number)).map(|idle| idle.0))
+            .filter_map(|number| cache.note(ready(number)).map(|idle| idle.actor.0))
             .collect()
     }
 

@@ -4,8 +4,8 @@
 //! It does not take turns; `take_turn.rs` does.
 //! Read next: `actor_cache.rs`, `checkpoints.rs`.
 
-use crate::model::identity::ActorId;
 use crate::run::Run;
+use crate::run::actor_cache::Ready;
 use crate::state::event::Batch;
 use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
@@ -22,22 +22,25 @@ impl<P: Programs> Run<P> {
     }
 
     /// Keeps the memory of a finished turn for the next one, makes a checkpoint if one is due, and
-    /// compacts an actor if too many are ready.
-    pub(super) fn after_turn(&mut self, mut activation: Box<Activation>) {
+    /// compacts an actor if too many are ready. `has_changed` says whether the turn changed its
+    /// actor's part of the state.
+    pub(super) fn after_turn(&mut self, mut activation: Box<Activation>, has_changed: bool) {
         let (actor, fuel) = (activation.turn.actor, activation.turn.fuel);
         activation.forget();
         self.spare = Some(activation);
         self.keep_checkpoint_if_due(fuel);
-        if let Some(idle) = self.cache.note(actor) {
+        if let Some(idle) = self.cache.note(Ready { actor, has_changed }) {
             self.compact(idle);
         }
     }
 
     /// Shrinks an actor until its next turn.
-    fn compact(&mut self, actor: ActorId) {
+    fn compact(&mut self, Ready { actor, has_changed }: Ready) {
         if let Some(instance) = self.bodies.get_mut(actor) {
             self.programs.compact(instance);
         }
-        self.state.compact(actor);
+        if has_changed {
+            self.state.compact(actor);
+        }
     }
 }

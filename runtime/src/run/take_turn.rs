@@ -17,8 +17,7 @@ use crate::driver::{Effect, EffectKind};
 use crate::gate::{self, Verdict};
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
-use crate::model::identity::FiberId;
-use crate::model::identity::RequestId;
+use crate::model::identity::{FiberId, RequestId};
 use crate::record::{Outcome, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
@@ -62,6 +61,7 @@ impl<P: Programs> Run<P> {
         let attempt = self.run_instance(&mut activation, aim);
         let body = self.judge(&mut activation, attempt)?;
         self.compare(&mut activation, expected, &body)?;
+        let has_changed = activation.draft.state.has_touched(activation.turn.actor);
         let effects = self.adopt(&mut activation);
         let (outbox, fuel) = (&mut activation.draft.outbox, activation.turn.fuel);
         match expected {
@@ -71,7 +71,7 @@ impl<P: Programs> Run<P> {
                 self.hold(effects);
             }
         }
-        self.after_turn(activation);
+        self.after_turn(activation, has_changed);
         Ok(())
     }
 

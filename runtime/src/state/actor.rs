@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use crate::collections::tracked::{Tracked, TrackedList, TrackedSet, TrackedTree, tracked_fields};
 use crate::dataspace::pattern::PackedPattern;
-use crate::model::identity::RequestId;
-use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::manifest::Manifest;
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};

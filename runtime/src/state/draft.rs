@@ -11,8 +11,7 @@ use std::sync::Arc;
 use duet_journal::{BlobHash, RecordHash};
 use smallvec::SmallVec;
 
-use crate::model::identity::RequestId;
-use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::state::RunState;
 use crate::state::actor::{Actor, Condition, Facet, Fiber, FiberKind, Monitor, Target};

@@ -16,8 +16,7 @@ use smallvec::SmallVec;
 use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::Attached;
 use crate::model::failure::Failure;
-use crate::model::identity::RequestId;
-use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
 

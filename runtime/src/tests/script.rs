@@ -25,8 +25,7 @@ use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, ThawError};
 use crate::turn::program::Programs;
-use crate::turn::task::Newborn;
-use crate::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
+use crate::turn::task::{Argument, End, Newborn, Resumption, Task, Until, Wanted};
 
 pub(crate) mod world;
 

@@ -16,12 +16,8 @@ use crate::model::failure::Failure;
 use crate::model::identity::Callable;
 use crate::model::limits::Limits;
 use crate::turn::activation::Activation;
-use crate::turn::image::FreezeError;
-use crate::turn::image::Image;
-use crate::turn::image::Stored;
-use crate::turn::image::ThawError;
-use crate::turn::task::End;
-use crate::turn::task::Task;
+use crate::turn::image::{FreezeError, Image, Stored, ThawError};
+use crate::turn::task::{End, Task};
 
 /// One actor's instance with its programs, for the length of a turn.
 pub trait Runner {

@@ -11,11 +11,7 @@ use crate::dataspace::notice::Captures;
 use crate::dataspace::pattern::Pattern;
 use crate::driver::Attached;
 use crate::model::failure::Failure;
-use crate::model::identity::ActorId;
-use crate::model::identity::Callable;
-use crate::model::identity::FacetId;
-use crate::model::identity::Handle;
-use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Callable, FacetId, Handle, RequestId};
 use crate::model::manifest::Manifest;
 /// A task for a fiber.
 #[derive(Clone, Debug, PartialEq)]

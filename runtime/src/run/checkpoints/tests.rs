@@ -2,12 +2,11 @@
 
 use super::*;
 use crate::model::codec::Codec;
-use crate::run::DriveOutcome;
-use crate::run::Run;
 use crate::run::inflight::Recovery;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::Source;
+use crate::run::{DriveOutcome, Run};
 use crate::tests::script::world::{World, branch, read_answers, run_id};
 use crate::tests::script::{Scripts, parse};
 

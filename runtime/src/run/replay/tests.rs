@@ -6,11 +6,9 @@ use duet_journal::{BranchName, Sequence, Store};
 use preserves::IOValue;
 
 use super::*;
-use crate::driver::Effect;
-use crate::driver::{Drivers, EffectKind, Input};
+use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::record::TurnRecord;
-use crate::run::inflight::Recalled;
-use crate::run::inflight::Recovery;
+use crate::run::inflight::{Recalled, Recovery};
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::{DriveOutcome, Step};
 use crate::state::event::Event;

@@ -17,8 +17,7 @@ use crate::model::manifest::Manifest;
 use crate::scheme::convert::Class;
 use crate::scheme::entity;
 use crate::state::actor::EntityClass;
-use crate::turn::task::Newborn;
-use crate::turn::task::Until;
+use crate::turn::task::{Newborn, Until};
 
 /// The capability for making actors.
 const SPAWN: &str = crate::action::spawn_actor::CAPABILITY;

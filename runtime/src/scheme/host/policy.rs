@@ -11,8 +11,7 @@ use preserves::IOValue;
 use super::call::{Call, Fault, Reply, host_procedures};
 use crate::action::{Action, Assert, InvokeTool, Retract};
 use crate::gate::bench;
-use crate::model::identity::RequestId;
-use crate::model::identity::{ActorId, Handle};
+use crate::model::identity::{ActorId, Handle, RequestId};
 use crate::policy::ruling::Ruling;
 use crate::scheme::convert::{self, Class};
 

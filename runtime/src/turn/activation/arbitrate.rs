@@ -13,13 +13,11 @@ use crate::action::{self, Action, Admit, Approve, Decide, Limit, Postpone, Propo
 use crate::gate::{self, Principal, Proposal, bench};
 use crate::model::codec::{Codec, record};
 use crate::model::failure::Failure;
-use crate::model::identity::RequestId;
-use crate::model::identity::{ActorId, Handle};
+use crate::model::identity::{ActorId, Handle, RequestId};
 use crate::model::value::Fact;
 use crate::policy::document::Documents;
 use crate::policy::ruling::{Code, OnFail, Ruling};
-use crate::state::refusal::Ignored;
-use crate::state::refusal::Refusal;
+use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
 
 /// The maximum length of a proposal's prompt, in characters.

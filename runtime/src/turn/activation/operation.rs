@@ -16,18 +16,15 @@ use crate::capability::{Authority, Caveat};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::driver::Stream;
 use crate::model::codec::{Bytes, Codec, Fields, record};
-use crate::model::identity::RequestId;
-use crate::model::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, ObserverId};
+use crate::model::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, ObserverId, RequestId};
 use crate::model::manifest::Manifest;
 use crate::model::value::Fact;
 use crate::policy::keyed;
 use crate::state::actor::{EntityClass, FiberKind};
 use crate::state::draft::Callables;
-use crate::state::refusal::Ignored;
-use crate::state::refusal::Refusal;
+use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
-use crate::turn::task::Newborn;
-use crate::turn::task::Task;
+use crate::turn::task::{Newborn, Task};
 
 impl Activation {
     /// Returns the fuel that is left to the running fiber; the instance counts it down.
