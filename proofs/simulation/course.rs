@@ -530,8 +530,8 @@ fn parts(run: &Run<Shared>, programs: &Shared) -> Outcome<Vec<(String, BlobHash)
         ("its state".to_owned(), BlobHash::of(state.as_bytes())),
     ];
     for (actor, _) in run.state().actors.iter() {
-        if let Some(body) = run.body(*actor) {
-            let digest = programs.borrow().digest(body).map_err(|error| unreadable(&error))?;
+        if let Some(instance) = run.instance(*actor) {
+            let digest = programs.borrow().digest(instance).map_err(|error| unreadable(&error))?;
             parts.push((format!("the program of {actor}"), digest));
         }
     }

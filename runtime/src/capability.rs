@@ -19,6 +19,7 @@ use crate::model::identity::{ActorId, CapabilityId, FacetId};
 use crate::{codec_enum, codec_struct};
 
 pub mod caveat;
+pub mod compound;
 mod error;
 pub mod pattern;
 pub mod sturdy;

@@ -68,7 +68,7 @@ pub struct Run<P: Programs> {
     pub(crate) state: Box<RunState>,
     /// The activation of the newest turn, whose allocations the next turn reuses.
     pub(crate) spare: Option<Box<Activation>>,
-    pub(crate) bodies: Instances<P::Instance>,
+    pub(crate) instances: Instances<P::Instance>,
     /// The newest record, durable or not.
     pub(crate) head: Option<Tip>,
     /// The newest durable record.
@@ -194,7 +194,7 @@ impl<P: Programs> Run<P> {
             programs,
             state: Box::new(state),
             spare: None,
-            bodies: Instances::default(),
+            instances: Instances::default(),
             head: None,
             durable: None,
             unflushed: Vec::new(),
@@ -348,13 +348,13 @@ impl<P: Programs> Run<P> {
     }
 
     /// Returns an actor's instance, if it has one.
-    pub fn body(&self, actor: ActorId) -> Option<&P::Instance> {
-        self.bodies.get(actor)
+    pub fn instance(&self, actor: ActorId) -> Option<&P::Instance> {
+        self.instances.get(actor)
     }
 
     /// Lends the programs and an actor's instance for questions that change neither.
     pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Instance)> {
-        let instance = self.bodies.get_mut(actor)?;
+        let instance = self.instances.get_mut(actor)?;
         Some((&mut self.programs, instance))
     }
 

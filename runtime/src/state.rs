@@ -248,7 +248,7 @@ impl RunState {
     ///
     /// An entry outlives the facet that asserted it, because only an explicit removal, which policy
     /// judges, ends it.
-    pub(crate) fn let_go(&mut self, handle: Handle, heir: Option<(ActorId, FacetId)>, outbox: &mut Outbox) {
+    pub(crate) fn release_assertion(&mut self, handle: Handle, heir: Option<(ActorId, FacetId)>, outbox: &mut Outbox) {
         let is_entry = |held: &Held| keyed::of(&held.fact).is_some();
         let Some((actor, facet)) = heir.filter(|_| self.held.get(&handle).is_some_and(is_entry)) else {
             return self.release(handle, outbox);

@@ -14,10 +14,10 @@ use super::Session;
 impl Session {
     /// The names that are visible to the texts, each with whether it is a keyword.
     pub(crate) fn names(&self) -> Vec<(String, bool)> {
-        let Some(body) = self.run.body(MAIN) else {
+        let Some(instance) = self.run.instance(MAIN) else {
             return Vec::new();
         };
-        self.run.programs().interaction_names(body)
+        self.run.programs().interaction_names(instance)
     }
 
     /// A text after expansion, as if it were to be evaluated next; nothing of it stays.
@@ -25,7 +25,7 @@ impl Session {
     /// # Errors
     /// Why it cannot be expanded.
     pub(crate) fn expanded(&mut self, text: &str) -> Result<String, failure::Failure> {
-        self.look(|programs, body, manifest| programs.expanded(body, manifest, text))
+        self.look(|programs, instance, manifest| programs.expanded(instance, manifest, text))
     }
 
     /// The instructions of a named procedure, or of a text.
@@ -33,7 +33,7 @@ impl Session {
     /// # Errors
     /// Why there are none.
     pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, failure::Failure> {
-        self.look(|programs, body, manifest| programs.disassembled(body, manifest, text))
+        self.look(|programs, instance, manifest| programs.disassembled(instance, manifest, text))
     }
 
     fn look<T: Default>(
@@ -42,7 +42,7 @@ impl Session {
     ) -> Result<T, failure::Failure> {
         let manifest = self.run.genesis().manifest.clone();
         match self.run.lend(MAIN) {
-            Some((programs, body)) => look(programs, body, &manifest),
+            Some((programs, instance)) => look(programs, instance, &manifest),
             None => Ok(T::default()),
         }
     }

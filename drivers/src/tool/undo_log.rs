@@ -1,4 +1,4 @@
-//! Recording in the journal what a call is about to replace, before it replaces it.
+//! The undo log: keeps in the journal the contents that a call is about to replace.
 //!
 //! INVARIANT: when [`UndoLog::record`] succeeds, the note and its contents are durable; when it
 //! fails, the call has changed nothing.

@@ -36,7 +36,7 @@ impl Act for Exit {
             .filter(|_| draft.actor != MAIN)
             .map(|main| (MAIN, main.root));
         for handle in &self.handles {
-            draft.state.let_go(*handle, heir, &mut draft.outbox);
+            draft.state.release_assertion(*handle, heir, &mut draft.outbox);
         }
         draft.state.calls.remove(&draft.actor);
         for facet in actor.facets.values() {

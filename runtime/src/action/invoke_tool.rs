@@ -84,6 +84,17 @@ impl InvokeTool {
     }
 }
 
+/// Adds a request without a tag to the state; its name serves as the tag.
+pub(super) fn enter_untagged(
+    draft: &mut Draft,
+    id: RequestId,
+    facet: FacetId,
+    question: Question,
+) -> Result<(), Refusal> {
+    let tag = draft.names.name("request", id.0);
+    enter(draft, id, facet, question, tag)
+}
+
 /// Adds a request to the state.
 pub(super) fn enter(
     draft: &mut Draft,

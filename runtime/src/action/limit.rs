@@ -1,7 +1,7 @@
 //! `limit`: the actor limits the time of a proposal, as policy demands. When the time is over, the
 //! runtime rejects the proposal; the limit ends with the proposal.
 
-use super::invoke_tool::enter;
+use super::invoke_tool::enter_untagged;
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::driver::EffectKind;
@@ -26,12 +26,7 @@ codec_struct!(Limit "limit" { request, facet, of, delay_ms });
 
 impl Act for Limit {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let question = Question::Limit {
-            delay_ms: self.delay_ms,
-            of: self.of,
-        };
-        let tag = draft.names.name("request", self.request.0);
-        enter(draft, self.request, self.facet, question, tag)
+        enter_untagged(draft, self.request, self.facet, self.question())
     }
 
     fn claims(&self) -> Claims {
@@ -42,11 +37,20 @@ impl Act for Limit {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        let delay_ms = self.delay_ms;
-        Some((self.request, EffectKind::Timer { delay_ms }))
+        let effect = self.question().effect();
+        effect.map(|effect| (self.request, effect))
     }
 
     fn show(&self) -> String {
         format!("of {} ms for {} as {}", self.delay_ms, self.of, self.request)
+    }
+}
+
+impl Limit {
+    fn question(&self) -> Question {
+        Question::Limit {
+            delay_ms: self.delay_ms,
+            of: self.of,
+        }
     }
 }

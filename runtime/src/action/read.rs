@@ -1,6 +1,6 @@
 //! `read`: the program asks for bytes from standard input, which arrive as a recorded input.
 
-use super::invoke_tool::enter;
+use super::invoke_tool::enter_untagged;
 use super::{Act, Claims, write};
 use crate::codec_struct;
 use crate::driver::EffectKind;
@@ -23,11 +23,7 @@ codec_struct!(Read "read" { request, facet, length_bytes_max });
 
 impl Act for Read {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let question = Question::Read {
-            length_bytes_max: self.length_bytes_max,
-        };
-        let tag = draft.names.name("request", self.request.0);
-        enter(draft, self.request, self.facet, question, tag)
+        enter_untagged(draft, self.request, self.facet, self.question())
     }
 
     fn claims(&self) -> Claims {
@@ -38,13 +34,19 @@ impl Act for Read {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        let question = Question::Read {
-            length_bytes_max: self.length_bytes_max,
-        };
-        question.effect().map(|effect| (self.request, effect))
+        let effect = self.question().effect();
+        effect.map(|effect| (self.request, effect))
     }
 
     fn show(&self) -> String {
         format!("at most {} bytes as {}", self.length_bytes_max, self.request)
+    }
+}
+
+impl Read {
+    fn question(&self) -> Question {
+        Question::Read {
+            length_bytes_max: self.length_bytes_max,
+        }
     }
 }

@@ -41,7 +41,7 @@ impl Act for StopFacet {
         }
         let heir = heir(draft, self.facet);
         for handle in &self.handles {
-            draft.state.let_go(*handle, heir, &mut draft.outbox);
+            draft.state.release_assertion(*handle, heir, &mut draft.outbox);
         }
         for request in facet.requests.iter() {
             draft.forget_request(*request);

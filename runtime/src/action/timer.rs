@@ -1,7 +1,7 @@
 //! `timer`: the program waits for a time; its end arrives as a recorded input. The program never
 //! reads a clock.
 
-use super::invoke_tool::enter;
+use super::invoke_tool::enter_untagged;
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::driver::EffectKind;
@@ -27,11 +27,7 @@ codec_struct!(Timer "timer" { request, facet, delay_ms });
 
 impl Act for Timer {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let question = Question::Timer {
-            delay_ms: self.delay_ms,
-        };
-        let tag = draft.names.name("request", self.request.0);
-        enter(draft, self.request, self.facet, question, tag)
+        enter_untagged(draft, self.request, self.facet, self.question())
     }
 
     fn claims(&self) -> Claims {
@@ -42,11 +38,19 @@ impl Act for Timer {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        let delay_ms = self.delay_ms;
-        Some((self.request, EffectKind::Timer { delay_ms }))
+        let effect = self.question().effect();
+        effect.map(|effect| (self.request, effect))
     }
 
     fn show(&self) -> String {
         format!("of {} ms as {}", self.delay_ms, self.request)
+    }
+}
+
+impl Timer {
+    fn question(&self) -> Question {
+        Question::Timer {
+            delay_ms: self.delay_ms,
+        }
     }
 }

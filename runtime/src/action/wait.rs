@@ -112,7 +112,7 @@ impl Wait {
             target,
             is_closing: false,
         };
-        let event_count = draft.outbox.told(draft.actor);
+        let event_count = draft.outbox.count(draft.actor);
         observe::begin(draft, *observer, entry)?;
         if self.is_edge {
             // The events for the observer so far are the facts that were present before it.

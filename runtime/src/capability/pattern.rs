@@ -8,6 +8,7 @@
 
 use preserves::{AtomClass, IOValue, ValueClass, ValueImpl};
 
+use super::compound::Compound;
 use super::error::{CaveatError, shown};
 use crate::model::codec::label_of;
 
@@ -29,12 +30,9 @@ pub enum Pattern {
     Not(Box<Pattern>),
     /// Matches this value.
     Literal(IOValue),
-    /// Matches a record with this label and exactly these fields.
-    Record(IOValue, Vec<Pattern>),
-    /// Matches a sequence of exactly these items.
-    Sequence(Vec<Pattern>),
-    /// Matches a dictionary with at least these keys.
-    Dictionary(Vec<(IOValue, Pattern)>),
+    /// Matches a record or a sequence with exactly these parts, or a dictionary with at least these
+    /// keys.
+    Compound(Compound<Pattern>),
 }
 
 impl Pattern {
@@ -59,28 +57,18 @@ impl Pattern {
         }
         let label = label_of(source).ok_or_else(wrong)?;
         let fields: Vec<IOValue> = source.iter().map(IOValue::from).collect();
-        let all = |items: &IOValue| -> Result<Vec<Self>, CaveatError> {
-            if !items.is_sequence() {
-                return Err(wrong());
-            }
-            items.iter().map(|item| Self::read(&item.into(), depth)).collect()
-        };
+        if let Some(compound) = Compound::read(source, |part| Self::read(part, depth))? {
+            return Ok(Self::Compound(compound));
+        }
         match (label.as_str(), &fields[..]) {
             ("_", []) => Ok(Self::Discard),
             ("bind", [inner]) => Ok(Self::Bind(Box::new(Self::read(inner, depth)?))),
-            ("and", [patterns]) => Ok(Self::And(all(patterns)?)),
+            ("and", [patterns]) if patterns.is_sequence() => {
+                let patterns = patterns.iter().map(|pattern| Self::read(&pattern.into(), depth));
+                Ok(Self::And(patterns.collect::<Result<_, _>>()?))
+            }
             ("not", [inner]) => Ok(Self::Not(Box::new(Self::read(inner, depth)?))),
             ("lit", [value]) => Ok(Self::Literal(value.clone())),
-            ("rec", [label, fields]) => Ok(Self::Record(label.clone(), all(fields)?)),
-            ("arr", [items]) => Ok(Self::Sequence(all(items)?)),
-            ("dict", [entries]) if entries.is_dictionary() => {
-                let entry = |(key, value): (_, preserves::Value<IOValue>)| {
-                    Ok((IOValue::from(key), Self::read(&value.into(), depth)?))
-                };
-                Ok(Self::Dictionary(
-                    entries.entries().map(entry).collect::<Result<_, _>>()?,
-                ))
-            }
             _ => Err(wrong()),
         }
     }
@@ -90,14 +78,13 @@ impl Pattern {
     /// # Errors
     /// [`CaveatError::BindingUnderNegation`].
     pub(super) fn bound(&self) -> Result<usize, CaveatError> {
-        let sum = |patterns: &mut dyn Iterator<Item = &Self>| patterns.map(Self::bound).sum();
         match self {
             Self::Discard | Self::Atom(_) | Self::Embedded | Self::Literal(_) => Ok(0),
             Self::Bind(inner) => Ok(1 + inner.bound()?),
             Self::Not(inner) if inner.bound()? == 0 => Ok(0),
             Self::Not(_) => Err(CaveatError::BindingUnderNegation),
-            Self::And(items) | Self::Record(_, items) | Self::Sequence(items) => sum(&mut items.iter()),
-            Self::Dictionary(entries) => sum(&mut entries.iter().map(|(_, pattern)| pattern)),
+            Self::And(patterns) => patterns.iter().map(Self::bound).sum(),
+            Self::Compound(compound) => compound.parts().map(Self::bound).sum(),
         }
     }
 
@@ -119,11 +106,11 @@ impl Pattern {
             Self::And(patterns) => patterns.iter().all(|pattern| pattern.collect(value, bound)),
             Self::Not(inner) => !inner.collect(value, bound),
             Self::Literal(literal) => literal == value,
-            Self::Record(label, fields) => {
+            Self::Compound(Compound::Record(label, fields)) => {
                 value.is_record() && IOValue::from(value.label()) == *label && each(fields, value, bound)
             }
-            Self::Sequence(items) => value.is_sequence() && each(items, value, bound),
-            Self::Dictionary(entries) => {
+            Self::Compound(Compound::Sequence(items)) => value.is_sequence() && each(items, value, bound),
+            Self::Compound(Compound::Dictionary(entries)) => {
                 value.is_dictionary()
                     && entries.iter().all(|(key, pattern)| {
                         let found = value.get(key.value());

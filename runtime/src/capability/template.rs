@@ -8,6 +8,7 @@
 use preserves::{IOValue, Map, Value, ValueImpl};
 
 use super::caveat::Caveat;
+use super::compound::Compound;
 use super::error::{CaveatError, shown};
 use crate::model::codec::label_of;
 
@@ -23,12 +24,8 @@ pub enum Template {
     Reference(usize),
     /// This value.
     Literal(IOValue),
-    /// A record.
-    Record(IOValue, Vec<Template>),
-    /// A sequence.
-    Sequence(Vec<Template>),
-    /// A dictionary.
-    Dictionary(Vec<(IOValue, Template)>),
+    /// A compound value.
+    Compound(Compound<Template>),
 }
 
 impl Template {
@@ -41,12 +38,9 @@ impl Template {
         let wrong = || CaveatError::NotATemplate { found: shown(source) };
         let label = label_of(source).ok_or_else(wrong)?;
         let fields: Vec<IOValue> = source.iter().map(IOValue::from).collect();
-        let all = |items: &IOValue| -> Result<Vec<Self>, CaveatError> {
-            if !items.is_sequence() {
-                return Err(wrong());
-            }
-            items.iter().map(|item| Self::read(&item.into(), depth)).collect()
-        };
+        if let Some(compound) = Compound::read(source, |part| Self::read(part, depth))? {
+            return Ok(Self::Compound(compound));
+        }
         match (label.as_str(), &fields[..]) {
             ("attenuate", [inner, caveats]) if caveats.is_sequence() => {
                 let caveats = caveats.iter().map(|caveat| Caveat::read(&caveat.into()));
@@ -62,15 +56,6 @@ impl Template {
                 ))
             }
             ("lit", [value]) => Ok(Self::Literal(value.clone())),
-            ("rec", [label, fields]) => Ok(Self::Record(label.clone(), all(fields)?)),
-            ("arr", [items]) => Ok(Self::Sequence(all(items)?)),
-            ("dict", [entries]) if entries.is_dictionary() => {
-                let entry =
-                    |(key, value): (_, Value<IOValue>)| Ok((IOValue::from(key), Self::read(&value.into(), depth)?));
-                Ok(Self::Dictionary(
-                    entries.entries().map(entry).collect::<Result<_, _>>()?,
-                ))
-            }
             _ => Err(wrong()),
         }
     }
@@ -81,8 +66,7 @@ impl Template {
             Self::Reference(number) => Some(*number),
             Self::Literal(_) => None,
             Self::Attenuate(inner, _) => inner.highest(),
-            Self::Record(_, items) | Self::Sequence(items) => items.iter().filter_map(Self::highest).max(),
-            Self::Dictionary(entries) => entries.iter().filter_map(|(_, template)| template.highest()).max(),
+            Self::Compound(compound) => compound.parts().filter_map(Self::highest).max(),
         }
     }
 
@@ -98,13 +82,13 @@ impl Template {
         match self {
             Self::Reference(number) => bound.get(*number).cloned(),
             Self::Literal(value) => Some(value.clone()),
-            Self::Record(label, fields) => Some(IOValue::record(label.clone(), all(fields)?)),
-            Self::Sequence(items) => Some(IOValue::new(all(items)?)),
+            Self::Compound(Compound::Record(label, fields)) => Some(IOValue::record(label.clone(), all(fields)?)),
+            Self::Compound(Compound::Sequence(items)) => Some(IOValue::new(all(items)?)),
             Self::Attenuate(inner, caveats) => {
                 let inner = inner.fill(bound, attenuate)?;
                 attenuate(&inner, caveats)
             }
-            Self::Dictionary(entries) => {
+            Self::Compound(Compound::Dictionary(entries)) => {
                 let mut filled = Map::new();
                 for (key, template) in entries {
                     filled.insert(Value::from(key.clone()), template.fill(bound, attenuate)?);

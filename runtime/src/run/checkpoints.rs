@@ -40,7 +40,7 @@ pub(crate) struct Checkpoints<B> {
     cost: u64,
     pub(super) cost_max: u64,
     /// The instances that have a savepoint, each with the savepoint's number, oldest first.
-    marked: VecDeque<(u64, ActorId)>,
+    savepoints: VecDeque<(u64, ActorId)>,
 }
 
 struct Checkpoint<B> {
@@ -59,7 +59,7 @@ impl<B> Default for Checkpoints<B> {
             newest: 0,
             cost: 0,
             cost_max: COST_MAX,
-            marked: VecDeque::new(),
+            savepoints: VecDeque::new(),
         }
     }
 }
@@ -78,12 +78,12 @@ impl<B> Checkpoints<B> {
         };
         let newest = self.newest;
         if is_new {
-            (known.born, known.marked) = (newest, newest);
+            (known.born, known.saved) = (newest, newest);
         }
-        if known.marked < newest {
+        if known.saved < newest {
             programs.make_savepoint(instance, newest, oldest.number);
-            known.marked = newest;
-            self.marked.push_back((newest, actor));
+            known.saved = newest;
+            self.savepoints.push_back((newest, actor));
         }
     }
 
@@ -151,7 +151,7 @@ impl<B> Checkpoints<B> {
         programs: &mut P,
     ) {
         let oldest = self.oldest();
-        while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
+        while let Some((_, actor)) = self.savepoints.pop_front_if(|(number, _)| *number < oldest) {
             if let Some(instance) = instances.get_mut(actor) {
                 programs.drop_savepoints(instance, oldest);
             }
@@ -167,7 +167,7 @@ impl<B> Checkpoints<B> {
         programs: &mut P,
     ) -> Option<(Tip, Since)> {
         let mut ended = Vec::new();
-        self.marked.retain(|(savepoint, _)| *savepoint < number);
+        self.savepoints.retain(|(savepoint, _)| *savepoint < number);
         while let Some(later) = self.kept.pop_back_if(|checkpoint| checkpoint.number > number) {
             ended.extend(later.ended);
         }
@@ -188,7 +188,7 @@ impl<B> Checkpoints<B> {
             if !programs.restore_savepoint(instance, number) {
                 return None;
             }
-            known.marked = known.marked.min(number - 1);
+            known.saved = known.saved.min(number - 1);
         }
         (self.newest, self.cost) = (number, 0);
         Some((reached.tip, reached.since_snapshot))

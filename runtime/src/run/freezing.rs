@@ -47,7 +47,7 @@ impl<P: Programs> Run<P> {
     /// as stored from then on, whether or not the whole succeeds.
     fn snapshot(&mut self) -> Option<(Blob, u64)> {
         let mut excused_bytes = 0;
-        for (actor, instance) in self.bodies.iter_mut() {
+        for (actor, instance) in self.instances.iter_mut() {
             let Entry::Vacant(entry) = self.images.current.entry(actor) else {
                 continue;
             };
@@ -78,7 +78,7 @@ impl<P: Programs> Thawed<P> {
     pub(crate) fn into_run(self, source: &Source<'_>, record: &ClosedRecord, genesis: Genesis, programs: P) -> Run<P> {
         let (run, branch) = (source.run.clone(), source.branch.clone());
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
-        run.bodies = self.bodies;
+        run.instances = self.instances;
         run.images = self.images;
         run.stand_at(record);
         // The turn that took the snapshot asked for a checkpoint too.

@@ -36,7 +36,7 @@ impl<P: Programs> Run<P> {
 
     /// Shrinks an actor until its next turn.
     fn compact(&mut self, Ready { actor, has_changed }: Ready) {
-        if let Some(instance) = self.bodies.get_mut(actor) {
+        if let Some(instance) = self.instances.get_mut(actor) {
             self.programs.compact(instance);
         }
         if has_changed {

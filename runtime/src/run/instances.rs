@@ -14,7 +14,7 @@ pub(crate) struct CheckpointState {
     /// The newest checkpoint when the instance was made.
     pub(super) born: u64,
     /// The newest checkpoint for which the instance has a savepoint, or needs none.
-    pub(super) marked: u64,
+    pub(super) saved: u64,
 }
 
 /// Instances by actor; an actor that has not run has none.

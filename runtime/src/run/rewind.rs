@@ -22,7 +22,8 @@ impl<P: Programs> Run<P> {
             && self.checkpoints.count(fuel)
         {
             self.checkpoints.keep(tip, &mut self.state, self.since_snapshot);
-            self.checkpoints.drop_savepoints(&mut self.bodies, &mut self.programs);
+            self.checkpoints
+                .drop_savepoints(&mut self.instances, &mut self.programs);
         }
     }
 
@@ -77,7 +78,7 @@ impl<P: Programs> Run<P> {
     }
 
     fn restore_savepoint(&mut self, number: u64) -> bool {
-        let state_and_instances = (&mut *self.state, &mut self.bodies);
+        let state_and_instances = (&mut *self.state, &mut self.instances);
         let Some((tip, since)) = self
             .checkpoints
             .restore_savepoint(number, state_and_instances, &mut self.programs)

@@ -131,10 +131,10 @@ pub(super) struct Snapshot {
 }
 codec_struct!(Snapshot "snapshot" { state, actors });
 
-/// What the store has of the actors' bodies.
+/// What the store has of the actors' instances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Images {
-    /// The images of bodies that have not run since they were frozen.
+    /// The images of instances that have not run since they were frozen.
     pub(super) current: BTreeMap<ActorId, ActorImage>,
     /// Blobs that were made for snapshots that came to nothing: the next one counts on them, so its
     /// record names them.
@@ -153,7 +153,7 @@ impl Images {
 /// What a snapshot describes.
 pub(crate) struct Thawed<P: Programs> {
     pub(super) state: RunState,
-    pub(super) bodies: Instances<P::Instance>,
+    pub(super) instances: Instances<P::Instance>,
     pub(super) images: Images,
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn thaw<P: Programs>(
         });
     };
     let Snapshot { state, actors } = decode(&source.store.blob(&root)?, sequence)?;
-    let mut bodies = Instances::default();
+    let mut instances = Instances::default();
     let mut images = Images::default();
     for stored in actors {
         let absent = DecodeError::Inconsistent {
@@ -190,10 +190,14 @@ pub(crate) fn thaw<P: Programs>(
         if stored.actor != MAIN {
             programs.compact(&mut body);
         }
-        bodies.insert(stored.actor, body);
+        instances.insert(stored.actor, body);
         images.current.insert(stored.actor, stored);
     }
-    Ok(Thawed { state, bodies, images })
+    Ok(Thawed {
+        state,
+        instances,
+        images,
+    })
 }
 
 fn thaw_body<P: Programs>(
@@ -223,7 +227,7 @@ fn thaw_body<P: Programs>(
     }
 }
 
-/// Reads the state, without the actors' bodies, of a record's snapshot.
+/// Reads the state, without the actors' instances, of a record's snapshot.
 ///
 /// # Errors
 /// [`RunError::Snapshot`], [`RunError::Store`].

@@ -85,14 +85,14 @@ impl<P: Programs> Run<P> {
             Aim::Seek(action) => activation.seek(action),
             Aim::Repeat | Aim::Fail(_) => {}
         }
-        let (slot, is_new) = match self.bodies.slot_mut(actor) {
+        let (slot, is_new) = match self.instances.slot_mut(actor) {
             Some(slot) => (slot, false),
             None => {
                 let Some(found) = activation.acting() else {
                     return activation.drop_all();
                 };
                 let loaded = self.programs.load(&found.program.value(), &self.genesis.limits)?;
-                (self.bodies.insert(actor, loaded), true)
+                (self.instances.insert(actor, loaded), true)
             }
         };
         self.checkpoints.before_turn((actor, is_new), slot, &mut self.programs);
@@ -150,7 +150,7 @@ impl<P: Programs> Run<P> {
         if let Some(fiber) = fiber.filter(is_parked) {
             activation.draft.end_fiber(fiber).map_err(RunError::Refused)?;
         }
-        if let Some(instance) = self.bodies.get_mut(activation.turn.actor) {
+        if let Some(instance) = self.instances.get_mut(activation.turn.actor) {
             self.programs.begin_turn(instance);
             let programs = &mut self.programs;
             activation.release(&mut Bound { programs, instance });
@@ -170,7 +170,7 @@ impl<P: Programs> Run<P> {
             handles,
             failure: Some(failure.clone()),
         };
-        let ended = match self.bodies.get_mut(activation.turn.actor) {
+        let ended = match self.instances.get_mut(activation.turn.actor) {
             Some(instance) => {
                 self.programs.begin_turn(instance);
                 let programs = &mut self.programs;
@@ -217,7 +217,7 @@ impl<P: Programs> Run<P> {
     /// Restores the state and the actor's instance to where they were before the turn.
     fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);
-        if let Some(instance) = self.bodies.get_mut(activation.turn.actor) {
+        if let Some(instance) = self.instances.get_mut(activation.turn.actor) {
             self.programs.abort_turn(instance);
         }
     }
@@ -239,11 +239,11 @@ impl<P: Programs> Run<P> {
             draft.outbox.push(actor, Event::Reconsider { request });
         }
         if self.state.actor(turn.actor).is_none() {
-            if let Some(mut slot) = self.bodies.remove(turn.actor) {
+            if let Some(mut slot) = self.instances.remove(turn.actor) {
                 self.programs.commit_turn(&mut slot.instance);
                 self.checkpoints.retain_ended(turn.actor, slot);
             }
-        } else if let Some(instance) = self.bodies.get_mut(turn.actor) {
+        } else if let Some(instance) = self.instances.get_mut(turn.actor) {
             self.programs.commit_turn(instance);
         }
         effects
@@ -280,7 +280,7 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// Passes the actions through the gate and packs the record, in the given version of bodies.
+/// Passes the actions through the gate and packs the record, in the given version of instances.
 ///
 /// # Errors
 /// The failure for which the turn must be undone: a denial, or a record that would be too large.

@@ -272,7 +272,7 @@ impl Outbox {
     }
 
     /// Returns the number of events for `actor`.
-    pub fn told(&self, actor: ActorId) -> usize {
+    pub fn count(&self, actor: ActorId) -> usize {
         self.position(actor)
             .map_or(0, |position| self.batches[position].1.len())
     }
@@ -346,7 +346,7 @@ mod tests {
         check_order(&mut outbox);
         // A cleared outbox serves the next turn.
         outbox.clear();
-        assert_eq!(outbox.told(ActorId(40)), 0);
+        assert_eq!(outbox.count(ActorId(40)), 0);
         check_order(&mut outbox);
     }
 
@@ -363,7 +363,7 @@ mod tests {
         (20..60).for_each(|to| outbox.push(ActorId(to), direct(to)));
         outbox.push(ActorId(5), direct(60));
         outbox.push(ActorId(40), direct(61));
-        assert_eq!([5, 2, 40, 41, 60].map(|to| outbox.told(ActorId(to))), [3, 2, 2, 1, 0]);
+        assert_eq!([5, 2, 40, 41, 60].map(|to| outbox.count(ActorId(to))), [3, 2, 2, 1, 0]);
         let mut queue = Queue::new();
         outbox.post(Sequence::FIRST, &mut queue);
         let cause = Cause::Turn {

@@ -70,7 +70,7 @@ struct State {
 }
 codec_struct!(State "script-state" { callables, next, names });
 
-pub(crate) struct ScriptBody {
+pub(crate) struct ScriptInstance {
     script: Script,
     program: String,
     state: State,
@@ -79,14 +79,14 @@ pub(crate) struct ScriptBody {
 }
 
 impl Programs for Scripts {
-    type Instance = ScriptBody;
+    type Instance = ScriptInstance;
 
-    fn load(&mut self, program: &IOValue, _limits: &Limits) -> Result<ScriptBody, Failure> {
+    fn load(&mut self, program: &IOValue, _limits: &Limits) -> Result<ScriptInstance, Failure> {
         let program = String::decode(program).map_err(|error| Failure::new("no-program", error.to_string()))?;
         if !self.0.contains_key(&program) {
             return Err(Failure::new("no-program", program));
         }
-        Ok(ScriptBody {
+        Ok(ScriptInstance {
             script: self.0.clone(),
             program,
             state: State::default(),
@@ -95,41 +95,42 @@ impl Programs for Scripts {
         })
     }
 
-    fn begin_turn(&mut self, instance: &mut ScriptBody) {
+    fn begin_turn(&mut self, instance: &mut ScriptInstance) {
         instance.before = Some(instance.state.clone());
     }
 
-    fn commit_turn(&mut self, instance: &mut ScriptBody) {
+    fn commit_turn(&mut self, instance: &mut ScriptInstance) {
         instance.before = None;
     }
 
-    fn abort_turn(&mut self, instance: &mut ScriptBody) {
+    fn abort_turn(&mut self, instance: &mut ScriptInstance) {
         instance.state = instance.before.take().expect("a turn has begun");
     }
 
-    fn make_savepoint(&mut self, instance: &mut ScriptBody, number: u64, oldest: u64) {
+    fn make_savepoint(&mut self, instance: &mut ScriptInstance, number: u64, oldest: u64) {
         instance.marks = instance.marks.split_off(&oldest);
         instance.marks.insert(number, instance.state.clone());
     }
 
-    fn restore_savepoint(&mut self, instance: &mut ScriptBody, number: u64) -> bool {
+    fn restore_savepoint(&mut self, instance: &mut ScriptInstance, number: u64) -> bool {
         if let Some((_, state)) = instance.marks.split_off(&number).pop_first() {
             instance.state = state;
         }
         true
     }
 
-    fn run(&mut self, instance: &mut ScriptBody, task: Task, turn: &mut Activation) -> End {
+    fn run(&mut self, instance: &mut ScriptInstance, task: Task, turn: &mut Activation) -> End {
         instance.run(task, turn)
     }
 
-    fn release(&mut self, instance: &mut ScriptBody, callable: Callable) {
+    fn release(&mut self, instance: &mut ScriptInstance, callable: Callable) {
         let known = instance.state.callables.remove(&u64::from(callable.0));
         assert!(known.is_some(), "what is released was kept: {callable:?}");
     }
 
-    fn freeze(&mut self, body: &mut ScriptBody) -> Result<Image, FreezeError> {
-        let bytes = duet_journal::PackedValue::write(|out| body.state.write(out)).expect("a script's state is small");
+    fn freeze(&mut self, instance: &mut ScriptInstance) -> Result<Image, FreezeError> {
+        let bytes =
+            duet_journal::PackedValue::write(|out| instance.state.write(out)).expect("a script's state is small");
         let chunk = Blob::new(bytes.into_bytes()).expect("a script's state is small");
         Ok(Image {
             root: record("script", Vec::new()),
@@ -139,7 +140,7 @@ impl Programs for Scripts {
         })
     }
 
-    fn thaw(&mut self, program: &IOValue, _limits: &Limits, image: Stored<'_>) -> Result<ScriptBody, ThawError> {
+    fn thaw(&mut self, program: &IOValue, _limits: &Limits, image: Stored<'_>) -> Result<ScriptInstance, ThawError> {
         let damaged = |reason: String| ThawError::damaged(reason);
         let chunk = image.chunk_names.first().and_then(|name| (image.fetch)(name));
         let chunk = chunk.ok_or_else(|| damaged("no chunk".to_owned()))?;
@@ -156,7 +157,7 @@ impl Programs for Scripts {
                 is_code_missing: true,
             });
         }
-        Ok(ScriptBody {
+        Ok(ScriptInstance {
             script: self.0.clone(),
             program,
             state,
@@ -166,7 +167,7 @@ impl Programs for Scripts {
     }
 }
 
-impl ScriptBody {
+impl ScriptInstance {
     fn run(&mut self, task: Task, turn: &mut Activation) -> End {
         let mut place = match self.begin(task) {
             Ok(place) => place,
@@ -224,7 +225,7 @@ fn pattern(text: &str) -> Pattern {
     Pattern::decode(&value(text)).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-impl ScriptBody {
+impl ScriptInstance {
     fn begin(&mut self, task: Task) -> Result<Place, Failure> {
         let at = |procedure: &str, value: String| Place {
             procedure: procedure.to_owned(),

@@ -72,8 +72,13 @@ fn a_run_goes_back_and_on_to_any_turn_in_memory_as_by_the_store() {
                 restored.state().encode(),
                 "cost {cost}, turn {turn}"
             );
-            let bodies = |run: &mut Run<Scripts>| run.bodies.iter_mut().map(|(actor, _)| actor).collect::<Vec<_>>();
-            assert_eq!(bodies(&mut run), bodies(&mut restored), "cost {cost}, turn {turn}");
+            let instances =
+                |run: &mut Run<Scripts>| run.instances.iter_mut().map(|(actor, _)| actor).collect::<Vec<_>>();
+            assert_eq!(
+                instances(&mut run),
+                instances(&mut restored),
+                "cost {cost}, turn {turn}"
+            );
         }
     }
 }

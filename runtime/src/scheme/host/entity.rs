@@ -48,9 +48,9 @@ host_procedures! {
         Ok(Reply::Park(Until::Stopped(call.turn.detach_entity(role)?)))
     };
 
-    /// Has `procedure` called with what became of this actor, when it has ended: `#f`, or a
-    /// condition if it failed. It can send and log, but hold nothing. What a crash undoes are only
-    /// the effects of the failed turn; hooks that were there before it run.
+    /// Registers a hook that runs when this actor ends. The hook receives `#f`, or the condition
+    /// with which the actor failed. It can send and log, but assert and spawn nothing. A failure
+    /// undoes only its own turn, so hooks of earlier turns run.
     "on-exit" "procedure" [1, 1] => |call| {
         let procedure = call.procedure(0)?;
         call.turn.on_exit(procedure)?;

@@ -63,7 +63,7 @@ fn what_an_actor_changes_is_its_own() {
         let told: Vec<String> = world.drivers.seen.clone();
         assert_eq!(told, expected);
         let is_compacted = |number: &usize| {
-            let actor = world.run.body(ActorId(*number as u64 + 1));
+            let actor = world.run.instance(ActorId(*number as u64 + 1));
             actor.is_some_and(|actor| actor.instance.heap.is_compacted())
         };
         let resting = (0..COUNT).filter(is_compacted).count();
