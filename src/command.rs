@@ -92,6 +92,7 @@ commands! {
         describe
         expand
         disassemble
+        migrate
     }
     "Check Duet itself" {
         simulate [feature = "proofs", file = "../proofs/simulate.rs"]

@@ -10,6 +10,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use annotate_snippets::Level;
 use duet_journal::{Blob, PackedValue};
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
@@ -21,8 +22,8 @@ use duet_runtime::policy::authority;
 
 use crate::datum::{list, symbol};
 use crate::error::CommandError;
-use crate::render;
 use crate::world_options::WorldOptions;
+use crate::{migrate, render};
 
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
@@ -64,8 +65,10 @@ const IN_WORKSPACE: [&str; 1] = ["workspace/*"];
 pub(crate) struct Launch {
     /// The program's path, by which messages call it.
     pub(crate) path: PathBuf,
-    /// Its text.
+    /// Its text; that of a workflow is its translation.
     pub(crate) text: String,
+    /// What the translation of a workflow does otherwise, laid out.
+    pub(crate) warnings: Vec<String>,
     /// The name that runs of it get.
     pub(crate) stem: String,
     /// The words behind the program's name.
@@ -109,7 +112,7 @@ impl Launch {
             .program
             .as_ref()
             .map_or_else(|| named.to_owned(), |file| named.join(file));
-        let text = read_text(&path)?;
+        let (text, warnings) = read_program(&path)?;
         let mut capabilities: Vec<&str> = ALWAYS.to_vec();
         capabilities.extend(grant.tools.iter().map(String::as_str));
         if !is_folder {
@@ -127,6 +130,7 @@ impl Launch {
             stem: stem(if is_folder { named } else { &path }),
             path,
             text,
+            warnings,
             arguments,
             workspace,
             manifest,
@@ -152,6 +156,7 @@ impl Launch {
         Ok(Self {
             path: name.into(),
             text: text.to_owned(),
+            warnings: Vec::new(),
             stem: name.to_owned(),
             arguments: Vec::new(),
             workspace,
@@ -243,6 +248,47 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
         } else {
             fields.read("secrets").ok()?
         },
+    })
+}
+
+/// Reads the text of a program, with warnings about it. A workflow of the older language is
+/// translated.
+fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
+    let text = read_text(path)?;
+    if !migrate::is_workflow(path) {
+        return Ok((text, Vec::new()));
+    }
+    let translated = translate_workflow(path, &text, false)?;
+    Ok((translated.text, translated.warnings))
+}
+
+/// A translated workflow with its warnings, laid out.
+pub(crate) struct TranslatedWorkflow {
+    pub(crate) text: String,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads and translates a workflow of the older language.
+///
+/// # Errors
+/// If it cannot be read, or has a form that the older language does not have.
+pub(crate) fn read_workflow(path: &Path, is_faithful: bool) -> Result<TranslatedWorkflow, CommandError> {
+    translate_workflow(path, &read_text(path)?, is_faithful)
+}
+
+fn translate_workflow(path: &Path, text: &str, is_faithful: bool) -> Result<TranslatedWorkflow, CommandError> {
+    let name = path.display().to_string();
+    let place = (name.as_str(), text);
+    let translation = migrate::translate(text, is_faithful).map_err(|error| {
+        let what = error.fault.to_string();
+        CommandError::Shown(render::located(&Level::ERROR, &what, place, error.span))
+    })?;
+    let warnings = translation.warnings.into_iter();
+    Ok(TranslatedWorkflow {
+        text: translation.text,
+        warnings: warnings
+            .map(|(span, what)| render::located(&Level::WARNING, &what, place, span))
+            .collect(),
     })
 }
 
@@ -441,6 +487,7 @@ mod tests {
         let launch = Launch {
             path: PathBuf::new(),
             text: String::new(),
+            warnings: Vec::new(),
             stem: String::new(),
             arguments: Vec::new(),
             workspace: "/some/where".into(),

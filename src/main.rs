@@ -21,6 +21,7 @@ mod graph;
 mod journal;
 mod launch;
 mod marks;
+mod migrate;
 mod moves;
 mod query;
 mod redact;

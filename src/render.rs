@@ -103,6 +103,17 @@ pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) ->
     diagnostics(&Level::ERROR, found, &SourceTexts(vec![text]), false)
 }
 
+/// Lays out a message about a place of a single text.
+pub(crate) fn located(level: &Level<'static>, what: &str, (name, text): (&str, &str), span: Range<usize>) -> String {
+    let source = SourceText {
+        name: name.to_owned(),
+        text: Arc::from(text),
+    };
+    let place = AnnotationKind::Primary.span(clamp(text, span.start, span.end));
+    let title = level.clone().primary_title(what.to_owned());
+    renderer(false).render(&[title.element(snippet(&source, vec![place]))])
+}
+
 /// One error: its place with the notes in the same text, then the notes in other texts, then the
 /// advice.
 fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a SourceTexts) -> Vec<Group<'a>> {

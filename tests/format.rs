@@ -22,11 +22,16 @@ use duet_runtime::action::KINDS;
 use duet_runtime::run::source::decode_turn;
 use serde_json::{Value, json};
 
-/// Asks the reader; nothing if there is no Python.
+/// Asks the reader of journals; nothing if there is no Python.
 fn read(journal: &Path) -> Option<Output> {
-    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/journal.py");
+    python("journal.py", journal, &[])
+}
+
+/// Runs a reader of `tests/python`; nothing if there is no Python.
+fn python(reader: &str, journal: &Path, arguments: &[&str]) -> Option<Output> {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(reader);
     let mut command = Command::new("python3");
-    let output = command.arg("-B").arg(reader).arg(journal).output();
+    let output = command.arg("-B").arg(reader).arg(journal).args(arguments).output();
     if output.is_err() {
         eprintln!("skipped: there is no python3 here");
     }
@@ -173,4 +178,58 @@ fn the_schema_lists_every_action() {
             "add the action `{name}` with its fields to journal/schema.prs"
         );
     }
+}
+
+/// A fiber that waits three calls deep while the main program changes a large heap a little in each
+/// turn, so that the newest snapshot says what has changed since the one before.
+const SLEEPER: &str = r#"
+(import (scheme base) (duet base) (duet dataspace))
+(define (spin n) (if (> n 0) (spin (- n 1))))
+(define table (make-vector 20000 'x))
+(define bytes (make-bytevector 5000 7))
+(define (wait-below n) (if (= n 0) (await (record 'never)) (+ n (wait-below (- n 1)))))
+(spawn (lambda ()
+  (let ((name "λ text") (parts (list 1 'two 3.5 1e300 -7/3 (expt -7 41) #t)))
+    (wait-below 2)
+    (log! (cons name parts)))))
+(do ((n 0 (+ n 1))) ((= n 160))
+  (vector-set! table n (list n (number->string n)))
+  (bytevector-u8-set! bytes n n)
+  (message! (record 'tick n (make-string 200 #\a)))
+  (spin 20000)
+  (yield))
+(await (record 'never))
+"#;
+
+#[test]
+fn a_reader_in_another_language_finds_the_frames_of_a_parked_fiber() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("sleeper.scm"), SLEEPER).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+    let command = command.current_dir(folder.path()).args(["run", "sleeper.scm"]);
+    assert!(command.output().unwrap().status.code().is_some());
+    let path = folder.path().join(".duet/journal.sqlite");
+    let count = "SELECT COUNT(*) FROM blobs WHERE instr(bytes, x'b307' || CAST('changes' AS BLOB)) = 2";
+    let changes = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row(count, [], |row| row.get::<_, i64>(0));
+    assert_ne!(changes.unwrap(), 0, "a snapshot says what has changed");
+    let Some(output) = python("snapshot.py", &path, &["sleeper", "main"]) else {
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let fibers: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let registers = |fiber: &Value| -> Vec<Value> {
+        let frames = fiber["frames"].as_array().unwrap();
+        frames.iter().map(|frame| frame["registers"].clone()).collect()
+    };
+    assert_eq!(fibers.len(), 2, "{lines}");
+    let big = "-44567640326363195900190045974568007";
+    let parts = format!("(1 two 3.5 1e+300 #(-7 3) {big} #t)");
+    // The calls of `wait-below`, the newest first, then the fiber's procedure.
+    assert_eq!(
+        registers(&fibers[1]),
+        [json!(["0", "1"]), json!(["0", "2"]), json!(["0", "\"λ text\"", parts])]
+    );
 }

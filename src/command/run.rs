@@ -75,6 +75,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         arguments.workspace.as_deref(),
         arguments.arguments.clone(),
     )?;
+    launch.warnings.iter().for_each(|warning| terminal.message(warning));
     launch.grant(&options);
     let prepared = Prepared::new(&launch, options, terminal)?;
     if arguments.memory {

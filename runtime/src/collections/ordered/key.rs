@@ -90,17 +90,33 @@ pub(super) fn child<K: Borrow<Q>, Q: Key + ?Sized>(keys: &[K], key: &Q, bounds: 
     first_at(keys, |least| least.borrow() > key, guess(keys.len(), key, bounds))
 }
 
-/// Finds the first item for which `is_reached` holds; starts at the guess.
+/// Finds the first item for which `is_reached` holds. The search starts at the guess and doubles
+/// its steps, so a wrong guess costs no more than a binary search does.
 fn first_at<T>(items: &[T], is_reached: impl Fn(&T) -> bool, guess: Option<usize>) -> usize {
+    let is_before = |item: &T| !is_reached(item);
     let Some(guess) = guess else {
-        return items.partition_point(|item| !is_reached(item));
+        return items.partition_point(is_before);
     };
-    let (before, after) = items.split_at(guess.min(items.len()));
-    let short = before.iter().rev().take_while(|item| is_reached(item)).count();
-    if short > 0 {
-        return before.len() - short;
+    let (mut start, mut end) = (0, items.len());
+    let mut step = 1;
+    let mut place = guess.min(end);
+    if place < end && is_before(&items[place]) {
+        while place < end && is_before(&items[place]) {
+            start = place + 1;
+            place += step;
+            step *= 2;
+        }
+        end = end.min(place);
+    } else {
+        while place > 0 && is_reached(&items[place - 1]) {
+            end = place - 1;
+            place = end.saturating_sub(step);
+            step *= 2;
+        }
+        end = end.min(guess);
+        start = place;
     }
-    before.len() + after.iter().take_while(|item| !is_reached(item)).count()
+    start + items[start..end].partition_point(is_before)
 }
 
 /// Guesses the position of `key` among `length` entries between two bounds.
@@ -115,4 +131,22 @@ fn guess<K: Borrow<Q>, Q: Key + ?Sized>(length: usize, key: &Q, (low, high): Bou
     let shift = (u64::BITS - span.leading_zeros()).saturating_sub(u64::BITS / 2);
     let place = (offset >> shift) * length as u64 / (span >> shift);
     Some(place as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_the_same_item_from_any_guess() {
+        for length in 0..20_usize {
+            let items: Vec<usize> = (0..length).collect();
+            for first in 0..=length {
+                for guess in (0..length + 3).map(Some).chain([None]) {
+                    let found = first_at(&items, |item| *item >= first, guess);
+                    assert_eq!(found, first, "of {length} from {guess:?}");
+                }
+            }
+        }
+    }
 }
