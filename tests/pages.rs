@@ -72,21 +72,18 @@ fn file_name(name: &str) -> String {
 
 /// Wraps a docstring. An empty line separates paragraphs; a text in backticks stays on one line.
 fn wrapped(text: &str) -> String {
-    let paragraphs: Vec<String> = text.split("\n\n").map(wrapped_paragraph).collect();
+    let paragraphs: Vec<String> = text.split("\n\n").map(|text| filled(pieces(text))).collect();
     paragraphs.join("\n\n")
 }
 
-fn wrapped_paragraph(text: &str) -> String {
+/// Fills lines with pieces of text, which stay whole.
+fn filled(pieces: impl IntoIterator<Item = String>) -> String {
     let mut lines = vec![String::new()];
-    for piece in pieces(text) {
-        let is_marker = ["-", "*", "+", ">", "|", "#"]
-            .iter()
-            .any(|mark| piece.starts_with(mark));
+    for piece in pieces {
         let line = lines.last_mut().unwrap();
-        let is_full = line.chars().count() + 1 + piece.chars().count() > COLUMNS;
         if line.is_empty() {
             *line = piece;
-        } else if is_full && !is_marker {
+        } else if line.chars().count() + 1 + piece.chars().count() > COLUMNS {
             lines.push(piece);
         } else {
             write!(line, " {piece}").unwrap();
@@ -95,30 +92,35 @@ fn wrapped_paragraph(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The words of a text. Those between two backticks are one piece, up to half a line.
+/// The words of a text. Those between two backticks are one piece, up to half a line; so are a word
+/// that would mark a list, table, quotation or heading at the start of a line and the word before.
 fn pieces(text: &str) -> Vec<String> {
-    let (mut pieces, mut is_code) = (vec![String::new()], false);
+    let (mut pieces, mut is_code) = (Vec::<String>::new(), false);
     for word in text.split_whitespace() {
-        let piece = pieces.last_mut().unwrap();
-        if is_code && piece.chars().count() < COLUMNS / 2 {
-            write!(piece, " {word}").unwrap();
-        } else {
-            pieces.push(word.to_owned());
+        let is_marker = word.starts_with(['-', '*', '+', '>', '|', '#']);
+        match pieces.last_mut() {
+            Some(piece) if is_marker || is_code && piece.chars().count() < COLUMNS / 2 => {
+                write!(piece, " {word}").unwrap();
+            }
+            Some(_) | None => pieces.push(word.to_owned()),
         }
         is_code ^= word.matches('`').count() % 2 == 1;
     }
-    pieces.retain(|piece| !piece.is_empty());
     pieces
 }
 
-/// The ways to call something, as a line of Markdown, with `inner` under the name `outer`.
-fn calls(description: &Description, inner: &str, outer: &str) -> String {
+/// The ways to call something, as pieces of Markdown, with `inner` under the name `outer`.
+fn calls(description: &Description, inner: &str, outer: &str) -> Vec<String> {
     let calls = description.call.lines().map(|call| match call.strip_prefix('(') {
         Some(rest) if rest.starts_with(inner) => format!("`({outer}{}`", &rest[inner.len()..]),
         _ if call == inner => format!("`{outer}`"),
         _ => format!("`{call}`"),
     });
-    calls.collect::<Vec<_>>().join(" or ")
+    let mut pieces: Vec<String> = calls.map(|call| call + " or").collect();
+    if let Some(last) = pieces.last_mut() {
+        last.truncate(last.len() - " or".len());
+    }
+    pieces
 }
 
 /// Programs by the names in their first lines, each with what it logs.
@@ -155,11 +157,12 @@ fn description(libraries: &Libraries, library: &Library, name: &str) -> Descript
 
 fn page_with_example(library: &str, description: &Description, (program, logged): &(String, String)) -> String {
     let name = &description.name;
+    let link = format!("in [`({library})`](../libraries/{})", file_name(library));
+    let calls = calls(description, name, name);
     format!(
-        "# `{name}`\n\n{} in [`({library})`](../libraries/{})\n\n{}\n\n\
+        "# `{name}`\n\n{}\n\n{}\n\n\
          ## Example\n\n```text\n{program}\n```\n\nlogs\n\n```text\n{logged}\n```\n",
-        calls(description, name, name),
-        file_name(library),
+        filled(calls.into_iter().chain([link])),
         wrapped(&description.documentation)
     )
 }
@@ -224,7 +227,8 @@ fn library_page(libraries: &Libraries, library: &Library) -> String {
                 write!(page, "\n## `{outer}`\n\n{}\n", wrapped(&documentation)).unwrap();
             }
             Origin::Definition(description) => {
-                let (calls, text) = (calls(&description, &inner, &outer), wrapped(&description.documentation));
+                let calls = filled(calls(&description, &inner, &outer));
+                let text = wrapped(&description.documentation);
                 write!(page, "\n## `{outer}`\n\n{calls}\n\n{text}\n").unwrap();
                 if WITH_EXAMPLES.contains(&name.as_str()) && outer != CORE_FORM {
                     write!(page, "\n[Example](../primitives/{})\n", file_name(&outer)).unwrap();

@@ -101,8 +101,24 @@ fn section(page: &mut String, command: &mut Command) {
             .map(|default| format!("; otherwise `{}`", default.display()))
             .unwrap_or_default();
         let name = argument.to_string().replace("...", "…");
-        writeln!(page, "- `{name}`: {help}{default}").expect("a string");
+        page.push_str(&item(&format!("- `{name}`: {help}{default}")));
     }
+}
+
+/// An item of a list, in lines of at most 100 columns.
+fn item(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() > 100 {
+            lines.push(format!("  {word}"));
+        } else {
+            write!(line, " {word}").expect("a string");
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 /// A description, with its examples, which are indented, as blocks.
