@@ -76,7 +76,7 @@ struct Copying<'a, 'c> {
     run: &'a RunId,
     epoch: Epoch,
     change: Option<Change<'c>>,
-    /// What changed records are called where they arrived.
+    /// The names of changed records: in the source, and in the target.
     names: BTreeMap<RecordHash, RecordHash>,
     copied: u64,
 }

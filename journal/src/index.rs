@@ -67,9 +67,9 @@ impl Term {
 pub struct FiledEntry {
     /// The turn's position.
     pub sequence: Sequence,
-    /// What it is to be found by.
+    /// The terms by which a search finds the entry.
     pub terms: Vec<Term>,
-    /// What it is.
+    /// The entry's content.
     pub bytes: Vec<u8>,
 }
 

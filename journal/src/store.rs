@@ -148,10 +148,10 @@ pub trait Store: Send {
     /// the run.
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError>;
 
-    /// Removes branches, records and blobs, all of them or none, in one durable commit. What is not
-    /// there is passed over.
+    /// Removes branches, records and blobs, all of them or none, in one durable commit. It passes
+    /// over those that are not there.
     ///
-    /// That nothing else leads to them is for the caller to make sure:
+    /// The caller makes sure that nothing else leads to them, as
     /// [`Garbage`](crate::collect::Garbage) does.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::store::{Head, HeadMove, Object, Store, StoreError};
 /// How many records are read at once while all is well.
 const STEP: u64 = 256;
 
-/// What is wrong with a branch.
+/// A defect of a branch.
 #[derive(Debug)]
 pub enum Damage {
     /// A record cannot be read.

@@ -62,7 +62,7 @@ pub(super) fn of_journal(journal: &Path) -> PathBuf {
     beside(journal, ".index")
 }
 
-/// What a file is, by its first bytes.
+/// The kind of a file, by its first bytes.
 #[derive(PartialEq, Eq)]
 enum Found {
     Nothing,

@@ -83,7 +83,7 @@ pub enum StoreError {
     },
     /// Bytes have changed since they were written.
     ChecksumMismatch {
-        /// What they were.
+        /// The object that they belong to.
         object: Object,
     },
     /// Bytes are what was written, but not a record that this program reads.
@@ -95,7 +95,7 @@ pub enum StoreError {
     },
     /// The store's own tables or frames contradict themselves.
     Inconsistent {
-        /// What is wrong.
+        /// The contradiction.
         what: &'static str,
     },
     /// The file is something else; it has been left as it was.
@@ -123,14 +123,14 @@ pub enum StoreError {
     InDoubt,
     /// The medium failed.
     Io {
-        /// What was being done.
+        /// The task that failed.
         doing: &'static str,
         /// The cause.
         source: std::io::Error,
     },
     /// The database library reported a failure.
     Database {
-        /// What was being done.
+        /// The task that failed.
         doing: &'static str,
         /// The cause.
         source: rusqlite::Error,

@@ -1,7 +1,7 @@
 //! A store in memory: a real log on a simulated disk, so that crashes can be tried.
 //!
-//! Owns the path from an append to a synced frame; `disk.rs` has the faults, `log.rs` the bytes,
-//! `index.rs` the lookups.
+//! Owns the path from an append to a synced frame; `memory/disk.rs` has the faults,
+//! `memory/log.rs` the bytes, `memory/index.rs` the lookups.
 //! INVARIANT: one commit is one frame and one sync, so after any crash the log holds a prefix of
 //! the commits, with every one that was acknowledged.
 //!

@@ -1,11 +1,12 @@
 //! The embedded store: one SQLite file for all runs of a workspace.
 //!
-//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and
-//! `chain.rs` read and write them, `recent.rs` remembers what the writer has read.
+//! Owns the transactions; `sqlite/file.rs` opens, `sqlite/schema.rs` has the tables,
+//! `sqlite/row.rs` and `sqlite/chain.rs` read and write them, `sqlite/recent.rs` remembers what the
+//! writer has read.
 //! INVARIANT: one process writes, under an operating system's lock that its death releases; others
-//! may read meanwhile. What is read is what was written, or an error. A journal without a file is
-//! in memory until a commit has to be durable, which makes the file before it returns: so there is
-//! no file without a commit, and the first one does not go through the write-ahead log.
+//! may read meanwhile. A read returns the bytes that were written, or an error. A journal without a
+//! file is in memory until a commit has to be durable, which makes the file before it returns: so
+//! there is no file without a commit, and the first one does not go through the write-ahead log.
 //!
 //! Read next: `store/sqlite/schema.rs`.
 //!
@@ -144,7 +145,7 @@ impl SqliteStore {
     fn write_file(&mut self) -> Result<(), StoreError> {
         let memory = self.writer.as_mut().and_then(|writer| writer.memory.as_mut());
         if let Some(memory) = memory.filter(|memory| !memory.is_written) {
-            // What fails to become durable is committed in memory.
+            // If this fails, the commit is in memory and not in the file.
             self.in_doubt = true;
             file::create(&memory.path, &self.connection)?;
             memory.is_written = true;
@@ -194,9 +195,9 @@ impl SqliteStore {
         committed.unwrap_or(Ok(())).and(result)
     }
 
-    /// Performs `work` in one transaction, or leaves the journal as it was. It is durable as soon
-    /// as any later one is, which needs no waiting for the disk: so may be written what means
-    /// nothing as long as nothing follows it.
+    /// Performs `work` in one transaction, or leaves the journal as it was. The transaction does
+    /// not wait for the disk; it is durable as soon as any later one is. This suits rows that mean
+    /// nothing until other rows follow them.
     fn commit_in_order<T>(
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
@@ -239,8 +240,8 @@ fn execute(connection: &Connection, sql: &'static str, doing: &'static str) -> R
 
 impl Store for SqliteStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
-        // What is lost with a claim is no more than the claim: whatever is written under it is
-        // written behind it.
+        // A crash may lose the claim, but then nothing else: all that is written under the claim
+        // is written after it.
         self.commit_in_order(|connection, recent| {
             let found = Run::find(connection, run)?;
             let is_new = found.is_none();

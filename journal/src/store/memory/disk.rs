@@ -21,7 +21,7 @@ pub enum DiskFault {
     Crash(Loss),
 }
 
-/// What a crash does to writes that were not synced.
+/// The effect of a crash on writes that were not synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// They had reached the medium all the same.

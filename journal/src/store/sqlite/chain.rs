@@ -204,7 +204,7 @@ pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Resul
     if found.link.hash != hash {
         return Err(BROKEN);
     }
-    // What a branch had that was given up may have been left behind without the records before it.
+    // The removal of a branch may leave some of its records behind, without those before them.
     if found.link.parent.is_some() && parent.is_none() {
         return Err(StoreError::NoSuchRecord { hash });
     }

@@ -32,7 +32,7 @@ pub(super) struct HeadRow<'a> {
     pub(super) seal: [u8; 8],
 }
 
-/// What a commit is going to write.
+/// The rows that a commit is going to write.
 pub(super) struct Writing<'a> {
     connection: &'a Connection,
     records: Vec<(Link, &'a Record)>,
