@@ -127,7 +127,7 @@ pub enum ImageError {
     Packed {
         /// The chunk.
         chunk: ChunkName,
-        /// What is wrong.
+        /// The defect.
         error: PackedError,
     },
     /// The code in a chunk does not follow the format.

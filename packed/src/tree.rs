@@ -77,7 +77,7 @@ impl fmt::Debug for View<'_> {
     }
 }
 
-/// What is left to be written.
+/// A part that is still to be written.
 enum Task {
     Value(Tree),
     Close(Compound),

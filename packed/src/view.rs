@@ -12,7 +12,7 @@ use crate::format::{tag, unsigned, varint};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct View<'a>(&'a [u8]);
 
-/// What a packed value is made of.
+/// The kind of a packed value, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// It has no parts.

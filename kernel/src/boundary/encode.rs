@@ -56,7 +56,7 @@ struct Open {
     rest: Rest,
 }
 
-/// What is left of an open value.
+/// The parts of an open value that are still to be written.
 #[derive(Clone, Copy)]
 enum Rest {
     /// The rest of a list, and an earlier pair of it that is caught up with if the list is

@@ -14,7 +14,7 @@ use crate::heap::{HeapFull, Kind};
 pub enum BoundaryError {
     /// A part of the value has no form outside the heap.
     Refused {
-        /// What it is.
+        /// The kind of the part.
         reason: Refusal,
         /// Where it is.
         path: Path,

@@ -10,7 +10,7 @@ use crate::instruction::{Description, Instruction, Opcode, Role};
 use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX, IntegratedCall};
 use crate::value::Immediate;
 
-/// What is wrong with a unit, and at which instruction (counted from the unit's start).
+/// A defect of a unit, with the instruction that has it, counted from the unit's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyError {
     /// The blocks do not follow each other, or there are none.

@@ -46,7 +46,7 @@ impl Heap {
         words_live: usize,
     ) -> Result<Heap, HeapFull> {
         let mut heap = Heap::new(limits);
-        // What was allocated leniently stays.
+        // The words may be more than the limit: lenient allocation went beyond it.
         heap.set_lenient(true);
         if words.len() > heap.words_allowed() {
             return Err(HeapFull);

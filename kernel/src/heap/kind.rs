@@ -69,7 +69,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What the kind is for and what its fields are.
+            /// The purpose of the kind and the meaning of its fields.
             pub const fn documentation(self) -> &'static str {
                 match self {
                     $( Kind::$name => concat!($($doc),+), )+
@@ -278,7 +278,7 @@ pub mod captured {
 
 /// Fields of a [`Kind::Port`].
 pub mod port {
-    /// What it is and the state it is in, a fixnum of bits.
+    /// Its type and its state, a fixnum of bits.
     pub const FLAGS: usize = 0;
     /// Its buffer, a bytevector of some capacity; text is in UTF-8.
     pub const BUFFER: usize = 1;
@@ -374,7 +374,7 @@ impl Flags {
 /// The meaning of a header word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the object is.
+    /// The kind of the object.
     pub kind: Kind,
     /// Facts about it.
     pub flags: Flags,

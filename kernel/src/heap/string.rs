@@ -164,7 +164,7 @@ impl Heap {
         if self.is_narrow(storage_a) == self.is_narrow(storage_b) {
             return self.raw_bytes(storage_a) == self.raw_bytes(storage_b);
         }
-        // What was made wide once may have narrow characters alone.
+        // A string stays wide when its last wide character is replaced.
         self.string_length(a) == self.string_length(b) && self.string_characters(a).eq(self.string_characters(b))
     }
 

@@ -1,7 +1,7 @@
 //! One chunk: a shallow Preserves record, written and read field by field.
 //!
-//! INVARIANT: an error names the chunk. What is read is canonical, and at most as deep as the
-//! formats of chunks.
+//! INVARIANT: an error names the chunk. The reader accepts canonical bytes only, and values at most
+//! as deep as the formats of chunks.
 //! It does not know which fields there are. Read next: `image/names.rs`.
 
 use duet_packed::{Compound, PackedError, PackedLimits, PackedWriter, Reader, Token};

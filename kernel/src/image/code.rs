@@ -224,7 +224,7 @@ impl<'a> CodeReader<'a> {
         number
     }
 
-    /// What is left of the code.
+    /// Returns the bytes that have not been read.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.position..).unwrap_or(&[])
     }
@@ -234,7 +234,7 @@ impl<'a> CodeReader<'a> {
         self.position += length;
     }
 
-    /// What is left of the code, fewer than eight bytes, as a number.
+    /// Returns the bytes that have not been read, fewer than eight, as a number.
     #[cold]
     fn last_bytes(&self) -> u64 {
         self.rest()

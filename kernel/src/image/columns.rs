@@ -94,7 +94,7 @@ impl ColumnsWriter {
             }
             index += 1;
             if !is_raw && value.is_reference() {
-                // What a reference is depends on where it stands.
+                // A reference is written relative to its place, so equal references differ.
                 continue;
             }
             let repeated = words[index..].iter().take_while(|next| **next == word).count();

@@ -31,10 +31,10 @@ pub fn restore_instance(
     Ok(instance)
 }
 
-/// What an instance is, without where its objects lie and in which order its code was loaded:
-/// instances with the same digest go on alike.
+/// Hashes all that the instance reaches, except the addresses of its objects and the order in which
+/// its code was loaded. Instances with the same digest go on alike.
 ///
-/// Costs as much as all that the instance reaches.
+/// The cost grows with the number of objects that the instance reaches.
 ///
 /// # Errors
 /// [`ImageError::UnnamedCode`].

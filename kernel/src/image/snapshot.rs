@@ -206,7 +206,7 @@ fn put_words(
         let word = Value::from_bits(words[place]);
         put_word(encoding, place, word, names)?;
         place += 1;
-        // What a reference is depends on where it stands.
+        // A reference is written relative to its place, so equal references differ.
         let alike = words[place..range.end]
             .iter()
             .take_while(|next| **next == word.to_bits());

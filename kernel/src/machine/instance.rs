@@ -27,7 +27,7 @@ pub struct Instance {
 pub(crate) enum RelinkError {
     /// The unit with this hash is not loaded.
     UnknownUnit([u8; 32]),
-    /// What the instance says of its units is not well-formed.
+    /// The instance's table of units is malformed.
     Malformed,
     /// The heap has no room for the new tables.
     HeapFull,

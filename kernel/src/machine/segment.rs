@@ -288,7 +288,7 @@ impl Machine {
         }
     }
 
-    /// What is left of the first segment of `chain`, then `next`.
+    /// Links the words that remain of the first segment of `chain`, then `next`.
     #[inline(always)]
     pub(super) fn write_rest(&self, words: HeapWords, allocation: &mut Allocation, chain: Value, next: Value) -> Value {
         if self.remaining == 0 {

@@ -66,8 +66,8 @@ const TABLE: u8 = Value::NIL.tag();
 /// For each two words what begins there, if an object does: the tag of references to it, and
 /// [`CHARACTERS`]; or [`TABLE`].
 ///
-/// The words are walked once. What lies before `walked` is known; of what lies behind, the
-/// references so far say what must begin there, and the walk finds whether it does.
+/// One walk checks the words. Before `walked` it has found every object; after it, the references
+/// so far say which objects must begin there, and the walk finds whether they do.
 struct Starts {
     begins: Vec<u8>,
     /// Two words each.

@@ -474,7 +474,7 @@ fn a_missing_or_malformed_chunk_is_named() {
 #[test]
 fn a_snapshot_far_beyond_the_limit_is_refused() {
     let mut heap = Heap::new(LIMITS);
-    // What a limit allows leniently is a megaword more than twice itself.
+    // Lenient allocation stops at twice the limit and a megaword more.
     let vector = heap.make_vector((1 << 20) + 100, Value::ZERO).unwrap();
     heap.set_register(Register::Runtime0, vector);
     heap.collect_minor(&mut [], &AllLive);

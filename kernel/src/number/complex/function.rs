@@ -4,7 +4,7 @@
 //! where that has one. A branch cut is continuous with the side that the sign of an inexact zero
 //! names; an exact zero stands for the side that the defining formula of the report takes.
 //! It does not read or write text.
-//! Read next: `complex/text.rs`.
+//! Read next: `text.rs`.
 //!
 //! Source: R7RS 6.2.6; W. Kahan, *Branch Cuts for Complex Elementary Functions*.
 
