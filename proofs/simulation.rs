@@ -28,7 +28,7 @@ pub(crate) use self::course::Tally;
 pub(crate) struct Finding {
     /// The seed.
     pub(crate) seed: u64,
-    /// What is wrong, for people.
+    /// The difference, for people.
     pub(crate) what: String,
     /// The operation after which it showed, counted from 1.
     pub(crate) after: usize,

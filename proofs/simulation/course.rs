@@ -53,9 +53,9 @@ pub(crate) enum Difference {
     Run(RunError),
     /// The store has another head than it has acknowledged.
     Head {
-        /// What was acknowledged.
+        /// The head that it has acknowledged.
         acknowledged: Option<Tip>,
-        /// What is there.
+        /// The head that it has.
         found: Option<Tip>,
     },
     /// The world was made to act again.
@@ -185,7 +185,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// What programs are compared with each other.
+/// The programs whose runs are compared.
 pub(crate) struct Cast {
     /// Runs live.
     pub(crate) live: Shared,
@@ -218,7 +218,7 @@ const LIMITS: Limits = Limits {
     heap_bytes_max: 1 << 21,
 };
 
-/// What the program is granted: everything it asks for but one.
+/// The capabilities of the program: all that it asks for but one.
 const GRANTED: [&str; 8] = [
     "console",
     "person",

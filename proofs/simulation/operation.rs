@@ -90,14 +90,14 @@ pub(crate) enum Operation {
         /// How the run goes on.
         opening: Opening,
     },
-    /// What another branch has found out is taken over.
+    /// The branch takes over the findings of another branch.
     Merge {
         /// Which one.
         which: u64,
         /// How the process opens the run that does it.
         opening: Opening,
     },
-    /// What the world said on another branch is said again.
+    /// The world says again what it said on another branch.
     Pick {
         /// Which one.
         which: u64,

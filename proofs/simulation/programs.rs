@@ -14,13 +14,13 @@ use duet_modules::resolver::Resolver;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 
-/// A program that waits for what it is told to do.
+/// A program that waits for texts and evaluates them.
 const TEXT: &str = "(import (only (duet internal eval) %interact)) %interact";
 
 /// Its library.
 const FILES: &[(&str, &str)] = &[("simulation/repertoire.sld", include_str!("repertoire.sld"))];
 
-/// What the texts that it is given see.
+/// The libraries that these texts see.
 const IMPORTS: [&str; 7] = [
     "scheme base",
     "scheme write",
@@ -37,7 +37,7 @@ pub(crate) type Shared = Rc<RefCell<SchemePrograms>>;
 /// Compiles the program of simulated runs.
 ///
 /// # Errors
-/// What is wrong with it, for people.
+/// A description of the program's error, for people.
 pub(crate) fn compile() -> Result<(Shared, Program), String> {
     let library = |words: &str| LibraryName {
         parts: words.split(' ').map(Into::into).collect(),
@@ -63,7 +63,7 @@ pub(crate) fn compile() -> Result<(Shared, Program), String> {
 /// Compiles it anew from what a run's first record pins.
 ///
 /// # Errors
-/// What is wrong, for people.
+/// A description of the error, for people.
 pub(crate) fn again(program: &Program) -> Result<Shared, String> {
     let text = |hash: &BlobHash| {
         let pinned = program.pinned.iter().find(|blob| blob.hash() == *hash);

@@ -1,5 +1,5 @@
-;;; What simulated programs are made of. Each procedure takes a small natural number and does one thing that can be in flight, parked, captured,
-;;; stopped or failed when the run is interrupted.
+;;; The procedures of simulated programs. Each takes a small natural number and does one thing that
+;;; can be in flight, parked, captured, stopped or failed when the run is interrupted.
 (define-library (simulation repertoire)
   (export
     repeat fact unfact change tell observe unobserve derive relay token bomb
@@ -77,7 +77,7 @@
                  (await (signal 'never)))
                facet)))
 
-    ;; What is asked of the world.
+    ;; Requests to the world.
     (define (call n)
       (guard (failure (#t (log! (list 'call n 'failed (told failure)))))
         (log! (list 'call n (call-tool 'role (if (even? n) 'counter/add 'workspace/read) n)))))
@@ -226,7 +226,8 @@
 
     ;; Failures of every kind.
     (define (spin n) (let loop ((i (* n 4000))) (when (> i 0) (loop (- i 1)))) (count! n))
-    ;; Close to its limit a heap is collected at nearly every step, so this is seldom. What is left in the end, if anything, is of every length.
+    ;; Close to its limit a heap is collected at nearly every step, so this is seldom. The vectors
+    ;; vary in length, so that the space left in the end does too.
     (define (eat n)
       (assert! (record 'lost n))
       (let ((length (if (= n 0) 1000 (+ 90 (modulo (vector-ref cells 1) 9)))))

@@ -28,7 +28,6 @@ const FOREIGN: &[(&str, &str)] = &[
 const CEILINGS: &[Ceiling] = &[
     ("drivers/src/", 4),
     ("modules/src/", 2),
-    ("proofs/", 1),
     ("runtime/src/", 5),
     ("src/", 2),
     ("tests/conform.rs", 2),

@@ -45,7 +45,6 @@ const CEILINGS: &[Ceiling] = &[
     ("docs/src/", 1),
     ("docs/src/libraries/", 6),
     ("examples/", 2),
-    ("proofs/", 16),
     ("runtime/src/", 24),
     ("src/", 5),
     ("tests/cli.rs", 1),

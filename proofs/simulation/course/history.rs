@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: a branch keeps a head under another name before it leaves it, as the commands do; a
 //! move that a failing disk interrupts has happened entirely or not at all.
-//! It compares nothing; `course.rs` does after each operation.
+//! It compares nothing; `../course.rs` does after each operation.
 
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store, StoreError};
 use duet_runtime::driver::{Drivers, Effect, Input};
@@ -24,7 +24,7 @@ use crate::redeliver::Redelivery;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::run::inflight::Recovery;
 
-/// A run that is told inputs again takes at most so many turns.
+/// The maximum number of turns in which a run receives inputs again.
 const TURNS_MAX: u64 = 200;
 
 impl Course {
