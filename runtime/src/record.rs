@@ -110,11 +110,11 @@ pub struct TurnRecord {
     pub actor: ActorId,
     /// Why it took place.
     pub cause: Cause,
-    /// What the actor was told.
+    /// The events that the actor received, and those that it missed.
     pub events: Vec<Event>,
     /// The positions among `events` of those that nobody was there to receive.
     pub dropped: Vec<u64>,
-    /// What was done; after a failure, what the failure entailed.
+    /// The actions of the turn; after a failure, those that the failure entailed.
     pub actions: Vec<Action>,
     /// The gate's verdict on each action.
     pub verdicts: Vec<Verdict>,
@@ -125,7 +125,7 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
-    /// Begins the record of a turn in which an actor is told `events`.
+    /// Begins the record of a turn in which an actor receives `events`.
     pub(crate) fn new(actor: ActorId, cause: Cause, events: Vec<Event>) -> Self {
         Self {
             actor,
@@ -157,7 +157,7 @@ impl TurnRecord {
     }
 }
 
-/// For people: what the actor was told, what it did, what came of it, one per line.
+/// For people: the events, the actions and the failure, one per line.
 impl fmt::Display for TurnRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.cause {
@@ -191,7 +191,7 @@ impl fmt::Display for TurnRecord {
 pub enum Outcome {
     /// It committed.
     Committed {},
-    /// What the program did was undone, and the actor ended.
+    /// The runtime undid the program's actions and ended the actor.
     Failed {
         /// Why.
         failure: Failure,

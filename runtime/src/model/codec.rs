@@ -56,7 +56,7 @@ pub enum DecodeError {
         label: &'static str,
         /// The field's name.
         field: &'static str,
-        /// What is wrong there.
+        /// The error there.
         source: Box<DecodeError>,
     },
     /// A value that has the right shape and contradicts another one.

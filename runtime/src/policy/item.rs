@@ -45,7 +45,7 @@ pub enum Item {
     },
 }
 
-/// What is known about a tool.
+/// The facts about a tool that policy needs.
 #[derive(Clone, Debug, Default)]
 pub struct Tool {
     /// The capabilities that it needs.

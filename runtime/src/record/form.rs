@@ -1,7 +1,7 @@
 //! How a turn is written as the body of a record.
 //!
 //! INVARIANT: a turn is written in one form, the shortest, and no other form of it is read.
-//! It does not know what the parts mean. Read next: `../replay.rs`.
+//! It does not know what the parts mean. Read next: `../run/replay.rs`.
 
 use duet_journal::packed::{PackedError, PackedWriter, View};
 use duet_journal::{PackedValue, Sequence};

@@ -55,7 +55,7 @@ fn a_journal_reads_like_a_story() {
     insta::assert_snapshot!(story);
 }
 
-/// Turns that were told, did and ended as some of the example's were.
+/// Turns whose events, actions and outcomes are some of the example's.
 fn turns() -> impl Strategy<Value = TurnRecord> {
     let (mut events, mut actions, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     for turn in example() {

@@ -34,8 +34,8 @@ impl<P: Programs> Run<P> {
     }
 
     /// Takes the run back or forward to a turn of one of its branches, by default to the head. It
-    /// starts from the nearest checkpoint in memory, otherwise from the store. What was not durable
-    /// is lost.
+    /// starts from the nearest checkpoint in memory, otherwise from the store. The run loses turns
+    /// that were not durable.
     ///
     /// The returned run is for inspection; [`reopen`](Self::reopen) makes one that continues.
     ///

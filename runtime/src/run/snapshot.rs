@@ -2,12 +2,12 @@
 //!
 //! Owns the layout of a snapshot: one root blob with the state and, for each actor, the root of its
 //! body's image; the image's chunks are blobs of their own, so that a chunk that two snapshots
-//! share is stored once. Instances that have not run since are not looked at again. What a snapshot
-//! counts on is in its own record or was named by one before it on the same chain.
+//! share is stored once. A snapshot freezes only instances that have run since the one before. A
+//! blob that a snapshot needs is named by its own record or by an earlier one on the same chain.
 //! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, turn for
 //! turn; only which of their records have snapshots may differ. It does not know what is in an
 //! image.
-//! Read next: `address.rs`.
+//! Read next: `freezing.rs`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -29,9 +29,10 @@ use crate::turn::program::Programs;
 
 /// When snapshots are taken; has no influence on what a run does.
 ///
-/// What it costs to replay the turns since the newest snapshot is weighed against what it costs to
-/// store another: one is due after some turns, fuel or bytes, but put off until the one before is a
-/// small part of the records that followed it, as long as replaying does not take too long.
+/// The policy weighs the cost to replay the turns since the newest snapshot against the cost to
+/// store another. A snapshot is due after some turns, fuel or bytes. It is put off until the one
+/// before is a small part of the records that followed it, as long as replaying does not take too
+/// long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotPolicy {
     /// One is due after this many turns,
@@ -65,8 +66,8 @@ impl Default for SnapshotPolicy {
             record_bytes: 16 << 20,
             // A unit of fuel takes about ten nanoseconds: 3 and 250 ms.
             cost: 300_000,
-            // What changes say is said once more when a body is written whole, so that a ninth of
-            // the records' bytes is spent in all.
+            // Snapshots write each change twice, the second time with the whole body. In all they
+            // take a ninth of the records' bytes.
             records_share: 18,
             cost_max: 25_000_000,
         }

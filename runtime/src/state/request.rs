@@ -41,12 +41,12 @@ pub struct Request {
     pub handle: Option<Handle>,
     /// The answer, if it came before anyone waited for it.
     pub answer: Option<Result<IOValue, IOValue>>,
-    /// What the tool call is about to replace, if it has reported this.
+    /// The contents that the tool call is about to replace, if it has reported them.
     pub kept: Option<Kept>,
 }
 codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer, kept });
 
-/// What a tool call is about to replace, so that an undo can restore it.
+/// The contents that a tool call is about to replace, so that an undo can restore them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// The tool's description of the replacement.

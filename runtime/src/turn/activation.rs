@@ -520,8 +520,8 @@ impl Activation {
         self.jobs = syncs.chain([Job::Exit { code }, Job::Stop(root)]).collect();
     }
 
-    /// Ends the actor and calls its exit hooks with its outcome. What a hook cannot do is logged
-    /// and does not prevent the end.
+    /// Ends the actor and calls its exit hooks with its outcome. A hook that fails is logged and
+    /// does not prevent the end.
     fn end(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
         let actor = self.draft.acting().map_err(failure)?;
         let root = actor.root;

@@ -1,7 +1,7 @@
 //! One call of a host procedure: its arguments, its answer, and the conditions that it raises.
 //!
 //! INVARIANT: a procedure reaches the run only through the call's turn.
-//! It does not know the families; `host.rs` does.
+//! It does not know the families; `../host.rs` does.
 //! Read next: `../host.rs`.
 
 use duet_kernel::boundary::BoundaryError;

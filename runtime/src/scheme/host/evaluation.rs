@@ -14,9 +14,9 @@ use super::call::{Call, Fault, Reply, host_procedures};
 const TEXT_CHARACTERS_MAX: usize = 1 << 22;
 
 host_procedures! {
-    /// What is known of `name`, a symbol: a list of dictionaries, each with `name`, `call`, `place`
-    /// and `documentation`, one for each definition; `()` if nothing is. It knows what is built in
-    /// and the libraries of the program. Raises `wrong-type`.
+    /// Lists the definitions of `name`, a symbol, each as a dictionary with `name`, `call`, `place`
+    /// and `documentation`; `()` if there are none. It knows the built-in definitions and those of
+    /// the program's libraries. Raises `wrong-type`.
     "describe" "name" [1, 1] => |call| {
         Ok(Reply::Describe(call.text(0, "a symbol")?))
     };

@@ -44,8 +44,8 @@ host_procedures! {
         call_tool(call, "workspace/delete", fields([("path", path)]))
     };
 
-    /// The value of an environment variable, a string, or `#f` if it is not set; a replay is told
-    /// the same. Fails with `capability-denied` without `environment/NAME`.
+    /// Returns the value of an environment variable, a string, or `#f` if it is not set; a replay
+    /// returns the same. Fails with `capability-denied` without `environment/NAME`.
     "get-environment-variable" "name" [1, 1] => |call| {
         let expected = "a string";
         if !call.instance.heap.is_string(call.argument(0)) {
@@ -55,8 +55,8 @@ host_procedures! {
         call_tool(call, &format!("environment/{name}"), fields([]))
     };
 
-    /// All environment variables, a list of lists of name and value; a replay is told the same.
-    /// Fails with `capability-denied` without `environment/*`.
+    /// Returns all environment variables, a list of lists of name and value; a replay returns the
+    /// same. Fails with `capability-denied` without `environment/*`.
     "%environment-variables" "" [0, 0] => |call| call_tool(call, "environment/*", fields([]));
 }
 

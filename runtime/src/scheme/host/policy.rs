@@ -19,10 +19,10 @@ use crate::scheme::convert::{self, Class};
 pub(super) const DENIED: &str = "policy-denied";
 
 host_procedures! {
-    /// What policy would say if the items were proposed together now: a list of the decision, what
-    /// follows from it, the reason's code, the key of the entry that decided or `#f`, and an
-    /// explanation. Each item is `(call tool payload)`, `(entry fact)` or `(remove handle)`.
-    /// Nothing happens.
+    /// Returns the policy's answer to a proposal of all the items, without proposing them. The
+    /// answer is a list of the decision, its consequence, the reason's code, the key of the entry
+    /// that decided or `#f`, and an explanation. Each item is `(call tool payload)`,
+    /// `(entry fact)` or `(remove handle)`.
     "%explain" "items" [1, 1] => |call| {
         let attempts = attempts(call, Ids::None)?;
         let ruling = call.turn.explain(&attempts);
@@ -56,7 +56,7 @@ host_procedures! {
     /// `no-such-proposal`.
     "approve!" "name" [1, 1] => |call| decide(call, IOValue::new(true));
 
-    /// Rejects a proposal by its name, in the place of a person; whoever waits for it is told
+    /// Rejects a proposal by its name, in the place of a person; whoever waits for it receives
     /// `why`, a string. Needs the capability `policy/approve`. Fails with `no-such-proposal`.
     "reject!" "name why" [2, 2] => |call| {
         let why = call.text(1, "a string")?;

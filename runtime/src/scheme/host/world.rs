@@ -84,12 +84,10 @@ host_procedures! {
         Ok(Reply::Value(list))
     };
 
-    /// Seconds since 1970, as the clock of the world says when it is asked; a replay is told the
-    /// same.
+    /// Returns the seconds since 1970 by the clock of the world; a replay returns the same.
     "current-second" "" [0, 0] => |call| call_tool(call, "clock/second", IOValue::new(false));
 
-    /// Jiffies since some moment, as the clock of the world says when it is asked; a replay is told
-    /// the same.
+    /// Returns the jiffies since some moment by the clock of the world; a replay returns the same.
     "current-jiffy" "" [0, 0] => |call| call_tool(call, "clock/jiffy", IOValue::new(false));
 
     /// How many jiffies a second has.
