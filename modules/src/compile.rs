@@ -4,7 +4,7 @@
 //! INVARIANT: an image has a library only if it has all libraries that this one imports.
 //! It does not lay out bytes; `image.rs` does. It does not report errors: a library with errors is
 //! left out, and whoever reads its text reports them.
-//! Read next: `duet_kernel::expander::Ahead`.
+//! Read next: `kernel/src/expander/ahead.rs`.
 
 use std::collections::BTreeMap;
 

@@ -26,7 +26,7 @@ impl<'a> Image<'a> {
         Some(Self { index, libraries })
     }
 
-    /// The compiled library at a path, such as `scheme/base.sld`.
+    /// Returns the compiled library whose text has this path below the tree's root.
     pub fn find(&self, path: &str) -> Option<Ahead> {
         let mut rest = self.index;
         while let Some((row, after)) = Row::read(rest) {

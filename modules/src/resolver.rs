@@ -90,7 +90,8 @@ impl Libraries for Resolver {
     }
 }
 
-/// `(scheme base)` → `scheme/base.sld`; `None` for names that are no plain file names.
+/// Joins the parts of a name with `/` and adds `.sld`; `None` for parts that are no plain file
+/// names.
 pub fn library_path(name: &LibraryName) -> Option<String> {
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', ':', '\0']);
     let parts: Option<Vec<&str>> = name

@@ -1,8 +1,8 @@
 //! One request on a connection of its own, and its response.
 //!
 //! INVARIANT: a failure of the kind `unavailable` means that the request was not sent.
-//! It does not check the list of hosts; `http.rs` does.
-//! Read next: `http.rs`.
+//! It does not check the list of hosts; `../http.rs` does.
+//! Read next: `../http.rs`.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: a hunk has exactly as many lines as its header says; its context alone decides where
 //! it applies, after the hunk before it and as near to its line number as possible.
-//! It does not read or write files; `patch.rs` does.
-//! Read next: `patch.rs`.
+//! It does not read or write files; `../patch.rs` does.
+//! Read next: `../patch.rs`.
 
 /// The part of a patch that is about one file.
 #[derive(Debug, PartialEq, Eq)]
