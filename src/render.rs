@@ -242,7 +242,7 @@ fn in_scheme(value: &IOValue, depth: usize) -> String {
         ValueClass::Compound(CompoundClass::Dictionary | CompoundClass::Set)
         | ValueClass::Atomic(_)
         | ValueClass::Embedded => match value.as_string() {
-            // What is no datum is kept as what shows it.
+            // A value that is no datum, such as a procedure, is here as the text that shows it.
             Some(text) if text.starts_with("#<") && text.ends_with('>') => text.into_owned(),
             Some(_) | None => shown(value),
         },

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: frames that are internal to a library are not shown, and a long trace loses its
 //! middle, never an end.
-//! It does not know the origin of a trace. Read next: `duet_runtime::model::failure::Frame`.
+//! It does not know the origin of a trace. Read next: `runtime/src/model/failure.rs`.
 
 use duet_runtime::model::failure::{Frame, FramePlace};
 
@@ -64,13 +64,13 @@ fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = (&Frame, bool)> {
     let end = typed.or(shower.filter(|place| place + 1 == frames.len()));
     let frames = &frames[..end.unwrap_or(frames.len())];
     let is_own = |place: usize| {
-        // What a library keeps to itself says nothing to those who call it, nor does what has no
-        // name and is called by that.
+        // A library's internal procedures mean nothing to its users, nor do the unnamed procedures
+        // that they call.
         let caller = frames.get(place + 1).filter(|_| frames[place].procedure == UNNAMED);
         !is_internal(&frames[place]) && !caller.is_some_and(is_internal)
     };
     let own = (0..frames.len()).filter(move |place| is_own(*place));
-    // What a library's procedure leaves itself for is a part of it.
+    // A library's procedure and the internal one that it calls last count as one procedure.
     let is_left = move |place: usize| frames[place].at == FramePlace::Gone && (place == 0 || is_own(place - 1));
     own.map(move |place| (&frames[place], is_left(place)))
 }
@@ -88,7 +88,7 @@ fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>
     let FramePlace::Text { source, start } = &frame.at else {
         return format!("{how} {name}");
     };
-    // What is shown of the text says where the innermost is.
+    // The message already shows the line of the innermost call.
     let is_shown = is_innermost && error_in == Some(source);
     match texts.line(source, *start).filter(|_| !is_shown) {
         Some(line) if error_in == Some(source) => format!("{how} {name} on line {line}"),

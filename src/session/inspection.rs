@@ -2,7 +2,7 @@
 //! fuel.
 //!
 //! INVARIANT: a question leaves the run unchanged.
-//! It evaluates nothing. Read next: the runtime's `scheme/inspection.rs`.
+//! It evaluates nothing. Read next: `runtime/src/scheme/inspection.rs`.
 
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::failure;

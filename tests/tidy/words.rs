@@ -43,7 +43,6 @@ const PHRASINGS: [(&[&str], &str); 24] = [
 const CEILINGS: &[Ceiling] = &[
     ("benches/", 2),
     ("examples/", 2),
-    ("src/", 5),
     ("tests/cli.rs", 1),
     ("tests/conform.rs", 2),
     ("tests/format.rs", 1),

@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: unless the person forces it, Duet overwrites only contents that this run left there
 //! or that the journal holds.
-//! It moves no head; `goto.rs` does.
+//! It moves no head; `../goto.rs` does.
 //! Read next: `drivers/src/tool/workspace/change.rs`.
 
 use duet_runtime::run::source;

@@ -90,7 +90,7 @@ fn keys_make_lines() {
     session.type_keys("(c\t", "(cdr pair)");
     session.go_on("d\t x)\r", "[Input(\"(cdr x)\")]");
     session.type_keys(",bra\t\r", "[Input(\",branches\")]");
-    // What is pasted keeps its own layout.
+    // Pasted text keeps its own layout.
     let pasted = "\u{1b}[200~(let ((x 1))\r x)\u{1b}[201~\r";
     session.type_keys(pasted, "[Input(\"(let ((x 1))\\n x)\")]");
     // Tab indents a line that was begun too far left.
