@@ -8,7 +8,8 @@
       (do ((column 1 (+ column 1))) ((> column width))
         (vector-set! board (+ (* row stride) column) #f)))))
 
-;; What a piece whose first free square is s covers besides: pairs of distances from s.
+;; A piece covers its first free square and two others. For each piece, the distances of these two
+;; from the first.
 (define (pieces stride)
   (vector (cons 1 stride)
           (cons 1 (+ stride 1))

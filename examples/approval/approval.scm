@@ -2,8 +2,9 @@
 ;;;
 ;;;   duet run examples/approval -- DIRECTORY
 ;;;
-;;; The program may write files, but a constraint turns each call into a question. Until it is answered the run waits, if need be for weeks and across
-;;; restarts; after a yes the call is made and the program goes on where it stood, after a no it is told why.
+;;; The program may write files, but a constraint turns each call into a question. The run waits for
+;;; the answer, if need be for weeks and across restarts. After a yes Duet makes the call, and the
+;;; program goes on where it stood; after a no the program receives the reason.
 (import (duet base) (duet dataspace) (duet policy))
 
 (define-constraint "notes_are_approved"

@@ -1,8 +1,9 @@
-;;; A deployment is done once: whoever goes back and says the same again is told what came of it.
+;;; A deployment is done once: whoever goes back and gives the same answer receives the first result.
 ;;;
 ;;;   duet run examples/deploy
 ;;;
-;;; Starting a process must not be repeated, as far as Duet knows. "Taking it back" in the book shows what that means for going back.
+;;; As far as Duet knows, it must not start a process twice. "Taking it back" in the book shows what
+;;; that means for going back.
 (import (duet base) (duet dataspace))
 
 (define how (await (user-input :prompt "How?")))

@@ -34,7 +34,6 @@ const CEILINGS: &[Ceiling] = &[
 
 /// Heads that still name no file to read next.
 const HEAD_CEILINGS: &[Ceiling] = &[
-    ("benches/", 1),
     ("tests/format.rs", 1),
 ];
 

@@ -1,8 +1,8 @@
 //! Runs one Scheme file on Steel, so that `benches/peers` can measure it.
 //!
-//! INVARIANT: the exit status is 0 only if the whole file ran. What the file means, and whether its
-//! answer is right, is not decided here.
-//! Read next: `benches/peers`.
+//! INVARIANT: the exit status is 0 only if the whole file ran. It does not check the file's answer;
+//! `benches/peers` does.
+//! Read next: `benches/scheme/cover.scm`, one of the files.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
