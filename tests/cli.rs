@@ -3,7 +3,7 @@
 //! Owns what only the whole shows: exit codes, which stream says what, messages, and a run's life
 //! across processes.
 //! INVARIANT: every test has a directory of its own, in which the journal appears.
-//! What programs mean is tested in `tests/scripts`, what commands do in their crates.
+//! It does not test the language, as `tests/scripts` does, nor each command, as its crate does.
 
 mod support {
     pub(crate) mod desk;

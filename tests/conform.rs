@@ -3,7 +3,7 @@
 //! Owns what `duet conform` promises: every case comes out as expected, a difference is shown, a
 //! file that is none is refused.
 //! INVARIANT: between them the files expect every reason that a case can give.
-//! What a case means is told by `runtime/src/policy/`.
+//! It does not define what a case means; `runtime/src/policy/` does.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ fn sources() -> Vec<(String, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if let Ok(text) = std::fs::read_to_string(&path) {
-                // The tests of `gate.rs` are in `gate/tests.rs`.
+                // The tests of `NAME.rs` are in `NAME/tests.rs`.
                 let is_tests = path.file_name().is_some_and(|name| name == "tests.rs");
                 let named = if is_tests {
                     path.parent().expect("a folder").with_extension("rs")

@@ -4,7 +4,7 @@
 //! INVARIANT: what the reader of `tests/python` says of a journal is what Duet says of it, and both
 //! refuse the same damage. Where there is no `python3` these tests say so and show nothing; the
 //! schema is compared with the code in any case.
-//! Read next: `python/journal.py`.
+//! Read next: `journal/FORMAT.md`, then `python/journal.py`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -38,7 +38,7 @@ fn python(reader: &str, journal: &Path, arguments: &[&str]) -> Option<Output> {
     output.ok()
 }
 
-/// What the reader is to say, a line for each branch.
+/// Returns the lines that the reader should print, one for each branch.
 fn expected(journal: &Path) -> Vec<Value> {
     let store = SqliteStore::open_to_read(journal).unwrap();
     let mut lines = Vec::new();

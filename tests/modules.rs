@@ -36,8 +36,8 @@ fn check(offenders: &[String], advice: &str) {
     assert!(offenders.is_empty(), "{advice}:\n  {}\n", offenders.join("\n  "));
 }
 
-/// Each top-level module of the crate may use only those that its `lib.rs` declares before it, and
-/// its pair.
+/// Each top-level module of the crate may use only its pair and the modules that the crate's root
+/// file declares before it.
 fn check_order(files: &[Source], folder: &str) {
     let library = files.iter().find(|source| source.path == format!("{folder}/lib.rs"));
     let order = declared_order(&library.expect("the crate has a lib.rs").text);

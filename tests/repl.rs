@@ -51,7 +51,8 @@ impl Desk {
         }
     }
 
-    /// What a command writes when it is given an input; it must end well, and its run must replay.
+    /// Gives a command an input and compares its output; the command must succeed, and its run must
+    /// replay.
     #[track_caller]
     fn check(&self, line: &str, input: &str, expected: &str) {
         let said = self.feed(line, input);
@@ -63,7 +64,7 @@ impl Desk {
         }
     }
 
-    /// What must be among what a command says is wrong.
+    /// Gives a command an input and requires its error messages to contain a text.
     #[track_caller]
     fn check_failure(&self, line: &str, input: &str, expected: &str) {
         let said = self.feed(line, input);

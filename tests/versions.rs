@@ -1,9 +1,8 @@
 //! The golden runs are shown, replayed, continued and exported by today's code; journals of another
 //! version are refused.
 //!
-//! `golden/runs.sqlite` has three runs of `golden/greet.scm`: `done`, which was told `Grace`,
-//! `failed`, which was told `nobody`, and `open`, which still asks. Their workspace is `/`, which
-//! is everywhere.
+//! `golden/runs.sqlite` has three runs of `golden/greet.scm`: `done` received the answer `Grace`,
+//! `failed` received `nobody`, and `open` still asks. Their workspace is `/`, which is everywhere.
 //! INVARIANT: what today's code writes is what the golden runs have.
 //! It does not look into records; `journal/tests/golden.rs` does. Read next: `format.rs`.
 #![cfg(unix)]

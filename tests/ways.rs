@@ -4,7 +4,7 @@
 //! is resumed, a picked input, an amended input, an imported run; and a replay, which judges all of
 //! it again.
 //! INVARIANT: by each way every kind of the table of actions is done, so a kind that nobody thought
-//! of fails this test. What the verdicts say is tested by `policy.rs`.
+//! of fails this test. It does not test what the verdicts say; `policy.rs` does.
 //! Read next: `policy.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

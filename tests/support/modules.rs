@@ -16,8 +16,8 @@ pub(crate) struct Graph {
     uses: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Reads the crate whose sources lie in this folder, such as `kernel/src`; leaves out `lib.rs` and
-/// `main.rs`.
+/// Reads the crate whose sources lie in this folder, such as `kernel/src`; leaves out the crate's
+/// root file.
 pub(crate) fn of_crate(sources: &[Source], folder: &str) -> Graph {
     let is_counted = |name: &&str| {
         let parts = || name.split('/');
@@ -42,7 +42,7 @@ pub(crate) fn of_crate(sources: &[Source], folder: &str) -> Graph {
     }
 }
 
-/// The modules that a `lib.rs` declares, in its order.
+/// The modules that a crate's root file declares, in its order.
 pub(crate) fn declared_order(library: &str) -> Vec<String> {
     let tokens = tokens(library);
     let declared = tokens

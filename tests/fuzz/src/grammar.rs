@@ -213,7 +213,7 @@ impl Writer<'_, '_> {
                 0,
             ),
             4 => self.expression(0),
-            // What fails is not to keep the rest from running.
+            // The guard lets the rest run after a failure.
             _ => self.frame("(guard (e (#t (set! x e) $)) $)", 0),
         }
     }

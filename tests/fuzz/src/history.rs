@@ -47,7 +47,7 @@ const PROGRAM: &str = "
 %interact
 ";
 
-/// What is typed at it.
+/// The texts typed at it.
 const TEXTS: [&str; 4] = [
     "(define (f x) (* x 2))",
     "(define-syntax m (syntax-rules () ((_ e) (f e)))) (assert! (record 'job (m 4)))",

@@ -36,7 +36,7 @@ pub fn run(bytes: &[u8]) {
     );
 }
 
-/// What is written must read as what it was written from.
+/// The written form of a datum must read as the same datum.
 fn check_written(datum: &Datum) {
     let written = datum.to_string();
     let (again, _) = read_one(&written, 0)
