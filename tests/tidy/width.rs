@@ -25,7 +25,6 @@ const WIDE_CODE: &[(&str, &str)] = &[(
 const CODE_CEILINGS: &[Ceiling] = &[
     ("benches/", 3),
     ("drivers/src/", 23),
-    ("journal/src/", 3),
     ("kernel/benches/", 1),
     ("kernel/src/", 57),
     ("kernel/tests/", 40),

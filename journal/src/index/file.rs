@@ -163,7 +163,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.busy_timeout(PATIENCE).map_err(&failed)?;
     // NORMAL: a power cut may take back the newest commits, which are derived again, and never
     // leaves half of one.
-    let settings = "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -32768;";
+    let settings = "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; \
+                    PRAGMA cache_size = -32768;";
     connection.execute_batch(settings).map_err(&failed)?;
     Ok(connection)
 }

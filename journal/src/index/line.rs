@@ -276,10 +276,12 @@ pub(super) fn each_filed(
     let failed = failed("reading the index");
     let sql = match order {
         Order::OldestFirst => {
-            "SELECT sequence, place, bytes, seal FROM entries WHERE line = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence, place"
+            "SELECT sequence, place, bytes, seal FROM entries WHERE line = ?1 AND sequence BETWEEN ?2 AND ?3 \
+             ORDER BY sequence, place"
         }
         Order::NewestFirst => {
-            "SELECT sequence, place, bytes, seal FROM entries WHERE line = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence DESC, place DESC"
+            "SELECT sequence, place, bytes, seal FROM entries WHERE line = ?1 AND sequence BETWEEN ?2 AND ?3 \
+             ORDER BY sequence DESC, place DESC"
         }
     };
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
