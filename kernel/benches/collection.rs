@@ -92,7 +92,8 @@ fn main() -> io::Result<()> {
     all.sort_by(f64::total_cmp);
     writeln!(
         out,
-        "{} minor and {} major collections; pauses (ms): median {:.2}, 99th percentile {:.1}, greatest {:.0}; goal: 99th percentile under 20",
+        "{} minor and {} major collections; pauses (ms): median {:.2}, 99th percentile {:.1}, greatest {:.0}; \
+         goal: 99th percentile under 20",
         minor.len(),
         major.len(),
         percentile(&all, 50),

@@ -27,20 +27,29 @@ const STEPS: &[(&str, &str)] = &[
     ("rest arguments", "((lambda all all) n n n)"),
     ("values", "(call-with-values (lambda () (values n n)) (lambda all all))"),
     ("applications", "(apply list n (cons 1 (cons 2 '())))"),
-    ("continuations", "(+ 0 (%call/cc (lambda (k) (set! kept (cons k kept)) n)))"),
-    ("prompts", "(+ 0 (%call-with-prompt 'p (lambda () (+ 1 (%abort-to-prompt 'p (cons n '())))) (lambda (m) m)))"),
+    (
+        "continuations",
+        "(+ 0 (%call/cc (lambda (k) (set! kept (cons k kept)) n)))",
+    ),
+    (
+        "prompts",
+        "(+ 0 (%call-with-prompt 'p (lambda () (+ 1 (%abort-to-prompt 'p (cons n '())))) (lambda (m) m)))",
+    ),
     (
         "parts of computations",
-        "(%call-with-prompt 'p (lambda () (+ 1 (%call-with-composable 'p (lambda (k) (%abort-to-prompt 'p (cons k '())))))) (lambda (k) k))",
+        "(%call-with-prompt 'p (lambda () (+ 1 (%call-with-composable 'p \
+         (lambda (k) (%abort-to-prompt 'p (cons k '())))))) (lambda (k) k))",
     ),
     (
         "yields",
-        "(%call-with-prompt 'p (lambda () (+ 1 (+ 1 (%abort-with-continuation 'p '(5) list)))) (lambda (k m) (k m) k) (cons #f 'p))",
+        "(%call-with-prompt 'p (lambda () (+ 1 (+ 1 (%abort-with-continuation 'p '(5) list)))) \
+         (lambda (k m) (k m) k) (cons #f 'p))",
     ),
     (
         "yields through prompts",
         "(%call-with-prompt 'p
-           (lambda () (+ 1 (%call-with-prompt 'q (lambda () (+ 1 (%abort-with-continuation 'p '(5) list))) (lambda (k) k))))
+           (lambda () (+ 1 (%call-with-prompt 'q (lambda () (+ 1 (%abort-with-continuation 'p '(5) list))) \
+             (lambda (k) k))))
            (lambda (k m) (k m) k)
            (cons #f 'p))",
     ),

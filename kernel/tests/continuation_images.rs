@@ -62,7 +62,8 @@ const PROGRAMS: &[&str] = &[
        (if (= column n) 1
          (let loop ((row 1) (sum 0))
            (if (< n row) sum
-             (loop (+ row 1) (if (attempt column row 1 placed) (+ sum (queens n (cons row placed) (+ column 1))) sum))))))
+             (loop (+ row 1) (if (attempt column row 1 placed) \
+               (+ sum (queens n (cons row placed) (+ column 1))) sum))))))
      (queens 5 '() 0)",
     "(define (derive a)
        (if (not (pair? a)) (if (eq? a 'x) 1 0)
@@ -78,7 +79,8 @@ const PROGRAMS: &[&str] = &[
      (define log '())
      (define (note! what) (set! log (cons what log)))
      (define (work n) (if (= n 0) (list (car (car (%winders))) log) (begin (note! n) (work (- n 1)))))
-     (define (nest n) (wind (lambda () (note! (list 'in n))) (lambda () (if (= n 0) (cdr (work 9)) (cons n (nest (- n 1))))) (lambda () (note! (list 'out n)))))
+     (define (nest n) (wind (lambda () (note! (list 'in n))) \
+       (lambda () (if (= n 0) (cdr (work 9)) (cons n (nest (- n 1))))) (lambda () (note! (list 'out n)))))
      (%set-dynamic! (list 'environment 5))
      (list (nest 6) (%dynamic) (%winders) log)",
     "(define (inside n) (if (= n 0) (%abort-to-prompt 'tag (list 1 2)) (+ 1 (inside (- n 1)))))
@@ -87,28 +89,34 @@ const PROGRAMS: &[&str] = &[
          (loop (+ i 1) (+ sum (%call-with-prompt 'tag (lambda () (+ 100 (inside i))) (lambda (a b) (* a (+ b i))))))))",
     "(define (sum-with k n) (if (= n 0) 0 (+ (k n) (sum-with k (- n 1)))))
      (%call-with-prompt 'p
-       (lambda () (* 10 (let down ((i 6)) (if (= i 0) (%call-with-composable 'p (lambda (k) (%abort-to-prompt 'p (list k)))) (+ 1 (down (- i 1)))))))
+       (lambda () (* 10 (let down ((i 6)) (if (= i 0) (%call-with-composable 'p \
+         (lambda (k) (%abort-to-prompt 'p (list k)))) (+ 1 (down (- i 1)))))))
        (lambda (k) (list (k 1) (sum-with k 9))))",
     "(define (find-first ok? l) (%call/cc (lambda (return) (for ok? l return) 'none)))
-     (define (for ok? l return) (if (not (null? l)) (begin (if (ok? (car l)) (return (car l))) (for ok? (cdr l) return))))
-     (let loop ((i 0) (found '())) (if (= i 12) found (loop (+ i 1) (cons (find-first (lambda (x) (< i x)) '(1 2 3 5 8)) found))))",
+     (define (for ok? l return) (if (not (null? l)) (begin (if (ok? (car l)) (return (car l))) \
+       (for ok? (cdr l) return))))
+     (let loop ((i 0) (found '())) (if (= i 12) found (loop (+ i 1) \
+       (cons (find-first (lambda (x) (< i x)) '(1 2 3 5 8)) found))))",
     "(define resume #f) (define n 0)
      (define r (+ 100 (%call/cc (lambda (c) (set! resume c) 0))))
      (set! n (+ n 1))
      (if (< n 9) (resume n) (list n r))",
     "(define (counter start) (lambda (by) (set! start (+ start by)) start))
      (define a (counter 0)) (define b (counter 1.5))
-     (let loop ((i 0) (text \"\")) (if (= i 30) (list (a 0) (b 0) text) (begin (a i) (b i) (loop (+ i 1) (string-append text (number->string i) \"λ\")))))",
+     (let loop ((i 0) (text \"\")) (if (= i 30) (list (a 0) (b 0) text) \
+       (begin (a i) (b i) (loop (+ i 1) (string-append text (number->string i) \"λ\")))))",
     "(define table (dictionary)) (define seen (set))
      (let loop ((i 0))
        (if (< i 25)
-         (let ((key (list i (quotient i 3)))) (dictionary-set! table key (* i 100000000000000000000)) (set-adjoin! seen (remainder i 7)) (loop (+ i 1)))
+         (let ((key (list i (quotient i 3)))) (dictionary-set! table key (* i 100000000000000000000)) \
+           (set-adjoin! seen (remainder i 7)) (loop (+ i 1)))
          (list table seen (dictionary-ref table '(24 8)) (/ 1 3) #\\λ :key '#u8(1 2) -0.0 1e200)))",
     "(define (count n) (if (= n 0) 0 (+ 1 (count (- n 1))))) (count 16000)",
     "(define literal '(a b))
      (define (same?) (eq? literal (quoted))) (define (quoted) first-literal) (define first-literal literal)
      (define default (case-lambda ((a) (default a 5)) ((a b) (list a b)) ((a b . c) (list a b c))))
-     (let loop ((i 0)) (if (< i 15) (loop (+ i 1)) (list (same?) (default 1) (default 1 2 3 4) (apply list 1 '(2 3)) (call-with-values (lambda () (values 1 2)) list))))",
+     (let loop ((i 0)) (if (< i 15) (loop (+ i 1)) (list (same?) (default 1) (default 1 2 3 4) \
+       (apply list 1 '(2 3)) (call-with-values (lambda () (values 1 2)) list))))",
 ];
 
 /// The programs, and three orders in which a process may load them.

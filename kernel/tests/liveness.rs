@@ -24,7 +24,8 @@ const LAZY: &str = "
 /// is not read again.
 const WALKS: &[&str] = &[
     "(define (f) (let ((head (node 0))) (let ((last (walk head LENGTH))) last))) (f)",
-    "(define (f) (let ((head (node 0))) (let loop ((v head) (n LENGTH)) (if (= n 0) (vector-ref v 0) (loop (next v) (- n 1)))))) (f)",
+    "(define (f) (let ((head (node 0))) (let loop ((v head) (n LENGTH)) \
+     (if (= n 0) (vector-ref v 0) (loop (next v) (- n 1)))))) (f)",
     "(define (f)
        (let ((head (cons 0 '())))
          (let loop ((last head) (n 0))
@@ -34,7 +35,8 @@ const WALKS: &[&str] = &[
     "(define (f) (let ((head (node 0))) (let ((last (%call/cc (lambda (k) (walk head LENGTH))))) last))) (f)",
     "(define (make head) (lambda () (let ((last (walk head LENGTH))) last))) (define (f) ((make (node 0)))) (f)",
     "(define (f head) (+ 0 (%call-with-prompt 'p (lambda () (+ 0 (walk head LENGTH))) (lambda () 0)))) (f (node 0))",
-    "(define (f head . rest) (if (pair? rest) (+ 0 (walk head LENGTH)) 0)) (define (g) (+ 0 (apply f (node 0) '(1)))) (g)",
+    "(define (f head . rest) (if (pair? rest) (+ 0 (walk head LENGTH)) 0)) \
+     (define (g) (+ 0 (apply f (node 0) '(1)))) (g)",
     "(define (step v) (%call/cc (lambda (k) (k (next v)))))
      (define (f v n) (if (= n 0) (vector-ref v 0) (f (step v) (- n 1))))
      (+ 0 (f (node 0) LENGTH))",
@@ -71,7 +73,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
 
     #[test]
-    fn a_long_walk_takes_bounded_memory(walk in 0..WALKS.len(), length in 200_000u32..260_000, slice in 5_000u64..2_000_000) {
+    fn a_long_walk_takes_bounded_memory(
+        walk in 0..WALKS.len(),
+        length in 200_000u32..260_000,
+        slice in 5_000u64..2_000_000,
+    ) {
         let text = format!("{LAZY} {}", WALKS[walk].replace("LENGTH", &length.to_string()));
         // The whole list would take 6 to 8 MB.
         prop_assert_eq!(run(&text, 3 << 20, slice), Ok(length.to_string()));

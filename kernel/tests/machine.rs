@@ -117,7 +117,8 @@ fn expressions_evaluate() {
         "4950",
     );
     check(
-        "(let outer ((i 0) (n 0)) (if (= i 10) n (let inner ((j 0) (n n)) (if (= j 10) (outer (+ i 1) n) (inner (+ j 1) (+ n 1))))))",
+        "(let outer ((i 0) (n 0)) (if (= i 10) n (let inner ((j 0) (n n)) \
+         (if (= j 10) (outer (+ i 1) n) (inner (+ j 1) (+ n 1))))))",
         "100",
     );
     check(
@@ -125,12 +126,14 @@ fn expressions_evaluate() {
         "3",
     );
     check(
-        "(letrec ((even (lambda (n) (if (= n 0) #t (odd (- n 1))))) (odd (lambda (n) (if (= n 0) #f (even (- n 1)))))) (cons (even 100) (odd 100)))",
+        "(letrec ((even (lambda (n) (if (= n 0) #t (odd (- n 1))))) \
+         (odd (lambda (n) (if (= n 0) #f (even (- n 1)))))) (cons (even 100) (odd 100)))",
         "(#t . #f)",
     );
     check("(define (f . x) x) (f 1 2)", "(1 2)");
     check(
-        "(define f (case-lambda ((a) (cons 1 a)) ((a b) (cons 2 b)) ((a . r) (cons 3 r)))) (cons (f 9) (cons (f 9 8) (f 9 8 7)))",
+        "(define f (case-lambda ((a) (cons 1 a)) ((a b) (cons 2 b)) ((a . r) (cons 3 r)))) \
+         (cons (f 9) (cons (f 9 8) (f 9 8 7)))",
         "((1 . 9) (2 . 8) 3 8 7)",
     );
     check("(apply + 1 2 '(3 4))", "10");
@@ -139,7 +142,8 @@ fn expressions_evaluate() {
         "(1 2 . 3)",
     );
     check(
-        "(let ((x 5)) (let loop ((i 0) (fs '())) (if (= i 3) ((car fs)) (loop (+ i 1) (cons (lambda () (set! x (+ x i)) x) fs)))))",
+        "(let ((x 5)) (let loop ((i 0) (fs '())) (if (= i 3) ((car fs)) \
+         (loop (+ i 1) (cons (lambda () (set! x (+ x i)) x) fs)))))",
         "7",
     );
     check("(or #f (and 1 2))", "2");
@@ -214,7 +218,8 @@ fn prompts_delimit() {
         "31",
     );
     check(
-        "(%call-with-prompt 'p (lambda () (%call-with-prompt 'q (lambda () (+ 1 (%abort-to-prompt 'p '(1)))) (lambda (x) 'inner))) (lambda (x) 'outer))",
+        "(%call-with-prompt 'p (lambda () (%call-with-prompt 'q (lambda () (+ 1 (%abort-to-prompt 'p '(1)))) \
+         (lambda (x) 'inner))) (lambda (x) 'outer))",
         "outer",
     );
 }
@@ -557,7 +562,8 @@ fn integrated_procedures_keep_their_meaning() {
         "#t",
     );
     check(
-        "(define (add a b) (+ a b)) (define (add3 a b c) (add a (add b c))) (define (g k) (k (add3 1 2 3))) (g (lambda (x) (add x x)))",
+        "(define (add a b) (+ a b)) (define (add3 a b c) (add a (add b c))) (define (g k) (k (add3 1 2 3))) \
+         (g (lambda (x) (add x x)))",
         "12",
     );
     check_raises(

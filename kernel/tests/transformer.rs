@@ -85,7 +85,8 @@ fn errors_name_the_macro_and_the_place() {
     for (program, expected) in [
         (
             "(define-syntax m (lambda (x) (car 5))) (m 1)",
-            "`m` failed: argument 1 of car must be a pair: 5 at (m 1); raised here, in code that runs while the program is expanded: (car 5); \
+            "`m` failed: argument 1 of car must be a pair: 5 at (m 1); \
+             raised here, in code that runs while the program is expanded: (car 5); \
              in an expansion of `m`, defined here: (define-syntax m (lambda (x) (car 5)))",
         ),
         (
@@ -100,17 +101,22 @@ fn errors_name_the_macro_and_the_place() {
         ),
         (
             "(define-syntax m (lambda (x) (syntax-case x () ((_ a) (syntax-violation 'm \"wrong\" x #'a))))) (m 7)",
-            "m: wrong at 7; raised here, in code that runs while the program is expanded: (syntax-violation 'm \"wrong\" x #'a); in an expansion of `m`, \
-             defined here: (define-syntax m (lambda (x) (syntax-case x () ((_ a) (syntax-violation 'm \"wrong\" x #'a)))))",
+            "m: wrong at 7; raised here, in code that runs while the program is expanded: \
+             (syntax-violation 'm \"wrong\" x #'a); in an expansion of `m`, \
+             defined here: (define-syntax m (lambda (x) \
+             (syntax-case x () ((_ a) (syntax-violation 'm \"wrong\" x #'a)))))",
         ),
         ("(define-syntax m 5) 1", "this is not a syntax transformer at 5"),
         (
             "(define-syntax m (car 5)) 1",
-            "`m` failed: argument 1 of car must be a pair: 5 at (car 5); raised here, in code that runs while the program is expanded: (car 5)",
+            "`m` failed: argument 1 of car must be a pair: 5 at (car 5); \
+             raised here, in code that runs while the program is expanded: (car 5)",
         ),
         (
             "(define-syntax m (lambda (x) y)) (m)",
-            "`m` failed: y is not defined: y at (m); raised here, in code that runs while the program is expanded: y; in an expansion of `m`, defined here: (define-syntax m (lambda (x) y))",
+            "`m` failed: y is not defined: y at (m); \
+             raised here, in code that runs while the program is expanded: y; \
+             in an expansion of `m`, defined here: (define-syntax m (lambda (x) y))",
         ),
     ] {
         check(program, expected);
@@ -215,7 +221,8 @@ fn a_failed_transformer_leaves_no_trace() {
     for (text, expected) in [
         ("(begin-for-syntax (define n 0))", "#unspecified"),
         (
-            "(define-syntax m (lambda (x) (set! n (+ n 1)) (if (null? (cdr (syntax->list x))) (car '()) (datum->syntax #'m n))))",
+            "(define-syntax m (lambda (x) (set! n (+ n 1)) (if (null? (cdr (syntax->list x))) (car '()) \
+             (datum->syntax #'m n))))",
             "#unspecified",
         ),
         ("(m 1)", "1"),
@@ -236,7 +243,8 @@ const HELPERS: &str = "(define-library (helpers) (export twice first-of m) (impo
 fn libraries_serve_both_phases() {
     for (program, expected) in [
         (
-            "(define-syntax n (lambda (x) ((twice (lambda (x) (syntax-case x () ((_ a ...) #'(+ a ... 1))))) x))) (n 2)",
+            "(define-syntax n (lambda (x) ((twice (lambda (x) (syntax-case x () ((_ a ...) #'(+ a ... 1))))) x))) \
+             (n 2)",
             "(+ 2 1 1)",
         ),
         ("(define-syntax n (lambda (x) (first-of x))) (n five)", "(list 'five)"),
@@ -308,7 +316,8 @@ const RULES: &str = "(define-syntax swap (syntax-rules () ((_ x y e) (let ((tmp 
     (define-syntax with (syntax-rules () ((_ x e) ((lambda (t) (let ((x t)) (with-t t e))) 1))))
     (define-syntax with-t (syntax-rules () ((_ y e ...) (let ((t y)) (list t e ...)))))
     (define-syntax def (syntax-rules () ((_ x e) (let () (define hidden 1) (define x hidden) e))))
-    (define-syntax name (syntax-rules () ((_ (x ...) e) (let-syntax ((m (syntax-rules () ((_ y) (list x ... y))))) (m e)))))";
+    (define-syntax name (syntax-rules () ((_ (x ...) e) \
+      (let-syntax ((m (syntax-rules () ((_ y) (list x ... y))))) (m e)))))";
 
 /// The same macros, written as procedures.
 const PROCEDURES: &str =
@@ -408,7 +417,8 @@ proptest! {
     fn any_text_has_one_outcome(words in proptest::collection::vec(0..WORDS.len(), 0..40)) {
         let body: Vec<_> = words.iter().map(|word| WORDS[*word]).collect();
         let body = body.join(" ");
-        let program = format!("(define-syntax m (lambda (x) (syntax-case x () ((_ a ...) {body}) (_ #'0)))) (m x (1 2)) {body}");
+        let program = format!("(define-syntax m (lambda (x) (syntax-case x () ((_ a ...) {body}) (_ #'0)))) \
+                               (m x (1 2)) {body}");
         let outcome = expand(&[], &program);
         prop_assert_eq!(outcome, expand(&[], &program));
     }

@@ -125,7 +125,8 @@ const GENERATORS: &str = "
     (define (both first second values)
       (if (pair? first) (both second (step (cdr first)) (cons (car first) values)) values))
     (define twice (step (lambda () (+ 1 (begin (yield 5) 6)))))
-    (list (both (step (lambda () (deep 3 4))) (step (lambda () (deep 0 9))) '()) (step (cdr twice)) (step (cdr twice)))";
+    (list (both (step (lambda () (deep 3 4))) (step (lambda () (deep 0 9))) '()) \
+      (step (cdr twice)) (step (cdr twice)))";
 
 #[test]
 fn generators_in_prompts() {

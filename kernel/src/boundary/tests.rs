@@ -4,6 +4,7 @@
 use duet_packed::{PackedError, PackedFault, PackedValue, read_value};
 use num_bigint::BigInt;
 use preserves::{IOValue, Map, PackedWriter as Reference, Set, SignedInteger, Value as Tree};
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
@@ -522,7 +523,7 @@ fn atoms_outside() -> impl Strategy<Value = IOValue> {
         any::<i128>().prop_map(BigInt::from),
         (-3i64..3).prop_map(BigInt::from),
         prop::sample::select(edge_integers()),
-        prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| BigInt::from_signed_bytes_be(&bytes)),
+        vec(any::<u8>(), 0..40).prop_map(|bytes| BigInt::from_signed_bytes_be(&bytes)),
     ];
     prop_oneof![
         any::<bool>().prop_map(IOValue::new),
@@ -531,20 +532,20 @@ fn atoms_outside() -> impl Strategy<Value = IOValue> {
         integers.prop_map(|integer| integer_value(&integer)),
         ".{0,6}".prop_map(IOValue::new),
         ":{0,2}[a-c]{0,2}".prop_map(IOValue::symbol),
-        prop::collection::vec(any::<u8>(), 0..200).prop_map(IOValue::bytes),
+        vec(any::<u8>(), 0..200).prop_map(IOValue::bytes),
     ]
 }
 
 fn values_outside() -> impl Strategy<Value = IOValue> {
     atoms_outside().prop_recursive(5, 60, 5, |inner| {
         let part = inner.prop_map(Tree::<IOValue>::from).boxed();
-        let parts = prop::collection::vec(part.clone(), 0..5);
+        let parts = vec(part.clone(), 0..5);
         prop_oneof![
             parts.clone().prop_map(IOValue::new),
             parts
                 .clone()
                 .prop_map(|parts| IOValue::new(parts.into_iter().collect::<Set<_>>())),
-            prop::collection::vec((part.clone(), part.clone()), 0..5)
+            vec((part.clone(), part.clone()), 0..5)
                 .prop_map(|entries| IOValue::new(entries.into_iter().collect::<Map<_, _>>())),
             (part.clone(), parts).prop_map(|(label, fields)| Tree::record(label, fields).into()),
             part.prop_map(|content| IOValue::embedded(content.into())),
@@ -568,7 +569,10 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_accepted_are_what_is_written(value in values_outside(), places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3)) {
+    fn bytes_that_are_accepted_are_what_is_written(
+        value in values_outside(),
+        places in vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+    ) {
         let mut bytes = pack(&value).unwrap_or_default();
         for (place, byte) in places {
             if !bytes.is_empty() {
@@ -583,7 +587,9 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_accepted_canonical_or_refused(bytes in prop::collection::vec(prop_oneof![Just(0x84u8), 0x80u8..0x88, 0xb0u8..0xb8, 0u8..4, any::<u8>()], 0..24)) {
+    fn any_bytes_are_accepted_canonical_or_refused(
+        bytes in vec(prop_oneof![Just(0x84u8), 0x80u8..0x88, 0xb0u8..0xb8, 0u8..4, any::<u8>()], 0..24),
+    ) {
         let (mut heap, mut registry) = (heap(), Registry::default());
         match decode(&mut heap, &bytes, LIMITS, &mut registry) {
             Ok(inside) => prop_assert_eq!(encode(&heap, inside, LIMITS, &mut registry).unwrap(), bytes),

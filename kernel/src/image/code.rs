@@ -427,7 +427,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tagged_numbers_are_read_alike_wherever_the_code_ends(number in any::<u64>(), shift in 0u32..64, tag in 0u8..8, after in 0usize..12) {
+        fn tagged_numbers_are_read_alike_wherever_the_code_ends(
+            number in any::<u64>(),
+            shift in 0u32..64,
+            tag in 0u8..8,
+            after in 0usize..12,
+        ) {
             let number = number >> shift;
             let mut writer = CodeWriter::default();
             writer.tagged(tag, number);
@@ -440,7 +445,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_as_by_the_slow_way(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0x80), Just(0xff), Just(0)], 0..14)) {
+        fn any_bytes_are_read_as_by_the_slow_way(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0x80), Just(0xff), Just(0)], 0..14),
+        ) {
             let mut fast = CodeReader::new(&bytes, ChunkName([0; 32]));
             let mut slow = fast.clone();
             let expected = slow.tagged_slowly();

@@ -257,7 +257,9 @@ proptest! {
 
     #[test]
     fn decimals_in_other_radices_round_to_nearest(digits in "[0-9a-f]{1,30}", fraction in "[0-9a-f]{1,30}") {
-        let Some(Number::Flonum(float)) = Number::parse(&format!("{digits}.{fraction}"), 16) else { panic!("a flonum") };
+        let Some(Number::Flonum(float)) = Number::parse(&format!("{digits}.{fraction}"), 16) else {
+            panic!("a flonum")
+        };
         let mantissa = BigInt::parse_bytes(format!("{digits}{fraction}").as_bytes(), 16).unwrap();
         check_nearest(&BigRational::new(mantissa, BigInt::one() << (4 * fraction.len())), float);
     }
@@ -265,7 +267,8 @@ proptest! {
     #[test]
     fn exact_decimals_are_what_they_say(mantissa in any::<u64>(), exponent in -40i32..40) {
         let found = Number::parse(&format!("#e{mantissa}e{exponent}"), 10).unwrap();
-        check(&found, &(BigRational::from_integer(mantissa.into()) * BigRational::from_integer(10.into()).pow(exponent)));
+        let power = BigRational::from_integer(10.into()).pow(exponent);
+        check(&found, &(BigRational::from_integer(mantissa.into()) * power));
     }
 
     #[test]
@@ -282,8 +285,9 @@ proptest! {
 
     #[test]
     fn halfway_cases_round_to_even(mantissa in (1u64 << 52)..(1 << 53), scale in -1130i32..971, offset in -1i32..2) {
-        let half = BigRational::from_integer((BigInt::from(mantissa) * 2 + 1) << 200u32) + BigRational::from_integer(offset.into());
-        let exact = half * BigRational::from_integer(2.into()).pow(scale - 201);
+        let half = BigRational::from_integer((BigInt::from(mantissa) * 2 + 1) << 200u32);
+        let near = half + BigRational::from_integer(offset.into());
+        let exact = near * BigRational::from_integer(2.into()).pow(scale - 201);
         check_nearest(&exact, number(&exact).to_f64());
     }
 
@@ -318,7 +322,8 @@ proptest! {
     fn same_numbers_hash_alike(a in numbers(), radix in 2u32..=36) {
         let again = Number::parse(&a.to_string_radix(radix), radix).unwrap();
         prop_assert_eq!(a.hash(), again.hash());
-        prop_assert!(a.is_nan() || a.hash() != a.add(&Number::Fixnum(1)).unwrap().hash() || a == a.add(&Number::Fixnum(1)).unwrap());
+        let next = a.add(&Number::Fixnum(1)).unwrap();
+        prop_assert!(a.is_nan() || a.hash() != next.hash() || a == next);
     }
 
     #[test]
@@ -372,7 +377,12 @@ proptest! {
     }
 
     #[test]
-    fn the_simplest_ratio_has_the_least_denominator(numerator in -300i64..300, denominator in 1i64..60, reach in 0i64..40, unit in 1i64..60) {
+    fn the_simplest_ratio_has_the_least_denominator(
+        numerator in -300i64..300,
+        denominator in 1i64..60,
+        reach in 0i64..40,
+        unit in 1i64..60,
+    ) {
         let value = BigRational::new(numerator.into(), denominator.into());
         let tolerance = BigRational::new(reach.into(), unit.into());
         let found = rational(&number(&value).rationalize(&number(&tolerance)).unwrap());
@@ -387,7 +397,13 @@ proptest! {
         prop_assert_eq!(found.denom(), &BigInt::from(least));
         let scale = BigRational::from_integer(least.into());
         let (first, last) = ((low * &scale).ceil(), (high * &scale).floor());
-        let smallest = if first.is_positive() { first } else if last.is_negative() { last } else { BigRational::zero() };
+        let smallest = if first.is_positive() {
+            first
+        } else if last.is_negative() {
+            last
+        } else {
+            BigRational::zero()
+        };
         prop_assert_eq!(found.numer(), &smallest.to_integer());
     }
 

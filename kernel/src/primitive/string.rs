@@ -31,7 +31,8 @@ primitives! {
     /// Makes a string of the characters.
     /// Fails with `wrong-type` if an argument is not a character.
     "string" "char …" [0, _] => |context, arguments| {
-        let text: Result<String, PrimitiveError> = (0..arguments.len()).map(|place| character_at(arguments, place)).collect();
+        let characters = (0..arguments.len()).map(|place| character_at(arguments, place));
+        let text: Result<String, PrimitiveError> = characters.collect();
         Ok(context.heap.string(&text?)?)
     };
 

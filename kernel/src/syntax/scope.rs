@@ -200,7 +200,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_behave_as_sets(a in proptest::collection::vec(0_u32..12, 0..8), b in proptest::collection::vec(0_u32..12, 0..8), scope in 0_u32..12) {
+        fn sets_behave_as_sets(
+            a in proptest::collection::vec(0_u32..12, 0..8),
+            b in proptest::collection::vec(0_u32..12, 0..8),
+            scope in 0_u32..12,
+        ) {
             let mut sets = ScopeSets::default();
             let (left, right) = (build(&mut sets, &a), build(&mut sets, &b));
             let (a, b): (BTreeSet<_>, BTreeSet<_>) = (a.into_iter().collect(), b.into_iter().collect());
@@ -211,7 +215,8 @@ mod tests {
             prop_assert_eq!(left == right, a == b);
             prop_assert_eq!(sets.length(left) as usize, a.len());
             let removed = sets.remove(left, Scope(scope));
-            prop_assert_eq!(elements(&sets, removed), a.into_iter().filter(|other| *other != scope).collect::<BTreeSet<_>>());
+            let others: BTreeSet<_> = a.into_iter().filter(|other| *other != scope).collect();
+            prop_assert_eq!(elements(&sets, removed), others);
         }
     }
 }

@@ -269,7 +269,8 @@ proptest! {
 
     #[test]
     fn symbols_and_strings_survive_printing(text: String) {
-        for node in [Node::Symbol(Name::from(text.as_str())), Node::Keyword(Name::from(text.as_str())), Node::String(Arc::from(text.as_str()))] {
+        let name = Name::from(text.as_str());
+        for node in [Node::Symbol(name.clone()), Node::Keyword(name), Node::String(Arc::from(text.as_str()))] {
             let printed = Datum::of(node.clone()).to_string();
             let (datum, end) = read_one(&printed, 0).unwrap().unwrap();
             prop_assert_eq!(end, printed.len());

@@ -140,7 +140,8 @@ fn wrong_rules_are_explained() {
 
 #[test]
 fn errors_in_macros_point_to_the_use_and_name_the_macros() {
-    let text = "(define-syntax inner (syntax-rules () ((_ x) (if)))) (define-syntax outer (syntax-rules () ((_ x) (inner x)))) (outer 1)";
+    let text = "(define-syntax inner (syntax-rules () ((_ x) (if)))) \
+                (define-syntax outer (syntax-rules () ((_ x) (inner x)))) (outer 1)";
     let errors = session()
         .expand_program("test", text, &mut Texts::default())
         .unwrap_err();

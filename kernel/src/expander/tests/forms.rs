@@ -71,17 +71,20 @@ fn bindings() {
         ),
         (
             "(do ((i 0 (+ i 1)) (k 5)) ((= i k) i) (display i))",
-            "(letrec ((do.2 (lambda (i.0 k.1) (if (= i.0 k.1) i.0 (begin (display i.0) (do.2 (+ i.0 1) k.1)))))) (do.2 0 5))",
+            "(letrec ((do.2 (lambda (i.0 k.1) (if (= i.0 k.1) i.0 \
+             (begin (display i.0) (do.2 (+ i.0 1) k.1)))))) (do.2 0 5))",
         ),
         ("(let () (define x 1) x)", "(letrec ((x.0 1)) x.0)"),
         ("(let ((x 1)) (define x 2) x)", "(let ((x.0 1)) (letrec ((x.1 2)) x.1))"),
         (
             "(lambda (x) (define (f) (g)) (display x) (define (g) (f)) (begin (define z 1)) (f))",
-            "(lambda (x.0) (letrec ((f.1 (lambda () (g.2))) (_.4 (display x.0)) (g.2 (lambda () (f.1))) (z.3 1)) (f.1)))",
+            "(lambda (x.0) (letrec ((f.1 (lambda () (g.2))) (_.4 (display x.0)) (g.2 (lambda () (f.1))) \
+             (z.3 1)) (f.1)))",
         ),
         (
             "(let () (define-values (a . b) (values 1 2)) (cons a b))",
-            "(letrec ((values.4 (call-with-values (lambda () (values 1 2)) (lambda (value.2 . value.3) (vector value.2 value.3)))) \
+            "(letrec ((values.4 (call-with-values (lambda () (values 1 2)) \
+             (lambda (value.2 . value.3) (vector value.2 value.3)))) \
              (a.0 (vector-ref values.4 0)) (b.1 (vector-ref values.4 1))) (cons a.0 b.1))",
         ),
         ("(let ((x 1)) (set! x 2) x)", "(let ((x.0 1)) (begin (set! x.0 2) x.0))"),
@@ -111,7 +114,8 @@ fn definitions_at_top_level() {
         ),
         (
             "(define-values (a b) (values 1 2))",
-            "(call-with-values (lambda () (values 1 2)) (lambda (value.0 value.1) (begin (define @a value.0) (define @b value.1))))",
+            "(call-with-values (lambda () (values 1 2)) (lambda (value.0 value.1) \
+             (begin (define @a value.0) (define @b value.1))))",
         ),
         (
             "(define-record-type point (make-point y) point? (x point-x set-point-x!) (y point-y))",
@@ -147,7 +151,8 @@ fn quasiquotation() {
         ("`#(1 2)", "#(1 2)"),
         (
             "`(1 `(2 ,(3 ,4)))",
-            "(cons 1 (cons (cons 'quasiquote (cons (cons 2 (cons (cons 'unquote (cons (cons 3 (cons 4 '())) '())) '())) '())) '()))",
+            "(cons 1 (cons (cons 'quasiquote (cons (cons 2 (cons \
+             (cons 'unquote (cons (cons 3 (cons 4 '())) '())) '())) '())) '()))",
         ),
         ("`(a `(b ,(c)))", "'(a (quasiquote (b (unquote (c)))))"),
         ("`(1 (unquote-splicing '(2)) . ,3)", "(cons 1 (append '(2) 3))"),

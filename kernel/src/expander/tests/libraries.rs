@@ -38,7 +38,8 @@ fn a_library_is_a_unit_before_those_that_import_it() {
         &[
             (
                 "(stack)",
-                "(define @items '())\n(define @push (lambda (x.0) (set! @items (cons x.0 @items))))\n(define @top (lambda () (car @items)))\n\
+                "(define @items '())\n(define @push (lambda (x.0) (set! @items (cons x.0 @items))))\n\
+                 (define @top (lambda () (car @items)))\n\
              (define @helper (lambda (x.1) (+ x.1 1)))",
             ),
             ("(program)", "(@(stack)push 1)\n(@(stack)top)\n(@(stack)helper 2)"),
@@ -137,7 +138,8 @@ fn a_module_is_a_library_with_another_face() {
     for module in [
         "(define-module (planner) (provide run) (require (duet kernel))) (define (run) (list 1))",
         "(define-module (planner) (provide run) (require (duet kernel)) (define (run) (list 1)))",
-        "(define-module (planner) (provide (rename go run)) (require (only (duet kernel) define list)) (capabilities clock/now) (define (go) (list 1)))",
+        "(define-module (planner) (provide (rename go run)) (require (only (duet kernel) define list)) \
+         (capabilities clock/now) (define (go) (list 1)))",
         "(define-module (planner) (capabilities) (require (duet kernel)) (provide run)) (define (run) (list 1))",
     ] {
         let name = if module.contains("rename") { "go" } else { "run" };
@@ -163,7 +165,8 @@ fn a_module_is_refused_what_the_program_is_not_granted() {
         (
             "(capabilities \"a\")",
             &[
-                "this form should look like (define-module name (provide name …) (require import-set …) (capabilities capability …) form …)",
+                "this form should look like (define-module name (provide name …) (require import-set …) \
+                 (capabilities capability …) form …)",
             ],
         ),
     ] {
@@ -300,7 +303,8 @@ const ON_DEMAND: [(&str, &str); 4] = [
     ),
     (
         "(one)",
-        "(define-library (one) (export a b) (import (duet kernel) (two)) (on-demand) (begin (define (a) (t)) (define b 1)))",
+        "(define-library (one) (export a b) (import (duet kernel) (two)) (on-demand) \
+         (begin (define (a) (t)) (define b 1)))",
     ),
     (
         "(two)",
@@ -358,7 +362,8 @@ fn a_library_on_demand_comes_once_in_a_session() {
 
 #[test]
 fn errors_of_a_library_on_demand_show_when_it_is_needed() {
-    let broken = "(define-library (broken) (export x y) (import (duet kernel)) (on-demand) (begin (define (x) (nowhere)) (define y 1)))";
+    let broken = "(define-library (broken) (export x y) (import (duet kernel)) (on-demand) \
+                  (begin (define (x) (nowhere)) (define y 1)))";
     let sources = [("(broken)", broken)];
     check(&sources, "(import (broken)) 1", &[("(program)", "1")]);
     check(

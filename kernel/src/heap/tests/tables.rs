@@ -135,7 +135,8 @@ proptest! {
                 }
                 Operation::Delete(key) => {
                     let built = build(&mut heap, key);
-                    let found = model.iter().position(|entry| entry.0 == normal(key)).map(|place| model.remove(place).1);
+                    let place = model.iter().position(|entry| entry.0 == normal(key));
+                    let found = place.map(|place| model.remove(place).1);
                     let removed = heap.table_delete(table[0], built).map(|entry| entry.value);
                     prop_assert_eq!(removed, found.map(Value::small));
                 }

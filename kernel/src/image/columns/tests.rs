@@ -18,8 +18,9 @@ const LENGTH: usize = 1 << 32;
 /// Words that may stand in a field at an index of [`LENGTH`] words.
 fn value() -> impl Strategy<Value = Value> {
     let index = (0..LENGTH / 2).prop_map(|half| half * 2);
+    let fixnum = |(integer, shift): (i64, u32)| Value::fixnum(integer >> shift).unwrap_or(Value::ZERO);
     prop_oneof![
-        4 => (any::<i64>(), 0u32..64).prop_map(|(integer, shift)| Value::fixnum(integer >> shift).unwrap_or(Value::ZERO)),
+        4 => (any::<i64>(), 0u32..64).prop_map(fixnum),
         2 => any::<f64>().prop_map(|number| Value::flonum(number).unwrap_or(Value::ZERO)),
         1 => any::<i32>().prop_map(|number| Value::flonum(number.into()).unwrap()),
         1 => any::<char>().prop_map(Value::character),

@@ -318,7 +318,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn a_restored_graph_is_the_one_of_the_snapshot(recipes in recipes(), keys in prop::collection::vec(0usize..40, 1..6)) {
+    fn a_restored_graph_is_the_one_of_the_snapshot(
+        recipes in recipes(),
+        keys in prop::collection::vec(0usize..40, 1..6),
+    ) {
         let mut heap_a = roomy();
         let nodes = build(&mut heap_a, &recipes, &HERE);
         let roots: Vec<Value> = keys.iter().map(|key| nodes[key % nodes.len()]).collect();
@@ -330,7 +333,10 @@ proptest! {
             let value = preserves::read_iovalue_packed(&chunk.bytes, false).unwrap();
             prop_assert_eq!(preserves::write_iovalue_packed(&value, false).unwrap(), chunk.bytes.clone());
         }
-        let fetch = |name: ChunkName| taken.chunks.iter().find(|chunk| chunk.name == name).map(|chunk| chunk.bytes.clone());
+        let fetch = |name: ChunkName| {
+            let found = taken.chunks.iter().find(|chunk| chunk.name == name);
+            found.map(|chunk| chunk.bytes.clone())
+        };
         let heap_b = restore(&taken.root, Limits { bytes_max: 64 << 20 }, &mut { fetch }, &THERE).unwrap();
         let [roots_a, roots_b] = [&heap_a, &heap_b].map(|heap| [heap.register(Register::Runtime0)]);
         check_isomorphic((&heap_a, &HERE), (&heap_b, &THERE), &roots_a, &roots_b);
@@ -341,7 +347,8 @@ proptest! {
     fn a_graph_does_not_depend_on_where_its_objects_lie(recipes in recipes()) {
         let (mut heap_a, mut heap_b) = (roomy(), roomy());
         heap_b.list(&[Value::TRUE; 9], Value::NIL).unwrap();
-        let [nodes_a, nodes_b] = [(&mut heap_a, &HERE), (&mut heap_b, &THERE)].map(|(heap, code)| build(heap, &recipes, code));
+        let nodes_a = build(&mut heap_a, &recipes, &HERE);
+        let nodes_b = build(&mut heap_b, &recipes, &THERE);
         prop_assert_eq!(graph(&heap_a, &nodes_a, &HERE), graph(&heap_b, &nodes_b, &THERE));
     }
 }

@@ -143,7 +143,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn a_restored_heap_is_the_heap_and_goes_on_alike(steps in prop::collection::vec(step(), 1..20), length in 0u16..9000) {
+    fn a_restored_heap_is_the_heap_and_goes_on_alike(
+        steps in prop::collection::vec(step(), 1..20),
+        length in 0u16..9000,
+    ) {
         let mut heap = Heap::new(LIMITS);
         let mut kept = Kept::default();
         let mut marks = 0;

@@ -15,7 +15,10 @@ use crate::instruction_table;
 
 #[cfg(debug_assertions)]
 macro_rules! declare_dispatch {
-    ($($name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*], $documentation:literal;)*) => {
+    ($(
+        $name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*],
+        $documentation:literal;
+    )*) => {
         /// Executes instructions until one stops.
         pub(super) fn interpret(mut frame: Frame, slow: &mut SlowPath<'_>) -> Frame {
             loop {
@@ -41,7 +44,10 @@ macro_rules! declare_dispatch {
 
 #[cfg(not(debug_assertions))]
 macro_rules! declare_dispatch {
-    ($($name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*], $documentation:literal;)*) => {
+    ($(
+        $name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*],
+        $documentation:literal;
+    )*) => {
         /// Executes instructions until one stops.
         #[inline(never)]
         pub(super) fn interpret(frame: Frame, slow: &mut SlowPath<'_>) -> Frame {

@@ -46,7 +46,10 @@ macro_rules! kind {
 
 /// A test of the words in registers `a` and `b`, unless the slow path has to make it.
 macro_rules! words {
-    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $left:ident, $right:ident => $is_slow:expr, $test:expr) => {{
+    (
+        $frame:ident, $slow:ident, $instruction:ident, $sense:literal,
+        $left:ident, $right:ident => $is_slow:expr, $test:expr
+    ) => {{
         let ($left, $right) = ($frame.get($instruction.a()), $frame.get($instruction.b()));
         if $is_slow {
             return $slow.defer(|slow, frame, instruction| slow.test_slow(frame, instruction, $sense));

@@ -524,7 +524,10 @@ fn torn_text() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn text_is_decoded_the_same_however_it_comes(bytes in torn_text(), cuts in prop::collection::vec(1usize..7, 1..20)) {
+    fn text_is_decoded_the_same_however_it_comes(
+        bytes in torn_text(),
+        cuts in prop::collection::vec(1usize..7, 1..20),
+    ) {
         let mut heap = heap();
         let port = console(&mut heap, 0);
         let (mut text, mut rest, mut cuts) = (String::new(), &bytes[..], cuts.iter().cycle());

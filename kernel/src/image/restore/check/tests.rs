@@ -87,7 +87,8 @@ proptest! {
         let mut words = heap.old_words().to_vec();
         // What the kernel keeps for itself has shapes of its own.
         let kinds = [None, Some(Kind::String), Some(Kind::Vector)];
-        let fields: Vec<usize> = objects(&words).into_values().filter(|(kind, _)| kinds.contains(kind)).flat_map(|(_, fields)| fields).collect();
+        let of_kinds = objects(&words).into_values().filter(|(kind, _)| kinds.contains(kind));
+        let fields: Vec<usize> = of_kinds.flat_map(|(_, fields)| fields).collect();
         for (field, target, class) in changes {
             let half = target.index(words.len() / 2 + 2) * 2;
             // References to what lies nearby and beyond the end, of each class; and what is none.
