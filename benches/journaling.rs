@@ -54,7 +54,8 @@ const PROGRAMS: [Program; 3] = [
                (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
                (define (build n) (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons i l)))))
                (let loop ((i 0) (sum 0))
-                 (if (< i COUNT) (loop (+ i 1) (+ sum (fib 20) (length (build 2000)))) (begin (display sum) (newline))))",
+                 (if (< i COUNT) (loop (+ i 1) (+ sum (fib 20) (length (build 2000)))) \
+                   (begin (display sum) (newline))))",
         counts: [500, 10_500],
     },
     Program {
@@ -63,7 +64,8 @@ const PROGRAMS: [Program; 3] = [
                (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
                (let loop ((i 0))
                  (if (< i COUNT)
-                     (begin (write i) (write-string \" leads to \") (write (fib (+ 10 (remainder i 8)))) (newline) (loop (+ i 1)))))",
+                     (begin (write i) (write-string \" leads to \") (write (fib (+ 10 (remainder i 8)))) \
+                       (newline) (loop (+ i 1)))))",
         counts: [5_000, 205_000],
     },
     Program {

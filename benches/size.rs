@@ -113,7 +113,8 @@ fn main() -> io::Result<()> {
             [written.payload, written.records, written.snapshot_bytes].map(|bytes| written.each(bytes));
         writeln!(
             out,
-            "  {pages:>5}  {characters:>10}  {payload:>9.0}  {record:>6.0}  {:>5.2}  {snapshot:>9.1}  {:>4.0} %  ({} snapshots)",
+            "  {pages:>5}  {characters:>10}  {payload:>9.0}  {record:>6.0}  {:>5.2}  \
+             {snapshot:>9.1}  {:>4.0} %  ({} snapshots)",
             record / payload,
             100.0 * snapshot / record,
             written.snapshots

@@ -160,11 +160,15 @@ fn draw_loss(chance: &mut Chance) -> Loss {
 }
 
 /// Procedures of the repertoire, those that are drawn more often several times.
-const PROCEDURES: &str = "fact fact fact unfact change change tell tell observe observe unobserve derive relay relay relay token token bomb \
-    fiber fiber nest nest stop stop hooked hooked call call fire lose lose ask listen edge choose guess capture capture reenter reenter \
-    generate advance advance wind bound delayed keep churn churn table table weigh shout line spin eat fail refuse ungranted evaluate clock \
+const PROCEDURES: &str = "fact fact fact unfact change change tell tell observe observe unobserve derive \
+    relay relay relay token token bomb \
+    fiber fiber nest nest stop stop hooked hooked call call fire lose lose ask listen edge choose guess \
+    capture capture reenter reenter \
+    generate advance advance wind bound delayed keep churn churn table table weigh shout line \
+    spin eat fail refuse ungranted evaluate clock \
     leave nap tick tick hurry pick-first during-facts entity entity entity inner meet meet synchronise \
-    constrain constrain lift settle put together together explore narrowed narrowed pass pass take-back versions versions versions";
+    constrain constrain lift settle put together together explore narrowed narrowed pass pass take-back \
+    versions versions versions";
 
 /// Draws a call of a procedure.
 fn draw_call(chance: &mut Chance) -> String {
