@@ -26,7 +26,8 @@ fn check(text: &str, shown: &str) {
 const OF_POLICY: &[(&str, &str)] = &[
     ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
     (
-        "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\" #f>] <approve \"Allow?\" [#t #f]> #x\"0000000000000000000000000000000000000000000000000000000000000000\">",
+        "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\" #f>] <approve \"Allow?\" [#t #f]> \
+         #x\"0000000000000000000000000000000000000000000000000000000000000000\">",
         "propose invoke-tool shell [] as request 4, tag \"t\" to the person, request 1",
     ),
     ("<approve 1 [<retract 2 #f>]>", "approve retract handle 2"),

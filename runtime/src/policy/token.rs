@@ -134,7 +134,8 @@ impl Limits {
                 }
                 _ => {
                     return Err(Malformed::new(format!(
-                        "{name} is none of tools, fs_read_roots, fs_write_roots, net_allowlist, expires_at, revoked, budgets"
+                        "{name} is none of tools, fs_read_roots, fs_write_roots, net_allowlist, expires_at, \
+                         revoked, budgets"
                     )));
                 }
             }

@@ -219,7 +219,8 @@ mod tests {
         );
         assert_eq!(in_library("l.scm", text, "g"), None);
         assert_eq!(in_library("l.scm", text, "x"), Some(described("x", "x", "Not this.")));
-        let text = "(begin\n;;;> Both.\n(define h\n  (case-lambda\n    ((a) 1)\n    ((a b . c) 2)))\n;;;> One.\n(define i (lambda j j)))";
+        let text = "(begin\n;;;> Both.\n(define h\n  (case-lambda\n    ((a) 1)\n    ((a b . c) 2)))\n\
+                    ;;;> One.\n(define i (lambda j j)))";
         assert_eq!(
             in_library("l.scm", text, "h"),
             Some(described("h", "(h a)\n(h a b . c)", "Both."))
@@ -229,7 +230,8 @@ mod tests {
 
     #[test]
     fn a_line_of_a_record_type_is_documented_too() {
-        let text = "(define-record-type box\n  ;;;> Makes one.\n  (make-box value)\n  box?\n  ;;;> What is in it.\n  (value unbox set-box!))\n";
+        let text = "(define-record-type box\n  ;;;> Makes one.\n  (make-box value)\n  box?\n  \
+                    ;;;> What is in it.\n  (value unbox set-box!))\n";
         let words = |name: &str| in_library("l", text, name).map(|found| found.documentation);
         assert_eq!(words("make-box").as_deref(), Some("Makes one."));
         assert_eq!(words("set-box!").as_deref(), Some("What is in it."));

@@ -51,7 +51,8 @@ pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fau
 
 fn malformed(descriptor: Value) -> Fault {
     let message = "await: expected (signal label [:scope v]), (record label :field n :equals v), (tool-result :tag t), \
-                   (user-input :prompt v [:tag t]), (predicate procedure [:pattern p]), (elapsed milliseconds) or a pattern";
+                   (user-input :prompt v [:tag t]), (predicate procedure [:pattern p]), \
+                   (elapsed milliseconds) or a pattern";
     Fault::condition_of("bad-descriptor", message, vec![descriptor])
 }
 

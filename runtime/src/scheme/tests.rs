@@ -111,7 +111,8 @@ fn waits_resume_with_what_they_waited_for() {
           (log! (%await (record 'signal 'go) #f))
           (log! (%await (record 'job ':field 1 ':equals 'b) #f))
           (log! (%await (list (record 'signal 'never) (record 'signal 'scoped ':scope 7)) #f))
-          (log! (%await (record 'predicate (lambda (value) (if (record? value) (eq? (record-label value) 'last) #f))) #f))))
+          (log! (%await (record 'predicate (lambda (value) \
+            (if (record? value) (eq? (record-label value) 'last) #f))) #f))))
         (assert! (record 'go 1))
         (yield)
         (assert! (record 'job 1 'a))

@@ -50,7 +50,9 @@ tracked_fields!(Facet {
     monitored,
     stop_hooks
 } but not { parent });
-codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, monitored, stop_hooks });
+codec_struct!(Facet "facet" {
+    parent, children, handles, observers, waits, fibers, requests, linked, monitored, stop_hooks
+});
 
 /// The use of an observer's events.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,7 +238,8 @@ tracked_fields!(Actor {
     exit_hooks
 } but not { program, manifest, link, monitored_by, root });
 codec_struct!(Actor "actor" {
-    program, manifest, link, monitored_by, root, facets, observers, waits, awaited, fibers, roles, attached, monitors, exit_hooks
+    program, manifest, link, monitored_by, root, facets, observers, waits, awaited, fibers, roles, attached,
+    monitors, exit_hooks
 });
 
 impl Actor {

@@ -127,7 +127,10 @@ proptest! {
     }
 
     #[test]
-    fn a_map_returns_to_any_savepoint(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
+    fn a_map_returns_to_any_savepoint(
+        turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8),
+        to in 0..8_usize,
+    ) {
         check_going_back::<InOrder>(&turns, to);
         check_going_back::<OfActors>(&turns, to);
     }
@@ -194,12 +197,16 @@ proptest! {
 
 proptest! {
     #[test]
-    fn a_tree_returns_to_a_savepoint_with_its_values(turns in proptest::collection::vec((steps_inside(), steps_inside(), any::<bool>()), 1..6), to in 0..6_usize) {
+    fn a_tree_returns_to_a_savepoint_with_its_values(
+        turns in proptest::collection::vec((steps_inside(), steps_inside(), any::<bool>()), 1..6),
+        to in 0..6_usize,
+    ) {
         let mut tree: TrackedTree<u8, Inner> = TrackedTree::default();
         let mut savepoints = Vec::new();
         for (number, (first, second, is_kept)) in (1..).zip(&turns) {
             tree.make_savepoint(number);
-            let before: Vec<(u8, Ordered<u8, u32>)> = tree.iter().map(|(key, inner)| (*key, inner.map.map.clone())).collect();
+            let entries = tree.iter().map(|(key, inner)| (*key, inner.map.map.clone()));
+            let before: Vec<(u8, Ordered<u8, u32>)> = entries.collect();
             savepoints.push((number, before));
             perform_inside(&mut tree, first);
             tree.commit_turn();

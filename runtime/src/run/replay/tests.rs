@@ -265,7 +265,10 @@ fn a_call_in_flight_at_a_crash_is_repeated_under_its_key_or_answered_as_interrup
         "only the repeatable call is repeated"
     );
     let interrupted = world.turns("main").iter().any(|turn| {
-        let is_interrupted = |event: &Event| matches!(event, Event::Answered { outcome: Err(fault), .. } if format!("{fault:?}").contains("interrupted"));
+        let is_interrupted = |event: &Event| {
+            let outcome = "interrupted";
+            matches!(event, Event::Answered { outcome: Err(fault), .. } if format!("{fault:?}").contains(outcome))
+        };
         turn.events.iter().any(is_interrupted)
     });
     assert!(interrupted, "the other is answered on record");
@@ -399,7 +402,8 @@ fn the_first_difference_is_named() {
     };
     assert_eq!(
         diverge("main:\n log a\n yield\n assert h <p 2>"),
-        "turn 2 of actor 0 differs in its actions: the journal says <assert 0 0 <p 1>>, the program did <assert 0 0 <p 2>>"
+        "turn 2 of actor 0 differs in its actions: \
+         the journal says <assert 0 0 <p 1>>, the program did <assert 0 0 <p 2>>"
     );
     assert_eq!(
         diverge("main:\n log a\n yield"),
@@ -407,7 +411,8 @@ fn the_first_difference_is_named() {
     );
     assert_eq!(
         diverge("main:\n log a\n log b\n yield"),
-        "turn 1 of actor 0 differs in its actions: the journal says <yield 0 <main> 0 <asked>>, the program did <log 1 \"b\">"
+        "turn 1 of actor 0 differs in its actions: \
+         the journal says <yield 0 <main> 0 <asked>>, the program did <log 1 \"b\">"
     );
     assert_eq!(
         diverge("main:\n log a\n await <lit 1>"),

@@ -281,7 +281,10 @@ pub(in crate::scheme) const DONE: Result<Reply, Fault> = Ok(Reply::Value(Value::
 /// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with
 /// `_` for no bound.
 macro_rules! host_procedures {
-    ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $body:expr;)*) => {
+    ($(
+        $(#[doc = $documentation:literal])+
+        $name:literal $parameters:literal [$least:literal, $most:tt] => $body:expr;
+    )*) => {
         /// The family's table.
         pub(super) const TABLE: &[$crate::scheme::host::call::HostProcedure] = &[
             $($crate::scheme::host::call::HostProcedure {

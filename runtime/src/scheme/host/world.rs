@@ -47,7 +47,11 @@ host_procedures! {
     "log!" "text" [1, 1] => |call| {
         let text = call.argument(0);
         let heap = &call.instance.heap;
-        let text = if heap.is_string(text) { heap.string_text(text) } else { write_limited(heap, call.code, text, LOG_CHARACTERS) };
+        let text = if heap.is_string(text) {
+            heap.string_text(text)
+        } else {
+            write_limited(heap, call.code, text, LOG_CHARACTERS)
+        };
         call.turn.log(text)?;
         DONE
     };

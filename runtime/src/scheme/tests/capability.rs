@@ -89,7 +89,8 @@ fn an_assertion_or_message_that_does_not_pass_is_not_made() {
     let program = "
         (define positive
           (attenuate (dataspace-capability)
-            (record 'rewrite (record 'rec 'p (list (record 'bind 'SignedInteger))) (record 'rec 'q (list (record 'ref 0))))))
+            (record 'rewrite (record 'rec 'p (list (record 'bind 'SignedInteger))) \
+              (record 'rec 'q (list (record 'ref 0))))))
         (watch (pattern (q $x)) (lambda (event) (log! event)))
         (log! (assert! (record 'p 'no) positive))
         (log! (assert! (record 'q 1) positive))
