@@ -179,7 +179,8 @@ shapes! {
     /// A command and its arguments.
     Words "a list of one or more strings" r#"{"type":"array","minItems":1,"items":{"type":"string"}}"#
     /// Names with texts.
-    Texts "a dictionary from strings or symbols to strings" r#"{"type":"object","additionalProperties":{"type":"string"}}"#
+    Texts "a dictionary from strings or symbols to strings"
+        r#"{"type":"object","additionalProperties":{"type":"string"}}"#
 }
 
 /// The effect of a call on the world, as far as undoing it is concerned.

@@ -52,7 +52,8 @@ impl fmt::Display for DoubleError {
             ),
             Self::NoReply { tool, position, found } => write!(
                 formatter,
-                "reply {position} of {tool} must be <returns value>, <fails kind message> or <after milliseconds reply>, not {found}"
+                "reply {position} of {tool} must be <returns value>, <fails kind message> or \
+                 <after milliseconds reply>, not {found}"
             ),
         }
     }
@@ -171,7 +172,8 @@ mod tests {
     fn scripts_are_read_and_strange_ones_refused() {
         check("{}", Ok(&[]));
         check(
-            "{ \"http/get\": [<returns {status: 200}> <fails unavailable \"down\">] clock/second: [<after 5 <returns 1.0>>] }",
+            "{ \"http/get\": [<returns {status: 200}> <fails unavailable \"down\">] \
+             clock/second: [<after 5 <returns 1.0>>] }",
             Ok(&["http/get", "clock/second"]),
         );
         check(
@@ -185,9 +187,8 @@ mod tests {
         check("{} {}", Err("not the text of one value: there are 2 values"));
         check(
             "{a: [<return 1>]}",
-            Err(
-                "reply 1 of a must be <returns value>, <fails kind message> or <after milliseconds reply>, not <return 1>",
-            ),
+            Err("reply 1 of a must be <returns value>, <fails kind message> or \
+                 <after milliseconds reply>, not <return 1>"),
         );
         check(&"[".repeat(100_000), Err("brackets are nested more than 1000 deep"));
     }

@@ -40,8 +40,9 @@ const LIMIT: Field = Field::optional(
     Shape::Positive,
     "how much of the body is returned; without it 1 MiB",
 );
-const RESULT: &str = "{status: integer; headers: a dictionary from strings in lower case to strings; body: a string if UTF-8, else a bytevector; \
-                      truncated: whether there was more}; a status of 400 or more is no failure";
+const RESULT: &str = "{status: integer; headers: a dictionary from strings in lower case to strings; \
+                      body: a string if UTF-8, else a bytevector; truncated: whether there was more}; \
+                      a status of 400 or more is no failure";
 const RETRY: Retry = Retry {
     attempts_max: 3,
     delay_ms: 250,
@@ -63,7 +64,8 @@ static GET: Description = Description {
 static REQUEST: Description = Description {
     name: Cow::Borrowed("http/request"),
     summary: Cow::Borrowed(
-        "sends a server of the list a request; with the call's key as `idempotency-key`, by which it can tell a repetition",
+        "sends a server of the list a request; with the call's key as `idempotency-key`, \
+         by which it can tell a repetition",
     ),
     payload: Cow::Borrowed(&[
         URL,
@@ -247,8 +249,8 @@ fn read_method(name: &str) -> Option<Method> {
 
 fn not_listed(host: &str, port: u16) -> ToolFailure {
     let message = format!(
-        "`{host}` at port {port} is not on the list of hosts; a person allows it with `--allow-host {host}:{port}`, a manifest with \
-         `(hosts \"{host}:{port}\")`"
+        "`{host}` at port {port} is not on the list of hosts; a person allows it with \
+         `--allow-host {host}:{port}`, a manifest with `(hosts \"{host}:{port}\")`"
     );
     Kind::Denied.with(message, [("host", IOValue::new(host.to_owned()))])
 }

@@ -140,8 +140,8 @@ fn a_server_that_says_nothing_or_nonsense_is_a_failure() {
 
 #[test]
 fn what_may_not_or_cannot_be_asked_is_refused() {
-    let elsewhere = "`other.example` at port 80 is not on the list of hosts; a person allows it with `--allow-host other.example:80`, a manifest with \
-                     `(hosts \"other.example:80\")`";
+    let elsewhere = "`other.example` at port 80 is not on the list of hosts; a person allows it with \
+                     `--allow-host other.example:80`, a manifest with `(hosts \"other.example:80\")`";
     check_refused(r#"{url: "http://other.example/", method: "GET"}"#, "denied", elsewhere);
     let disguised = "field `url` of http/request: it names a user; send an `authorization` header instead";
     check_refused(
@@ -156,7 +156,8 @@ fn what_may_not_or_cannot_be_asked_is_refused() {
         "bad-argument",
         scheme,
     );
-    let method = "field `method` of http/request: `get` is none of [\"GET\", \"HEAD\", \"POST\", \"PUT\", \"PATCH\", \"DELETE\", \"OPTIONS\"]";
+    let method = "field `method` of http/request: `get` is none of [\"GET\", \"HEAD\", \"POST\", \"PUT\", \
+                  \"PATCH\", \"DELETE\", \"OPTIONS\"]";
     check_refused(
         r#"{url: "http://listed.example/", method: "get"}"#,
         "bad-argument",

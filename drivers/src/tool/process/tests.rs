@@ -121,7 +121,8 @@ fn a_program_that_does_not_read_its_input_is_no_failure() {
 fn the_environment_is_what_is_allowed() {
     let expected = r#"{exit: 0, signal: #f, stdout: "A=1\nLANG=C\nPATH=/usr/bin:/bin\n", stderr: "", truncated: #f}"#;
     check(
-        r#"{arguments: ["sh" "-c" "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort"], environment: {A: "1"}}"#,
+        r#"{arguments: ["sh" "-c" "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort"],
+            environment: {A: "1"}}"#,
         expected,
     );
 }
@@ -181,7 +182,8 @@ fn what_cannot_be_run_is_refused() {
         "bad-argument",
         &format!("{expects} `\"ls -l\"`"),
     );
-    let message = "field `environment` of process/run: expected a dictionary from strings or symbols to strings, found a dictionary";
+    let message = "field `environment` of process/run: expected a dictionary from strings or symbols to \
+                   strings, found a dictionary";
     check_refused(
         r#"{arguments: ["a"], environment: {"A=B": "1"}}"#,
         "bad-argument",

@@ -41,7 +41,8 @@ static DESCRIPTION: Description = Description {
         Field::optional(
             "all",
             Shape::Flag,
-            "whether hidden entries, what `.gitignore` files name, `target` and `node_modules` are listed; without it they are not",
+            "whether hidden entries, what `.gitignore` files name, `target` and `node_modules` are listed; \
+             without it they are not",
         ),
         Field::optional(
             "limit",
@@ -50,7 +51,8 @@ static DESCRIPTION: Description = Description {
         ),
     ]),
     result: Cow::Borrowed(
-        "a list of {path: string, kind: file | directory | symlink | other, size_bytes: integer}, paths relative to the root",
+        "a list of {path: string, kind: file | directory | symlink | other, size_bytes: integer}, paths \
+         relative to the root",
     ),
     effect: EffectClass::Pure,
     idempotent: true,

@@ -40,7 +40,8 @@ static DESCRIPTION: Description = Description {
     payload: Cow::Borrowed(&[Field::required(
         "patch",
         Shape::Text,
-        "a unified diff as `diff -u` and `git diff` write it, with paths relative to the root; `/dev/null` makes or deletes a file",
+        "a unified diff as `diff -u` and `git diff` write it, with paths relative to the root; `/dev/null` \
+         makes or deletes a file",
     )]),
     result: Cow::Borrowed("a list of {path: string, change: made | changed | deleted, size_bytes: integer}"),
     needs: &["fs.write"],

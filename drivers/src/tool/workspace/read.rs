@@ -110,7 +110,8 @@ fn range(
     let wanted_bytes = length.map_or(left_bytes, |length| length.min(left_bytes));
     if wanted_bytes > READ_BYTES_MAX {
         let message = format!(
-            "`{shown}`: {wanted_bytes} bytes are more than the {READ_BYTES_MAX} one call returns; read it in pieces, with `offset` and `length`"
+            "`{shown}`: {wanted_bytes} bytes are more than the {READ_BYTES_MAX} one call returns; \
+             read it in pieces, with `offset` and `length`"
         );
         let details = [
             ("path", path_value(path)),

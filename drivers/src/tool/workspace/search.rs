@@ -62,7 +62,8 @@ static DESCRIPTION: Description = Description {
         Field::optional(
             "all",
             Shape::Flag,
-            "whether hidden files, what `.gitignore` files name, `target` and `node_modules` are searched; without it they are not",
+            "whether hidden files, what `.gitignore` files name, `target` and `node_modules` are searched; \
+             without it they are not",
         ),
         Field::optional(
             "limit",
@@ -71,8 +72,8 @@ static DESCRIPTION: Description = Description {
         ),
     ]),
     result: Cow::Borrowed(
-        "{matches: a list of {path: string, line: the number from 1, column: the first matching byte from 1, text: the line}; truncated: whether \
-         there are more; skipped: how many files are no text or too large}",
+        "{matches: a list of {path: string, line: the number from 1, column: the first matching byte from 1, \
+         text: the line}; truncated: whether there are more; skipped: how many files are no text or too large}",
     ),
     needs: &["fs.read"],
     effect: EffectClass::Pure,

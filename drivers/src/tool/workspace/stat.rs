@@ -31,8 +31,8 @@ static DESCRIPTION: Description = Description {
         "where to look; of a link, the link",
     )]),
     result: Cow::Borrowed(
-        "{kind: file | directory | symlink | other; size_bytes: integer; mode: the permission bits, an integer; modified_ms: when it was last \
-         changed, milliseconds since 1970; target: what a link names, else false}",
+        "{kind: file | directory | symlink | other; size_bytes: integer; mode: the permission bits, an integer; \
+         modified_ms: when it was last changed, milliseconds since 1970; target: what a link names, else false}",
     ),
     needs: &["fs.read"],
     effect: EffectClass::Pure,

@@ -178,7 +178,8 @@ fn a_huge_file_is_read_in_pieces_only() {
     let place = Place::new();
     let file = fs::File::create(place.root().join("huge")).expect("file");
     file.set_len(1 << 40).expect("a sparse file");
-    let message = "`huge`: 1099511627776 bytes are more than the 8388608 one call returns; read it in pieces, with `offset` and `length`";
+    let message = "`huge`: 1099511627776 bytes are more than the 8388608 one call returns; \
+                   read it in pieces, with `offset` and `length`";
     place.check_refused("read", r#"{path: "huge"}"#, "output-limit", message);
     place.check(
         "read",
@@ -390,8 +391,8 @@ fn a_directory_is_listed_in_order() {
         .file("target/t", "")
         .file("a-b", "");
     symlink("../secret", place.root().join("link")).expect("link");
-    let top = r#"[{path: "a", kind: directory, size_bytes: 0}, {path: "a-b", kind: file, size_bytes: 0}, {path: "b.txt", kind: file, size_bytes: 2},
-        {path: "link", kind: symlink, size_bytes: 0}]"#;
+    let top = r#"[{path: "a", kind: directory, size_bytes: 0}, {path: "a-b", kind: file, size_bytes: 0},
+        {path: "b.txt", kind: file, size_bytes: 2}, {path: "link", kind: symlink, size_bytes: 0}]"#;
     place.check("list", "{}", top);
     place.check(
         "list",

@@ -41,7 +41,9 @@ fn lines_are_found_in_order() {
     place.check(
         "search",
         r#"{pattern: "two$"}"#,
-        r#"{matches: [{path: "a/x.txt" line: 1 column: 1 text: "two"} {path: "b.txt" line: 3 column: 5 text: "two two"}], truncated: #f, skipped: 1}"#,
+        r#"{matches: [{path: "a/x.txt" line: 1 column: 1 text: "two"}
+                      {path: "b.txt" line: 3 column: 5 text: "two two"}],
+            truncated: #f, skipped: 1}"#,
     );
     place.check(
         "search",
@@ -117,7 +119,8 @@ fn a_patch_applies_whole_or_not_at_all() {
         (failure.kind.as_str(), failure.message.as_str()),
         (
             "conflict",
-            "`old.txt`: hunk 1, at line 1, does not fit: there is no `no` with the lines that follow it; nothing was changed"
+            "`old.txt`: hunk 1, at line 1, does not fit: there is no `no` with the lines that follow it; \
+             nothing was changed"
         )
     );
     assert_eq!(
@@ -128,7 +131,8 @@ fn a_patch_applies_whole_or_not_at_all() {
     let told = place
         .call_with("patch", patch(&format!("{change}{make}{delete}")))
         .expect("it fits");
-    let expected = r#"[{path: "a.txt" change: changed size_bytes: 12} {path: "new/n.txt" change: made size_bytes: 4} {path: "old.txt" change: deleted size_bytes: 0}]"#;
+    let expected = r#"[{path: "a.txt" change: changed size_bytes: 12}
+        {path: "new/n.txt" change: made size_bytes: 4} {path: "old.txt" change: deleted size_bytes: 0}]"#;
     assert_eq!(told, expected.parse().expect("a value"));
     assert_eq!(
         fs::read_to_string(place.root().join("a.txt")).expect("file"),
