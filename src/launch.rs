@@ -358,7 +358,8 @@ fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
     read_entries(&datum).map_err(|what| wrong(&what))
 }
 
-const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) (hosts \"api.example.org\") (secrets API_KEY))";
+const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
+                    (hosts \"api.example.org\") (secrets API_KEY))";
 
 fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
     let mut grant = ManifestFile::default();
@@ -452,7 +453,8 @@ mod tests {
             secrets: vec!["API_KEY".to_owned()],
         };
         check(
-            r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run) (hosts "a.example:80") (secrets API_KEY))"#,
+            r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
+                (hosts "a.example:80") (secrets API_KEY))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));

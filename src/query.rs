@@ -43,7 +43,8 @@ impl Query {
     }
 }
 
-const FORM: &str = "a pattern is a value such as `<greeted \"Ada\">`, with `_` for anything: `<greeted _>`; a label alone finds all its records";
+const FORM: &str = "a pattern is a value such as `<greeted \"Ada\">`, with `_` for anything: `<greeted _>`; \
+                    a label alone finds all its records";
 
 fn pattern(value: &IOValue) -> Result<Pattern, CommandError> {
     let group = |kind, parts: Vec<IOValue>| {

@@ -82,8 +82,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let bytes = export_file::pack(exported, &marks);
     if let Some(secret) = secrets.find_in(&bytes) {
         let shown: String = secret.chars().take(2).collect();
-        return Err(CommandError::problem(format!("a secret that begins with `{shown}` stands in a text of the program, or in another place that cannot be masked"))
-            .advise("`--with-secrets` exports everything as it is"));
+        let problem = format!(
+            "a secret that begins with `{shown}` stands in a text of the program, or in another place that \
+             cannot be masked"
+        );
+        return Err(CommandError::problem(problem).advise("`--with-secrets` exports everything as it is"));
     }
     write(path, &bytes).map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
     let masked = if secrets.count() > 0 {

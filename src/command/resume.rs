@@ -64,7 +64,8 @@ pub(super) fn ended(place: &Place, code: u64) -> String {
     let name = place.name();
     format!(
         "{name} ended at turn {} with code {code}\n\
-         to try again from an earlier turn: `duet goto {name}@{before}` or `duet fork {name}@{before} BRANCH`, then `duet resume`",
+         to try again from an earlier turn: `duet goto {name}@{before}` or \
+         `duet fork {name}@{before} BRANCH`, then `duet resume`",
         place.head.sequence
     )
 }

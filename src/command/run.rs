@@ -168,7 +168,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_that_is_found_is_free_wherever_there_are_gaps(taken in prop::collection::btree_set(2_u64..40, 0..30)) {
+        fn a_number_that_is_found_is_free_wherever_there_are_gaps(
+            taken in prop::collection::btree_set(2_u64..40, 0..30),
+        ) {
             let (free, _) = find(&taken);
             prop_assert!(free > 1 && !taken.contains(&free));
             prop_assert!(free == 2 || taken.contains(&(free - 1)));

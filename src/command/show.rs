@@ -144,7 +144,8 @@ fn memory_as_text(memory: &Differences) -> String {
 }
 
 fn memory_as_json(memory: &Differences) -> Value {
-    let place = |difference: &Difference| json!({ "place": difference.place, "before": difference.before, "after": difference.after });
+    let place =
+        |Difference { place, before, after }: &Difference| json!({ "place": place, "before": before, "after": after });
     json!({
         "places": memory.places.iter().map(place).collect::<Vec<_>>(),
         "more": memory.more,

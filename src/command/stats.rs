@@ -86,7 +86,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let each = counts.record_bytes / (turns + 1);
     let mut text = format!(
-        "{}: {} branches\n  turns      {turns}, {} of them from inputs, {} failed\n  fuel       {}\n  records    {} bytes, {each} each; those of turns {:.2} times their payload\n  snapshots  {}, {} bytes, {} % of the records\n  pinned     {} bytes\n",
+        "{}: {} branches\n  \
+           turns      {turns}, {} of them from inputs, {} failed\n  \
+           fuel       {}\n  \
+           records    {} bytes, {each} each; those of turns {:.2} times their payload\n  \
+           snapshots  {}, {} bytes, {} % of the records\n  \
+           pinned     {} bytes\n",
         place.run,
         heads.len(),
         counts.inputs,

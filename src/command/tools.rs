@@ -26,7 +26,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.json {
         let tools = tools.descriptions().map(|tool| {
             let fields = tool.payload.iter().map(|field| {
-                json!({ "name": field.name, "expects": field.shape.words(), "required": field.required, "meaning": field.meaning })
+                json!({
+                    "name": field.name,
+                    "expects": field.shape.words(),
+                    "required": field.required,
+                    "meaning": field.meaning,
+                })
             });
             json!({
                 "name": tool.name,

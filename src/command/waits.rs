@@ -132,7 +132,14 @@ fn as_json(state: &RunState) -> Value {
             Question::Postponed { .. } => ("postponed", None, None),
             Question::Ask { prompt } => ("ask", None, Some(shown(prompt))),
         };
-        json!({ "request": id.0, "actor": request.actor.0, "kind": kind, "tool": tool, "payload": payload, "tag": request.tag })
+        json!({
+            "request": id.0,
+            "actor": request.actor.0,
+            "kind": kind,
+            "tool": tool,
+            "payload": payload,
+            "tag": request.tag,
+        })
     });
     json!({ "waits": waits.collect::<Vec<_>>(), "requests": requests.collect::<Vec<_>>() })
 }

@@ -134,7 +134,8 @@ mod tests {
         ];
         check(
             &frames,
-            "in `f`\ncalled by `for-each`\ncalled by an unnamed procedure on line 2\ncalled by `g` at there:3\ncalled by `h`\ncalled by `main` on line 4",
+            "in `f`\ncalled by `for-each`\ncalled by an unnamed procedure on line 2\n\
+             called by `g` at there:3\ncalled by `h`\ncalled by `main` on line 4",
         );
     }
 

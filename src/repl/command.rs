@@ -113,7 +113,8 @@ commands! {
     "describe" "NAME" Operands::Word(Command::Describe), "say what a name stands for";
     "apropos" "TEXT" Operands::Text(Command::Apropos), "list the names that contain a text";
     "expand" "FORM" Operands::Datum(Command::Expand), "show what a form is expanded to; nothing of it stays";
-    "disassemble" "NAME-OR-FORM" Operands::Datum(Command::Disassemble), "show the instructions of a procedure or a form";
+    "disassemble" "NAME-OR-FORM" Operands::Datum(Command::Disassemble),
+        "show the instructions of a procedure or a form";
     "time" "EXPR" Operands::Datum(Command::Time), "evaluate an expression and say what that took";
     "profile" "EXPR" Operands::Datum(Command::Profile), "evaluate an expression and say which procedures used the fuel";
     "back" "[N]" Operands::OptionalCount(Command::Back), "take back the last text, or the last N";
@@ -122,16 +123,22 @@ commands! {
     "branches" "" Operands::Nothing(Command::Branches), "list the branches";
     "switch" "BRANCH" Operands::Word(Command::Switch), "go to the head of a branch";
     "log" "" Operands::Nothing(Command::Log), "list the turns, newest first";
-    "facts" "[PATTERN]" Operands::OptionalText(Command::Facts), "list what is asserted, or what of it matches, as in `,facts <job _>`";
-    "diff" "[TURN-OR-BRANCH]" Operands::OptionalWord(Command::Diff), "say what the last text has changed, or what is different since a turn or on a branch";
-    "at" "TURN EXPR" Operands::WordAndDatum(Command::At), "evaluate an expression at a turn of the past, without a trace";
+    "facts" "[PATTERN]" Operands::OptionalText(Command::Facts),
+        "list what is asserted, or what of it matches, as in `,facts <job _>`";
+    "diff" "[TURN-OR-BRANCH]" Operands::OptionalWord(Command::Diff),
+        "say what the last text has changed, or what is different since a turn or on a branch";
+    "at" "TURN EXPR" Operands::WordAndDatum(Command::At),
+        "evaluate an expression at a turn of the past, without a trace";
     "why" "PATTERN" Operands::Text(Command::Why), "show the turns that led to a fact, as in `,why <job _>`";
     "when" "PATTERN" Operands::Text(Command::When), "find the first turn after which a fact is there";
-    "amend" "TURN TEXT" Operands::WordAndDatum(Command::Amend), "begin a branch on which the world said, or you typed, something else in a turn, and go on in it";
+    "amend" "TURN TEXT" Operands::WordAndDatum(Command::Amend),
+        "begin a branch on which the world said, or you typed, something else in a turn, and go on in it";
     "merge" "BRANCH" Operands::Word(Command::Merge), "take the facts of another branch over";
-    "undo" "" Operands::Nothing(Command::Undo), "take the last `,back`, `,goto` or other move of the branch's head back";
+    "undo" "" Operands::Nothing(Command::Undo),
+        "take the last `,back`, `,goto` or other move of the branch's head back";
     "redo" "" Operands::Nothing(Command::Redo), "do again what was undone";
-    "replay" "" Operands::Nothing(Command::Replay), "run the session again from its records and require every turn to come out the same";
+    "replay" "" Operands::Nothing(Command::Replay),
+        "run the session again from its records and require every turn to come out the same";
     "waits" "" Operands::Nothing(Command::Waits), "list what is waited for";
     "show" "[TURN]" Operands::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }

@@ -224,7 +224,15 @@ mod tests {
         #[test]
         fn the_text_stays_the_text(text in "[()\\[\\]'`,#;|\"\\\\:. \nif19!λ]{0,40}", cursor in 0_usize..40) {
             let mut styled = highlight(&text, Some(cursor), &names());
-            for style in [Style::Comment, Style::Text, Style::Constant, Style::Keyword, Style::Form, Style::Wrong, Style::Pair] {
+            for style in [
+                Style::Comment,
+                Style::Text,
+                Style::Constant,
+                Style::Keyword,
+                Style::Form,
+                Style::Wrong,
+                Style::Pair,
+            ] {
                 styled = styled.replace(style.begin(), "");
             }
             proptest::prop_assert_eq!(styled.replace(END, ""), text);

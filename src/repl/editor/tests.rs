@@ -99,7 +99,8 @@ fn keys_make_lines() {
     session.0.expect(PROMPT);
     assert!(session.0.leave().success(), "the end of input is an end");
     let kept = std::fs::read_to_string(history).expect("it was written");
-    let expected = "(car x)\n(define x\\n    1)\n(car x))\n(define x\\n    1)\n1\\n  2\n(cdr x)\n,branches\n(let ((x 1))\\n x)\n(let ((x 1))\\n     x)\n(cdr y)\n";
+    let expected = "(car x)\n(define x\\n    1)\n(car x))\n(define x\\n    1)\n1\\n  2\n(cdr x)\n,branches\n\
+                    (let ((x 1))\\n x)\n(let ((x 1))\\n     x)\n(cdr y)\n";
     assert_eq!(kept, expected);
 }
 
