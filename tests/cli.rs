@@ -80,7 +80,8 @@ fn a_program_uses_what_it_loads_and_evaluates() {
     let desk = Desk::new(&[
         (
             "helper.scm",
-            "(define (twice x) (* 2 x))\n(define-syntax swap! (syntax-rules () ((_ a b) (let ((t a)) (set! a b) (set! b t)))))\n",
+            "(define (twice x) (* 2 x))\n\
+             (define-syntax swap! (syntax-rules () ((_ a b) (let ((t a)) (set! a b) (set! b t)))))\n",
         ),
         ("more.scm", "(load \"helper.scm\")\n(define more (twice 21))\n"),
         (
@@ -89,7 +90,8 @@ fn a_program_uses_what_it_loads_and_evaluates() {
         ),
         (
             "late.scm",
-            "(define path (string-append \"hel\" \"per.scm\"))\n(load path)\n(write (twice 4))\n(eval '(define z 5) (interaction-environment))\n\
+            "(define path (string-append \"hel\" \"per.scm\"))\n(load path)\n(write (twice 4))\n\
+             (eval '(define z 5) (interaction-environment))\n\
              (set! z (+ z 1))\n(write (eval 'z (interaction-environment)))\n(load \"not-there.scm\")\n",
         ),
         (
@@ -110,7 +112,8 @@ fn libraries_are_found_beside_the_program_then_in_the_folders_that_are_listed() 
     let library = |name: &str, value: &str| {
         format!("(define-library ({name}) (export value) (import (scheme base)) (begin (define value '{value})))")
     };
-    let program = "(import (scheme base) (scheme write) (prefix (near) near-) (prefix (far away) far-)) (write (list near-value far-value))";
+    let program = "(import (scheme base) (scheme write) (prefix (near) near-) (prefix (far away) far-)) \
+                   (write (list near-value far-value))";
     let desk = Desk::new(&[
         ("home/program.scm", program),
         ("home/near.sld", &library("near", "beside")),
@@ -144,7 +147,8 @@ fn all_errors_of_a_text_are_shown_at_once() {
         ("open.scm", "(display 1))\n(display \"è\\q\")\n(display (list 1 2)\n"),
         (
             "macro.scm",
-            "(define-syntax swap!\n  (syntax-rules ()\n    ((_ a b) (let ((t a)) (set! a b) (set! c t)))))\n(define x 1)\n(define y 2)\n(swap! x y)\n(if)\n",
+            "(define-syntax swap!\n  (syntax-rules ()\n    ((_ a b) (let ((t a)) (set! a b) (set! c t)))))\n\
+             (define x 1)\n(define y 2)\n(swap! x y)\n(if)\n",
         ),
     ]);
     for (name, file) in [
@@ -164,7 +168,8 @@ fn all_errors_of_a_text_are_shown_at_once() {
 fn an_uncaught_condition_names_the_place_and_the_turn_to_go_back_to() {
     let desk = Desk::new(&[(
         "wrong.scm",
-        "(display \"before\")\n(newline)\n(define (head list)\n  (+ 1 (car list)))\n(define (main) (head '()) 'done)\n(main)\n",
+        "(display \"before\")\n(newline)\n(define (head list)\n  (+ 1 (car list)))\n\
+         (define (main) (head '()) 'done)\n(main)\n",
     )]);
     let said = desk.check("run wrong.scm", 1, "before\n");
     insta::assert_snapshot!("an_uncaught_condition", said.errors);
@@ -311,7 +316,8 @@ fn a_run_waits_is_answered_and_can_be_taken_back() {
     let said = desk.check("run greeter -- here", 4, "");
     assert_eq!(
         said.errors,
-        "greeter waits for an answer: Your name?\n`duet answer greeter TEXT` answers, `duet resume greeter` asks again\n"
+        "greeter waits for an answer: Your name?\n\
+         `duet answer greeter TEXT` answers, `duet resume greeter` asks again\n"
     );
     desk.check(
         "waits",

@@ -80,7 +80,10 @@ fn every_reason_is_expected_somewhere() {
 
 #[test]
 fn differences_are_shown_with_what_was_expected_and_found() {
-    let case = r#"{"name":"wrong","proposal":{"tool_calls":[{"tool_id":"t"}]},"tools":{"t":{}},"principal":{"tools":["*"]},"expect":{"decision":"allow","on_fail":null,"reason_code":"ok"}}"#;
+    let case = concat!(
+        r#"{"name":"wrong","proposal":{"tool_calls":[{"tool_id":"t"}]},"tools":{"t":{}},"#,
+        r#""principal":{"tools":["*"]},"expect":{"decision":"allow","on_fail":null,"reason_code":"ok"}}"#
+    );
     let expected = "FILE:2: wrong\n  expected allow - ok\n  got      deny block no_applicable_allow\n";
     check(&format!("\n{case}\n"), 1, expected);
     check(case, 1, "ss01: 1 cases, 0 as expected, 1 different\n");

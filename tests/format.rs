@@ -138,7 +138,8 @@ fn a_reader_in_another_language_reads_every_golden_journal() {
 #[test]
 fn a_reader_in_another_language_notices_damage() {
     let damages = [
-        "UPDATE records SET bytes = CAST(substr(bytes, 1, 60) || x'00' || substr(bytes, 62) AS BLOB) WHERE sequence = 20",
+        "UPDATE records SET bytes = CAST(substr(bytes, 1, 60) || x'00' || substr(bytes, 62) AS BLOB) \
+         WHERE sequence = 20",
         "UPDATE records SET bytes = (SELECT bytes FROM records WHERE sequence = 4) WHERE sequence = 5",
         "UPDATE heads SET record = record - 1",
         "DELETE FROM blobs WHERE id = 3",

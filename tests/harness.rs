@@ -157,7 +157,8 @@ fn every_wrong_answer_of_a_script_is_reported() {
 
 #[test]
 fn blocks_are_read_with_what_they_show() {
-    let page = "Text.\n\n```scheme\n; file: a.scm\n(display 1) ; prints: 1\n; exits: 1\n```\n\n```text\nignored\n```\n\n  ```console\n  $ duet show 'a b' \"c\"\n  out\n  $ duet log\n  ```\n";
+    let page = "Text.\n\n```scheme\n; file: a.scm\n(display 1) ; prints: 1\n; exits: 1\n```\n\n\
+                ```text\nignored\n```\n\n  ```console\n  $ duet show 'a b' \"c\"\n  out\n  $ duet log\n  ```\n";
     let expected = [
         Example::Program {
             line: 3,
@@ -226,7 +227,8 @@ fn an_ellipsis_stands_for_what_differs_between_runs() {
 fn fake_duet(directory: &tempfile::TempDir) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
     let path = directory.path().join("duet");
-    let script = "#!/bin/sh\ncase $1 in\nrun) sed -n 's/^(echo \\(.*\\)).*/\\1/p' \"$2\" ;;\nfail) echo wrong >&2; exit 3 ;;\nesac\n";
+    let script = "#!/bin/sh\ncase $1 in\nrun) sed -n 's/^(echo \\(.*\\)).*/\\1/p' \"$2\" ;;\n\
+                  fail) echo wrong >&2; exit 3 ;;\nesac\n";
     fs::write(&path, script).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path

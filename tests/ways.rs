@@ -86,7 +86,8 @@ const EVERYTHING: &str = r#"
       (define no (define-constraint (string-append "no_" way) ':tool 'workspace/delete))
       (define ask (define-constraint (string-append "ask_" way) ':tool 'workspace/write ':on-fail 'ask))
       (define later
-        (define-constraint (string-append "later_" way) ':tool 'workspace/exists ':when '(missing fact.go) ':on-fail 'defer))
+        (define-constraint (string-append "later_" way)
+          ':tool 'workspace/exists ':when '(missing fact.go) ':on-fail 'defer))
       (define limit (set-policy! "approval_timeout" '((value . 600000))))
       (ignoring-refusal (lambda () (call-tool 'w 'workspace/delete (dictionary 'path way))))
       (let ((tag (writing way)))

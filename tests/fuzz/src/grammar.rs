@@ -175,7 +175,8 @@ pub fn program(choices: &mut Choices<'_>) -> String {
     writer.text.push_str(
         "(import (prefix (duet kernel) kernel/))\n(define parameter (make-parameter 0))\n\
          (define-record-type point (make-point x y) point? (x point-x set-point-x!) (y point-y))\n\
-         (define a 1) (define b '(1 2)) (define c (vector 1 2.5 \"c\")) (define x \"x\") (define k list) (define (f a) (if (number? a) (- a 1) a))\n",
+         (define a 1) (define b '(1 2)) (define c (vector 1 2.5 \"c\")) (define x \"x\") (define k list) \
+         (define (f a) (if (number? a) (- a 1) a))\n",
     );
     while !writer.choices.is_empty() && writer.left > 0 {
         writer.top();

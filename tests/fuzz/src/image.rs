@@ -17,15 +17,21 @@ use super::session::{LIMITS, Session};
 /// leaves something of every kind behind.
 const PROGRAMS: [&str; 6] = [
     "(define (count n) (if (= n 0) 0 (+ 1 (count (- n 1))))) (count 100000)",
-    "(define k #f) (define (f a . b) (call/cc (lambda (q) (set! k q) (f (list a b) 'x \"text\" #\\c 1.1 1/3 (expt 7 40) (sqrt -2)))))
+    "(define k #f) (define (f a . b) (call/cc (lambda (q) (set! k q) \
+     (f (list a b) 'x \"text\" #\\c 1.1 1/3 (expt 7 40) (sqrt -2)))))
      (let loop ((n 0)) (dynamic-wind (lambda () n) (lambda () (if (> n 50) (f n) (loop (+ n 1)))) (lambda () #f)))",
-    "(define d (dictionary 'a 1 \"b\" 2 3.5 '(c))) (define s (set 1 2 'x)) (define v (vector d s (vector) (string #\\λ) (bytevector 1 2 3)))
-     (define-record-type p (make-p x y) p? (x p-x set-p-x!) (y p-y)) (define r (make-p v :key)) (set-p-x! r r) (let loop () (loop))",
+    "(define d (dictionary 'a 1 \"b\" 2 3.5 '(c))) (define s (set 1 2 'x)) \
+     (define v (vector d s (vector) (string #\\λ) (bytevector 1 2 3)))
+     (define-record-type p (make-p x y) p? (x p-x set-p-x!) (y p-y)) (define r (make-p v :key)) \
+       (set-p-x! r r) (let loop () (loop))",
     "(define p (make-parameter 1 (lambda (x) (list x)))) (define g (delay (let loop () (loop))))
      (parameterize ((p 2)) (guard (e (#t e)) (with-exception-handler (lambda (e) e) (lambda () (force g)))))",
-    "(define (tree n) (if (= n 0) '() (cons (tree (- n 1)) (tree (- n 1))))) (define t (tree 10)) (reset (+ 1 (shift k (let loop () (k 1) (loop)))))",
-    "(define port (open-input-string \"(a b)\")) (define out (open-output-string)) (define e (eof-object)) (write-string \"abc\" out) (read port)
-     (define-values (q . w) (values 1 2 3)) (define c (case-lambda ((a) q) ((a b . d) w))) (let loop ((n 0)) (c n) (loop (+ n 1)))",
+    "(define (tree n) (if (= n 0) '() (cons (tree (- n 1)) (tree (- n 1))))) (define t (tree 10)) \
+     (reset (+ 1 (shift k (let loop () (k 1) (loop)))))",
+    "(define port (open-input-string \"(a b)\")) (define out (open-output-string)) (define e (eof-object)) \
+     (write-string \"abc\" out) (read port)
+     (define-values (q . w) (values 1 2 3)) (define c (case-lambda ((a) q) ((a b . d) w))) \
+       (let loop ((n 0)) (c n) (loop (+ n 1)))",
 ];
 
 /// The fuel after which the programs stand still, and that of what is called in a damaged instance.
