@@ -46,9 +46,6 @@ impl fmt::Display for Offence {
     }
 }
 
-/// The number of offences that the files below a path may still have. Ceilings only go down.
-pub(crate) type Ceiling = (&'static str, usize);
-
 impl Source {
     /// The path without its last part.
     pub(crate) fn folder(&self) -> &str {
@@ -69,40 +66,7 @@ impl Source {
 
 /// Fails with all offences and the advice, unless there are none.
 pub(crate) fn require(offences: &[Offence], advice: &str) {
-    require_within(offences, &[], advice);
-}
-
-/// Fails with the offences of each path that has more than its ceiling, and with ceilings that
-/// nothing needs. A path that no ceiling names may have none.
-pub(crate) fn require_within(offences: &[Offence], ceilings: &[Ceiling], advice: &str) {
-    let complaints = complaints(offences, ceilings);
-    assert!(complaints.is_empty(), "{advice}:\n  {}\n", complaints.join("\n  "));
-}
-
-fn complaints(offences: &[Offence], ceilings: &[Ceiling]) -> Vec<String> {
-    let ceiling_of = |offence: &Offence| {
-        let applies = |(prefix, _): &&Ceiling| offence.path.starts_with(prefix);
-        ceilings.iter().filter(applies).max_by_key(|(prefix, _)| prefix.len())
-    };
-    let mut complaints: Vec<String> = offences
-        .iter()
-        .filter(|offence| ceiling_of(offence).is_none())
-        .map(Offence::to_string)
-        .collect();
-    for ceiling in ceilings {
-        let (prefix, most) = *ceiling;
-        let below: Vec<&Offence> = offences
-            .iter()
-            .filter(|offence| ceiling_of(offence) == Some(ceiling))
-            .collect();
-        if below.len() > most {
-            complaints.push(format!("{prefix}: {} offences, ceiling {most}:", below.len()));
-            complaints.extend(below.iter().map(|offence| format!("  {offence}")));
-        } else if below.is_empty() {
-            complaints.push(format!("{prefix}: no offences; drop its ceiling of {most}"));
-        }
-    }
-    complaints
+    assert!(offences.is_empty(), "{advice}:\n  {}\n", shown(offences).join("\n  "));
 }
 
 /// A file that exists in a test only.
@@ -129,21 +93,4 @@ pub(crate) fn mentions(text: &str, word: &str) -> bool {
 pub(crate) fn text_of(path: &str) -> String {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(root.join(path)).unwrap_or_default()
-}
-
-#[test]
-fn a_ceiling_admits_its_number_of_offences() {
-    let offences: Vec<Offence> = (1..=2)
-        .map(|line| Offence::at(&planted("src/a/b.rs", ""), line, "bad"))
-        .collect();
-    assert_eq!(complaints(&offences, &[]), ["src/a/b.rs:1: bad", "src/a/b.rs:2: bad"]);
-    assert_eq!(complaints(&offences, &[("src/a/", 2)]), Vec::<String>::new());
-    assert_eq!(
-        complaints(&offences, &[("src/a/", 1)])[0],
-        "src/a/: 2 offences, ceiling 1:"
-    );
-    assert_eq!(
-        complaints(&offences, &[("src/", 9), ("src/a/", 2)]),
-        ["src/: no offences; drop its ceiling of 9"]
-    );
 }
