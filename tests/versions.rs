@@ -39,7 +39,7 @@ fn records(desk: &Desk, address: &str) -> Vec<Record> {
     store.read(&run, &branch, all).unwrap()
 }
 
-/// Requires that a branch has so many turns, each of them as today's code writes it.
+/// Requires that a branch has this number of turns, each of them as today's code writes it.
 #[track_caller]
 fn check(desk: &Desk, address: &str, turns: usize) {
     let records = records(desk, address);

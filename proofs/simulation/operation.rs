@@ -40,7 +40,7 @@ pub(crate) enum Operation {
     },
     /// The clock of the world goes on.
     Tick {
-        /// By so many seconds.
+        /// The number of seconds.
         seconds: u64,
     },
     /// SourceTexts that have not come to an end are given up.
@@ -129,9 +129,9 @@ pub(crate) enum Operation {
 /// How a process opens a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opening {
-    /// It takes a snapshot after so many turns; none if 0.
+    /// The number of turns after which it takes a snapshot; none if 0.
     pub(crate) snapshot_turns: u64,
-    /// After so many writes and syncs its disk fails; never if nothing.
+    /// The number of writes and syncs after which its disk fails; never if `None`.
     pub(crate) fails_after: Option<(u64, Loss)>,
 }
 

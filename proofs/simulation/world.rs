@@ -17,7 +17,7 @@ use preserves::IOValue;
 #[derive(Default)]
 pub(crate) struct World {
     open: Vec<Effect>,
-    /// Calls that have told what they replace, and wait.
+    /// Calls that have reported the contents that they replace, and wait.
     kept: BTreeSet<RequestId>,
     /// For what each key was used, and how often.
     done: BTreeMap<String, (EffectKind, u64)>,

@@ -301,7 +301,7 @@ impl Hinter for Assistant {
     type Hint = Parameters;
 
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<Parameters> {
-        // Without colours a hint could not be told from input.
+        // Without colours nobody could distinguish a hint from input.
         let signature = self.names.hint(&line[..pos]).filter(|_| self.is_styled)?;
         Some(Parameters(format!("   {signature}")))
     }

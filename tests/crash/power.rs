@@ -21,7 +21,7 @@ use crate::support::world::{Files, Pace, World};
 /// Which operations are tried, and how the disk fails at each.
 pub(super) struct Extent {
     faults: Vec<DiskFault>,
-    /// One in so many operations of the second process is tried too.
+    /// The disk also fails in the second process, at one in this number of operations.
     second_step: usize,
 }
 

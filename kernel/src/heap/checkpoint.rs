@@ -38,7 +38,7 @@ impl Heap {
     /// A heap whose old space is `words`, all of them well-formed objects.
     ///
     /// # Errors
-    /// [`HeapFull`] if `limits` do not allow so many.
+    /// [`HeapFull`] if the words exceed `limits`.
     pub(crate) fn from_words(
         limits: Limits,
         words: Vec<u64>,

@@ -20,7 +20,7 @@ pub(super) struct Allocation {
 }
 
 impl Allocation {
-    /// Begins with `words` free words of the heap, if there are so many.
+    /// Begins with `words` free words of the heap, if it has them.
     #[inline(always)]
     pub(super) fn begin(heap: &Heap, words: usize) -> Option<Allocation> {
         let at_hand = heap.free_range();

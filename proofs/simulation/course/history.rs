@@ -28,7 +28,7 @@ use duet_runtime::run::inflight::Recovery;
 const TURNS_MAX: u64 = 200;
 
 impl Course {
-    /// Moves the head, or begins a branch, at a turn so many thousandths along the branch.
+    /// Moves the head, or begins a branch, at a turn, given in thousandths of the branch's length.
     pub(super) fn travel(&mut self, thousandths: u64, fork: Option<BranchName>, opening: Opening) -> Outcome {
         self.settle()?;
         let newest = self.run.head().map_or(0, |tip| tip.sequence.number());
@@ -280,8 +280,8 @@ impl Course {
         }
     }
 
-    /// Begins a branch before an input so many thousandths along this one, on which the world says
-    /// something else.
+    /// Begins a branch before an input of this one, whose place is given in thousandths of the
+    /// length. On the new branch the world says something else.
     pub(super) fn amend(&mut self, at: u64, what: u64, opening: Opening) -> Outcome {
         self.settle()?;
         let newest = self.acknowledged.map_or(0, |tip| tip.sequence.number());

@@ -41,8 +41,8 @@ pub struct SnapshotPolicy {
     pub record_bytes: u64,
     /// or turns that cost this much to replay, in units of fuel.
     pub cost: u64,
-    /// It is put off until the records have so many times the bytes that the snapshots before added
-    /// to the store, without those that take the place of earlier ones,
+    /// It is put off until the records have this many times the bytes that the snapshots before
+    /// added to the store, without those that take the place of earlier ones,
     pub records_share: u64,
     /// but not beyond turns that cost this much to replay.
     pub cost_max: u64,
@@ -106,7 +106,7 @@ impl Since {
         self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
     }
 
-    /// Whether a snapshot of a state with so many facts and actors is due and may be stored.
+    /// Whether a snapshot of a state with this number of facts and actors is due and may be stored.
     pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize) -> bool {
         let cost = policy.cost.saturating_add(THING_COST.saturating_mul(things as u64));
         let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;

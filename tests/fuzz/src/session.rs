@@ -26,7 +26,8 @@ use duet_runtime::scheme::host;
 /// The most memory that a text's heap may take.
 pub const LIMITS: Limits = Limits { bytes_max: 4 << 20 };
 
-/// After so many texts everything is made anew, because expanders and code spaces only grow.
+/// The number of texts after which everything is made anew, because expanders and code spaces only
+/// grow.
 const TEXTS_MAX: u32 = 400;
 
 /// What the texts see without an import.

@@ -74,7 +74,7 @@ pub(super) fn connect_to_write(path: &Path) -> Result<Connection, StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
-/// Reads who is writing; empty if that cannot be told, as while the journal has no file.
+/// Reads the name of the writer; empty if it is unknown, as while the journal has no file.
 fn read_owner(path: &Path) -> String {
     let read = || -> Option<String> {
         open_to_read(path)

@@ -8,7 +8,7 @@ use crate::heap::{AllLive, Limits};
 
 const LIMITS: Limits = Limits { bytes_max: 16 << 20 };
 
-/// A template with a vector of so many symbols, which is the first host root.
+/// A template with a vector of this number of symbols, which is the first host root.
 fn template(length: usize) -> Arc<Template> {
     let mut heap = Heap::new(LIMITS);
     let vector = heap.make_vector(length, Value::NIL).unwrap();
