@@ -11,12 +11,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
+use duet_drivers::memory;
 use duet_journal::{Blob, PackedValue};
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, record};
+use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
 
@@ -28,12 +30,13 @@ use crate::{migrate, render};
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
 
-/// Granted to every program: the console, questions to the person, the clock, actors, and the
+/// Granted to every program: the console, questions to the person, the clock, chance, actors, and the
 /// entries that it is governed by; what it grants in turn is never more than it has.
-const ALWAYS: [&str; 7] = [
+const ALWAYS: [&str; 8] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,
     "clock/*",
+    "chance/*",
     spawn_actor::CAPABILITY,
     authority::POLICY_UPDATE,
     authority::GOAL_PROPOSE,
@@ -79,6 +82,8 @@ pub(crate) struct Launch {
     pub(crate) manifest: Manifest,
     /// Whether it is a folder with a manifest.
     pub(crate) is_folder: bool,
+    /// The memory that the run may take in bytes, if the person or the manifest limits it.
+    pub(crate) memory_limit: Option<u64>,
     /// The hosts that its manifest names.
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
@@ -94,6 +99,7 @@ struct ManifestFile {
     tools: Vec<String>,
     hosts: Vec<String>,
     secrets: Vec<String>,
+    memory_limit: Option<u64>,
 }
 
 impl Launch {
@@ -135,6 +141,7 @@ impl Launch {
             workspace,
             manifest,
             is_folder,
+            memory_limit: grant.memory_limit,
             hosts: grant.hosts,
             secrets: grant.secrets,
         })
@@ -162,6 +169,7 @@ impl Launch {
             workspace,
             manifest: Manifest::of(&capabilities),
             is_folder: false,
+            memory_limit: None,
             hosts: Vec::new(),
             secrets: Vec::new(),
         })
@@ -187,6 +195,15 @@ impl Launch {
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
         self.manifest.0.extend(http.into_iter().chain(secrets).chain(doubles));
+    }
+
+    /// The limits of the run. Without a choice of the person, they follow from this machine, and
+    /// the run's first record keeps them for every other.
+    pub(crate) fn limits(&self) -> Limits {
+        match self.memory_limit {
+            Some(bytes) => Limits::within(bytes),
+            None => Limits::for_machine(memory::machine_bytes()),
+        }
     }
 
     /// Notes the workspace and the options, for a process that resumes the run.
@@ -359,7 +376,7 @@ fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
 }
 
 const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
-                    (hosts \"api.example.org\") (secrets API_KEY))";
+                    (hosts \"api.example.org\") (secrets API_KEY) (memory-limit \"512M\"))";
 
 fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
     let mut grant = ManifestFile::default();
@@ -391,8 +408,13 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
                     grant.secrets.push(name.to_owned());
                 }
             }
-            (key @ ("program" | "workspace"), _) => return Err(format!("`{key}` takes one thing")),
-            (key, _) => return Err(format!("`{key}` is none of program, workspace, tools, hosts, secrets")),
+            ("memory-limit", [size]) => grant.memory_limit = Some(memory_limit(datum, *size)?),
+            (key @ ("program" | "workspace" | "memory-limit"), _) => return Err(format!("`{key}` takes one thing")),
+            (key, _) => {
+                return Err(format!(
+                    "`{key}` is none of program, workspace, tools, hosts, secrets, memory-limit"
+                ));
+            }
         }
     }
     if grant.program.is_none() {
@@ -410,6 +432,38 @@ fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
         return Ok(file.to_string());
     }
     Err("the program is a string: the path of a file in this folder".to_owned())
+}
+
+fn memory_limit(datum: &Datum, id: NodeId) -> Result<u64, String> {
+    if let Node::String(size) = datum.node(id) {
+        read_size(size)
+    } else {
+        Err("a memory limit is a string, such as \"512M\"".to_owned())
+    }
+}
+
+/// The least memory of a run in bytes; its libraries alone take more than a hundredth of it.
+const SIZE_MIN: u64 = 16 << 20;
+
+/// Reads a size in bytes, such as `512M`, `2G` or `67108864`.
+///
+/// # Errors
+/// Why it is none, or too small.
+pub(crate) fn read_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no size: write a number of bytes, or one with K, M or G, such as 512M");
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match bytes.ok_or_else(wrong)? {
+        bytes if bytes < SIZE_MIN => Err(format!("`{text}` is too little: a run needs at least 16M")),
+        bytes => Ok(bytes),
+    }
 }
 
 fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
@@ -451,10 +505,11 @@ mod tests {
             tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
             hosts: vec!["a.example:80".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
+            memory_limit: Some(64 << 20),
         };
         check(
             r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY))"#,
+                (hosts "a.example:80") (secrets API_KEY) (memory-limit "64M"))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
@@ -477,10 +532,26 @@ mod tests {
         );
         check(
             r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools, hosts, secrets"),
+            Err("`programm` is none of program, workspace, tools, hosts, secrets, memory-limit"),
         );
         check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
         check("program", Err("a manifest is a list of entries"));
+    }
+
+    #[test]
+    fn a_size_is_a_number_with_a_unit() {
+        for (text, bytes) in [
+            ("67108864", 64 << 20),
+            ("64M", 64 << 20),
+            ("64mb", 64 << 20),
+            ("2GiB", 2 << 30),
+        ] {
+            assert_eq!(read_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "M", "2X", "-2G", "1.5G", "99999999999G", "è"] {
+            assert!(read_size(text).is_err_and(|why| why.contains("is no size")), "{text}");
+        }
+        assert!(read_size("1M").is_err_and(|why| why.contains("at least 16M")));
     }
 
     #[test]
@@ -495,6 +566,7 @@ mod tests {
             workspace: "/some/where".into(),
             manifest: Manifest::default(),
             is_folder: false,
+            memory_limit: None,
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
         };

@@ -10,6 +10,8 @@
 
 mod ahead;
 mod inspection;
+mod reporting;
+mod rescue;
 mod stop_report;
 
 use duet_runtime::model::failure;
@@ -20,16 +22,14 @@ use annotate_snippets::Level;
 use duet_drivers::ask::Question;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
-use duet_journal::{Blob, Record, RunId, Sequence, Store, StoreError};
+use duet_journal::{Blob, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::directory::Directory;
 use duet_modules::source::embedded::Embedded;
-use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{Attached, Drivers, Input};
-use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{Body, Genesis, Outcome};
+use duet_runtime::record::Genesis;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
@@ -42,8 +42,8 @@ use crate::journal::{self, Place};
 use crate::launch::{self, Launch};
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::world_options::WorldOptions;
+use reporting::Reporting;
 use stop_report::StopReport;
 
 /// A run with its world.
@@ -51,7 +51,7 @@ pub(crate) struct Session {
     run: Run<SchemePrograms>,
     place: RunPlace,
     texts: SourceTexts,
-    world: World,
+    world: Reporting,
 }
 
 /// A run without its world.
@@ -321,7 +321,7 @@ impl Prepared {
         let genesis = Genesis {
             program: program.value,
             manifest: launch.manifest.clone(),
-            limits: Limits::default(),
+            limits: launch.limits(),
             pinned: pinned.iter().map(Blob::hash).collect(),
             tools: world.tools().descriptions().map(Description::card).collect(),
         };
@@ -362,11 +362,12 @@ impl Session {
         let texts = SourceTexts::of(programs.expander());
         let run = Run::start(start, programs, SnapshotPolicy::default(), store)?;
         let journal = journal.map(Path::to_owned);
+        let place = RunPlace { name, journal };
         Ok(Self {
             run,
-            place: RunPlace { name, journal },
+            world: Reporting::new(world, &place),
+            place,
             texts,
-            world,
         })
     }
 
@@ -389,11 +390,12 @@ impl Session {
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
+        let place = RunPlace::of(place, journal);
         Ok(Self {
             run,
-            place: RunPlace::of(place, journal),
+            world: Reporting::new(world, &place),
+            place,
             texts,
-            world,
         })
     }
 
@@ -422,11 +424,12 @@ impl Session {
         let (world, recovery) = surroundings(store, run.genesis(), WorldOptions::default())?;
         let owner = journal::owner(command);
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
+        let place = RunPlace::of(place, journal);
         Ok(Self {
             run,
-            place: RunPlace::of(place, journal),
+            world: Reporting::new(world, &place),
+            place,
             texts,
-            world,
         })
     }
 
@@ -441,7 +444,13 @@ impl Session {
 
     /// The exit code of the run, if it has ended.
     pub(crate) fn exit(&self) -> Option<u64> {
-        self.run.state().exit
+        let state = self.run.state();
+        state.exit.map(|code| state.exit_code(code))
+    }
+
+    /// Makes advice name comma commands.
+    pub(crate) fn advise_prompt(&mut self) {
+        self.world.advise_prompt();
     }
 
     /// The address of the newest turn.
@@ -493,7 +502,8 @@ impl Session {
     /// # Errors
     /// If the journal fails; durable turns stay.
     pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, CommandError> {
-        Ok(self.run.drive(store, &mut self.world as &mut dyn Drivers)?)
+        let driven = self.run.drive(store, &mut self.world as &mut dyn Drivers);
+        driven.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }
 
     /// Shows why a turn failed.
@@ -513,7 +523,7 @@ impl Session {
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
         let rest = self.run_on(store)?;
-        self.conclude(rest, store, is_verbose, terminal)
+        self.conclude(rest, is_verbose, terminal)
     }
 
     /// The run, and the world it is driven in.
@@ -528,16 +538,14 @@ impl Session {
     pub(crate) fn conclude(
         self,
         rest: DriveOutcome,
-        store: &dyn Store,
         is_verbose: bool,
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
         let is_output_closed = self.world.is_output_closed();
-        let failed = self.failure(store)?;
         let Self {
             mut run,
             place,
-            texts,
+            texts: _,
             world,
         } = self;
         // The terminal is the program's until the world has let go of it.
@@ -547,16 +555,12 @@ impl Session {
             head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
         };
         place.tell_recalled(&run.take_recalled(), terminal);
+        let untaken = &run.state().untaken;
+        if !matches!(rest, DriveOutcome::Stuck { .. }) {
+            place.tell_untaken(untaken, terminal);
+        }
         let code = match rest {
             DriveOutcome::Ended { code } => {
-                if let Some(failure) = failed {
-                    terminal.message(&render::uncaught(
-                        &failure,
-                        &texts,
-                        &place.ways_back(),
-                        terminal.is_styled,
-                    ));
-                }
                 if is_verbose || terminal.is_watched {
                     place.tell_journal(terminal);
                 }
@@ -566,7 +570,7 @@ impl Session {
                 place.tell_questions(&run, terminal);
                 ExitCode::WAITING
             }
-            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers)),
+            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, untaken)),
             DriveOutcome::Interrupted => {
                 if !is_output_closed {
                     terminal.message(&place.interrupted());
@@ -575,24 +579,5 @@ impl Session {
             }
         };
         Ok(code)
-    }
-
-    /// The failure that ended the main program, if one did: that of the newest turn.
-    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::model::failure::Failure>, CommandError> {
-        let Some(tip) = self.run.head() else { return Ok(None) };
-        let found = match store.record_at(self.run.id(), self.run.branch(), tip.sequence) {
-            Err(StoreError::NoSuchRun { .. } | StoreError::NoSuchBranch { .. }) => None,
-            found => found?,
-        };
-        let Some(record) = found.filter(|record| record.hash() == tip.hash) else {
-            return Ok(None);
-        };
-        match turn::body(&record)? {
-            Body::Turn(turn) if turn.actor == MAIN => match turn.outcome {
-                Outcome::Failed { failure } => Ok(Some(failure)),
-                Outcome::Committed {} => Ok(None),
-            },
-            Body::Turn(_) | Body::Genesis(_) => Ok(None),
-        }
     }
 }

@@ -214,8 +214,8 @@ fn full_genesis(genesis: &Genesis, row: &mut dyn FnMut(&str, &dyn std::fmt::Disp
     row(
         "limits",
         &format!(
-            "{} fuel a slice, {} a turn, {} bytes a heap",
-            limits.slice_fuel, limits.turn_fuel, limits.heap_bytes_max
+            "{} fuel a slice, {} a turn, {} bytes a heap, {} bytes all heaps",
+            limits.slice_fuel, limits.turn_fuel, limits.heap_bytes_max, limits.run_bytes_max
         ),
     );
     for blob in &genesis.pinned {

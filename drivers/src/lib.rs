@@ -12,6 +12,7 @@ pub mod ask;
 pub mod console;
 mod dispatch;
 mod input;
+pub mod memory;
 mod progress;
 mod report;
 

@@ -243,6 +243,15 @@ impl World {
             }
             EffectKind::Withdraw => self.withdraw(request),
             EffectKind::Log { text } => self.console().line(&text),
+            EffectKind::Failure { failed, .. } => {
+                let text = format!(
+                    "error: {} failed in turn {}: {}",
+                    failed.name(),
+                    failed.turn,
+                    failed.failure
+                );
+                self.console().line(&text);
+            }
             EffectKind::Progress { label, done, total } => self.console().progress(&label, done, total),
         }
     }

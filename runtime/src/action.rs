@@ -265,12 +265,18 @@ actions! {
     write Write "write"
     /// Asks for bytes from standard input.
     read Read "read"
+    /// Shows the failure of an actor that no other actor takes.
+    report_failure ReportFailure "report-failure"
     /// Shows how far a piece of work has come.
     progress Progress "progress"
     /// Starts a timer.
     timer Timer "timer"
     /// Notes when a timer will have run out.
     due Due "due"
+    /// Lets a fiber go on that parked until another one wakes it.
+    wake Wake "wake"
+    /// Draws a text that nothing else in the run has.
+    generate_request_id GenerateRequestId "generate-request-id"
     /// Parks a fiber until another actor has caught up.
     sync Sync "sync"
     /// Lets a fiber go on that waits for the acting actor to catch up.

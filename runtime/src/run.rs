@@ -19,6 +19,7 @@ mod housekeeping;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
+pub mod questions;
 mod recovery;
 pub mod replay;
 mod rewind;
@@ -27,12 +28,11 @@ pub mod source;
 mod take_turn;
 pub mod tip;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
 };
-use preserves::IOValue;
 
 use crate::action::exit::MAIN;
 use crate::driver::{Drivers, Effect, EffectKind, Input};
@@ -50,7 +50,6 @@ use crate::run::tip::Tip;
 use crate::state::RunState;
 use crate::state::actor::Actor;
 use crate::state::event::{Batch, Cause, Event, Outbox};
-use crate::state::request::Question;
 use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
 
@@ -107,7 +106,7 @@ pub enum Step {
 pub enum DriveOutcome {
     /// The run is over: the main program ended it, or nothing can happen any more.
     Ended {
-        /// The exit code.
+        /// The exit code; 1 instead of 0 if a failure is left that no actor took.
         code: u64,
     },
     /// Only a person's answer can continue the run.
@@ -219,6 +218,7 @@ impl<P: Programs> Run<P> {
     /// [`RunError`]; then the caller must open the run again from the store.
     pub fn step(&mut self) -> Result<Step, RunError> {
         if let Some(code) = self.state.exit {
+            let code = self.state.exit_code(code);
             return Ok(Step::Ended { code });
         }
         let batch = match self.inbox.pop_front() {
@@ -368,37 +368,30 @@ impl<P: Programs> Run<P> {
         &self.genesis
     }
 
-    /// Lists the open questions, oldest first.
-    pub fn questions(&self) -> Vec<(RequestId, IOValue)> {
-        let open = self
-            .state
-            .requests
-            .iter()
-            .filter(|(_, request)| request.answer.is_none());
-        let asked = open.filter_map(|(id, request)| match &request.question {
-            Question::Ask { prompt } | Question::Approve { prompt, .. } => Some((*id, prompt.clone())),
-            Question::Tool { .. }
-            | Question::Deferred { .. }
-            | Question::Postponed { .. }
-            | Question::Read { .. }
-            | Question::Timer { .. }
-            | Question::Limit { .. }
-            | Question::Deadline { .. } => None,
-        });
-        asked.collect()
-    }
-
     fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         self.flush_to(store, drivers)?;
         Ok(DriveOutcome::Interrupted)
     }
 
     fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
-        let effects = self.flush(store)?;
+        let mut effects = self.flush(store)?;
+        effects.iter_mut().for_each(|effect| self.add_texts(effect));
         if !effects.is_empty() {
             drivers.perform(effects);
         }
         Ok(())
+    }
+
+    /// Adds to a report of a failure the texts that it names, because only the programs have them.
+    fn add_texts(&self, effect: &mut Effect) {
+        let EffectKind::Failure { failed, texts } = &mut effect.kind else {
+            return;
+        };
+        let names: BTreeSet<&str> = failed.failure.sources().collect();
+        let found = names
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), self.programs.text(name)?)));
+        *texts = found.collect();
     }
 
     /// Returns whether turns that asked for effects, or enough other turns, wait for the disk.
@@ -422,7 +415,9 @@ impl<P: Programs> Run<P> {
         let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
         match (questions.is_empty(), fibers) {
             (false, _) => DriveOutcome::Asking { questions },
-            (true, 0) => DriveOutcome::Ended { code: 0 },
+            (true, 0) => DriveOutcome::Ended {
+                code: self.state.exit_code(0),
+            },
             (true, fibers) => DriveOutcome::Stuck { fibers },
         }
     }

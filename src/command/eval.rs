@@ -78,6 +78,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 | EffectKind::Proceed { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
+                | EffectKind::Failure { .. }
                 | EffectKind::Progress { .. } => {}
             }
         }

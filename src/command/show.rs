@@ -110,7 +110,9 @@ fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differ
     let before = Sequence::new(place.at().number().saturating_sub(1)).ok();
     let pinned = session::pinned(store, place)?;
     let run = source.restore(before, pinned.programs, Snapshots::Use)?;
-    let remembered = run.instance(turn.actor).map(|instance| run.programs().remember(instance));
+    let remembered = run
+        .instance(turn.actor)
+        .map(|instance| run.programs().remember(instance));
     let run = run.rewind(&source, Some(place.at()))?;
     let instance = run.instance(turn.actor);
     Ok(instance.map(|instance| run.programs().differences(remembered.as_ref(), instance)))

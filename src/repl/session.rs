@@ -14,6 +14,7 @@ use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::{did_you_mean, similar_names};
+use duet_runtime::action::Action;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::scheme::Procedure;
@@ -71,7 +72,8 @@ impl Live {
         let launch = Launch::of_text("repl", PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
         let prepared = Prepared::new(&launch, WorldOptions::default(), terminal)?;
-        let session = Session::start(prepared, id.clone(), at)?;
+        let mut session = Session::start(prepared, id.clone(), at)?;
+        session.advise_prompt();
         let mut live = Self {
             journal: journal.map(Path::to_owned),
             place: session.place_of(id)?,
@@ -112,6 +114,7 @@ impl Live {
         let mut session = Session::reopen(detached, &place, (&mut *store, journal.path()), "repl")?;
         // Whoever types a text once more wants what it says.
         session.call_again();
+        session.advise_prompt();
         journal.set_current(&place.run, &place.branch);
         Ok(Self {
             journal: Some(journal.path().to_owned()),
@@ -217,8 +220,17 @@ impl Live {
         let mut next = before.next();
         while let Some(at) = next.filter(|at| *at <= self.session.head()) {
             let record = session::record_at(&*self.store, &self.place, at)?;
-            if let Body::Turn(turn) = turn::body(&record)?
-                && let Outcome::Failed { failure } = turn.outcome
+            let Body::Turn(turn) = turn::body(&record)? else {
+                next = at.next();
+                continue;
+            };
+            let is_reported = |action: &Action| matches!(action, Action::ReportFailure(_));
+            // The session's world shows the failures of actors; one that a supervisor takes is none
+            // of the text's.
+            if turn.actions.iter().any(is_reported) {
+                evaluated = Evaluated::Failed;
+            } else if let Outcome::Failed { failure } = turn.outcome
+                && !turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
             {
                 let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
                 let is_torn = !is_whole && self.can_take_back(before)?;

@@ -1,10 +1,19 @@
-;;;> Asserts a record of a label and payload; returns its handle.
-(define (signal! label . payload)
-  (assert! (apply record label payload)))
+;;; The record of a signal: with a scope, one that a wait for the scope matches.
+(define (%signal-record caller label payload)
+  (cond ((not (and (pair? payload) (eq? (car payload) ':scope))) (apply record label payload))
+        ((pair? (cdr payload)) (apply record 'signal label (cdr payload)))
+        (else (%wrong-type caller "a scope after :scope" payload))))
 
-;;;> Sends a record of a label and payload as a message to all its observers.
+;;;> Asserts a record of a label and payload: `(signal! label [:scope value] payload …)`. With a
+;;;> scope the record is `<signal label scope payload …>`, which `(signal label :scope value)`
+;;;> awaits. Returns its handle.
+(define (signal! label . payload)
+  (assert! (%signal-record 'signal! label payload)))
+
+;;;> Sends the record of a signal as a message to all its observers: `(pulse! label [:scope value]
+;;;> payload …)`.
 (define (pulse! label . payload)
-  (message! (apply record label payload)))
+  (message! (%signal-record 'pulse! label payload)))
 
 ;;; A wait descriptor is a record; that of `(record label :field n :equals value)` is the record
 ;;; value itself.
@@ -19,14 +28,17 @@
 (define (user-input . options) (apply record 'user-input options))
 
 ;;;> Describes a wait until a procedure of one value returns true: `(predicate procedure [:pattern
-;;;> pattern])`.
+;;;> pattern])`. The procedure is called for each value that the pattern matches; without a pattern,
+;;;> for every value but those that the runtime asserts about watches, questions and proposals.
 (define (predicate procedure . options) (apply record 'predicate procedure options))
 
 ;;;> Describes a wait for a duration: `(elapsed milliseconds)`. The timer starts when the wait
 ;;;> begins.
 (define (elapsed milliseconds) (record 'elapsed milliseconds))
 
-;;;> Suspends the fiber until the descriptor is satisfied; returns the value that satisfied it.
+;;;> Suspends the fiber until the descriptor is satisfied; returns the value that satisfied it. A
+;;;> descriptor may also be written as data, such as `'(signal ready)`, unless it has a procedure or
+;;;> a pattern.
 (define (await descriptor) (%await descriptor #f))
 
 ;;;> Like `await`, but ignores values from before the call.
@@ -108,9 +120,7 @@
 
 ;;;> Calls a tool and waits for its result; raises a failure as a condition.
 (define (call-tool role capability payload)
-  (let ((tag (generate-request-id! role capability)))
-    (invoke-tool! role capability payload :tag tag)
-    (await (tool-result :tag tag))))
+  (await (tool-result :tag (invoke-tool! role capability payload))))
 
 ;;; Makes a handler of events `(kind captures [handle])` that calls `procedure` with the captures of
 ;;; one kind.

@@ -121,6 +121,7 @@ impl Shadow {
             said: None,
         };
         let mut draft = Draft::new(state, turn.actor, self.names.clone(), lineage);
+        draft.turn = record.header().sequence;
         let performed = perform(&mut draft, turn);
         let changes = changes(&draft.state);
         self.state = draft.state;
@@ -156,8 +157,8 @@ fn perform(draft: &mut Draft, turn: &TurnRecord) -> Result<(), Refusal> {
                 }
             }
         }
-        // A failure without actions ended only the interaction that failed, not the actor.
-        Outcome::Failed { .. } if turn.actions.is_empty() => {
+        // A failure without an exit ended only the interaction that failed, not the actor.
+        Outcome::Failed { .. } if !turn.actions.iter().any(|action| matches!(action, Action::Exit(_))) => {
             if let Some(fiber) = turn.events.iter().find_map(|event| woken(draft, event)) {
                 draft.end_fiber(fiber)?;
             }

@@ -7,11 +7,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use duet_journal::Sequence;
 use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
 use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError, Fields, label_of};
+use crate::model::identity::ActorId;
 
 /// Why the runtime undid a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,30 @@ pub struct Failure {
     pub backtrace: Arc<[Frame]>,
 }
 codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
+
+/// The failure that ended an actor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActorFailure {
+    /// The actor.
+    pub actor: ActorId,
+    /// The role that it played; none for the main program.
+    pub role: Option<String>,
+    /// The turn that failed.
+    pub turn: Sequence,
+    /// Why it failed.
+    pub failure: Failure,
+}
+codec_struct!(ActorFailure "actor-failure" { actor, role, turn, failure });
+
+impl ActorFailure {
+    /// Names the actor for people: its role, or its number.
+    pub fn name(&self) -> String {
+        match &self.role {
+            Some(role) => format!("{role} ({})", self.actor),
+            None => self.actor.to_string(),
+        }
+    }
+}
 
 /// A procedure that was active when a turn failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,10 +109,13 @@ impl Codec for Frame {
 }
 
 impl Failure {
-    /// The kind of failure of a turn that spent more work on garbage collection than on computing.
-    /// The moment when this happens depends on the garbage in the heap, so a replay takes the
-    /// failure from the record.
-    const EXHAUSTED: &str = "memory-exhausted";
+    /// The kind of failure of a turn that spent more work on garbage collection than on computing,
+    /// or after which the run would hold too much memory. The moment when this happens depends on
+    /// the garbage in the heaps, so a replay takes the failure from the record.
+    pub const EXHAUSTED: &str = "memory-exhausted";
+
+    /// The kind of failure of an actor whose live data exceed its limit.
+    pub const OUT_OF_MEMORY: &str = "out-of-memory";
 
     /// The kind of failure of a turn that used a name without a value; the name is the first
     /// irritant.
@@ -97,6 +126,13 @@ impl Failure {
         let message = format!(
             "of the {heap_bytes_max} bytes of memory so few are free that looking for them takes longer than computing"
         );
+        Self::new(Self::EXHAUSTED, message)
+    }
+
+    /// Makes the failure of a turn after which all actors together would hold too much memory.
+    pub(crate) fn run_exhausted(run_bytes_max: u64) -> Self {
+        let message =
+            format!("the actors of the run together hold more than the {run_bytes_max} bytes that it may take");
         Self::new(Self::EXHAUSTED, message)
     }
 
@@ -140,6 +176,16 @@ impl Failure {
             separator = " ";
         }
         text
+    }
+
+    /// Lists the names of the texts in which the failure has places.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        let frames = self.backtrace.iter().filter_map(|frame| match &frame.at {
+            FramePlace::Text { source, .. } => Some(source.as_str()),
+            FramePlace::Unknown | FramePlace::Gone => None,
+        });
+        let origin = self.origin.iter().map(|origin| origin.source.as_str());
+        origin.chain(frames)
     }
 
     /// Says whether the message already names an irritant, as the message about an undefined name

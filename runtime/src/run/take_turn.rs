@@ -10,26 +10,24 @@
 
 use std::mem;
 
-use duet_journal::{BlobHash, ClosedRecord, PackedValue};
+use duet_journal::{BlobHash, ClosedRecord, PackedValue, Sequence};
 
 use crate::action::{Action, Exit};
 use crate::driver::{Effect, EffectKind};
 use crate::gate::{self, Verdict};
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
-use crate::model::identity::{FiberId, RequestId};
+use crate::model::identity::{ActorId, FiberId, RequestId};
 use crate::record::{Outcome, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::exhaustion::{self, Exhaustion};
 use crate::run::source::divergence;
+use crate::state::FAILED;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
 use crate::turn::activation::{Activation, Fault};
 use crate::turn::program::{Bound, NoInstance, Programs};
-
-/// The exit code of an actor that failed.
-const FAILED: u64 = 1;
 
 /// The purpose of running a turn.
 enum Aim {
@@ -91,7 +89,8 @@ impl<P: Programs> Run<P> {
                 let Some(found) = activation.acting() else {
                     return activation.drop_all();
                 };
-                let loaded = self.programs.load(&found.program.value(), &self.genesis.limits)?;
+                let limits = self.genesis.limits.of_actor(found.heap_bytes_max);
+                let loaded = self.programs.load(&found.program.value(), &limits)?;
                 (self.instances.insert(actor, loaded), true)
             }
         };
@@ -105,7 +104,43 @@ impl<P: Programs> Run<P> {
         activation.run(&mut Bound {
             programs: &mut self.programs,
             instance,
-        })
+        })?;
+        match aim {
+            Aim::Take => self.check_memory(actor),
+            Aim::Repeat | Aim::Fail(_) | Aim::Seek(_) => Ok(()),
+        }
+    }
+
+    /// Checks that all actors together hold no more memory than the run may take, without the
+    /// garbage of the others. A replay takes the result from the record.
+    fn check_memory(&mut self, acting: ActorId) -> Result<(), Fault> {
+        let bytes_max = self.genesis.limits.run_bytes_max;
+        self.measure(acting);
+        if self.instances.bytes() <= bytes_max {
+            return Ok(());
+        }
+        for (actor, _) in self.instances.by_size() {
+            // A quarter must be free again, or the next turn would collect again.
+            if self.instances.bytes() <= bytes_max / 4 * 3 {
+                break;
+            }
+            if let Some(instance) = self.instances.get_mut(actor).filter(|_| actor != acting) {
+                self.programs.collect(instance);
+                self.measure(actor);
+            }
+        }
+        if self.instances.bytes() > bytes_max {
+            return Err(Failure::run_exhausted(bytes_max).into());
+        }
+        Ok(())
+    }
+
+    /// Measures an actor's instance.
+    pub(super) fn measure(&mut self, actor: ActorId) {
+        if let Some(instance) = self.instances.get(actor) {
+            let bytes = self.programs.bytes(instance);
+            self.instances.note_bytes(actor, bytes);
+        }
     }
 
     /// Passes the actions through the gate and packs the record. A failure undoes them and ends the
@@ -118,7 +153,10 @@ impl<P: Programs> Run<P> {
         };
         let fuel = activation.turn.fuel;
         exhaustion::note(&mut fault, fuel);
+        // A replay of an exhausted turn does not run it, so it cannot know the newest event.
+        let newest = activation.newest_event().filter(|_| !fault.failure.is_exhaustion());
         self.undo(activation);
+        activation.note_taken(newest);
         match self.interaction(&activation.turn, fault.interaction) {
             Some(fiber) => self.give_up(activation, fiber)?,
             None => self.crash(activation, &fault.failure)?,
@@ -252,6 +290,8 @@ impl<P: Programs> Run<P> {
     /// Begins a draft, and moves the state into it.
     fn begin(&mut self, activation: &mut Activation) {
         activation.draft.actor = activation.turn.actor;
+        let next = self.head.and_then(|tip| tip.sequence.next());
+        activation.draft.turn = next.unwrap_or(Sequence::FIRST);
         mem::swap(&mut self.state, &mut activation.draft.state);
         activation.draft.state.begin_turn();
     }

@@ -23,8 +23,51 @@ use crate::turn::task::Wanted;
 /// The labels of patterns, which are descriptors themselves.
 const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];
 
+/// The names of descriptors that a list of data can have.
+const NAMES: [&str; 5] = ["signal", "record", "tool-result", "user-input", "elapsed"];
+
+/// Returns whether a list is a descriptor written as data, such as `'(signal ready)`, and not a list
+/// of descriptors.
+pub(super) fn is_datum(call: &Call<'_>, list: Value) -> bool {
+    let heap = &call.instance.heap;
+    list.is_pair() && heap.is_symbol(heap.car(list))
+}
+
+/// Returns the elements of a list; nothing if it does not end like one.
+fn elements(call: &Call<'_>, mut list: Value) -> Option<Vec<Value>> {
+    let mut elements = Vec::new();
+    while list.is_pair() {
+        if elements.len() > DATUM_LENGTH_MAX {
+            return None;
+        }
+        elements.push(call.instance.heap.car(list));
+        list = call.instance.heap.cdr(list);
+    }
+    (list == Value::NIL).then_some(elements)
+}
+
+/// The maximum length of a descriptor that is a list; a longer one is none, or goes in a circle.
+const DATUM_LENGTH_MAX: usize = 16;
+
+/// Reads a descriptor that is written as data.
+fn read_datum(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fault> {
+    let parts = elements(call, descriptor).ok_or_else(|| malformed(descriptor))?;
+    let (name, fields) = parts.split_first().ok_or_else(|| malformed(descriptor))?;
+    let name = call.instance.heap.symbol_name(*name);
+    if !NAMES.contains(&name.as_str()) {
+        return Err(malformed(descriptor));
+    }
+    match (name.as_str(), fields) {
+        ("record", [label, options @ ..]) => field_wait(call, *label, options, descriptor),
+        (name, fields) => named(call, (name, fields), descriptor)?.ok_or_else(|| malformed(descriptor)),
+    }
+}
+
 /// Reads a descriptor; a question to the person is asked at once.
 pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fault> {
+    if is_datum(call, descriptor) {
+        return read_datum(call, descriptor);
+    }
     let heap = &call.instance.heap;
     if !heap.is_kind(descriptor, Kind::Record) || !heap.is_labelled(descriptor) {
         return Err(malformed(descriptor));
@@ -38,15 +81,25 @@ pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fau
     } else {
         String::new()
     };
-    match (name.as_str(), fields.as_slice()) {
-        ("signal", [signal, options @ ..]) => signal_wait(call, *signal, options, descriptor),
-        ("tool-result", options) => tool_result(call, options, descriptor),
-        ("user-input", options) => user_input(call, options, descriptor),
-        ("elapsed", [delay]) => elapsed(call, *delay, descriptor),
-        ("predicate", [procedure, options @ ..]) => predicate(call, *procedure, options, descriptor),
-        (name, _) if PATTERN_LABELS.contains(&name) => Ok(Wanted::Matching(whole(call.pattern(descriptor)?))),
-        (_, options) => field_wait(call, label, options, descriptor),
+    if let Some(wanted) = named(call, (&name, &fields), descriptor)? {
+        return Ok(wanted);
     }
+    if PATTERN_LABELS.contains(&name.as_str()) {
+        return Ok(Wanted::Matching(whole(call.pattern(descriptor)?)));
+    }
+    field_wait(call, label, &fields, descriptor)
+}
+
+/// Reads a descriptor that has its own name; `None` if it has none of them.
+fn named(call: &mut Call<'_>, (name, fields): (&str, &[Value]), descriptor: Value) -> Result<Option<Wanted>, Fault> {
+    Ok(Some(match (name, fields) {
+        ("signal", [signal, options @ ..]) => signal_wait(call, *signal, options, descriptor)?,
+        ("tool-result", options) => tool_result(call, options, descriptor)?,
+        ("user-input", options) => user_input(call, options, descriptor)?,
+        ("elapsed", [delay]) => elapsed(call, *delay, descriptor)?,
+        ("predicate", [procedure, options @ ..]) => predicate(call, *procedure, options, descriptor)?,
+        _ => return Ok(None),
+    }))
 }
 
 fn malformed(descriptor: Value) -> Fault {

@@ -35,7 +35,12 @@ impl SchemePrograms {
         self.templates.give_up();
         if task == Task::Boot {
             let has_begun = self.begin_program(actor, turn)?;
-            return Ok((!has_begun).then_some(End::Finished { is_true: true }));
+            let end = if actor.entity.is_some() {
+                End::Failed(Failure::new("no-program", "the entity's procedure has no value"))
+            } else {
+                End::Finished { is_true: true }
+            };
+            return Ok((!has_begun).then_some(end));
         }
         let Self { machine, code, .. } = self;
         let instance = &mut actor.instance;

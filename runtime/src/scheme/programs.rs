@@ -12,7 +12,7 @@ use duet_journal::{Blob, BlobHash};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::core::Unit;
-use duet_kernel::datum::Name;
+use duet_kernel::datum::{Name, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::heap::{self, HeapFull, RootId};
@@ -198,6 +198,14 @@ pub(super) fn heap_limits(limits: &Limits) -> heap::Limits {
 impl Programs for SchemePrograms {
     type Instance = SchemeActor;
 
+    fn text(&self, name: &str) -> Option<Arc<str>> {
+        let expander = self.expander();
+        let texts = (0..).map_while(|number| expander.source(SourceId(number)));
+        // Of texts that were typed and could not be used, the newest has the name.
+        let named = texts.filter(|text| text.name == name).last();
+        named.map(|text| Arc::clone(&text.text))
+    }
+
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {
         Ok(SchemeActor {
             instance: Box::new(Instance::new(heap_limits(limits))),
@@ -254,6 +262,23 @@ impl Programs for SchemePrograms {
         }
     }
 
+    fn bytes(&self, actor: &SchemeActor) -> u64 {
+        let heap = &actor.instance.heap;
+        // A compacted heap holds little besides what it shares with others.
+        if heap.is_compacted() {
+            0
+        } else {
+            8 * heap.statistics().words_used as u64
+        }
+    }
+
+    fn collect(&mut self, actor: &mut SchemeActor) {
+        let heap = &mut actor.instance.heap;
+        if !heap.is_compacted() {
+            heap.collect_major(&mut [], &self.code);
+        }
+    }
+
     fn compact(&mut self, actor: &mut SchemeActor) {
         actor.instance.heap.compact(&self.code);
     }
@@ -267,7 +292,7 @@ impl Programs for SchemePrograms {
         let end = end.and_then(|end| self.settle(actor, turn, end));
         let end = end.unwrap_or_else(|Fault| {
             self.machine.clear(&mut actor.instance);
-            End::Failed(Failure::new("out-of-memory", "the memory limit is reached"))
+            End::Failed(Failure::new(Failure::OUT_OF_MEMORY, "the memory limit is reached"))
         });
         if matches!(end, End::Failed(_)) {
             self.machine.clear(&mut actor.instance);

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use duet_journal::{BlobHash, RecordHash};
+use duet_journal::{BlobHash, RecordHash, Sequence};
 use smallvec::SmallVec;
 
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, RequestId, WaitId};
@@ -47,6 +47,8 @@ pub struct Draft {
     pub state: Box<RunState>,
     /// The actor that takes the turn.
     pub actor: ActorId,
+    /// The position that the turn's record will have.
+    pub turn: Sequence,
     /// The events that the turn sends.
     pub outbox: Outbox,
     /// The names of things that leave the run as text.
@@ -94,6 +96,7 @@ impl Draft {
         Self {
             state,
             actor,
+            turn: Sequence::FIRST,
             outbox: Outbox::default(),
             names,
             lineage,

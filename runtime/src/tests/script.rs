@@ -393,6 +393,8 @@ impl ScriptInstance {
             "watched-actor" => {
                 let (hook, program) = second.split_once(' ').expect("watched-actor name procedure program");
                 let newborn = Newborn {
+                    role: first.to_owned(),
+                    heap_bytes_max: None,
                     program: program.to_owned().encode(),
                     manifest: Manifest::of(&["*"]),
                     link: None,
@@ -404,6 +406,8 @@ impl ScriptInstance {
             "actor" => {
                 let manifest = Manifest::of(&second.split_whitespace().collect::<Vec<_>>());
                 let newborn = Newborn {
+                    role: first.to_owned(),
+                    heap_bytes_max: None,
                     program: first.to_owned().encode(),
                     manifest,
                     link: Some(turn.facet()),

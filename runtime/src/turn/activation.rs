@@ -15,9 +15,9 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
+use crate::action::{Action, Exit, ReportFailure, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::model::failure::{Failure, Origin};
+use crate::model::failure::{ActorFailure, Failure, Origin};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
 use crate::model::limits::Limits;
 use crate::record::TurnRecord;
@@ -37,6 +37,8 @@ pub struct Activation {
     pub(crate) turn: TurnRecord,
     /// The number of events that were delivered.
     heard: usize,
+    /// The position of the event whose handler failed; with it the handler took what it was told.
+    taken: Option<usize>,
     /// The jobs before the next event, as a stack.
     jobs: SmallVec<[Job; 1]>,
     /// The jobs after the last event, in order.
@@ -118,6 +120,7 @@ impl Activation {
             draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
             turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
             heard: 0,
+            taken: None,
             jobs: SmallVec::new(),
             later: VecDeque::new(),
             current: None,
@@ -141,6 +144,7 @@ impl Activation {
             draft,
             turn,
             heard,
+            taken,
             jobs,
             later,
             current,
@@ -158,7 +162,7 @@ impl Activation {
         if later.capacity() > 0 {
             *later = VecDeque::new();
         }
-        (*heard, *current, *is_pure) = (0, None, false);
+        (*heard, *taken, *current, *is_pure) = (0, None, None, false);
         (*fuel, *handler_fuel) = (0, limits.turn_fuel);
         (*search, *is_memory_counted) = (None, false);
     }
@@ -193,6 +197,17 @@ impl Activation {
     /// Returns the source position of the sought action, if it is known.
     pub(crate) fn found(&self) -> Option<Origin> {
         self.search.as_ref()?.found.clone()
+    }
+
+    /// Returns the position of the newest event that was delivered.
+    pub(crate) fn newest_event(&self) -> Option<usize> {
+        self.heard.checked_sub(1)
+    }
+
+    /// Notes the event whose handler failed. The actor's own failure stands for the failure that
+    /// this event may have told it of.
+    pub(crate) fn note_taken(&mut self, position: Option<usize>) {
+        self.taken = position;
     }
 
     /// Returns the acting actor, if it lives.
@@ -232,7 +247,8 @@ impl Activation {
     }
 
     /// Ends the turn of an actor that has no instance: drops all its events, but answers those who
-    /// wait for the actor to catch up, because nothing is left that it could handle.
+    /// wait for the actor to catch up, because nothing is left that it could handle, and reports
+    /// the failures that the actor would have been told of.
     pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
         let positions = (0..).zip(&self.turn.events);
         let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
@@ -254,18 +270,28 @@ impl Activation {
         first.chain(unheard).chain(std::mem::take(&mut self.later)).collect()
     }
 
-    /// Drops all remaining jobs, but answers those who wait for the actor to catch up.
+    /// Drops all remaining jobs, but answers those who wait for the actor to catch up, and reports
+    /// the failures that the actor would have been told of.
     pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
         for job in self.take_pending() {
-            if let Job::Deliver {
-                event: Event::Sync { from, fiber },
-                ..
-            } = job
-            {
-                self.perform(Synced { to: from, fiber }).map_err(failure)?;
+            let Job::Deliver { position, event } = job else {
+                continue;
+            };
+            match event {
+                Event::Sync { from, fiber } => self.perform(Synced { to: from, fiber }).map_err(failure)?,
+                Event::Ended {
+                    failed: Some(failed), ..
+                } if usize::try_from(position).ok() != self.taken => self.report(failed)?,
+                _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Reports a failure that no actor takes.
+    fn report(&mut self, failed: ActorFailure) -> Result<(), Failure> {
+        let request = self.draft.state.counters.request();
+        self.perform(ReportFailure { request, failed }).map_err(failure)
     }
 
     /// Performs one action and lists it.
@@ -382,6 +408,7 @@ impl Activation {
                 return self.perform(sync).map_err(failure);
             }
             Until::Yielded => Pause::Asked {},
+            Until::Woken => Pause::Sleep {},
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},
@@ -512,22 +539,43 @@ impl Activation {
         self.clear_jobs()
     }
 
-    /// Replaces all remaining jobs with stopping the actor's facets and ending it, and then answers
-    /// those who wait for it to catch up.
+    /// Replaces all remaining jobs with stopping the actor's facets and ending it, and then with
+    /// what [`clear_jobs`](Self::clear_jobs) does.
     fn end_next(&mut self, root: FacetId, code: u64) {
-        let is_sync = |job: &Job| matches!(job, Job::Deliver { event, .. } if matches!(event, Event::Sync { .. }));
-        let syncs = self.take_pending().into_iter().rev().filter(is_sync);
-        self.jobs = syncs.chain([Job::Exit { code }, Job::Stop(root)]).collect();
+        let events = self.take_pending().into_iter().rev();
+        let events = events.filter(|job| matches!(job, Job::Deliver { .. }));
+        self.jobs = events.chain([Job::Exit { code }, Job::Stop(root)]).collect();
     }
 
-    /// Ends the actor and calls its exit hooks with its outcome. A hook that fails is logged and
-    /// does not prevent the end.
+    /// Returns the failure of the acting actor, unless another actor is told of it.
+    ///
+    /// Only the procedure that the spawner gave takes a failure. The actor's own exit hooks do not,
+    /// because they tidy up after it, whatever its end.
+    fn untaken(&self, exit: &Exit) -> Result<Option<ActorFailure>, Failure> {
+        let Some(why) = &exit.failure else { return Ok(None) };
+        let draft = &self.draft;
+        let actor = draft.acting().map_err(failure)?;
+        let is_told = draft.state.monitor_of(draft.actor).is_some();
+        Ok((!is_told).then(|| ActorFailure {
+            actor: draft.actor,
+            role: actor.role.as_deref().map(str::to_owned),
+            turn: draft.turn,
+            failure: why.clone(),
+        }))
+    }
+
+    /// Ends the actor, reports a failure that no actor takes, and calls the exit hooks with the
+    /// actor's outcome. A hook that fails is logged and does not prevent the end.
     fn end(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
+        let untaken = self.untaken(&exit)?;
         let actor = self.draft.acting().map_err(failure)?;
         let root = actor.root;
         let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
         let outcome = Argument::Ended(exit.code, exit.failure.clone());
         self.perform(exit).map_err(failure)?;
+        if let Some(failed) = untaken {
+            self.report(failed)?;
+        }
         for procedure in hooks {
             let argument = Some(outcome.clone());
             self.current = Some(self.handler_fiber(root));

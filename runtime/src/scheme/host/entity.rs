@@ -32,10 +32,12 @@ host_procedures! {
     /// Spawns an actor that plays `role`: it calls the role's procedure with the value of
     /// `:config`, by default `#f`. It ends with the current facet, with the facet given by `:link`,
     /// or by itself only, with `:link #f`. `:grants`, a list of names, says what it may do, by
-    /// default all that this actor may. `:on-exit` is called with what became of it, when it has
-    /// ended: `#f`, or a condition if it failed. Returns the actor. Fails with `unknown-role`, and
-    /// with `capability-denied` without `spawn`.
-    "spawn-entity!" "role [:config value] [:link facet] [:grants names] [:on-exit procedure]" [1, 9] => spawn;
+    /// default all that this actor may. `:memory-limit`, a number of bytes, limits its heap, by
+    /// default to the limit of this actor, which is the maximum. `:on-exit` is called with what
+    /// became of it, when it has ended: `#f`, or a condition if it failed; without it, a failure is
+    /// reported as the run's. Returns the actor. Fails with `unknown-role`, and with
+    /// `capability-denied` without `spawn`.
+    "spawn-entity!" "role [:config value] [:link facet] [:grants names] [:memory-limit bytes] [:on-exit procedure]" [1, 11] => spawn;
 
     /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
     /// the role's procedure.
@@ -81,11 +83,13 @@ fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let heap = &call.instance.heap;
     let globals = heap.register(Register::Globals);
     let is_it = |number: usize| number < heap.object_length(globals) && heap.field(globals, number) == procedure;
-    let mut names = (0..).zip(call.code.globals()).filter(|(number, _)| is_it(*number));
-    let Some((_, name)) = names.find(|(_, name)| entity::is_library(&name.library)) else {
-        let message =
-            "register-entity!: the procedure must be defined at the top level of a library, where a new actor finds it";
-        return Err(Fault::condition_of("bad-entity", message, vec![procedure]));
+    let names: Vec<&GlobalName> = (0..)
+        .zip(call.code.globals())
+        .filter_map(|(number, name)| is_it(number).then_some(name))
+        .collect();
+    let Some(name) = names.iter().find(|name| entity::is_library(&name.library)) else {
+        let message = unreachable_entity(names.first().map(|name| name.name.as_str()));
+        return Err(Fault::condition_of("bad-entity", &message, vec![procedure]));
     };
     let class = EntityClass {
         library: name.library.as_str().to_owned(),
@@ -95,14 +99,27 @@ fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
     DONE
 }
 
+/// Says why a new actor cannot find a procedure, and where it has to be defined.
+fn unreachable_entity(name: Option<&str>) -> String {
+    let why = match name {
+        Some(name) => format!("`{name}` is defined in the program, which a new actor does not evaluate"),
+        None => "a new actor finds a procedure only by its name at the top level of a library".to_owned(),
+    };
+    let name = name.unwrap_or("name");
+    format!(
+        "register-entity!: {why}; define it in a library, which may stand before the program in the same file: \
+         (define-library (entities) (export {name}) (import (duet base) (duet dataspace)) (begin (define ({name} config) …)))"
+    )
+}
+
 fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let role = role(call)?;
     let options = call.options(
         call.arguments.get(1..).unwrap_or_default(),
-        ["config", "link", "grants", "on-exit"],
+        ["config", "link", "grants", "memory-limit", "on-exit"],
     );
-    let expected = "`:config`, `:link`, `:grants` or `:on-exit`, each followed by a value";
-    let [config, link, grants, on_end] = options.ok_or_else(|| call.wrong_type(1, expected))?;
+    let expected = "`:config`, `:link`, `:grants`, `:memory-limit` or `:on-exit`, each followed by a value";
+    let [config, link, grants, memory, on_end] = options.ok_or_else(|| call.wrong_type(1, expected))?;
     let class = call.turn.entity_class(&role)?;
     let config = call.leave(config.unwrap_or(Value::FALSE))?;
     let link = match link {
@@ -117,6 +134,7 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         None => call.turn.manifest(),
         Some(names) => manifest(call, names)?,
     };
+    let heap_bytes_max = memory.map(|bytes| memory_limit(call, bytes)).transpose()?;
     call.require(SPAWN)?;
     let on_end = match on_end {
         Some(procedure) if !call.is_procedure(procedure) => {
@@ -126,12 +144,24 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         None => None,
     };
     let actor = call.turn.spawn_actor(Newborn {
+        role,
         program: entity::program(&class, config),
         manifest,
+        heap_bytes_max,
         link,
         on_end,
     })?;
     call.refer(Class::Actor, actor.0)
+}
+
+/// Reads the limit of a new actor's heap.
+fn memory_limit(call: &Call<'_>, bytes: Value) -> Result<u64, Fault> {
+    let own = call.turn.heap_bytes_max();
+    let given = bytes.as_fixnum().and_then(|bytes| u64::try_from(bytes).ok());
+    given.filter(|bytes| (1..=own).contains(bytes)).ok_or_else(|| {
+        let message = format!("spawn-entity!: `:memory-limit` takes a number of bytes up to {own}, this actor's limit");
+        Fault::condition_of("bad-memory-limit", &message, vec![bytes])
+    })
 }
 
 fn manifest(call: &Call<'_>, names: Value) -> Result<Manifest, Fault> {

@@ -17,6 +17,7 @@ use super::capability::pass;
 use crate::action::write;
 use crate::capability::Authority;
 use crate::driver::Stream;
+use crate::model::codec::Codec;
 use crate::model::identity::CapabilityId;
 use crate::scheme::convert::{self, Class};
 use crate::turn::activation::Activation;
@@ -36,9 +37,11 @@ host_procedures! {
     /// payload pass.
     "invoke-tool!" "role capability payload [:tag tag]" [3, 5] => invoke_tool;
 
-    /// A text that no other call in this run returns, and that a replay returns again.
+    /// A text that no other call in this run returns, and that a replay returns again. The turn's
+    /// record says for which property of which role it was drawn.
     "generate-request-id!" "role property" [2, 2] => |call| {
-        let name = call.turn.generate_request_id()?;
+        let (role, property) = (call.datum(0)?, call.datum(1)?);
+        let name = call.turn.generate_request_id(role, property)?;
         call.string(&name)
     };
 
@@ -91,11 +94,34 @@ host_procedures! {
     /// Returns the seconds since 1970 by the clock of the world; a replay returns the same.
     "current-second" "" [0, 0] => |call| call_tool(call, "clock/second", IOValue::new(false));
 
+    /// Milliseconds since 1970, as the clock of the world says when it is asked; a replay is told
+    /// the same. The fiber waits for the answer, so the turn ends. Fails with `capability-denied`
+    /// without `clock/millisecond`, which every main program has.
+    "current-time" "" [0, 0] => |call| call_tool(call, "clock/millisecond", IOValue::new(false));
+
+    /// With an exact integer, one from 0 to below it, each as likely as the others; without, a real
+    /// number from 0 to below 1. The world draws it when it is asked; a replay is told the same.
+    /// The fiber waits for the answer, so the turn ends. Fails with `capability-denied` without
+    /// `chance/*`, which every main program has.
+    "random" "[below]" [0, 1] => random;
+
     /// Returns the jiffies since some moment by the clock of the world; a replay returns the same.
     "current-jiffy" "" [0, 0] => |call| call_tool(call, "clock/jiffy", IOValue::new(false));
 
     /// How many jiffies a second has.
     "jiffies-per-second" "" [0, 0] => |_| Ok(Reply::Value(Value::small(1_000_000)));
+}
+
+fn random(call: &mut Call<'_>) -> Result<Reply, Fault> {
+    if call.arguments.is_empty() {
+        return call_tool(call, "chance/real", IOValue::new(false));
+    }
+    let below = call.argument(0).as_fixnum().and_then(|below| u64::try_from(below).ok());
+    let below = below.filter(|below| *below > 0);
+    let below = below.ok_or_else(|| call.wrong_type(0, "an exact integer above 0"))?;
+    let payload = [(IOValue::symbol("below"), below.encode())];
+    let payload: preserves::Map<IOValue, IOValue> = payload.into_iter().collect();
+    call_tool(call, "chance/integer", IOValue::new(payload))
 }
 
 fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {

@@ -9,8 +9,9 @@ use preserves::{IOValue, Value, ValueImpl};
 
 use super::{Activation, Job};
 use crate::action::{
-    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, InvokeTool, Log, Message, Observe, Pass, Progress,
-    Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
+    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, GenerateRequestId, InvokeTool, Log, Message,
+    Observe, Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer,
+    Unobserve, Wake, Write,
 };
 use crate::capability::{Authority, Caveat};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -45,6 +46,12 @@ impl Activation {
     /// Returns whether the running fiber is a main program.
     pub fn is_main(&self) -> bool {
         self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
+    }
+
+    /// Returns the maximum size of the acting actor's heap in bytes.
+    pub fn heap_bytes_max(&self) -> u64 {
+        let own = self.draft.acting().ok().and_then(|actor| actor.heap_bytes_max);
+        self.limits.of_actor(own).heap_bytes_max
     }
 
     /// Returns the manifest of the acting actor.
@@ -265,6 +272,7 @@ impl Activation {
     /// # Errors
     /// [`Refusal::NoFacet`].
     pub fn spawn_actor(&mut self, newborn: Newborn) -> Result<ActorId, Refusal> {
+        let own_bytes_max = self.draft.acting()?.heap_bytes_max;
         let counters = &mut self.draft.state.counters;
         let (actor, root) = (counters.actor(), counters.facet());
         let monitor = newborn.on_end.map(|_| self.facet());
@@ -272,9 +280,11 @@ impl Activation {
         self.perform(SpawnActor {
             actor,
             root,
+            role: newborn.role,
             link: newborn.link,
             monitor,
             program: newborn.program,
+            heap_bytes_max: newborn.heap_bytes_max.or(own_bytes_max),
             manifest: newborn.manifest,
         })?;
         Ok(actor)
@@ -495,16 +505,36 @@ impl Activation {
         Ok(request)
     }
 
-    /// Draws a unique text, such as a request id, for the program's own use.
+    /// Draws a unique text, such as a request id, for a use of a role.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
-    pub fn generate_request_id(&mut self) -> Result<String, Refusal> {
+    pub fn generate_request_id(&mut self, role: IOValue, property: IOValue) -> Result<String, Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
         }
         let request = self.draft.state.counters.request();
-        Ok(self.name("request", request.0))
+        let text = self.name("request", request.0);
+        self.perform(GenerateRequestId {
+            request,
+            role,
+            property,
+            text: text.clone(),
+        })?;
+        Ok(text)
+    }
+
+    /// Returns the running fiber, for [`wake`](Self::wake).
+    pub fn fiber(&self) -> FiberId {
+        self.current.map_or(FiberId(0), |current| current.fiber)
+    }
+
+    /// Lets a fiber of this actor continue that parked [`Until::Woken`](crate::turn::task::Until).
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn wake(&mut self, fiber: FiberId) -> Result<(), Refusal> {
+        self.perform(Wake { fiber })
     }
 
     /// Finds this actor's newest tool call with a tag whose result is not consumed.
