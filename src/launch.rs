@@ -21,6 +21,7 @@ use duet_runtime::model::codec::{Codec, Fields, record};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
+use duet_runtime::scheme::grants;
 
 use crate::datum::{list, symbol};
 use crate::error::CommandError;
@@ -91,12 +92,12 @@ pub(crate) struct Launch {
 }
 
 /// The entries of a manifest file.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 struct ManifestFile {
     program: Option<String>,
     /// The position, from 1, of the argument that names the workspace.
     workspace: Option<usize>,
-    tools: Vec<String>,
+    tools: Manifest,
     hosts: Vec<String>,
     secrets: Vec<String>,
     memory_limit: Option<u64>,
@@ -119,16 +120,14 @@ impl Launch {
             .as_ref()
             .map_or_else(|| named.to_owned(), |file| named.join(file));
         let (text, warnings) = read_program(&path)?;
-        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
-        capabilities.extend(grant.tools.iter().map(String::as_str));
+        let mut manifest = grant.tools;
+        manifest.extend(ALWAYS.iter().map(|name| (*name).to_owned()));
         if !is_folder {
-            capabilities.extend(PLAIN_VARIABLES);
-            capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
+            manifest.extend(of_single_file(workspace));
         }
         let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
         let root = workspace.or(by_argument.map(Path::new));
         let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
-        let manifest = Manifest::of(&capabilities);
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
@@ -139,7 +138,7 @@ impl Launch {
             warnings,
             arguments,
             workspace,
-            manifest,
+            manifest: manifest.of_main(),
             is_folder,
             memory_limit: grant.memory_limit,
             hosts: grant.hosts,
@@ -153,9 +152,8 @@ impl Launch {
     /// # Errors
     /// If the workspace cannot be used.
     pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&Path>) -> Result<Self, CommandError> {
-        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
-        capabilities.extend(PLAIN_VARIABLES);
-        capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
+        let mut manifest = Manifest::of(&ALWAYS);
+        manifest.extend(of_single_file(workspace));
         let root = workspace.unwrap_or(Path::new("."));
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
@@ -167,7 +165,7 @@ impl Launch {
             stem: name.to_owned(),
             arguments: Vec::new(),
             workspace,
-            manifest: Manifest::of(&capabilities),
+            manifest: manifest.of_main(),
             is_folder: false,
             memory_limit: None,
             hosts: Vec::new(),
@@ -194,7 +192,7 @@ impl Launch {
             .double
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
-        self.manifest.0.extend(http.into_iter().chain(secrets).chain(doubles));
+        self.manifest.extend(http.into_iter().chain(secrets).chain(doubles));
     }
 
     /// The limits of the run. Without a choice of the person, they follow from this machine, and
@@ -217,6 +215,12 @@ impl Launch {
             .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
+}
+
+/// What a single file is granted besides.
+fn of_single_file(workspace: Option<&Path>) -> impl Iterator<Item = String> {
+    let files = workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice());
+    PLAIN_VARIABLES.iter().chain(files).map(|name| (*name).to_owned())
 }
 
 /// The directory that a file is in.
@@ -390,8 +394,7 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
             ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
             ("tools", names) => {
                 for name in names {
-                    let name = symbol(datum, *name).ok_or("a tool is named by a symbol, such as workspace/read")?;
-                    grant.tools.push(name.to_owned());
+                    grants::add(&mut grant.tools, datum, *name).map_err(|error| error.to_string())?;
                 }
             }
             ("hosts", names) => {
@@ -502,7 +505,7 @@ mod tests {
         let grant = ManifestFile {
             program: Some("a.scm".to_owned()),
             workspace: Some(2),
-            tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
+            tools: Manifest::of(&["workspace/read", "process/run"]),
             hosts: vec!["a.example:80".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
             memory_limit: Some(64 << 20),
@@ -513,6 +516,14 @@ mod tests {
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
+        check(
+            r#"((program "a.scm") (tools dataspace/asert))"#,
+            Err("`dataspace/asert` is none of dataspace/observe, dataspace/assert, dataspace/message, dataspace/*"),
+        );
+        check(
+            r#"((program "a.scm") (tools 7))"#,
+            Err("a grant is a name, or a right with patterns such as (dataspace/observe (pattern (job $_)))"),
+        );
         check(
             r#"((program "../a.scm"))"#,
             Err("the program is a string: the path of a file in this folder"),

@@ -200,7 +200,7 @@ pub enum DiagnosticKind {
         /// The reason.
         reason: String,
     },
-    /// A module needs a capability that the program is not granted.
+    /// A module needs a capability that its importer was not granted.
     NotGranted {
         /// The module.
         module: Name,
@@ -307,7 +307,7 @@ impl Diagnostic {
                 ..
             } => Some("does a loop in it never end?".to_owned()),
             DiagnosticKind::NotGranted { capability, .. } => Some(format!(
-                "name `{capability}` in the program's manifest, if the module may have it"
+                "name `{capability}` in the program's manifest, or in the `:grants` of the entity, if the module may have it"
             )),
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
@@ -388,10 +388,7 @@ impl fmt::Display for DiagnosticKind {
             Self::DuplicateExport { name } => write!(f, "`{name}` is exported twice with different meanings"),
             Self::SourceUnavailable { name, reason } => write!(f, "cannot read {name}: {reason}"),
             Self::NotGranted { module, capability } => {
-                write!(
-                    f,
-                    "{module} needs the capability `{capability}`, which this program is not granted"
-                )
+                write!(f, "{module} needs the capability `{capability}`, which was not granted")
             }
             Self::NoClauseHolds => write!(f, "no clause of this `cond-expand` holds"),
             Self::WrongArgumentCount {

@@ -495,7 +495,7 @@ pub(crate) fn initial_state(genesis: &Genesis) -> Result<RunState, RunError> {
     let (actor, root) = (state.counters.actor(), state.counters.facet());
     debug_assert_eq!(actor, MAIN, "the main program is the first actor");
     let program = Fact::new(genesis.program.clone())?;
-    let main = Actor::new(program, genesis.manifest.clone(), None, root);
+    let main = Actor::new(program, genesis.manifest.clone().of_main(), None, root);
     state.actors.insert(actor, main);
     state.queue.push_back(Batch {
         to: actor,

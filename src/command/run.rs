@@ -26,6 +26,10 @@ use crate::world_options::WorldArguments;
 ///    (secrets PIN)
 ///    (memory-limit "512M"))
 ///
+/// The tools are all capabilities of the program beside those that every program has. If they name
+/// a right in the dataspace, such as dataspace/observe or (dataspace/assert (pattern (job _))), the
+/// program has only the rights that they name.
+///
 /// Duet looks for a library in the standard library, then beside the program, then in the folders
 /// that the variable DUET_LIBRARY_PATH lists.
 ///

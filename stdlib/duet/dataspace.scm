@@ -38,7 +38,8 @@
 
 ;;;> Suspends the fiber until the descriptor is satisfied; returns the value that satisfied it. A
 ;;;> descriptor may also be written as data, such as `'(signal ready)`, unless it has a procedure or
-;;;> a pattern.
+;;;> a pattern. A pattern, signal, record or predicate needs the right `dataspace/observe` for all
+;;;> that it matches.
 (define (await descriptor) (%await descriptor #f))
 
 ;;;> Like `await`, but ignores values from before the call.
@@ -109,8 +110,8 @@
 
 ;;;> Lets an entity play `role` inside this actor, in a facet of its own: `(attach-entity! role
 ;;;> [:config value] [:facet parent])`. Its procedure is called in this turn, after the current
-;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, and with `already-attached`
-;;;> while another entity inside this actor plays the role.
+;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, with `capability-denied` without
+;;;> `spawn`, and with `already-attached` while another entity inside this actor plays the role.
 (define (attach-entity! role . options)
   (let* ((parent (%option options ':facet #f))
          (config (%option options ':config #f))

@@ -107,7 +107,8 @@ impl Expander {
     /// `files` are its text and its included texts, by path. Returns nothing for a library with
     /// procedural macros, which cannot be stored.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
-        let library = self.libraries.get(name)?;
+        // The stored form has no place for what a module needs.
+        let library = self.libraries.get(name).filter(|library| library.needs.is_empty())?;
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
@@ -258,6 +259,7 @@ impl UnitExpander<'_> {
             Library {
                 exports,
                 imports: ahead.imports,
+                needs: Vec::new(),
                 is_on_demand: ahead.is_on_demand,
                 scope: None,
             },

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::unit::UnitExpander;
-use super::{KERNEL_LIBRARY, LibraryName};
+use super::{KERNEL_LIBRARY, LibraryName, Requirement};
 use crate::datum::{Name, Node};
 use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind, similar_names};
 use crate::number::Number;
@@ -226,7 +226,46 @@ impl UnitExpander<'_> {
         if !self.module.imports.contains(&name) {
             self.module.imports.push(name.clone());
         }
-        Ok(self.session.libraries.get(&name).map(|library| library.exports.clone()))
+        let Some(library) = self.session.libraries.get(&name) else {
+            return Ok(None);
+        };
+        if library.needs.is_empty() {
+            return Ok(Some(library.exports.clone()));
+        }
+        let (needs, exports) = (library.needs.clone(), library.exports.clone());
+        let is_granted = self.are_granted(&needs, place);
+        Ok(is_granted.then_some(exports))
+    }
+
+    /// Says whether the importer has all capabilities that a library needs; reports those that it
+    /// lacks.
+    fn are_granted(&mut self, needs: &[Requirement], place: Syntax) -> bool {
+        let mut are_granted = true;
+        for need in needs {
+            self.need(need.clone());
+            if self.libraries.grants(need.capability.as_str()) {
+                continue;
+            }
+            let kind = DiagnosticKind::NotGranted {
+                module: need.module.clone(),
+                capability: need.capability.clone(),
+            };
+            let failure = self.failure(place, kind);
+            self.report(failure);
+            are_granted = false;
+        }
+        if !are_granted {
+            // The names of the library would be further errors.
+            self.abandon();
+        }
+        are_granted
+    }
+
+    /// Notes a capability that this module needs, itself or by what it imports.
+    pub(super) fn need(&mut self, requirement: Requirement) {
+        if !self.module.needs.contains(&requirement) {
+            self.module.needs.push(requirement);
+        }
     }
 
     pub(super) fn load(&mut self, library: &LibraryName, place: Syntax) -> Result<(), FormError> {

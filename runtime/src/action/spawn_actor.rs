@@ -2,8 +2,9 @@
 //! roles that the acting actor knows.
 
 use preserves::IOValue;
+use smallvec::smallvec;
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs};
 use crate::codec_struct;
 use crate::model::identity::{ActorId, FacetId, Resource};
 use crate::model::manifest::Manifest;
@@ -68,8 +69,10 @@ impl Act for SpawnActor {
             .fold(Claims::default(), |claims, facet| claims.using(Resource::Facet(facet)))
             .making(Resource::Actor(self.actor))
             .making(Resource::Facet(self.root))
-            .needing(CAPABILITY)
-            .granting(self.manifest.clone())
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        smallvec![Need::of(CAPABILITY), Need::Manifest(&self.manifest)]
     }
 
     fn show(&self) -> String {

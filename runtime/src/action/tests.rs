@@ -85,6 +85,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "report-failure worker (actor 2), error: broke",
         ),
         ("<log 1 \"text\">", "log \"text\""),
+        ("<note 1 \"text\">", "note \"text\""),
         (
             "<invoke-tool 1 2 role \"shell\" [] \"t\" #f>",
             "invoke-tool shell [] as request 1, tag \"t\"",

@@ -4,6 +4,7 @@
 //! It does not make templates; `template.rs` does.
 //! Read next: `template.rs`, `execution.rs`.
 
+use duet_kernel::expander::Requirement;
 use duet_kernel::heap::Register;
 use duet_kernel::value::Value;
 
@@ -11,6 +12,7 @@ use super::actor::SchemeActor;
 use super::programs::{Fault, SchemePrograms};
 use super::template::THE_ENTITY;
 use super::{convert, entity};
+use crate::model::failure::Failure;
 use crate::turn::activation::Activation;
 
 impl SchemePrograms {
@@ -41,6 +43,18 @@ impl SchemePrograms {
         let pending = instance.heap.list(&pending, Value::NIL)?;
         instance.heap.set_register(Register::Runtime0, pending);
         self.start_next(actor, turn)
+    }
+
+    /// Returns the failure of an entity whose library needs a capability that the entity does not
+    /// have, if that is so.
+    pub(super) fn missing_requirement(&self, actor: &SchemeActor, turn: &Activation) -> Option<Failure> {
+        let library = actor.entity.as_ref()?.name().library;
+        let needs = self.expander.requirements(&library);
+        let manifest = (!needs.is_empty()).then(|| turn.manifest())?;
+        let missing = needs.iter().find(|need| !manifest.grants(need.capability.as_str()))?;
+        let Requirement { module, capability } = missing;
+        let message = format!("{module} needs the capability `{capability}`, which was not granted");
+        Some(Failure::new("capability-denied", message))
     }
 
     /// Starts the next part of a main program: its next unit, and after the last one the procedure

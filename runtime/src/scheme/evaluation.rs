@@ -43,9 +43,11 @@ codec_struct!(Text "text" { environment, name, text, sources });
 
 /// Several texts, as a chunk of an image.
 struct Texts {
+    /// The manifest of the actor, which decides which modules the texts may import.
+    manifest: Manifest,
     texts: Vec<Text>,
 }
-codec_struct!(Texts "texts" { texts });
+codec_struct!(Texts "texts" { manifest, texts });
 
 /// A text to be evaluated.
 pub(super) struct Wanted<'a> {
@@ -99,6 +101,8 @@ pub(super) struct TextCompiler<'a> {
 #[derive(Default)]
 pub(super) struct Evaluations {
     texts: Vec<Text>,
+    /// The actor's manifest, if there are texts.
+    manifest: Manifest,
     text_bytes: usize,
     /// The number of texts when the turn began.
     texts_before: usize,
@@ -226,6 +230,7 @@ impl Evaluations {
         if is_kept {
             self.text_bytes += text.length_bytes();
             self.texts.push(text);
+            self.manifest = manifest.clone();
         }
         units
     }
@@ -343,7 +348,8 @@ impl Evaluations {
         let texts = self.texts.get(self.texts_frozen..)?.to_vec();
         let mut fresh = Vec::new();
         if !texts.is_empty() {
-            let packed = PackedValue::write(|out| Texts { texts }.write(out)).ok()?;
+            let manifest = self.manifest.clone();
+            let packed = PackedValue::write(|out| Texts { manifest, texts }.write(out)).ok()?;
             let blob = Blob::new(packed.into_bytes()).ok()?;
             self.chunks.push(blob.hash());
             self.texts_frozen = self.texts.len();
@@ -376,13 +382,14 @@ impl Evaluations {
             let value = duet_journal::packed::read_value(&bytes).map_err(|error| damaged(error.to_string()))?;
             let read = Texts::decode(&value).map_err(|error| damaged(error.to_string()))?;
             evaluations.texts.extend(read.texts);
+            evaluations.manifest = read.manifest;
         }
         evaluations.texts_frozen = evaluations.texts.len();
         evaluations.chunks = chunks;
         evaluations.truncate(evaluations.texts_frozen);
         evaluations.is_stale = true;
-        // A text that was refused for want of a capability is refused again when it comes again.
-        evaluations.refresh(text_compiler, &Manifest::of(&["*"]));
+        let manifest = evaluations.manifest.clone();
+        evaluations.refresh(text_compiler, &manifest);
         Ok(evaluations)
     }
 }

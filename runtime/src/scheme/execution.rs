@@ -34,6 +34,9 @@ impl SchemePrograms {
         }
         self.templates.give_up();
         if task == Task::Boot {
+            if let Some(failure) = self.missing_requirement(actor, turn) {
+                return Ok(Some(End::Failed(failure)));
+            }
             let has_begun = self.begin_program(actor, turn)?;
             let end = if actor.entity.is_some() {
                 End::Failed(Failure::new("no-program", "the entity's procedure has no value"))

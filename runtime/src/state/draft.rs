@@ -73,6 +73,14 @@ impl Callables {
         self.row.push(callable);
     }
 
+    /// Takes all that are left.
+    pub(crate) fn take_rest(&mut self) -> impl Iterator<Item = Callable> {
+        let rest = self.row.get(self.taken..).unwrap_or_default();
+        let rest: SmallVec<[Callable; 2]> = rest.iter().copied().collect();
+        self.taken = self.row.len();
+        rest.into_iter()
+    }
+
     /// Takes the first one.
     fn take(&mut self) -> Option<Callable> {
         let first = self.row.get(self.taken).copied();

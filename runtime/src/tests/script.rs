@@ -404,7 +404,9 @@ impl ScriptInstance {
                 self.name(first, actor.0);
             }
             "actor" => {
-                let manifest = Manifest::of(&second.split_whitespace().collect::<Vec<_>>());
+                let names: Vec<&str> = second.split_whitespace().collect();
+                let names = if names.is_empty() { vec!["console"] } else { names };
+                let manifest = Manifest::of(&names).of_main();
                 let newborn = Newborn {
                     role: first.to_owned(),
                     heap_bytes_max: None,

@@ -10,6 +10,7 @@
 mod arbitrate;
 mod deliver;
 mod operation;
+mod right;
 
 use std::collections::VecDeque;
 
@@ -294,7 +295,7 @@ impl Activation {
         self.perform(ReportFailure { request, failed }).map_err(failure)
     }
 
-    /// Performs one action and lists it.
+    /// Performs one action and lists it. If the actor lacks a right, lists only the attempt.
     ///
     /// # Errors
     /// [`Refusal`]; then the turn must fail, or the program must receive the refusal, before it
@@ -304,6 +305,9 @@ impl Activation {
             return Err(Refusal::Pure);
         }
         let action = action.into();
+        if let Some(lack) = self.lack(&action) {
+            return Err(self.refuse(vec![action], lack));
+        }
         action.perform(&mut self.draft)?;
         if let Some(search) = self
             .search
@@ -585,7 +589,7 @@ impl Activation {
                 End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
                 End::Failed(failure) => failure.to_string(),
             };
-            self.log(format!("an exit hook did not come to its end: {fault}"))
+            self.note(format!("an exit hook did not come to its end: {fault}"))
                 .map_err(failure)?;
         }
         // A hook's failure does not fail the turn.

@@ -1,6 +1,8 @@
 //! Libraries, imports, inclusion and interactions.
 
-use super::{Diagnostic, Expansion, session, texts};
+use super::{Diagnostic, Expansion, Texts, session, texts};
+use crate::datum::Name;
+use crate::expander::{Libraries, LibraryName, SourceError, SourceText};
 
 /// Shows the units of an expansion: name and listing.
 fn show(expansion: Result<Expansion, Vec<Diagnostic>>) -> Vec<(String, String)> {
@@ -148,18 +150,71 @@ fn a_module_is_a_library_with_another_face() {
     }
 }
 
+/// Sources for an importer with few capabilities.
+struct Poor(Texts);
+
+impl Libraries for Poor {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        self.0.library(name)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        self.0.include(includer, path)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.0.names()
+    }
+
+    fn grants(&self, _capability: &str) -> bool {
+        false
+    }
+}
+
+#[test]
+fn every_importer_of_a_module_needs_its_capabilities() {
+    let sources = || {
+        texts(&[
+            (
+                "(clock)",
+                "(define-module (clock) (provide now) (capabilities clock/now) (require (duet kernel)) (define now 1))",
+            ),
+            ("(watch)", "(define-library (watch) (export now) (import (clock)))"),
+        ])
+    };
+    let mut session = session();
+    let loaded = session.expand_program("main.scm", "(import (watch)) now", &mut sources());
+    assert!(loaded.is_ok(), "the first importer is granted the capability");
+    for library in ["(watch)", "(clock)"] {
+        let text = format!("(import {library}) now");
+        let refused = session.expand_program("other.scm", &text, &mut Poor(sources()));
+        let messages: Vec<String> = refused
+            .err()
+            .into_iter()
+            .flatten()
+            .map(|error| error.kind.to_string())
+            .collect();
+        assert_eq!(
+            messages,
+            ["(clock) needs the capability `clock/now`, which was not granted"],
+            "{library}"
+        );
+        assert_eq!(session.requirements(&Name::from(library)).len(), 1);
+    }
+}
+
 #[test]
 fn a_module_is_refused_what_the_program_is_not_granted() {
     for (declaration, expected) in [
         (
             "(capabilities clock/now workspace/read)",
-            &["(planner) needs the capability `workspace/read`, which this program is not granted"][..],
+            &["(planner) needs the capability `workspace/read`, which was not granted"][..],
         ),
         (
             "(capabilities a b)",
             &[
-                "(planner) needs the capability `a`, which this program is not granted",
-                "(planner) needs the capability `b`, which this program is not granted",
+                "(planner) needs the capability `a`, which was not granted",
+                "(planner) needs the capability `b`, which was not granted",
             ],
         ),
         (

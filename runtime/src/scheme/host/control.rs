@@ -91,15 +91,15 @@ host_procedures! {
 fn wait(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let (mut rest, is_edge) = (call.argument(0), call.argument(1).is_true());
     if !rest.is_pair() || descriptor::is_datum(call, rest) {
-        let wanted = vec![descriptor::read(call, rest)?];
+        let wanted = descriptor::begin(call, &[rest])?;
         return Ok(Reply::Park(Until::Condition { wanted, is_edge }));
     }
-    let mut wanted = Vec::new();
+    let mut descriptors = Vec::new();
     while rest.is_pair() {
-        let first = call.instance.heap.car(rest);
-        wanted.push(descriptor::read(call, first)?);
+        descriptors.push(call.instance.heap.car(rest));
         rest = call.instance.heap.cdr(rest);
     }
+    let wanted = descriptor::begin(call, &descriptors)?;
     Ok(Reply::Choose(Until::Condition { wanted, is_edge }))
 }
 

@@ -7,6 +7,7 @@
 
 use duet_kernel::datum::Name;
 use duet_kernel::heap::Register;
+use duet_kernel::printer::{Style, print};
 use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
@@ -16,11 +17,12 @@ use crate::model::identity::ActorId;
 use crate::model::manifest::Manifest;
 use crate::scheme::convert::Class;
 use crate::scheme::entity;
+use crate::scheme::grants::{self, GrantError};
 use crate::state::actor::EntityClass;
 use crate::turn::task::{Newborn, Until};
 
-/// The capability for making actors.
-const SPAWN: &str = crate::action::spawn_actor::CAPABILITY;
+/// The maximum length of a template's written form, in characters.
+const TEMPLATE_CHARACTERS_MAX: usize = 1 << 16;
 
 host_procedures! {
     /// Registers `procedure`, of one argument, as what plays `role`. It must be defined at the top
@@ -31,16 +33,18 @@ host_procedures! {
 
     /// Spawns an actor that plays `role`: it calls the role's procedure with the value of
     /// `:config`, by default `#f`. It ends with the current facet, with the facet given by `:link`,
-    /// or by itself only, with `:link #f`. `:grants`, a list of names, says what it may do, by
-    /// default all that this actor may. `:memory-limit`, a number of bytes, limits its heap, by
-    /// default to the limit of this actor, which is the maximum. `:on-exit` is called with what
-    /// became of it, when it has ended: `#f`, or a condition if it failed; without it, a failure is
-    /// reported as the run's. Returns the actor. Fails with `unknown-role`, and with
-    /// `capability-denied` without `spawn`.
+    /// or by itself only, with `:link #f`. `:grants`, a list, names everything that it may do, by
+    /// default all that this actor may: a grant is a name, or a right in the dataspace with the
+    /// patterns that limit it, such as `(dataspace/observe (pattern (job $_)))`. `:memory-limit`, a
+    /// number of bytes, limits its heap, by default to the limit of this actor, which is the
+    /// maximum. `:on-exit` is called with what became of it, when it has ended: `#f`, or a
+    /// condition if it failed; without it, a failure is reported as the run's. Returns the actor.
+    /// Fails with `unknown-role`, with `bad-grant`, with `bad-memory-limit`, and with
+    /// `capability-denied` without `spawn` or if it grants more than this actor was granted.
     "spawn-entity!" "role [:config value] [:link facet] [:grants names] [:memory-limit bytes] [:on-exit procedure]" [1, 11] => spawn;
 
     /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
-    /// the role's procedure.
+    /// the role's procedure. Fails with `capability-denied` without `spawn`.
     "%attach-entity" "role [facet]" [1, 2] => attach;
 
     /// Ends the entity that plays `role` inside this actor: its facet stops. Fails with
@@ -135,7 +139,6 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         Some(names) => manifest(call, names)?,
     };
     let heap_bytes_max = memory.map(|bytes| memory_limit(call, bytes)).transpose()?;
-    call.require(SPAWN)?;
     let on_end = match on_end {
         Some(procedure) if !call.is_procedure(procedure) => {
             return Err(call.wrong_type(1, "`:on-exit` and a procedure"));
@@ -164,16 +167,67 @@ fn memory_limit(call: &Call<'_>, bytes: Value) -> Result<u64, Fault> {
     })
 }
 
-fn manifest(call: &Call<'_>, names: Value) -> Result<Manifest, Fault> {
-    let wrong = || call.wrong_type(1, "`:grants` and a list of names of capabilities");
+/// Reads the grants of a new actor: names, and rights with the patterns that limit them.
+fn manifest(call: &mut Call<'_>, grants: Value) -> Result<Manifest, Fault> {
     let mut granted = Manifest::default();
-    let mut rest = names;
+    let mut rest = grants;
     while rest.is_pair() {
-        let name = call.name_of(call.instance.heap.car(rest)).ok_or_else(wrong)?;
-        granted.0.insert(name);
+        let grant = call.instance.heap.car(rest);
+        match call.name_of(grant) {
+            Some(name) => granted
+                .grant(name)
+                .map_err(|unknown| bad_grant(&unknown.into(), grant))?,
+            None if grant.is_pair() => limit(call, &mut granted, grant)?,
+            None => return Err(bad_grant(&GrantError::Form, grant)),
+        }
         rest = call.instance.heap.cdr(rest);
     }
-    if rest == Value::NIL { Ok(granted) } else { Err(wrong()) }
+    if rest == Value::NIL {
+        Ok(granted)
+    } else {
+        Err(call.wrong_type(1, "`:grants` and a list of grants"))
+    }
+}
+
+/// Adds a right with the patterns that limit it, each a pattern or the datum `(pattern template)`.
+fn limit(call: &mut Call<'_>, granted: &mut Manifest, grant: Value) -> Result<(), Fault> {
+    let bad = |error: GrantError| bad_grant(&error, grant);
+    let (name, mut rest) = (call.instance.heap.car(grant), call.instance.heap.cdr(grant));
+    let name = call.name_of(name).ok_or_else(|| bad(GrantError::Form))?;
+    let right = grants::right(&name).map_err(bad)?;
+    if !rest.is_pair() {
+        return Err(bad(GrantError::Form));
+    }
+    while rest.is_pair() {
+        let written = call.instance.heap.car(rest);
+        let pattern = if written.is_pair() {
+            grants::read_pattern_text(&written_form(call, written)?).map_err(bad)?
+        } else {
+            call.pattern(written)?
+        };
+        grants::limit(granted, right, &pattern).map_err(bad)?;
+        rest = call.instance.heap.cdr(rest);
+    }
+    if rest == Value::NIL {
+        Ok(())
+    } else {
+        Err(bad(GrantError::Form))
+    }
+}
+
+fn written_form(call: &Call<'_>, value: Value) -> Result<String, Fault> {
+    let text = print(
+        &call.instance.heap,
+        call.code,
+        value,
+        Style::Write,
+        TEMPLATE_CHARACTERS_MAX,
+    );
+    text.map_err(|error| Fault::condition_of("too-large", &error.to_string(), Vec::new()))
+}
+
+fn bad_grant(error: &GrantError, grant: Value) -> Fault {
+    Fault::condition_of("bad-grant", &format!("spawn-entity!: {error}"), vec![grant])
 }
 
 fn attach(call: &mut Call<'_>) -> Result<Reply, Fault> {

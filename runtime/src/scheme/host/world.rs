@@ -14,7 +14,6 @@ use preserves::IOValue;
 
 use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::capability::pass;
-use crate::action::write;
 use crate::capability::Authority;
 use crate::driver::Stream;
 use crate::model::codec::Codec;
@@ -46,7 +45,7 @@ host_procedures! {
     };
 
     /// Shows a line of text to whoever follows the run; of an object that is no string, its written
-    /// form.
+    /// form. Needs `console`.
     "log!" "text" [1, 1] => |call| {
         let text = call.argument(0);
         let heap = &call.instance.heap;
@@ -59,7 +58,7 @@ host_procedures! {
         DONE
     };
 
-    /// Shows how far a piece of work has come.
+    /// Shows how far a piece of work has come. Needs `console`.
     "progress!" "label done total" [3, 3] => |call| {
         let label = call.text(0, "a string or symbol")?;
         let (done, total) = (call.natural(1)?, call.natural(2)?);
@@ -75,7 +74,6 @@ host_procedures! {
     /// Reads at most `count` bytes from standard input, at least one unless it is at its end, and
     /// waits for them.
     "%console-read" "count" [1, 1] => |call| {
-        call.require(write::CAPABILITY)?;
         let length = call.natural(0)?.min(READ_BYTES_MAX);
         let request = call.turn.read(length)?;
         Ok(answer(request))
@@ -135,10 +133,7 @@ fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let tag = tag.map(name).transpose()?;
     let payload = call.datum(2)?;
     let (tool, payload, via) = match call.name_of(call.argument(1)) {
-        Some(tool) => {
-            call.require(&tool)?;
-            (tool, payload, None)
-        }
+        Some(tool) => (tool, payload, None),
         None => through(call, payload)?,
     };
     let tag = call.turn.invoke_tool(role, tool, payload, tag, via)?;
@@ -176,7 +171,6 @@ fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
     if !call.instance.heap.is_kind(bytes, Kind::Bytevector) {
         return Err(call.wrong_type(1, "a bytevector"));
     }
-    call.require(write::CAPABILITY)?;
     let bytes = call.instance.heap.raw_bytes(bytes).to_vec();
     if !bytes.is_empty() {
         call.turn.write(stream, bytes)?;
@@ -196,11 +190,6 @@ pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Act
         let Some(bytes) = take_console_output(&mut instance.heap, number) else {
             continue;
         };
-        if !turn.is_granted(write::CAPABILITY) {
-            let name = instance.heap.intern(write::CAPABILITY)?;
-            let message = format!("the capability `{}` was not granted", write::CAPABILITY);
-            return Err(Fault::condition_of("capability-denied", &message, vec![name]));
-        }
         turn.write(stream, bytes)?;
         is_any = true;
     }
@@ -209,7 +198,6 @@ pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Act
 
 /// Calls a tool and waits for its result.
 pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Result<Reply, Fault> {
-    call.require(tool)?;
     let tag = call
         .turn
         .invoke_tool(IOValue::new(false), tool.to_owned(), payload, None, None)?;

@@ -156,7 +156,7 @@ impl Activation {
             End::Failed(failure) => failure.to_string(),
             End::Exit { .. } => "it exits".to_owned(),
         };
-        self.log(format!("a predicate counts as false: {fault}"))
+        self.note(format!("a predicate counts as false: {fault}"))
             .map_err(failure)?;
         Ok(false)
     }

@@ -69,13 +69,6 @@ impl Activation {
             .is_some_and(|current| current.kind != (FiberKind::Handler {}))
     }
 
-    /// Returns whether the acting actor was granted `capability`, so that a program fails before it
-    /// tries; the gate decides.
-    pub fn is_granted(&self, capability: &str) -> bool {
-        self.draft.acting().is_ok_and(|actor| actor.manifest.grants(capability))
-            || self.is_granted_by_policy(capability)
-    }
-
     /// Returns the name of the `counter`th resource at `path` in this run; see
     /// [`Namer`](crate::model::identity::Namer).
     pub fn name(&self, path: &str, counter: u64) -> String {
@@ -458,12 +451,12 @@ impl Activation {
     }
 
     /// Passes a value through a capability's caveats, the newest first; returns `None` if they
-    /// reject it. Capabilities inside the value are narrowed where a caveat says so.
+    /// reject it, or if whoever made the capability has no right to it. Capabilities inside the value are narrowed where a caveat says so.
     ///
     /// # Errors
     /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
     pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
-        let (_, caveats) = self.draft.state.way_through(capability)?;
+        let (authority, caveats) = self.draft.state.way_through(capability)?;
         let mut refusal = None;
         let mut value = Some(value);
         for caveat in caveats {
@@ -481,9 +474,10 @@ impl Activation {
             };
             value = value.and_then(|value| caveat.apply(&value, &mut attenuate));
         }
-        match refusal {
-            Some(refusal) => Err(refusal),
-            None => Ok(value),
+        match (refusal, value) {
+            (Some(refusal), _) => Err(refusal),
+            (None, Some(value)) if self.is_within(capability, &authority, &value)? => Ok(Some(value)),
+            (None, _) => Ok(None),
         }
     }
 
