@@ -103,6 +103,11 @@ impl Journal {
         &self.path
     }
 
+    /// The folder beside it that keeps compiled libraries.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.path.with_file_name("cache")
+    }
+
     /// Opens it to look.
     ///
     /// # Errors

@@ -85,6 +85,8 @@ pub(crate) struct Launch {
     pub(crate) is_folder: bool,
     /// The memory that the run may take in bytes, if the person or the manifest limits it.
     pub(crate) memory_limit: Option<u64>,
+    /// The folder that keeps its libraries compiled, if any does.
+    pub(crate) cache: Option<PathBuf>,
     /// The hosts that its manifest names.
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
@@ -141,6 +143,7 @@ impl Launch {
             manifest: manifest.of_main(),
             is_folder,
             memory_limit: grant.memory_limit,
+            cache: None,
             hosts: grant.hosts,
             secrets: grant.secrets,
         })
@@ -168,6 +171,7 @@ impl Launch {
             manifest: manifest.of_main(),
             is_folder: false,
             memory_limit: None,
+            cache: None,
             hosts: Vec::new(),
             secrets: Vec::new(),
         })
@@ -578,6 +582,7 @@ mod tests {
             manifest: Manifest::default(),
             is_folder: false,
             memory_limit: None,
+            cache: None,
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
         };

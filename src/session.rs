@@ -10,6 +10,7 @@
 
 mod ahead;
 mod inspection;
+mod libraries;
 mod reporting;
 mod rescue;
 mod stop_report;
@@ -23,12 +24,8 @@ use duet_drivers::ask::Question;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store};
-use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
-use duet_modules::resolver::Resolver;
-use duet_modules::source::directory::Directory;
-use duet_modules::source::embedded::Embedded;
+use duet_kernel::expander::{Expander, LibraryName};
 use duet_runtime::driver::{Attached, Drivers, Input};
-use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
@@ -44,6 +41,8 @@ use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 use reporting::Reporting;
+pub(crate) use libraries::libraries;
+use libraries::{Folder, standard_libraries};
 use stop_report::StopReport;
 
 /// A run with its world.
@@ -122,56 +121,6 @@ pub(crate) fn default_libraries() -> Vec<LibraryName> {
     DEFAULT_LIBRARIES.iter().map(name).collect()
 }
 
-/// All libraries of the standard library.
-fn standard_libraries() -> Vec<LibraryName> {
-    Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]).names()
-}
-
-/// The variable that lists further folders with libraries, separated as in `PATH`.
-const LIBRARY_PATH: &str = "DUET_LIBRARY_PATH";
-
-/// Where the libraries of a program are found: in the standard library, else in the program's own
-/// folder, else in the folders that a variable lists.
-pub(crate) fn libraries(program: &Path) -> Resolver {
-    let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let own = folder.unwrap_or(Path::new(".")).to_owned();
-    #[expect(clippy::disallowed_methods, reason = "what is found there is pinned in the journal")]
-    let listed = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
-    let further = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
-    let folders = std::iter::once(own).chain(further);
-    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn duet_modules::source::Source>);
-    let standard: Box<dyn duet_modules::source::Source> = Box::new(ahead::standard_library());
-    Resolver::new(std::iter::once(standard).chain(folders).collect())
-}
-
-/// The libraries of a program that is granted what its manifest names.
-struct Granted<'a> {
-    libraries: Resolver,
-    manifest: &'a Manifest,
-}
-
-impl Libraries for Granted<'_> {
-    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
-        self.libraries.library(name)
-    }
-
-    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
-        self.libraries.include(includer, path)
-    }
-
-    fn names(&self) -> Vec<LibraryName> {
-        self.libraries.names()
-    }
-
-    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
-        self.libraries.ahead(name)
-    }
-
-    fn grants(&self, capability: &str) -> bool {
-        self.manifest.grants(capability)
-    }
-}
-
 /// Compiles a program; warnings are shown.
 ///
 /// # Errors
@@ -186,13 +135,13 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
         default_imports: default_libraries(),
         evaluable: standard_libraries(),
     };
-    let mut libraries = Granted {
-        libraries: libraries(&launch.path),
-        manifest: &launch.manifest,
-    };
+    let shelf = Folder::new(launch.cache.as_deref());
+    let mut libraries = libraries::cached(&launch.path, &launch.manifest, &shelf);
     let (programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
-    if !warnings.is_empty() {
+    if warnings.is_empty() {
+        libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
+    } else {
         let texts = SourceTexts::of(programs.expander());
         terminal.message(&render::diagnostics(
             &Level::WARNING,

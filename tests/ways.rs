@@ -66,7 +66,7 @@ const EVERYTHING: &str = r#"
       (display way)
       (newline)
       (read-char)
-      (spawn (lambda () (await (user-input ':prompt "never answered"))) room)
+      (spawn (lambda () (await (user-input :prompt "never answered"))) room)
       (yield)
       (stop-facet! room)
       (sleep 20)
@@ -81,27 +81,27 @@ const EVERYTHING: &str = r#"
       (register-entity! 'helper helper)
       (attach-entity! 'helper)
       (detach-entity! 'helper)
-      (sync! (spawn-entity! 'helper ':config 'leave)))
+      (sync! (spawn-entity! 'helper :config 'leave)))
 
     (define (writing way) (invoke-tool! 'w 'workspace/write (dictionary 'path way 'content "x")))
 
     (define (policy way)
-      (define no (define-constraint (string-append "no_" way) ':tool 'workspace/delete))
-      (define ask (define-constraint (string-append "ask_" way) ':tool 'workspace/write ':on-fail 'ask))
+      (define no (define-constraint (string-append "no_" way) :tool 'workspace/delete))
+      (define ask (define-constraint (string-append "ask_" way) :tool 'workspace/write :on-fail 'ask))
       (define later
         (define-constraint (string-append "later_" way)
-          ':tool 'workspace/exists ':when '(missing fact.go) ':on-fail 'defer))
+          :tool 'workspace/exists :when '(missing fact.go) :on-fail 'defer))
       (define limit (set-policy! "approval_timeout" '((value . 600000))))
       (ignoring-refusal (lambda () (call-tool 'w 'workspace/delete (dictionary 'path way))))
       (let ((tag (writing way)))
         (approve! (car (car (pending-approvals))))
-        (await (tool-result ':tag tag)))
+        (await (tool-result :tag tag)))
       (let ((tag (writing way)))
         (reject! (car (car (pending-approvals))) "no")
-        (ignoring-refusal (lambda () (await (tool-result ':tag tag)))))
+        (ignoring-refusal (lambda () (await (tool-result :tag tag)))))
       (let* ((tag (invoke-tool! 'w 'workspace/exists (dictionary 'path way)))
              (go (record-fact! "go" '((value . 1)))))
-        (await (tool-result ':tag tag))
+        (await (tool-result :tag tag))
         (for-each remove-constraint! (list go limit later ask no))))))
 "#;
 
@@ -111,8 +111,8 @@ const PROGRAM: &str = r#"
 (after 1 (lambda () (everything "timer") (assert! (record 'timer-is-done))))
 (await (record 'timer-is-done))
 (eval 'car (interaction-environment))
-(everything (await (user-input ':prompt "who?")))
-(everything (await (user-input ':prompt "who else?")))
+(everything (await (user-input :prompt "who?")))
+(everything (await (user-input :prompt "who else?")))
 "#;
 
 const MANIFEST: &str = r#"((program "main.scm") (workspace (argument 1)) (tools workspace/* policy/approve))"#;

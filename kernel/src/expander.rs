@@ -40,6 +40,7 @@ pub use ahead::Ahead;
 use ahead::Stub;
 pub(crate) use body::{Context, DefinitionTarget, Value};
 use demand::Waiting;
+use import::Importing;
 pub(crate) use library::FEATURES;
 pub use top_level::{Meaning, TopLevel};
 pub(crate) use unit::{Head, UnitExpander};
@@ -307,6 +308,8 @@ pub(crate) struct Module {
     imports: Vec<Name>,
     /// The capabilities that it and the libraries that it imports need.
     needs: Vec<Requirement>,
+    /// The import sets whose names are bound at its top level, in order.
+    import_sets: Vec<Importing>,
     /// The number of bindings made at its top level so far.
     pub(crate) changes: u64,
     /// Numbers reserved for its next macros.
@@ -506,6 +509,7 @@ impl Expander {
             renamed: BTreeSet::new(),
             look_alikes: BTreeSet::new(),
             imports: Vec::new(),
+            import_sets: Vec::new(),
             changes: 0,
             needs: Vec::new(),
             reserved_macros: 0..0,

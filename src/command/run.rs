@@ -87,6 +87,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     launch.warnings.iter().for_each(|warning| terminal.message(warning));
     launch.grant(&options);
     launch.memory_limit = arguments.memory_limit.or(launch.memory_limit);
+    launch.cache = (!arguments.memory).then(|| arguments.journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;
     if arguments.memory {
         let mut store = MemoryStore::default();

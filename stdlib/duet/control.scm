@@ -168,20 +168,21 @@
   (%step!)
   (if (eq? (%state task) 'running) (%sleep-until-end task)))
 
-;;;> Returns the value of a task, when it has ended; an object that the task raised is raised here.
-;;;> Fails if the task waits for itself. What is no task but a record describes a wait, as for the
-;;;> `await` of `(duet dataspace)`; anything else is returned.
-(define (await task)
-  (cond ((%task? task)
-         (if (eq? (%state task) 'running)
+;;;> Suspends the fiber until a wait descriptor, such as `(signal 'ready)`, is satisfied; returns the
+;;;> value that satisfied it. A descriptor may also be written as data, such as `'(signal ready)`,
+;;;> unless it has a procedure or a pattern. A pattern, signal, record or predicate needs the right
+;;;> `dataspace/observe` for all that it matches. Of a task that `async` made, returns the value when
+;;;> it has ended; an object that the task raised is raised here. Fails if the task waits for itself.
+(define (await awaited)
+  (cond ((%task? awaited)
+         (if (eq? (%state awaited) 'running)
              (let ((self (%current-task)))
-               (if (and self (%awaits? task self)) (error "await: the task waits for itself"))
-               (if self (%set-awaited! self task))
-               (%sleep-until-end task)
+               (if (and self (%awaits? awaited self)) (error "await: the task waits for itself"))
+               (if self (%set-awaited! self awaited))
+               (%sleep-until-end awaited)
                (if self (%set-awaited! self #f))))
-         (%outcome task))
-        ((record? task) (%await task #f))
-        (else task)))
+         (%outcome awaited))
+        (else (%await awaited #f))))
 
 ;;;> Lets tasks run until all have ended or wait for something.
 (define (run-tasks)

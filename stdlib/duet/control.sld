@@ -10,5 +10,5 @@
   (on-demand)
   (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda)
     (duet internal control)
-    (only (duet kernel) spawn yield record? %await %current-fiber %sleep %wake))
+    (only (duet kernel) spawn yield %await %current-fiber %sleep %wake))
   (include "control.scm"))

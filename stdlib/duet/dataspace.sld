@@ -10,5 +10,8 @@
     register-entity! spawn-entity! attach-entity! detach-entity!
     invoke-tool! generate-request-id! call-tool log! progress! current-time random)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) %wrong-type))
+  (import
+    (rename (duet kernel) (watch %watch))
+    (only (duet control) await) (only (duet internal control) raise)
+    (only (duet internal options) %check-options %option) (only (duet internal sequences) map for-each))
   (include "dataspace.scm"))

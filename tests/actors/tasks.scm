@@ -1,5 +1,5 @@
 ;;; async run-tasks
-(import (duet base) (except (duet dataspace) await) (duet control))
+(import (duet base) (duet dataspace) (duet control))
 (define (work name)
   (async (sleep (* 10 name)) (log! (list name 'done)) name))
 (log! (map await (map work '(3 1 2))))
@@ -21,5 +21,9 @@
 (noting 'y)
 (run-tasks)
 (log! (reverse log))
-(log! (await 5))
 (log! (car (record-fields (begin (assert! (record 'here 1)) (await (record 'here))))))
+(signal! 'ready 21)
+(define doubled (async (* 2 (car (record-fields (await (signal 'ready)))))))
+(log! (await doubled))
+(log! (await (signal 'ready)))
+(log! (guard (failure (#t (condition-kind failure))) (await 5)))

@@ -58,17 +58,17 @@ impl SchemePrograms {
     }
 
     /// Starts the next part of a main program: its next unit, and after the last one the procedure
-    /// that saves open files. Returns whether there is one.
+    /// that saves open files and ends the program. Returns whether there is one.
     pub(super) fn start_next(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
         if self.start_next_unit(actor, turn)? {
             return Ok(true);
         }
         let instance = &mut actor.instance;
         let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
-        match self.port_procedure(instance, "%save-files") {
-            Some(save) if !is_over => {
+        match self.port_procedure(instance, "%end-program") {
+            Some(end) if !is_over => {
                 instance.heap.set_register(Register::Runtime0, Value::FALSE);
-                self.machine.start(instance, save, &[]);
+                self.machine.start(instance, end, &[]);
                 Ok(true)
             }
             Some(_) | None => Ok(false),

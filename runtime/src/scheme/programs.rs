@@ -19,6 +19,7 @@ use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine};
 use duet_kernel::transformer::TransformerMachine;
+use duet_kernel::unit::CompiledUnit;
 use preserves::IOValue;
 
 use crate::model::codec::Codec;
@@ -107,6 +108,12 @@ impl SchemePrograms {
     /// Returns the expander, which knows the source texts that spans refer to.
     pub fn expander(&self) -> &Expander {
         &self.expander
+    }
+
+    /// Returns the compiled unit of a library of the program, if it has one.
+    pub fn compiled_library(&self, name: &Name) -> Option<CompiledUnit> {
+        let (unit, _) = self.library_units.get(name)?;
+        compile(unit, &self.code).ok()
     }
 
     #[expect(clippy::result_large_err, reason = "made once, before a run")]

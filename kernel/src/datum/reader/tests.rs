@@ -278,6 +278,19 @@ proptest! {
         }
     }
 
+    /// R7RS 7.1.1: the characters that end a word, begin another datum or an escape never stand in a
+    /// symbol without bars.
+    #[test]
+    fn a_symbol_without_bars_is_one_word_to_every_reader(text in "[a-z0-9+.@:\\\\'`,;\"(){}\\[\\]|# \n\u{7f}\u{3b1}-]{0,8}") {
+        let printed = Datum::of(Node::Symbol(Name::from(text.as_str()))).to_string();
+        let (datum, end) = read_one(&printed, 0).unwrap().unwrap();
+        prop_assert_eq!(end, printed.len());
+        prop_assert_eq!(datum.node(datum.root), &Node::Symbol(Name::from(text.as_str())));
+        if !printed.starts_with('|') {
+            prop_assert!(!printed.contains(['\\', '\'', '`', ',', ';', '"', '(', ')', '[', ']', '{', '}', '|', ' ', '\n', '\u{7f}']), "{}", printed);
+        }
+    }
+
     #[test]
     fn any_text_is_read_to_its_end(text in "[()'`,@#;|\"\\\\. a1:=\\[tu8\n-]{0,40}") {
         let (reading, errors) = read_all(&text, SourceId(0));

@@ -67,6 +67,108 @@ fn import_sets_narrow_and_rename() {
     }
 }
 
+/// `(left)` and `(right)` share `same`, and give `differs` and `keyword` different meanings.
+const TWO_SIDES: [(&str, &str); 3] = [
+    (
+        "(left)",
+        "(define-library (left) (export same differs keyword) (import (duet kernel) (base 1))
+           (begin (define differs 'left) (define-syntax keyword (syntax-rules () ((_) 'left)))))",
+    ),
+    (
+        "(right)",
+        "(define-library (right) (export same differs keyword) (import (duet kernel) (base 1))
+           (begin (define differs 'right) (define-syntax keyword (syntax-rules () ((_) 'right)))))",
+    ),
+    (
+        "(base 1)",
+        "(define-library (base 1) (export same (rename same differs)) (import (duet kernel)) (begin (define same 'same)))",
+    ),
+];
+
+#[test]
+fn imports_that_give_a_name_two_meanings_are_an_error() {
+    let both = "(left) and (right) give different meanings to `differs`, `keyword`";
+    for (program, expected) in [
+        ("(import (left) (right)) 1", both),
+        ("(import (left)) (import (right)) 1", both),
+        (
+            "(import (only (left) same differs) (prefix (right) r-) (rename (base 1) (same other))) 1",
+            "(left) and (base 1) give different meanings to `differs`",
+        ),
+        (
+            "(import (duet kernel)) (define differs 1) (import (except (left) keyword)) 1",
+            "(left) gives a different meaning to `differs`, which this text defines",
+        ),
+        ("(define-library (l) (import (left) (right))) (import (l))", both),
+        (
+            "(define-module (m) (provide) (require (left) (right)) (keyword)) (import (m))",
+            both,
+        ),
+    ] {
+        check(&TWO_SIDES, program, &[("error", expected)]);
+    }
+    let errors = session()
+        .immutable_top_level("(left) (right)", &mut texts(&TWO_SIDES))
+        .unwrap_err();
+    assert_eq!(errors[0].kind.to_string(), both);
+}
+
+#[test]
+fn the_error_of_two_meanings_shows_how_to_keep_them_apart() {
+    let errors = session()
+        .expand_program("m", "(import (left) (base 1))", &mut texts(&TWO_SIDES))
+        .unwrap_err();
+    let hint = "import fewer names, as in (only (base 1) …) or (except (left) differs), \
+                or rename them, as in (prefix (base 1) base-1:)";
+    assert_eq!(errors[0].hint().as_deref(), Some(hint));
+    let notes: Vec<_> = errors[0].notes.iter().map(|note| note.kind.to_string()).collect();
+    assert_eq!(notes, ["(left) is imported here"]);
+}
+
+#[test]
+fn imports_that_agree_may_overlap() {
+    for program in [
+        "(import (only (left) same) (base 1)) same",
+        "(import (left) (left) (only (left) keyword)) same",
+        "(import (only (left) same differs)) (import (except (base 1) differs)) same",
+        "(import (left) (prefix (right) r:)) same",
+    ] {
+        let shown = show(session().expand_program("m", program, &mut texts(&TWO_SIDES)));
+        assert_eq!(shown.last().unwrap().1, "@(base 1)same", "{program}");
+    }
+}
+
+#[test]
+fn an_import_of_an_interaction_replaces_with_a_warning() {
+    let mut session = session();
+    let mut libraries = texts(&TWO_SIDES);
+    for (input, expected, warnings) in [
+        ("(import (left)) differs", "@(left)differs", &[][..]),
+        (
+            "(import (right)) differs",
+            "@(right)differs",
+            &["`differs`, `keyword` of (right) replaces that of (left)"],
+        ),
+        ("(import (right)) differs", "@(right)differs", &[]),
+        ("(define differs 1) differs", "@differs", &[]),
+        (
+            "(import (only (left) differs)) differs",
+            "@(left)differs",
+            &["`differs` of (left) replaces your own definition"],
+        ),
+    ] {
+        let expansion = session.expand_interaction("repl", input, &mut libraries).unwrap();
+        let own = expansion.units.last().unwrap().to_string();
+        assert_eq!(own.lines().last().unwrap(), expected, "{input}");
+        let shown: Vec<_> = expansion
+            .warnings
+            .iter()
+            .map(|warning| warning.kind.to_string())
+            .collect();
+        assert_eq!(shown, warnings, "{input}");
+    }
+}
+
 #[test]
 fn a_program_sees_only_what_it_imports() {
     check(
