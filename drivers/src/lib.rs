@@ -9,6 +9,7 @@
 pub mod world;
 
 pub mod ask;
+pub mod bell;
 pub mod console;
 mod dispatch;
 mod input;

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,6 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::ask::Question;
+use crate::bell::{Bell, Stop};
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::input::{InputStream, PendingRead, Wanted};
@@ -119,6 +121,7 @@ pub struct World {
     orphans: BTreeSet<String>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
+    stop: Stop,
     is_output_close_known: bool,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
@@ -157,8 +160,9 @@ impl World {
             .enable_all()
             .build()?;
         let (reporter, reports) = channel();
+        let stop = Stop::default();
         if settings.is_interruptible {
-            watch_interrupts(&runtime, reporter.clone())?;
+            Bell::new(&runtime, &reporter, &stop).watch_interrupts()?;
         }
         let calls = Dispatch::new(settings.tool_calls_max, reporter.clone());
         let engine = Engine { runtime, calls };
@@ -187,6 +191,7 @@ impl World {
             orphans: BTreeSet::new(),
             reports,
             reporter,
+            stop,
             is_output_close_known: false,
             engine: Some(engine),
         })
@@ -195,6 +200,36 @@ impl World {
     /// The tools that can be called.
     pub fn tools(&self) -> &Registry {
         &self.tools
+    }
+
+    /// Returns a bell for other threads; `None` while the world is being dropped.
+    pub fn bell(&self) -> Option<Bell> {
+        let Engine { runtime, .. } = self.engine.as_ref()?;
+        Some(Bell::new(runtime, &self.reporter, &self.stop))
+    }
+
+    /// Returns the flag that is set while an interruption waits too long for the end of a turn.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.stop.flag()
+    }
+
+    /// Says whether an effect in progress can still answer.
+    pub fn is_expecting(&self) -> bool {
+        !(self.open.is_empty() && self.orphans.is_empty())
+    }
+
+    /// Waits for the next input, also when no effect in progress can answer; returns `None` when
+    /// the bell rings.
+    pub fn next_input_or_ring(&mut self) -> Option<Input> {
+        loop {
+            let report = self.reports.recv().ok()?;
+            if matches!(report, Report::Wake) {
+                return None;
+            }
+            if let Some(input) = self.admit(report) {
+                return Some(input);
+            }
+        }
     }
 
     /// Says whether the reader of standard output has closed it, as `| head` does; the run then
@@ -405,7 +440,11 @@ impl World {
     /// Converts a report to an input; returns nothing if no fiber waits for it.
     fn admit(&mut self, report: Report) -> Option<Input> {
         match self.without_secrets(report) {
-            Report::Interrupt => Some(Input::Interrupt),
+            Report::Interrupt => {
+                self.stop.take();
+                Some(Input::Interrupt)
+            }
+            Report::Wake => None,
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
@@ -460,7 +499,7 @@ impl World {
                     }
                 }
             },
-            Report::Unanswered { .. } | Report::Interrupt => report,
+            Report::Unanswered { .. } | Report::Interrupt | Report::Wake => report,
         }
     }
 
@@ -506,7 +545,7 @@ impl Drivers for World {
             if let Some(input) = self.poll_input() {
                 return Some(input);
             }
-            if self.open.is_empty() && self.orphans.is_empty() {
+            if !self.is_expecting() {
                 return None;
             }
             // `self` holds a sender, so that the channel cannot have ended.
@@ -558,15 +597,6 @@ impl LazyInput {
 /// Says whether a prompt asks for approval.
 fn is_approval(prompt: &IOValue) -> bool {
     prompt.is_record() && prompt.label().as_symbol().is_some_and(|label| label == "approve")
-}
-
-/// Reports every Ctrl-C. The handler is installed when this function returns.
-fn watch_interrupts(runtime: &Runtime, reporter: Sender<Report>) -> io::Result<()> {
-    let _guard = runtime.enter();
-    let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
-    runtime
-        .spawn(async move { while interrupts.recv().await.is_some() && reporter.send(Report::Interrupt).is_ok() {} });
-    Ok(())
 }
 
 #[cfg(test)]

@@ -538,7 +538,9 @@ impl fmt::Display for NotSyntax {
 
 /// Finds the names among `candidates` that are spelled most nearly like `name`, at most three.
 pub fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>) -> Vec<Name> {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let length = name.chars().count();
+    // A name that shares no letter is not near, however short both are.
+    let limit = (length / 3).clamp(1, 3).min(length.saturating_sub(1));
     let mut near: Vec<_> = candidates
         .filter_map(|candidate| {
             let distance = edit_distance(name, candidate.as_str(), limit);
@@ -581,7 +583,7 @@ mod tests {
 
     #[test]
     fn similar_names_are_one_slip_away() {
-        let names: Vec<Name> = ["car", "cdr", "vector-ref", "vector-set!", "string-ref"]
+        let names: Vec<Name> = ["*", "car", "cdr", "vector-ref", "vector-set!", "string-ref"]
             .map(Name::from)
             .to_vec();
         for (typed, expected) in [
@@ -589,6 +591,7 @@ mod tests {
             ("vectr-ref", &["vector-ref"]),
             ("vector-set", &["vector-ref", "vector-set!"][1..]),
             ("foo", &[]),
+            ("g", &[]),
         ] {
             let similar = similar_names(typed, names.iter());
             let similar: Vec<&str> = similar.iter().map(Name::as_str).collect();

@@ -101,6 +101,22 @@ pub enum Step {
     },
 }
 
+/// The result of [`Run::advance`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// The run took a turn, which may not be durable yet.
+    Turn,
+    /// There is nothing to do until an input arrives; everything is durable.
+    Idle,
+    /// The main program has ended the run.
+    Ended {
+        /// Its exit code.
+        code: u64,
+    },
+    /// The person interrupts the run.
+    Interrupted,
+}
+
 /// Why [`Run::drive`] returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveOutcome {
@@ -243,6 +259,12 @@ impl<P: Programs> Run<P> {
         }
     }
 
+    /// Drops the batches that are on their way, for a copy of a run that only answers a question and
+    /// must not go on.
+    pub fn hold_still(&mut self) {
+        self.state.queue.clear();
+    }
+
     /// Queues an input; it becomes a turn at one of the next steps.
     pub fn deliver(&mut self, input: Input) {
         self.inbox.push_back(input);
@@ -302,29 +324,39 @@ impl<P: Programs> Run<P> {
     /// [`RunError`]; then the caller must open the run again from the store.
     pub fn drive(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         loop {
-            while let Some(input) = drivers.poll_input() {
-                if input == Input::Interrupt {
-                    return self.interrupt(store, drivers);
-                }
-                self.deliver(input);
-            }
-            match self.step()? {
-                Step::Turn if !self.is_flush_due() => {}
-                Step::Turn => self.flush_to(store, drivers)?,
-                Step::Ended { code } => {
-                    self.flush_to(store, drivers)?;
-                    return Ok(DriveOutcome::Ended { code });
-                }
-                Step::Idle => {
-                    self.flush_to(store, drivers)?;
-                    match drivers.next_input() {
-                        Some(Input::Interrupt) => return self.interrupt(store, drivers),
-                        Some(input) => self.deliver(input),
-                        None => return Ok(self.outcome()),
-                    }
-                }
+            match self.advance(store, drivers)? {
+                Advance::Turn => {}
+                Advance::Interrupted => return self.interrupt(store, drivers),
+                Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
+                Advance::Idle => match drivers.next_input() {
+                    Some(Input::Interrupt) => return self.interrupt(store, drivers),
+                    Some(input) => self.deliver(input),
+                    None => return Ok(self.outcome()),
+                },
             }
         }
+    }
+
+    /// Takes at most one turn and performs effects, without waiting for an input.
+    ///
+    /// # Errors
+    /// [`RunError`]; then the caller must open the run again from the store.
+    pub fn advance(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Advance, RunError> {
+        while let Some(input) = drivers.poll_input() {
+            if input == Input::Interrupt {
+                return Ok(Advance::Interrupted);
+            }
+            self.deliver(input);
+        }
+        let step = self.step()?;
+        if step != Step::Turn || self.is_flush_due() {
+            self.flush_to(store, drivers)?;
+        }
+        Ok(match step {
+            Step::Turn => Advance::Turn,
+            Step::Idle => Advance::Idle,
+            Step::Ended { code } => Advance::Ended { code },
+        })
     }
 
     /// Returns the state: facts, actors, waits, requests.
@@ -345,6 +377,11 @@ impl<P: Programs> Run<P> {
     /// Returns the programs of its actors.
     pub fn programs(&self) -> &P {
         &self.programs
+    }
+
+    /// Returns the programs of its actors, to change how they run, not what they do.
+    pub fn programs_mut(&mut self) -> &mut P {
+        &mut self.programs
     }
 
     /// Returns an actor's instance, if it has one.
@@ -368,12 +405,21 @@ impl<P: Programs> Run<P> {
         &self.genesis
     }
 
+    /// Returns the name of a request, as the fact that shows it has it.
+    pub fn request_name(&self, request: RequestId) -> String {
+        self.names.name("request", request.0)
+    }
+
     fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         self.flush_to(store, drivers)?;
         Ok(DriveOutcome::Interrupted)
     }
 
-    fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
+    /// Makes all turns durable and performs the effects that waited.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
         let mut effects = self.flush(store)?;
         effects.iter_mut().for_each(|effect| self.add_texts(effect));
         if !effects.is_empty() {
@@ -410,7 +456,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Returns the outcome of a run that has nothing to do and expects no input.
-    fn outcome(&self) -> DriveOutcome {
+    pub fn outcome(&self) -> DriveOutcome {
         let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
         let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
         match (questions.is_empty(), fibers) {

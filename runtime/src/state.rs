@@ -12,6 +12,7 @@ pub mod before;
 pub mod chain;
 pub mod draft;
 pub mod event;
+mod loss;
 pub(crate) mod savepoint;
 pub mod refusal;
 pub mod request;
@@ -46,6 +47,7 @@ struct Begun {
     counters: Counters,
     exit: Option<u64>,
     untaken: Arc<UntakenFailures>,
+    is_session: bool,
     entries: Entries,
 }
 
@@ -75,6 +77,9 @@ pub struct RunState {
     pub exit: Option<u64>,
     /// The failures of actors that no other actor has taken.
     pub untaken: Arc<UntakenFailures>,
+    /// Whether the main program's actor is a session, because a person gave it a text to evaluate.
+    /// A failure in a session ends what the failed event led to, never the actor.
+    pub is_session: bool,
     /// The tools as the run's first record describes them.
     pub tools: Arc<Tools>,
     /// The asserted facts that are keyed entries.
@@ -97,11 +102,12 @@ impl Codec for RunState {
             self.exit.write(out);
             self.calls.write(out);
             self.untaken.write(out);
+            self.is_session.write(out);
         });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 10)?;
+        let mut fields = Fields::of(value, "run-state", 11)?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -114,6 +120,7 @@ impl Codec for RunState {
             exit: fields.read("exit")?,
             calls: fields.read("calls")?,
             untaken: fields.read("untaken")?,
+            is_session: fields.read("is-session")?,
             tools: Arc::default(),
             entries: Entries::default(),
             has_touched_entries: false,
@@ -137,6 +144,7 @@ impl RunState {
             counters: self.counters.clone(),
             exit: self.exit,
             untaken: Arc::clone(&self.untaken),
+            is_session: self.is_session,
             entries: self.entries.clone(),
         };
         self.has_touched_entries = false;
@@ -167,6 +175,7 @@ impl RunState {
         self.calls.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
         self.untaken = Arc::clone(&self.begun.untaken);
+        self.is_session = self.begun.is_session;
         self.entries = self.begun.entries.clone();
         self.has_touched_entries = false;
     }

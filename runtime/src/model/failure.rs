@@ -117,6 +117,9 @@ impl Failure {
     /// The kind of failure of an actor whose live data exceed its limit.
     pub const OUT_OF_MEMORY: &str = "out-of-memory";
 
+    /// The kind of failure of a turn that the person stopped.
+    const INTERRUPTED: &str = "turn-interrupted";
+
     /// The kind of failure of a turn that used a name without a value; the name is the first
     /// irritant.
     pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
@@ -136,20 +139,30 @@ impl Failure {
         Self::new(Self::EXHAUSTED, message)
     }
 
-    /// Says whether the runtime itself failed the turn for lack of memory.
-    pub(crate) fn is_exhaustion(&self) -> bool {
-        self.kind == Self::EXHAUSTED
+    /// Makes the failure of a turn that the person stopped.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Self::INTERRUPTED, "the person stopped it")
+    }
+
+    /// Says whether the person stopped the turn.
+    pub fn is_interruption(&self) -> bool {
+        self.kind == Self::INTERRUPTED
+    }
+
+    /// Says whether the failure depends on more than the records before it, as lack of memory and
+    /// an interruption do; a replay takes it from the record.
+    pub(crate) fn is_from_outside(&self) -> bool {
+        self.kind == Self::EXHAUSTED || self.is_interruption()
     }
 
     /// Makes the failure of a condition that a program raised.
     ///
-    /// A program that raises `memory-exhausted` itself gets another kind, because a replay takes
+    /// A program that raises a kind of the runtime itself gets another kind, because a replay takes
     /// only the runtime's own failures from the record.
     pub(crate) fn raised(kind: &str, message: impl Into<String>) -> Self {
-        if kind == Self::EXHAUSTED {
-            Self::new("raised-memory-exhausted", message)
-        } else {
-            Self::new(kind, message)
+        match kind {
+            Self::EXHAUSTED | Self::INTERRUPTED => Self::new(&format!("raised-{kind}"), message),
+            _ => Self::new(kind, message),
         }
     }
 
@@ -169,6 +182,10 @@ impl Failure {
     /// irritant.
     pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
         let mut text = self.message.clone();
+        if self.is_from_outside() {
+            // Its irritants are for the replay.
+            return text;
+        }
         let mut separator = if text.ends_with(':') { " " } else { ": " };
         for irritant in self.irritants.iter().filter(|irritant| !self.is_said(irritant)) {
             text.push_str(separator);

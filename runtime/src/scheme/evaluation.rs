@@ -53,8 +53,8 @@ codec_struct!(Texts "texts" { manifest, texts });
 pub(super) struct Wanted<'a> {
     /// The import sets of the environment; empty for the mutable top level.
     pub(super) environment: &'a str,
-    /// The kind of text, for its name.
-    pub(super) kind: &'static str,
+    /// The name of the text; `None` for one that its place among the actor's texts names.
+    pub(super) name: Option<String>,
     pub(super) text: &'a str,
     /// Libraries and included texts that it may need and the run does not have.
     pub(super) sources: &'a [Attached],
@@ -219,7 +219,10 @@ impl Evaluations {
         }
         let text = Text {
             environment: key.0,
-            name: format!("{} {}", wanted.kind, self.texts.len() + 1),
+            name: wanted
+                .name
+                .clone()
+                .unwrap_or_else(|| format!("eval {}", self.texts.len() + 1)),
             text: key.1,
             sources: wanted.sources.to_vec(),
         };

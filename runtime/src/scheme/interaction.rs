@@ -85,7 +85,8 @@ impl SchemePrograms {
         };
         let wanted = Wanted {
             environment: "",
-            kind: "input",
+            // The number of its turn, which differs from text to text, also after a failure.
+            name: Some(format!("input {}", turn.number())),
             text,
             sources,
         };
@@ -109,7 +110,7 @@ impl SchemePrograms {
     ) -> Result<(), Fault> {
         let wanted = Wanted {
             environment,
-            kind: "eval",
+            name: None,
             text,
             sources: &[],
         };

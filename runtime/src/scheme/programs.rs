@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use duet_journal::{Blob, BlobHash};
 use duet_kernel::code::CodeSpace;
@@ -75,6 +76,8 @@ pub struct SchemePrograms {
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     pub(super) templates: LibraryTemplates,
+    /// Set while the person wants the current turn to stop.
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 impl SchemePrograms {
@@ -98,6 +101,12 @@ impl SchemePrograms {
         let none = Evaluations::default();
         let texts = actor.known_evaluations().unwrap_or(&none).digest();
         Ok(BlobHash::of(&[instance.0, texts.0].concat()))
+    }
+
+    /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its record
+    /// says so. A replay takes no notice of the flag.
+    pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = flag;
     }
 
     /// Returns the code, for listings.
@@ -145,6 +154,7 @@ impl SchemePrograms {
             profile: None,
             observation: None,
             templates: LibraryTemplates::default(),
+            stop: Arc::default(),
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {

@@ -21,6 +21,7 @@ pub(crate) struct StateSavepoint {
     queue: Queue,
     exit: Option<u64>,
     untaken: Arc<UntakenFailures>,
+    is_session: bool,
     entries: Entries,
 }
 
@@ -51,6 +52,7 @@ impl RunState {
             queue: self.queue.clone(),
             exit: self.exit,
             untaken: Arc::clone(&self.untaken),
+            is_session: self.is_session,
             entries: self.entries.clone(),
         }
     }
@@ -70,6 +72,7 @@ impl RunState {
         (self.counters, self.queue) = (savepoint.counters.clone(), savepoint.queue.clone());
         (self.exit, self.entries) = (savepoint.exit, savepoint.entries.clone());
         self.untaken = Arc::clone(&savepoint.untaken);
+        self.is_session = savepoint.is_session;
         is_back
     }
 

@@ -9,6 +9,7 @@
 
 mod arbitrate;
 mod deliver;
+mod job;
 mod operation;
 mod right;
 
@@ -16,6 +17,9 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
+pub(crate) use self::job::Fault;
+use self::job::{Current, Job};
+use crate::action::exit::MAIN;
 use crate::action::{Action, Exit, ReportFailure, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::model::failure::{ActorFailure, Failure, Origin};
@@ -36,10 +40,14 @@ pub struct Activation {
     pub(crate) draft: Draft,
     /// The turn's record: the actor, its events, and the actions so far.
     pub(crate) turn: TurnRecord,
+    /// The number of the turn's record.
+    number: u64,
     /// The number of events that were delivered.
     heard: usize,
     /// The position of the event whose handler failed; with it the handler took what it was told.
-    taken: Option<usize>,
+    taken: Option<u64>,
+    /// The position of the event whose consequences are in progress.
+    event: u64,
     /// The jobs before the next event, as a stack.
     jobs: SmallVec<[Job; 1]>,
     /// The jobs after the last event, in order.
@@ -54,7 +62,8 @@ pub struct Activation {
     handler_fuel: u64,
     /// The search for the source position of an action.
     search: Option<Search>,
-    /// Whether the turn fails when its programs do little but collect garbage.
+    /// Whether the turn is taken for the first time: then the heap and the person may stop it, which
+    /// its record says and a replay repeats.
     is_memory_counted: bool,
 }
 
@@ -72,47 +81,6 @@ struct Search {
     found: Option<Origin>,
 }
 
-/// Why a turn must be undone.
-pub(crate) struct Fault {
-    /// The failure for the record.
-    pub(crate) failure: Failure,
-    /// The interaction that failed, if one did.
-    pub(crate) interaction: Option<FiberId>,
-}
-
-impl From<Failure> for Fault {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            interaction: None,
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Current {
-    fiber: FiberId,
-    facet: FacetId,
-    kind: FiberKind,
-}
-
-/// A step of a turn.
-enum Job {
-    Deliver {
-        position: u64,
-        event: Event,
-    },
-    Run {
-        fiber: Current,
-        task: Task,
-    },
-    /// Stops a facet, one step at a time.
-    Stop(FacetId),
-    Exit {
-        code: u64,
-    },
-}
-
 impl Activation {
     /// Makes an activation without a turn.
     pub(crate) fn new(names: Namer, limits: Limits) -> Self {
@@ -120,8 +88,10 @@ impl Activation {
         Self {
             draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
             turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
+            number: 0,
             heard: 0,
             taken: None,
+            event: 0,
             jobs: SmallVec::new(),
             later: VecDeque::new(),
             current: None,
@@ -134,8 +104,14 @@ impl Activation {
         }
     }
 
-    /// Takes the batch of the next turn.
-    pub(crate) fn take(&mut self, batch: Batch) {
+    /// Returns the number of the turn's record.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Takes the batch of the next turn, whose record has this number.
+    pub(crate) fn take(&mut self, batch: Batch, number: u64) {
+        self.number = number;
         (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
     }
 
@@ -144,8 +120,10 @@ impl Activation {
         let Self {
             draft,
             turn,
+            number: _,
             heard,
             taken,
+            event,
             jobs,
             later,
             current,
@@ -163,7 +141,7 @@ impl Activation {
         if later.capacity() > 0 {
             *later = VecDeque::new();
         }
-        (*heard, *taken, *current, *is_pure) = (0, None, None, false);
+        (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
         (*fuel, *handler_fuel) = (0, limits.turn_fuel);
         (*search, *is_memory_counted) = (None, false);
     }
@@ -200,14 +178,9 @@ impl Activation {
         self.search.as_ref()?.found.clone()
     }
 
-    /// Returns the position of the newest event that was delivered.
-    pub(crate) fn newest_event(&self) -> Option<usize> {
-        self.heard.checked_sub(1)
-    }
-
     /// Notes the event whose handler failed. The actor's own failure stands for the failure that
     /// this event may have told it of.
-    pub(crate) fn note_taken(&mut self, position: Option<usize>) {
+    pub(crate) fn note_taken(&mut self, position: Option<u64>) {
         self.taken = position;
     }
 
@@ -232,9 +205,8 @@ impl Activation {
     /// Runs the turn to its end, or to the failure for which it must be undone.
     pub(crate) fn run(&mut self, runner: &mut dyn Runner) -> Result<(), Fault> {
         if let Err(failure) = self.run_jobs(runner) {
-            let is_interaction = |fiber: &Current| fiber.kind == (FiberKind::Interaction {});
-            let interaction = self.current.filter(is_interaction).map(|fiber| fiber.fiber);
-            return Err(Fault { failure, interaction });
+            let event = Some(self.event);
+            return Err(Fault { failure, event });
         }
         self.release(runner);
         Ok(())
@@ -282,7 +254,7 @@ impl Activation {
                 Event::Sync { from, fiber } => self.perform(Synced { to: from, fiber }).map_err(failure)?,
                 Event::Ended {
                     failed: Some(failed), ..
-                } if usize::try_from(position).ok() != self.taken => self.report(failed)?,
+                } if Some(position) != self.taken => self.report(failed)?,
                 _ => {}
             }
         }
@@ -290,7 +262,7 @@ impl Activation {
     }
 
     /// Reports a failure that no actor takes.
-    fn report(&mut self, failed: ActorFailure) -> Result<(), Failure> {
+    pub(crate) fn report(&mut self, failed: ActorFailure) -> Result<(), Failure> {
         let request = self.draft.state.counters.request();
         self.perform(ReportFailure { request, failed }).map_err(failure)
     }
@@ -323,14 +295,18 @@ impl Activation {
     fn run_jobs(&mut self, runner: &mut dyn Runner) -> Result<(), Failure> {
         loop {
             match self.jobs.pop() {
-                Some(Job::Deliver { position, event }) => self.deliver(runner, position, event)?,
+                Some(Job::Deliver { position, event }) => {
+                    self.event = position;
+                    self.deliver(runner, position, event)?;
+                }
                 Some(Job::Run { fiber, task }) => self.run_fiber(runner, fiber, task)?,
                 Some(Job::Stop(facet)) => self.stop_step(facet)?,
                 Some(Job::Exit { code }) => self.exit(runner, code)?,
                 None => match self.turn.events.get(self.heard).cloned() {
                     Some(event) => {
+                        self.event = self.heard as u64;
                         self.heard += 1;
-                        self.deliver(runner, self.heard as u64 - 1, event)?;
+                        self.deliver(runner, self.event, event)?;
                     }
                     None => match self.later.pop_front() {
                         Some(job) => self.jobs.push(job),
@@ -347,6 +323,7 @@ impl Activation {
             return Ok(());
         }
         self.current = Some(fiber);
+        self.event = fiber.event;
         self.note_place(None);
         match self.run_task(runner, fiber.kind, task) {
             End::Finished { .. } => Ok(()),
@@ -371,12 +348,21 @@ impl Activation {
                 self.draft.callables = Callables::from_iter([continuation]);
                 self.park(fiber, until)
             }
+            End::Exit { code } if self.is_background(fiber) => {
+                let told = format!("a background fiber called (exit {code}); it ends, the session goes on");
+                self.log(told).map_err(failure)
+            }
             End::Exit { code } => {
                 let root = self.draft.acting().map(|actor| actor.root).map_err(failure)?;
                 self.end_next(root, code);
                 Ok(())
             }
         }
+    }
+
+    /// Says whether a fiber of a session is not the evaluation of a text.
+    fn is_background(&self, fiber: Current) -> bool {
+        self.draft.state.is_session && self.draft.actor == MAIN && fiber.kind != (FiberKind::Interaction {})
     }
 
     /// Runs a task with the fuel that its kind of fiber has.
@@ -399,7 +385,9 @@ impl Activation {
     }
 
     fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {
-        let Current { fiber, facet, kind } = fiber;
+        let Current {
+            fiber, facet, kind, ..
+        } = fiber;
         let pause = match until {
             Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
             Until::Synced(with) => {
@@ -497,6 +485,7 @@ impl Activation {
                 fiber: id,
                 facet: fiber.facet,
                 kind: fiber.kind,
+                event: self.event,
             },
             task,
         });
@@ -586,7 +575,7 @@ impl Activation {
             let fault = match self.run_task(runner, FiberKind::Handler {}, Task::Call { procedure, argument }) {
                 End::Finished { .. } | End::Exit { .. } => continue,
                 End::Parked { .. } => "it waits or runs too long".to_owned(),
-                End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
+                End::Failed(failure) if failure.is_from_outside() => return Err(failure),
                 End::Failed(failure) => failure.to_string(),
             };
             self.note(format!("an exit hook did not come to its end: {fault}"))
@@ -608,6 +597,7 @@ impl Activation {
             fiber: self.draft.state.counters.fiber(),
             facet,
             kind: FiberKind::Handler {},
+            event: self.event,
         }
     }
 

@@ -56,6 +56,7 @@ impl Activation {
             Event::Orphaned { .. } => false,
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => {
+                self.draft.state.is_session = true;
                 self.begin(FiberKind::Interaction {}, Task::Evaluate { text, sources })?
             }
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
@@ -72,7 +73,12 @@ impl Activation {
         let facet = self.draft.acting().map_err(failure)?.root;
         let fiber = self.draft.state.counters.fiber();
         self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
-        let fiber = Current { fiber, facet, kind };
+        let fiber = Current {
+            fiber,
+            facet,
+            kind,
+            event: self.event,
+        };
         self.jobs.push(Job::Run { fiber, task });
         Ok(true)
     }
@@ -152,7 +158,7 @@ impl Activation {
                 self.draft.outbox.released.push(continuation);
                 "it waits or runs too long".to_owned()
             }
-            End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
+            End::Failed(failure) if failure.is_from_outside() => return Err(failure),
             End::Failed(failure) => failure.to_string(),
             End::Exit { .. } => "it exits".to_owned(),
         };

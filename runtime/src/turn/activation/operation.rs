@@ -54,6 +54,12 @@ impl Activation {
         self.limits.of_actor(own).heap_bytes_max
     }
 
+    /// Returns whether the running fiber is the evaluation of a text.
+    pub fn is_interaction(&self) -> bool {
+        let interaction = FiberKind::Interaction {};
+        self.current.is_some_and(|current| current.kind == interaction)
+    }
+
     /// Returns the manifest of the acting actor.
     pub fn manifest(&self) -> Manifest {
         self.draft
@@ -240,6 +246,7 @@ impl Activation {
             fiber,
             facet,
             kind: FiberKind::Handler {},
+            event: self.event,
         };
         self.later.push_back(Job::Run {
             fiber: fiber_of,
