@@ -39,6 +39,11 @@ impl SourceTexts {
         Self(texts.map(|(name, text)| SourceText { name, text }).collect())
     }
 
+    /// The texts.
+    pub(crate) fn all(&self) -> &[SourceText] {
+        &self.0
+    }
+
     fn numbered(&self, id: SourceId) -> Option<&SourceText> {
         self.0.get(id.0 as usize)
     }

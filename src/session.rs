@@ -9,8 +9,10 @@
 //! Read next: `command/run.rs`.
 
 mod ahead;
+mod edited;
 mod inspection;
 mod libraries;
+mod pace;
 mod reporting;
 mod rescue;
 mod stop_report;
@@ -20,12 +22,11 @@ use duet_runtime::run::source;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
-use duet_drivers::ask::Question;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
-use duet_runtime::driver::{Attached, Drivers, Input};
+use duet_runtime::driver::Drivers;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
@@ -40,9 +41,10 @@ use crate::launch::{self, Launch};
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
-use reporting::Reporting;
 pub(crate) use libraries::libraries;
 use libraries::{Folder, standard_libraries};
+pub(crate) use pace::{Waited, newest_evaluation};
+use reporting::Reporting;
 use stop_report::StopReport;
 
 /// A run with its world.
@@ -365,13 +367,13 @@ impl Session {
         detached: Option<Detached>,
         place: &Place,
         (store, journal): (&mut dyn Store, &Path),
-        command: &str,
+        options: WorldOptions,
     ) -> Result<Self, CommandError> {
         let Some(Detached { run, texts }) = detached.filter(|detached| *detached.run.id() == place.run) else {
-            return Self::resume(place, (store, journal), WorldOptions::default(), command);
+            return Self::resume(place, (store, journal), options, "repl");
         };
-        let (world, recovery) = surroundings(store, run.genesis(), WorldOptions::default())?;
-        let owner = journal::owner(command);
+        let (world, recovery) = surroundings(store, run.genesis(), options)?;
+        let owner = journal::owner("repl");
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
         let place = RunPlace::of(place, journal);
         Ok(Self {
@@ -380,15 +382,6 @@ impl Session {
             place,
             texts,
         })
-    }
-
-    /// The questions that stand open.
-    pub(crate) fn questions(&self) -> Vec<Question> {
-        self.run
-            .questions()
-            .iter()
-            .map(|(_, prompt)| Question::read(prompt))
-            .collect()
     }
 
     /// The exit code of the run, if it has ended.
@@ -423,16 +416,6 @@ impl Session {
             },
             turn: None,
         })
-    }
-
-    /// Gives the main program's actor a text to evaluate.
-    pub(crate) fn give(&mut self, text: String, sources: Vec<Attached>) {
-        self.run.deliver(Input::Evaluate { text, sources });
-    }
-
-    /// Abandons the current evaluation.
-    pub(crate) fn abandon(&mut self) {
-        self.run.deliver(Input::Abandon);
     }
 
     /// Whether the run has a library, or a text that another one includes.

@@ -5,6 +5,9 @@
 //! It does not decide which failures are shown; the runtime reports those that no actor takes.
 //! Read next: the crate's `render.rs`.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use duet_drivers::world::World;
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
 use duet_runtime::model::failure::ActorFailure;
@@ -43,6 +46,21 @@ impl Reporting {
     /// Says whether the reader of standard output has closed it.
     pub(super) fn is_output_closed(&self) -> bool {
         self.world.is_output_closed()
+    }
+
+    /// Returns the flag that stops the turn in progress.
+    pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.world.stop_flag()
+    }
+
+    /// Says whether an effect in progress can still answer.
+    pub(super) fn is_expecting(&self) -> bool {
+        self.world.is_expecting()
+    }
+
+    /// Waits for an input; `None` if the bell rang.
+    pub(super) fn next_input_or_ring(&mut self) -> Option<Input> {
+        self.world.next_input_or_ring()
     }
 
     /// Replaces the report of a failure by its text.
