@@ -278,7 +278,7 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
 
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
 /// translated.
-fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
+pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
     let text = read_text(path)?;
     if !migrate::is_workflow(path) {
         return Ok((text, Vec::new()));

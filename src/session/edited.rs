@@ -4,11 +4,12 @@
 //! it.
 //! It runs nothing. Read next: the crate's `session.rs`.
 
-use std::fs;
+use std::path::Path;
 
 use duet_kernel::expander::SourceText;
 
 use super::Session;
+use crate::launch;
 use crate::terminal::Terminal;
 
 impl Session {
@@ -37,8 +38,8 @@ impl Session {
 fn edited(texts: &[SourceText]) -> Vec<&str> {
     let is_own = |text: &SourceText| duet_stdlib::FILES.iter().all(|(_, known)| **known != *text.text);
     let has_changed = |text: &&SourceText| {
-        let now = fs::read_to_string(&text.name);
-        now.is_ok_and(|now| now != *text.text) && is_own(text)
+        let now = launch::read_program(Path::new(&text.name));
+        now.is_ok_and(|(now, _)| now != *text.text) && is_own(text)
     };
     texts
         .iter()
