@@ -9,6 +9,7 @@
 
 mod arbitrate;
 mod deliver;
+mod ending;
 mod job;
 mod operation;
 mod right;
@@ -20,9 +21,9 @@ use smallvec::SmallVec;
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
 use crate::action::exit::MAIN;
-use crate::action::{Action, Exit, ReportFailure, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
+use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::model::failure::{ActorFailure, Failure, Origin};
+use crate::model::failure::{Failure, Origin};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
 use crate::model::limits::Limits;
 use crate::record::TurnRecord;
@@ -31,7 +32,7 @@ use crate::state::draft::{Callables, Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
 use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
-use crate::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
+use crate::turn::task::{End, Resumption, Task, Until, Wanted};
 
 /// A turn in progress, and then its result. One activation serves turn after turn and keeps its
 /// allocations.
@@ -178,12 +179,6 @@ impl Activation {
         self.search.as_ref()?.found.clone()
     }
 
-    /// Notes the event whose handler failed. The actor's own failure stands for the failure that
-    /// this event may have told it of.
-    pub(crate) fn note_taken(&mut self, position: Option<u64>) {
-        self.taken = position;
-    }
-
     /// Returns the acting actor, if it lives.
     pub(crate) fn acting(&self) -> Option<&crate::state::actor::Actor> {
         self.draft.state.actor(self.draft.actor)
@@ -219,16 +214,6 @@ impl Activation {
         }
     }
 
-    /// Ends the turn of an actor that has no instance: drops all its events, but answers those who
-    /// wait for the actor to catch up, because nothing is left that it could handle, and reports
-    /// the failures that the actor would have been told of.
-    pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
-        let positions = (0..).zip(&self.turn.events);
-        let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
-        self.turn.dropped = dropped.map(|(position, _)| position).collect();
-        Ok(self.clear_jobs()?)
-    }
-
     /// Takes all remaining jobs, in their order.
     fn take_pending(&mut self) -> Vec<Job> {
         let heard = std::mem::replace(&mut self.heard, self.turn.events.len());
@@ -241,30 +226,6 @@ impl Activation {
             });
         let first = std::mem::take(&mut self.jobs).into_iter().rev();
         first.chain(unheard).chain(std::mem::take(&mut self.later)).collect()
-    }
-
-    /// Drops all remaining jobs, but answers those who wait for the actor to catch up, and reports
-    /// the failures that the actor would have been told of.
-    pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
-        for job in self.take_pending() {
-            let Job::Deliver { position, event } = job else {
-                continue;
-            };
-            match event {
-                Event::Sync { from, fiber } => self.perform(Synced { to: from, fiber }).map_err(failure)?,
-                Event::Ended {
-                    failed: Some(failed), ..
-                } if Some(position) != self.taken => self.report(failed)?,
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Reports a failure that no actor takes.
-    pub(crate) fn report(&mut self, failed: ActorFailure) -> Result<(), Failure> {
-        let request = self.draft.state.counters.request();
-        self.perform(ReportFailure { request, failed }).map_err(failure)
     }
 
     /// Performs one action and lists it. If the actor lacks a right, lists only the attempt.
@@ -520,76 +481,6 @@ impl Activation {
             });
         }
         Ok(())
-    }
-
-    fn exit(&mut self, runner: &mut dyn Runner, code: u64) -> Result<(), Failure> {
-        let exit = Exit {
-            code,
-            handles: Vec::new(),
-            failure: None,
-        };
-        self.end(runner, exit)?;
-        self.clear_jobs()
-    }
-
-    /// Replaces all remaining jobs with stopping the actor's facets and ending it, and then with
-    /// what [`clear_jobs`](Self::clear_jobs) does.
-    fn end_next(&mut self, root: FacetId, code: u64) {
-        let events = self.take_pending().into_iter().rev();
-        let events = events.filter(|job| matches!(job, Job::Deliver { .. }));
-        self.jobs = events.chain([Job::Exit { code }, Job::Stop(root)]).collect();
-    }
-
-    /// Returns the failure of the acting actor, unless another actor is told of it.
-    ///
-    /// Only the procedure that the spawner gave takes a failure. The actor's own exit hooks do not,
-    /// because they tidy up after it, whatever its end.
-    fn untaken(&self, exit: &Exit) -> Result<Option<ActorFailure>, Failure> {
-        let Some(why) = &exit.failure else { return Ok(None) };
-        let draft = &self.draft;
-        let actor = draft.acting().map_err(failure)?;
-        let is_told = draft.state.monitor_of(draft.actor).is_some();
-        Ok((!is_told).then(|| ActorFailure {
-            actor: draft.actor,
-            role: actor.role.as_deref().map(str::to_owned),
-            turn: draft.turn,
-            failure: why.clone(),
-        }))
-    }
-
-    /// Ends the actor, reports a failure that no actor takes, and calls the exit hooks with the
-    /// actor's outcome. A hook that fails is logged and does not prevent the end.
-    fn end(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
-        let untaken = self.untaken(&exit)?;
-        let actor = self.draft.acting().map_err(failure)?;
-        let root = actor.root;
-        let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
-        let outcome = Argument::Ended(exit.code, exit.failure.clone());
-        self.perform(exit).map_err(failure)?;
-        if let Some(failed) = untaken {
-            self.report(failed)?;
-        }
-        for procedure in hooks {
-            let argument = Some(outcome.clone());
-            self.current = Some(self.handler_fiber(root));
-            let fault = match self.run_task(runner, FiberKind::Handler {}, Task::Call { procedure, argument }) {
-                End::Finished { .. } | End::Exit { .. } => continue,
-                End::Parked { .. } => "it waits or runs too long".to_owned(),
-                End::Failed(failure) if failure.is_from_outside() => return Err(failure),
-                End::Failed(failure) => failure.to_string(),
-            };
-            self.note(format!("an exit hook did not come to its end: {fault}"))
-                .map_err(failure)?;
-        }
-        // A hook's failure does not fail the turn.
-        self.current = None;
-        Ok(())
-    }
-
-    /// Ends the actor in a turn of its own, after its actions were undone.
-    pub(crate) fn crash(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
-        self.end(runner, exit)?;
-        self.clear_jobs()
     }
 
     fn handler_fiber(&mut self, facet: FacetId) -> Current {
