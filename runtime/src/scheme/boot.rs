@@ -30,7 +30,16 @@ impl SchemePrograms {
             Some(entity) => {
                 let library = entity.name().library;
                 let units = entity::units_for(&library, &self.library_units, &self.units);
-                let is_watched = self.profile.is_some() || self.observation.is_some();
+                // Texts brought these units, and no template has them.
+                let brought: Vec<usize> = units
+                    .iter()
+                    .copied()
+                    .filter(|unit| !self.units.contains(unit))
+                    .collect();
+                for unit in &brought {
+                    instance.link_apart(&self.code, *unit)?;
+                }
+                let is_watched = self.profile.is_some() || self.observation.is_some() || !brought.is_empty();
                 if !is_watched && self.templates.start(instance, (&library, &units), turn.fuel()) {
                     return Ok(self.start_entity(actor)? || self.start_next(actor, turn)?);
                 }
