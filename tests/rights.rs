@@ -21,7 +21,7 @@ use duet_runtime::record::TurnRecord;
 use duet_runtime::run::source::decode_turn;
 use duet_runtime::scheme::host;
 
-/// What an attempt of an actor without rights comes to: the capability that it lacks, or else why
+/// The outcome of an attempt of an actor without rights: the capability that it lacks, or else why
 /// nobody is harmed.
 enum Outcome {
     Lacks(&'static str),
@@ -431,7 +431,10 @@ fn a_child_has_at_most_the_rights_of_its_parent() {
         &format!(
             "{}done\n{}",
             denied("").repeat(7),
-            "(bad-grant (dataspace/observe (job 1)))\n(bad-grant (workspace/read (pattern 1)))\n(bad-grant dataspace/asert)\n"
+            "(bad-grant (dataspace/observe (job 1)))
+(bad-grant (workspace/read (pattern 1)))
+(bad-grant dataspace/asert)
+"
         ),
         &["more than it has"; 7],
     );
@@ -503,12 +506,16 @@ fn modules_ask_for_the_rights_of_the_actor_that_loads_them() {
         (begin
           (define (show x) (write x) (newline))
           (define (try expression)
-            (show (guard (c ((condition? c) (condition-message c))) (eval expression (interaction-environment)) 'done)))
+            (show (guard (c ((condition? c) (condition-message c)))
+                    (eval expression (interaction-environment))
+                    'done)))
           (define (worker config)
             (try '(import (wants)))
             (try '(begin (import (only (indirect) wanted)) (wanted 1)))
             (show (guard (c ((condition? c) (condition-message c))) (environment '(wants)) 'done))
-            (show (guard (c ((condition? c) (condition-message c))) (eval '(wanted 1) (environment '(indirect))) 'done)))))";
+            (show (guard (c ((condition? c) (condition-message c)))
+                    (eval '(wanted 1) (environment '(indirect)))
+                    'done)))))";
     let main = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (worker) (wants) (indirect))
         (register-entity! 'worker worker)
         (register-entity! 'wanted wanted)
@@ -521,7 +528,7 @@ fn modules_ask_for_the_rights_of_the_actor_that_loads_them() {
         (sleep 200)";
     let needs = "(wants) needs the capability `process/run`, which was not granted";
     let hint =
-        "; name `process/run` in the program's manifest, or in the `:grants` of the entity, if the module may have it";
+        "; name `process/run` in the program's manifest, or in the entity's `:grants`, if the module may have it";
     let desk = Desk::new(&[
         ("p/manifest.scm", "((program \"main.scm\") (tools process/run))"),
         ("p/main.scm", main),

@@ -366,7 +366,7 @@ impl Diagnostic {
                 ..
             } => Some("does a loop in it never end?".to_owned()),
             DiagnosticKind::NotGranted { capability, .. } => Some(format!(
-                "name `{capability}` in the program's manifest, or in the `:grants` of the entity, if the module may have it"
+                "name `{capability}` in the program's manifest, or in the entity's `:grants`, if the module may have it"
             )),
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),

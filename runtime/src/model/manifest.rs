@@ -5,8 +5,6 @@
 //! It does not judge actions, and does not read patterns; `../gate/right.rs` does.
 //! Read next: `../gate/right.rs`.
 
-use std::sync::Arc;
-
 use duet_journal::packed::{Compound, PackedWriter};
 use im::OrdSet;
 use preserves::{IOValue, ValueImpl};
@@ -56,7 +54,7 @@ pub enum Extent {
     /// Nothing.
     #[default]
     Nothing,
-    /// What one of the patterns matches.
+    /// Everything that one of the patterns matches.
     Limited,
     /// Everything.
     Whole,
@@ -77,7 +75,7 @@ pub struct Limited {
 pub struct Manifest {
     names: OrdSet<String>,
     /// In the order of rights and packed patterns, each once.
-    limited: Arc<Vec<Limited>>,
+    limited: Vec<Limited>,
     /// The extent of each right.
     extents: [Extent; 3],
 }
@@ -103,10 +101,9 @@ impl Manifest {
 
     /// Adds a right that is limited by a pattern.
     pub fn limit(&mut self, right: Right, pattern: Fact) {
-        let limited = Arc::make_mut(&mut self.limited);
-        limited.push(Limited { right, pattern });
-        limited.sort_by(|left, right| left.key().cmp(&right.key()));
-        limited.dedup();
+        self.limited.push(Limited { right, pattern });
+        self.limited.sort_by(|left, right| left.key().cmp(&right.key()));
+        self.limited.dedup();
         self.measure();
     }
 
@@ -214,7 +211,7 @@ impl Codec for Manifest {
     fn write(&self, out: &mut PackedWriter) {
         out.open(Compound::Sequence);
         self.names.iter().for_each(|name| Codec::write(name, out));
-        for Limited { right, pattern } in self.limited.iter() {
+        for Limited { right, pattern } in &self.limited {
             out.record(LIMITED, |out| {
                 Codec::write(&right.name().to_owned(), out);
                 Codec::write(pattern, out);

@@ -17,7 +17,7 @@ impl<P: Programs> Run<P> {
         let spare = self.spare.take();
         let make = || Box::new(Activation::new(self.names.clone(), self.genesis.limits));
         let mut activation = spare.unwrap_or_else(make);
-        activation.take(batch, self.head.map_or(0, |tip| tip.sequence.number() + 1));
+        activation.take(batch);
         activation
     }
 

@@ -97,7 +97,7 @@ impl Described {
                 call.turn.require_observing(pattern)?;
             }
             Self::Ready(Wanted::Answer(_)) => {}
-            // What the actor may not do, it attempts here, so that the attempt is on record.
+            // The attempt fails, and is on record.
             Self::Question(prompt, tag) if !call.turn.holds(&Need::of(ask_user::CAPABILITY)) => {
                 call.turn.ask_user(prompt.clone(), tag.clone())?;
             }

@@ -137,7 +137,7 @@ pub(super) fn read_pattern(datum: &Datum, form: NodeId) -> Result<Pattern, Grant
 /// As [`read_pattern`].
 pub(super) fn read_pattern_text(text: &str) -> Result<Pattern, GrantError> {
     let (reading, _) = read_all(text, SourceId(0));
-    // What has no notation, such as a procedure, is no datum.
+    // An object without notation, such as a procedure, makes the text unreadable.
     let [root] = reading.forms[..] else {
         return Err(GrantError::Template);
     };

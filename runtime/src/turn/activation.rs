@@ -41,8 +41,6 @@ pub struct Activation {
     pub(crate) draft: Draft,
     /// The turn's record: the actor, its events, and the actions so far.
     pub(crate) turn: TurnRecord,
-    /// The number of the turn's record.
-    number: u64,
     /// The number of events that were delivered.
     heard: usize,
     /// The position of the event whose handler failed; with it the handler took what it was told.
@@ -89,7 +87,6 @@ impl Activation {
         Self {
             draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
             turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
-            number: 0,
             heard: 0,
             taken: None,
             event: 0,
@@ -107,12 +104,11 @@ impl Activation {
 
     /// Returns the number of the turn's record.
     pub fn number(&self) -> u64 {
-        self.number
+        self.draft.turn.number()
     }
 
-    /// Takes the batch of the next turn, whose record has this number.
-    pub(crate) fn take(&mut self, batch: Batch, number: u64) {
-        self.number = number;
+    /// Takes the batch of the next turn.
+    pub(crate) fn take(&mut self, batch: Batch) {
         (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
     }
 
@@ -121,7 +117,6 @@ impl Activation {
         let Self {
             draft,
             turn,
-            number: _,
             heard,
             taken,
             event,

@@ -49,7 +49,7 @@ fn templates_are_read_as_the_form_pattern_reads_them() {
 }
 
 #[test]
-fn names_and_limits_are_told_apart() {
+fn names_and_limits_are_distinguished() {
     assert_eq!(read("console"), Ok("[\"console\"]".to_owned()));
     assert_eq!(read("\"workspace/*\""), Ok("[\"workspace/*\"]".to_owned()));
     let both = "(\"dataspace/assert\" (pattern a) (pattern b))";
