@@ -126,8 +126,8 @@ impl WorldOptions {
             Some(seat) => seat.furnish(settings),
             None => settings,
         };
-        let world = World::new(settings)
-            .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
+        let world =
+            World::new(settings).map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
         if let Some(seat) = &self.seat {
             seat.listen(&world);
         }

@@ -363,7 +363,15 @@ fn a_failure_in_the_background_is_told_and_the_session_goes_on() {
     let input = "(define x 1)\n(spawn (lambda () (yield) (car '())))\n(+ x 1)\n(spawn (lambda () (exit 9)))\n(+ x 2)\n";
     let said = desk.feed("repl --name s", input);
     assert_eq!((said.output.as_str(), said.code), ("2\n3\n", 1), "{}", said.errors);
-    assert!(said.errors.contains("argument 1 of car must be a pair"), "{}", said.errors);
-    assert!(said.errors.contains("a background fiber called (exit 9)"), "{}", said.errors);
+    assert!(
+        said.errors.contains("argument 1 of car must be a pair"),
+        "{}",
+        said.errors
+    );
+    assert!(
+        said.errors.contains("a background fiber called (exit 9)"),
+        "{}",
+        said.errors
+    );
     desk.check("repl s", "(+ x 3)\n", "4\n");
 }

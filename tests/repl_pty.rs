@@ -74,7 +74,11 @@ fn the_prompt_stays_while_fibers_go_on() {
     // Output without an end of line stands on a line of its own.
     at.type_at("s@1> ", "(display \"hi\")\r", "\"hi\")\r\nhi\r\n");
     // Timers write above the prompt, which returns at once and evaluates meanwhile.
-    at.type_at("s@2> ", "(define timer (every 50 (lambda () (display \"tick\"))))\r", "tick\r\n");
+    at.type_at(
+        "s@2> ",
+        "(define timer (every 50 (lambda () (display \"tick\"))))\r",
+        "tick\r\n",
+    );
     at.go_on("", "tick\r\n");
     at.go_on("(list 'still 'here)\r", "\n(still here)\r");
     at.go_on("", "tick\r\n");
@@ -82,7 +86,10 @@ fn the_prompt_stays_while_fibers_go_on() {
     at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");
     at.go_on("", "the session goes on");
     at.go_on("(on-assert (go) (car 1))\r", "> ");
-    at.go_on("(define go (assert! (record 'go)))\r", "argument 1 of car must be a pair");
+    at.go_on(
+        "(define go (assert! (record 'go)))\r",
+        "argument 1 of car must be a pair",
+    );
     // One interruption ends what waits, and what computes.
     at.go_on("(sleep 1000000)\r", "1000000)\r\n");
     at.go_on(INTERRUPT, "interrupted");
@@ -108,7 +115,8 @@ fn questions_of_the_foreground_are_asked_and_those_of_the_background_are_told() 
     at.go_on("(an open (list\r", "\n\"(an open (list\"\r");
     at.go_on("(read-line)\r", "(read-line)\r\n");
     at.go_on("typed (too\r", "\n\"typed (too\"\r");
-    let ask = "(define (ask tag) (spawn (lambda () (display (list tag (await (user-input ':prompt tag ':tag tag)))))))\r";
+    let ask =
+        "(define (ask tag) (spawn (lambda () (display (list tag (await (user-input ':prompt tag ':tag tag)))))))\r";
     at.go_on(ask, "> ");
     at.go_on("(for-each ask '(\"one\" \"two\" \"three\"))\r", ": three");
     at.go_on(",answer two second\r", "(two second)");

@@ -200,7 +200,10 @@ fn commands_of_the_readme() -> String {
     let readme = include_str!("../README.md");
     let section = readme.split("## Five minutes").nth(1).unwrap();
     let section = section.split("## A first program").next().unwrap();
-    let blocks = section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let blocks = section
+        .split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap());
     blocks.filter(|block| !block.starts_with("alias")).collect()
 }
 

@@ -490,10 +490,16 @@ mod tests {
     fn messages_name_what_is_typed_at_the_prompt() {
         for (message, expected) in [
             ("`duet goto s/other@3` goes back", "`,goto 3` goes back"),
-            ("`duet show s@3` shows it, `duet waits s` lists", "`,show 3` shows it, `,waits` lists"),
+            (
+                "`duet show s@3` shows it, `duet waits s` lists",
+                "`,show 3` shows it, `,waits` lists",
+            ),
             ("`duet eval s@3 EXPR` asks", "`,at 3 EXPR` asks"),
             ("`duet help` lists the commands", "`,help` lists the commands"),
-            ("`duet resume s` goes on, duet goto s@3", "`duet resume s` goes on, duet goto s@3"),
+            (
+                "`duet resume s` goes on, duet goto s@3",
+                "`duet resume s` goes on, duet goto s@3",
+            ),
         ] {
             assert_eq!(as_typed(message), expected);
         }

@@ -184,7 +184,11 @@ fn the_program_stands_still_while_an_expression_is_evaluated() {
     }
     desk.check("eval m@2 \"(begin (yield) 'later)\"", 0, "later\n");
     let said = desk.check("eval m@2 \"(await (signal 'nobody))\"", 1, "");
-    assert!(said.errors.contains("abandoned: it waits for an event"), "{}", said.errors);
+    assert!(
+        said.errors.contains("abandoned: it waits for an event"),
+        "{}",
+        said.errors
+    );
 }
 
 /// A program that asks three questions at once, one without a tag.
@@ -204,7 +208,11 @@ fn open_questions_are_answered_in_any_order() {
     let desk = Desk::new(&[("asking.scm", ASKING)]);
     desk.check("run asking.scm", 4, "");
     let waits = desk.duet("waits asking").output;
-    for expected in ["question \"one\", tag one", "question \"two\", tag two", "question \"third?\"\n"] {
+    for expected in [
+        "question \"one\", tag one",
+        "question \"two\", tag two",
+        "question \"third?\"\n",
+    ] {
         assert!(waits.contains(expected), "{waits}");
     }
     let line = waits.lines().find(|line| line.contains("third?")).expect("it waits");
@@ -226,7 +234,12 @@ fn who_goes_on_after_an_edit_is_told_that_the_text_is_the_old_one() {
     assert!(!said.errors.contains("has changed"), "{}", said.errors);
     fs::write(desk.path("p.scm"), format!("{program} (display \"new\")")).expect("a file");
     let said = desk.check("resume p", 4, "");
-    assert_eq!(said.errors.matches("`p.scm` has changed since p began").count(), 1, "{}", said.errors);
+    assert_eq!(
+        said.errors.matches("`p.scm` has changed since p began").count(),
+        1,
+        "{}",
+        said.errors
+    );
     assert!(said.errors.contains("`duet replay p --with FILE`"), "{}", said.errors);
     let said = desk.check("answer p old", 0, "old");
     assert_eq!(said.errors.matches("`p.scm` has changed").count(), 1, "{}", said.errors);

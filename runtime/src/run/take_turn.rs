@@ -191,7 +191,13 @@ impl<P: Programs> Run<P> {
         let (lost, again): (Vec<_>, Vec<_>) = (0..).zip(&events).partition(is_lost);
         for (_, event) in &lost {
             activation.draft.lose(event).map_err(RunError::Refused)?;
-            if let (true, Event::Ended { failed: Some(failed), .. }) = (is_whole, event) {
+            if let (
+                true,
+                Event::Ended {
+                    failed: Some(failed), ..
+                },
+            ) = (is_whole, event)
+            {
                 activation.report(failed.clone()).map_err(RunError::Crash)?;
             }
         }

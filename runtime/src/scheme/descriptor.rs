@@ -149,11 +149,7 @@ fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault> {
 }
 
 /// Reads a descriptor that has its own name; `None` if it has none of them.
-fn named(
-    call: &mut Call<'_>,
-    (name, fields): (&str, &[Value]),
-    descriptor: Value,
-) -> Result<Option<Described>, Fault> {
+fn named(call: &mut Call<'_>, (name, fields): (&str, &[Value]), descriptor: Value) -> Result<Option<Described>, Fault> {
     Ok(Some(match (name, fields) {
         ("signal", [signal, options @ ..]) => Described::Ready(signal_wait(call, *signal, options, descriptor)?),
         ("tool-result", options) => Described::Ready(tool_result(call, options, descriptor)?),

@@ -29,7 +29,7 @@ use crate::model::limits::Limits;
 use crate::record::TurnRecord;
 use crate::state::actor::{Condition, FiberKind};
 use crate::state::draft::{Callables, Draft, Lineage};
-use crate::state::event::{Batch, Cause, Event};
+use crate::state::event::{Batch, Cause};
 use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
 use crate::turn::task::{End, Resumption, Task, Until, Wanted};
@@ -341,9 +341,7 @@ impl Activation {
     }
 
     fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {
-        let Current {
-            fiber, facet, kind, ..
-        } = fiber;
+        let Current { fiber, facet, kind, .. } = fiber;
         let pause = match until {
             Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
             Until::Synced(with) => {

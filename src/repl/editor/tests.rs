@@ -27,7 +27,9 @@ fn answer(history: OsString) {
     let history = PathBuf::from(history);
     let mut editor = Editor::new(Some(history), true).expect("there is a terminal");
     loop {
-        let line = editor.read(PROMPT, Names::of(&Example)).expect("the terminal can be read");
+        let line = editor
+            .read(PROMPT, Names::of(&Example))
+            .expect("the terminal can be read");
         println!("[{line:?}]");
         if line == Line::End {
             return;

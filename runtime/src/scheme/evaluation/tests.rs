@@ -303,8 +303,14 @@ fn a_failure_in_the_background_ends_only_the_fiber_that_failed() {
         ("(spawn (lambda () (log! (%await (record 'signal 'go) #f))))", &[]),
         ("(define go (assert! (record 'go 5)))", &["#[go 5]", wrong]),
         // A handler that fails loses the event and stays.
-        ("(define failing (watch (pattern (n $x)) (lambda (event) (log! (car '())))))", &[]),
-        ("(define hearing (watch (pattern (n $x)) (lambda (event) (log! 'heard))))", &[]),
+        (
+            "(define failing (watch (pattern (n $x)) (lambda (event) (log! (car '())))))",
+            &[],
+        ),
+        (
+            "(define hearing (watch (pattern (n $x)) (lambda (event) (log! 'heard))))",
+            &[],
+        ),
         ("(message! (record 'n 1))", &["heard", wrong]),
         ("(message! (record 'n 2))", &["heard", wrong]),
         ("(+ 1 1)", &["2"]),
