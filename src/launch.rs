@@ -31,8 +31,8 @@ use crate::{migrate, render};
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
 
-/// Granted to every program: the console, questions to the person, the clock, chance, actors, and the
-/// entries that it is governed by; what it grants in turn is never more than it has.
+/// Granted to every program: the console, questions to the person, the clock, chance, actors, and
+/// the entries that it is governed by; what it grants in turn is never more than it has.
 const ALWAYS: [&str; 8] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,

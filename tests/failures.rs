@@ -146,7 +146,7 @@ fn a_failure_whose_taker_is_gone_or_fails_too_is_shown() {
     let failing = "(spawn-entity! 'worker ':config 7 ':on-exit (lambda (reason) (car reason)))";
     let (_, said) = run(failing);
     assert_eq!(said.code, 1, "{}", said.errors);
-    check_times(&said, "agent broke", 0);
+    check_times(&said, "error[error]", 0);
     check_times(&said, "argument 1 of car must be a pair", 1);
 }
 
@@ -235,6 +235,12 @@ fn a_run_whose_journal_is_taken_away_stops_and_saves_it() {
         let said = ticking(&desk, || harm(&desk.path(".duet/journal.sqlite")));
         assert_eq!(said.code, 1, "{what}: {}", said.errors);
         check_times(&said, what, 1);
+        if what == "to 0 bytes" {
+            // The bytes were only in the file.
+            check_times(&said, "what was in it could not be saved", 1);
+            check_times(&said, "--journal OTHER", 1);
+            continue;
+        }
         check_times(&said, "`duet resume ticker --journal ", 1);
         let shown = said.output.lines().count();
         let copy = ".duet/journal.rescued.sqlite";

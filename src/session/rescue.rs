@@ -1,4 +1,4 @@
-//! What a run saves when its journal is taken away under it.
+//! The rescue of a journal that somebody takes away under a run.
 //!
 //! INVARIANT: the copy is a journal with every run of the lost one, as far as this process could
 //! still read it, and with the turns that were not durable; none of their effects has left.

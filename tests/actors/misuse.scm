@@ -37,4 +37,6 @@
 (try 'option (lambda () (spawn-entity! 'idler :confg 1)))
 (try 'grants (lambda () (spawn-entity! 'idler :grants 'everything)))
 (try 'effect-in-predicate
-     (lambda () (with-timeout 1 (predicate (lambda (value) (log! value)) :pattern (pattern (Observe _ _))))))
+     (lambda ()
+       (with-timeout 1
+         (predicate (lambda (value) (log! value)) :pattern (pattern (Observe _ _))))))

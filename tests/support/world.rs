@@ -186,6 +186,9 @@ impl World {
             "workspace/list" => Ok(self.list()),
             "workspace/read" => self.read(payload),
             "workspace/write" => self.write(payload),
+            "clock/millisecond" => Ok(integer(self.now_ms)),
+            "chance/integer" => Ok(integer(4)),
+            "chance/real" => Ok(IOValue::new(0.5)),
             "counter/add" => {
                 self.added.push(payload.as_u64().and_then(Result::ok).unwrap_or(0));
                 Ok(integer(self.added.as_slice().iter().sum()))

@@ -1,7 +1,7 @@
 //! `chance/integer` and `chance/real`: chance.
 //!
-//! INVARIANT: each call takes fresh bytes from the system; the journal keeps the answer, so a replay
-//! gets the same.
+//! INVARIANT: each call takes fresh bytes from the system; the journal keeps the answer, so a
+//! replay gets the same.
 //! It keeps no state between calls. Read next: `tool/clock.rs`.
 
 use std::borrow::Cow;

@@ -40,7 +40,7 @@ impl Returns {
     /// Checks a value.
     ///
     /// # Errors
-    /// What was expected where, and what was found.
+    /// The expected shape, and the place in the value that does not have it.
     pub fn check(&self, value: &IOValue) -> Result<(), String> {
         self.check_at("the result", value)
     }

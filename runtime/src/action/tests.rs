@@ -109,7 +109,8 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
         (
             "<spawn-actor 1 2 \"worker\" [3] [4] \"helper\" [1024] [\"console\"]>",
-            "spawn-actor actor 1 as worker running \"helper\", linked to facet 3, its end told in facet 4, in at most 1024 bytes",
+            "spawn-actor actor 1 as worker running \"helper\", linked to facet 3, its end told in facet 4, \
+             in at most 1024 bytes",
         ),
         ("<timer 1 2 250>", "timer of 250 ms as request 1"),
         ("<sync 1 <handler> 2 3>", "sync fiber 1 with actor 3"),

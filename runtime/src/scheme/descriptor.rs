@@ -27,8 +27,8 @@ const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];
 /// The names of descriptors that a list of data can have.
 const NAMES: [&str; 5] = ["signal", "record", "tool-result", "user-input", "elapsed"];
 
-/// Returns whether a list is a descriptor written as data, such as `'(signal ready)`, and not a list
-/// of descriptors.
+/// Returns whether a list is a descriptor written as data, such as `'(signal ready)`, and not a
+/// list of descriptors.
 pub(super) fn is_datum(call: &Call<'_>, list: Value) -> bool {
     let heap = &call.instance.heap;
     list.is_pair() && heap.is_symbol(heap.car(list))

@@ -35,7 +35,7 @@ pub(super) struct Presence {
     noted: Noted,
 }
 
-/// What was seen after a commit.
+/// The state of the files after a commit.
 struct Noted {
     header: [u8; HEADER_BYTES],
     length_bytes: u64,
@@ -131,8 +131,8 @@ impl Presence {
 }
 
 impl Noted {
-    /// Says whether the header has the size of the journal that the connection sees, as it has after
-    /// another tool moved the write-ahead log into the file.
+    /// Says whether the header has the size of the journal that the connection sees, as it has
+    /// after another tool moved the write-ahead log into the file.
     fn is_of(&self, connection: &Connection) -> bool {
         let pages = connection.pragma_query_value(None, "page_count", |row| row.get::<_, u32>(0));
         let written = self.header[PAGES]

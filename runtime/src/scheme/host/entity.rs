@@ -41,7 +41,7 @@ host_procedures! {
     /// condition if it failed; without it, a failure is reported as the run's. Returns the actor.
     /// Fails with `unknown-role`, with `bad-grant`, with `bad-memory-limit`, and with
     /// `capability-denied` without `spawn` or if it grants more than this actor was granted.
-    "spawn-entity!" "role [:config value] [:link facet] [:grants names] [:memory-limit bytes] [:on-exit procedure]" [1, 11] => spawn;
+    "spawn-entity!" "role [:config v] [:link facet] [:grants names] [:memory-limit n] [:on-exit proc]" [1, 11] => spawn;
 
     /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
     /// the role's procedure. Fails with `capability-denied` without `spawn`.
@@ -112,7 +112,8 @@ fn unreachable_entity(name: Option<&str>) -> String {
     let name = name.unwrap_or("name");
     format!(
         "register-entity!: {why}; define it in a library, which may stand before the program in the same file: \
-         (define-library (entities) (export {name}) (import (duet base) (duet dataspace)) (begin (define ({name} config) …)))"
+         (define-library (entities) (export {name}) (import (duet base) (duet dataspace)) \
+         (begin (define ({name} config) …)))"
     )
 }
 

@@ -16,14 +16,14 @@ use crate::turn::task::{Argument, End, Task};
 
 impl Activation {
     /// Notes the event whose handler failed. The actor's own failure stands for the failure that
-    /// this event may have told it of.
+    /// this event may carry.
     pub(crate) fn note_taken(&mut self, position: Option<u64>) {
         self.taken = position;
     }
 
     /// Ends the turn of an actor that has no instance: drops all its events, but answers those who
     /// wait for the actor to catch up, because nothing is left that it could handle, and reports
-    /// the failures that the actor would have been told of.
+    /// the failures that the actor would have received.
     pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
         let positions = (0..).zip(&self.turn.events);
         let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
@@ -32,7 +32,7 @@ impl Activation {
     }
 
     /// Drops all remaining jobs, but answers those who wait for the actor to catch up, and reports
-    /// the failures that the actor would have been told of.
+    /// the failures that the actor would have received.
     pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
         for job in self.take_pending() {
             let Job::Deliver { position, event } = job else {
@@ -90,7 +90,7 @@ impl Activation {
         self.jobs = events.chain([Job::Exit { code }, Job::Stop(root)]).collect();
     }
 
-    /// Returns the failure of the acting actor, unless another actor is told of it.
+    /// Returns the failure of the acting actor, unless another actor receives it.
     ///
     /// Only the procedure that the spawner gave takes a failure. The actor's own exit hooks do not,
     /// because they tidy up after it, whatever its end.
