@@ -98,8 +98,9 @@
 
 ;;;> Lets an entity play `role` inside this actor, in a facet of its own: `(attach-entity! role
 ;;;> [:config value] [:facet parent])`. Its procedure is called in this turn, after the current
-;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, with `capability-denied` without
-;;;> `spawn`, and with `already-attached` while another entity inside this actor plays the role.
+;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, with `capability-denied`
+;;;> without `spawn`, and with `already-attached` while another entity inside this actor plays the
+;;;> role.
 (define (attach-entity! role . options)
   (%check-options 'attach-entity! options '(:config :facet))
   (let* ((parent (%option options :facet #f))

@@ -219,12 +219,19 @@ impl Reader<'_> {
             )),
             _ => Err(GrantError::Template),
         };
+        let mut entries = entries.iter().map(entry).collect::<Result<Vec<_>, GrantError>>()?;
+        let length = entries.len();
+        entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+        entries.dedup_by(|(left, _), (right, _)| left == right);
+        if entries.len() < length {
+            return Err(GrantError::Template);
+        }
         let pattern = Pattern::Group {
             kind: GroupKind::Dictionary,
-            size: is_exact.then_some(entries.len() as u64),
-            entries: entries.iter().map(entry).collect::<Result<Vec<_>, GrantError>>()?,
+            size: is_exact.then_some(length as u64),
+            entries,
         };
-        // Encoding puts the entries into their order and refuses repeated keys.
+        // Decoding puts the entries into the order that patterns have.
         Pattern::decode(&pattern.encode()).map_err(|_| GrantError::Template)
     }
 

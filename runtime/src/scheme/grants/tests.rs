@@ -44,7 +44,7 @@ fn templates_are_read_as_the_form_pattern_reads_them() {
     check("(:exact (:dict (a _)))", "<group <dict 1> {a: <_>}>");
     check("($whole (job _))", "<bind <group <rec job> {0: <_>}>>");
     check("'(a b)", "<lit [a b]>");
-    check(":key", "<lit |:key|>");
+    check(":key", "<lit ':key'>");
     check("-12345678901234567890", "<lit -12345678901234567890>");
 }
 
@@ -53,7 +53,7 @@ fn names_and_limits_are_distinguished() {
     assert_eq!(read("console"), Ok("[\"console\"]".to_owned()));
     assert_eq!(read("\"workspace/*\""), Ok("[\"workspace/*\"]".to_owned()));
     let both = "(\"dataspace/assert\" (pattern a) (pattern b))";
-    let expected = "[<limited \"dataspace/assert\" <lit a>> <limited \"dataspace/assert\" <lit b>>]";
+    let expected = "[<limited \"dataspace/assert\" <lit a>>, <limited \"dataspace/assert\" <lit b>>]";
     assert_eq!(read(both), Ok(expected.to_owned()));
 }
 

@@ -27,8 +27,8 @@ host_procedures! {
     "dataspace-capability" "" [0, 0] => |call| make(call, Authority::Dataspace {}, Vec::new());
 
     /// Makes a capability for sending to a facet what this actor may send: `(send! capability
-    /// value)`. To a facet of this actor others may send anything. Fails with `capability-denied` if
-    /// it is another actor's and this actor may send nothing.
+    /// value)`. To a facet of this actor others may send anything. Fails with `capability-denied`
+    /// if it is another actor's and this actor may send nothing.
     "facet-capability" "actor facet" [2, 2] => |call| {
         let actor = ActorId(call.reference(0, Class::Actor, "an actor")?);
         let facet = super::dataspace::facet(call, 1)?;

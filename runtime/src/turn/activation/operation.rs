@@ -458,7 +458,8 @@ impl Activation {
     }
 
     /// Passes a value through a capability's caveats, the newest first; returns `None` if they
-    /// reject it, or if whoever made the capability has no right to it. Capabilities inside the value are narrowed where a caveat says so.
+    /// reject it, or if whoever made the capability has no right to it. Capabilities inside the
+    /// value are narrowed where a caveat says so.
     ///
     /// # Errors
     /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
