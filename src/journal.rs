@@ -105,7 +105,9 @@ impl Journal {
 
     /// The folder beside it that keeps compiled libraries.
     pub(crate) fn cache(&self) -> PathBuf {
-        self.path.with_file_name("cache")
+        let mut name = self.path.clone().into_os_string();
+        name.push(".cache");
+        name.into()
     }
 
     /// Opens it to look.

@@ -2,7 +2,7 @@
 //! files, tests that fail, and libraries that are kept compiled.
 //!
 //! INVARIANT: a test shows a behaviour of the language in a command, with its exit code.
-//! What the parts of the expander do is tested in the kernel.
+//! The kernel's own tests are about the parts of the expander.
 //! Read next: `cli.rs`.
 
 mod support {
@@ -48,7 +48,7 @@ fn imports_that_disagree_are_an_error_with_both_libraries_and_a_remedy() {
     let said = desk.check("run p.scm", 1, "");
     insta::assert_snapshot!("imports_that_disagree", said.errors);
     let said = desk.feed("repl --memory", "(import (left))\n(import (right))\n(go)\n");
-    assert!(said.output.ends_with("right\n"), "{}", said.output);
+    assert!(said.output.trim_end().ends_with("right"), "{}", said.output);
     let shown = format!("{}{}", said.output, said.errors);
     assert!(shown.contains("`go` of (right) replaces that of (left)"), "{shown}");
 }
@@ -128,7 +128,10 @@ fn a_program_whose_tests_fail_ends_with_1() {
 
 /// The files of the cache of a desk.
 fn cached(desk: &Desk) -> Vec<PathBuf> {
-    let entries = fs::read_dir(desk.path(".duet/cache")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(desk.path(".duet/journal.sqlite.cache"))
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
@@ -167,7 +170,7 @@ fn libraries_of_a_program_are_kept_compiled_beside_the_journal() {
     for run in ["p", "p-2"] {
         desk.check(&format!("replay --check {run}"), 0, "identical: 1 turn\n");
     }
-    fs::remove_dir_all(desk.path(".duet/cache")).expect("it is there");
+    fs::remove_dir_all(desk.path(".duet/journal.sqlite.cache")).expect("it is there");
     desk.check("replay --check p-2", 0, "identical: 1 turn\n");
 }
 
@@ -236,12 +239,12 @@ fn programs_that_start_together_keep_whole_files() {
         .collect();
     for child in children {
         let done = child.wait_with_output().expect("duet ends");
-        assert_eq!(
+        let (output, errors) = (
             String::from_utf8_lossy(&done.stdout),
-            SHOWN,
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
+            String::from_utf8_lossy(&done.stderr),
         );
+        let is_late = errors.contains("another process is writing the journal");
+        assert!(output == SHOWN || is_late, "{output}{errors}");
     }
     assert_eq!(cached(&desk).len(), 2);
     desk.check("run p.scm", 0, SHOWN);

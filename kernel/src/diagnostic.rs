@@ -6,10 +6,13 @@
 //! It does not print source lines.
 //! Read next: `syntax.rs`.
 
+mod conflict;
+
 use std::fmt;
 
 use crate::datum::reader::{ReadError, ReadProblem};
 use crate::datum::{Name, Span};
+pub use conflict::Conflict;
 
 /// One error or warning about a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,51 +231,6 @@ pub enum DiagnosticKind {
     },
 }
 
-/// Names that have two meanings in one module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// The names, in alphabetical order; at least one.
-    pub names: Vec<Name>,
-    /// The library of their earlier meanings; `None` if they are definitions of the text.
-    pub earlier: Option<Name>,
-    /// The library of their later meanings.
-    pub later: Name,
-}
-
-impl Conflict {
-    /// Returns the names in quotes, the first few of many.
-    fn quoted_names(&self) -> String {
-        let (shown, others) = self.names.split_at(self.names.len().min(4));
-        let shown: Vec<_> = shown.iter().map(|name| format!("`{name}`")).collect();
-        let more = if others.is_empty() {
-            String::new()
-        } else {
-            format!(" and {} more", others.len())
-        };
-        format!("{}{more}", shown.join(", "))
-    }
-
-    /// Returns import sets that keep the two meanings apart.
-    fn remedy(&self) -> String {
-        let Self { names, earlier, later } = self;
-        let inside = later.as_str().trim_matches(['(', ')']);
-        let mut last: Vec<_> = inside
-            .rsplit(' ')
-            .take_while(|part| part.parse::<u32>().is_ok())
-            .collect();
-        last.push(inside.rsplit(' ').nth(last.len()).unwrap_or_default());
-        last.reverse();
-        let left_out: Vec<_> = names.iter().take(4).map(Name::as_str).collect();
-        let dots = if names.len() > 4 { " …" } else { "" };
-        format!(
-            "import fewer names, as in (only {later} …) or (except {} {}{dots}), or rename them, as in (prefix {later} {}:)",
-            earlier.as_ref().unwrap_or(later),
-            left_out.join(" "),
-            last.join("-"),
-        )
-    }
-}
-
 /// The failures of code that runs at expansion time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransformerProblem {
@@ -339,9 +297,10 @@ impl Diagnostic {
                 name,
                 similar,
                 is_argument: true,
-            } if similar.is_empty() => Some(format!(
-                "for the symbol, write '{name} (the manual, \"Names and symbols\")"
-            )),
+            } => {
+                let symbol = format!("for the symbol, write '{name} (the manual, \"Names and symbols\")");
+                Some(did_you_mean(similar).map_or_else(|| symbol.clone(), |question| format!("{question} {symbol}")))
+            }
             DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => {
                 did_you_mean(similar)
             }
@@ -437,23 +396,8 @@ impl fmt::Display for DiagnosticKind {
             Self::TooLarge { limit } => write!(f, "macro expansion makes more than {limit} nodes of code"),
             Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
             Self::NotExported { library, name, .. } => write!(f, "{library} does not export `{name}`"),
-            Self::ConflictingImports(conflict) => {
-                let (names, later) = (conflict.quoted_names(), &conflict.later);
-                match &conflict.earlier {
-                    Some(earlier) => write!(f, "{earlier} and {later} give different meanings to {names}"),
-                    None => write!(
-                        f,
-                        "{later} gives a different meaning to {names}, which this text defines"
-                    ),
-                }
-            }
-            Self::ImportReplaces(conflict) => {
-                let (names, later) = (conflict.quoted_names(), &conflict.later);
-                match &conflict.earlier {
-                    Some(earlier) => write!(f, "{names} of {later} replaces that of {earlier}"),
-                    None => write!(f, "{names} of {later} replaces your own definition"),
-                }
-            }
+            Self::ConflictingImports(conflict) => conflict.write_error(f),
+            Self::ImportReplaces(conflict) => conflict.write_warning(f),
             Self::LibraryNotInFile { library, file } => write!(f, "{file} does not define the library {library}"),
             Self::ImportCycle { cycle } => {
                 f.write_str("libraries import each other in a circle: ")?;

@@ -153,7 +153,8 @@ impl<'a, L: Libraries> Cached<'a, L> {
         Some(Kept { ahead, fingerprint })
     }
 
-    /// Returns the fingerprint of a library that this session has taken from the shelf or put there.
+    /// Returns the fingerprint of a library that this session has taken from the shelf or put
+    /// there.
     fn known(&mut self, name: &Name) -> Option<Hash> {
         self.found.get(name)?.as_ref().map(|kept| kept.fingerprint)
     }

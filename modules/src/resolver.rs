@@ -104,8 +104,7 @@ pub fn library_path(name: &LibraryName) -> Option<String> {
     Some(parts?.join("/") + ".sld")
 }
 
-/// `planner/steps.sld` → `planner/steps.scm`, where a module may stand whose declaration heads its
-/// file.
+/// The same path with the ending `.scm`: the file of a module whose declaration may head it.
 fn module_path(path: &str) -> String {
     let stem = path.strip_suffix(".sld").unwrap_or(path);
     format!("{stem}.scm")

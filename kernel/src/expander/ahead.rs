@@ -173,8 +173,8 @@ impl Expander {
         Some((home.clone(), number - stub.macros.start))
     }
 
-    /// Returns whether the imports of a library that are loaded are those that it was compiled with:
-    /// a program may define a library of the same name.
+    /// Returns whether the imports of a library that are loaded are those that it was compiled
+    /// with. A program may define a library of the same name.
     pub(super) fn fits(&self, ahead: &Ahead) -> bool {
         ahead.imports.iter().all(|import| {
             let is_ahead = self.stubs.get(import).is_some_and(|stub| !stub.is_superseded);

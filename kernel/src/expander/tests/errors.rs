@@ -305,7 +305,10 @@ fn an_unbound_argument_may_have_been_meant_as_a_symbol() {
             "(list ready)",
             Some("for the symbol, write 'ready (the manual, \"Names and symbols\")"),
         ),
-        ("(list kar)", Some("did you mean `car`?")),
+        (
+            "(list kar)",
+            Some("did you mean `car`? for the symbol, write 'kar (the manual, \"Names and symbols\")"),
+        ),
         ("(ready 1)", None),
         ("(list (ready 1))", None),
         ("ready", None),

@@ -81,7 +81,8 @@ const TWO_SIDES: [(&str, &str); 3] = [
     ),
     (
         "(base 1)",
-        "(define-library (base 1) (export same (rename same differs)) (import (duet kernel)) (begin (define same 'same)))",
+        "(define-library (base 1) (export same (rename same differs)) (import (duet kernel))
+           (begin (define same 'same)))",
     ),
 ];
 
