@@ -191,6 +191,9 @@ fn answering_shows_failures_too() {
     check_times(&said, "agent broke: \"Ada\"", 1);
 }
 
+/// What somebody does to a journal.
+type Harm = fn(&Path);
+
 /// A program that writes a line every few milliseconds.
 const TICKER: &str = "(let loop ((n 0))
   (display n)
@@ -216,7 +219,7 @@ fn ticking(desk: &Desk, harm: impl FnOnce()) -> CommandOutput {
 
 #[test]
 fn a_run_whose_journal_is_taken_away_stops_and_saves_it() {
-    let harms: [(&str, fn(&Path)); 4] = [
+    let harms: [(&str, Harm); 4] = [
         ("was deleted or moved away", |path| fs::remove_file(path).unwrap()),
         ("was deleted or moved away", |path| {
             fs::remove_dir_all(path.parent().unwrap()).unwrap()

@@ -43,8 +43,7 @@ pub struct Activation {
     pub(crate) turn: TurnRecord,
     /// The number of events that were delivered.
     heard: usize,
-    /// The position of the event whose handler failed, and so took the failure that the event
-    /// carries.
+    /// The position of the event whose handler failed; it took the failure that the event carries.
     taken: Option<u64>,
     /// The position of the event whose consequences are in progress.
     event: u64,

@@ -92,9 +92,9 @@ host_procedures! {
     /// Returns the seconds since 1970 by the clock of the world; a replay returns the same.
     "current-second" "" [0, 0] => |call| call_tool(call, "clock/second", IOValue::new(false));
 
-    /// Returns the milliseconds since 1970 by the clock of the world; a replay returns the same. The
-    /// fiber waits for the answer, so the turn ends. Fails with `capability-denied`
-    /// without `clock/millisecond`, which every main program has.
+    /// Returns the milliseconds since 1970 by the clock of the world; a replay returns the same.
+    /// The fiber waits for the answer, so the turn ends. Fails with `capability-denied` without
+    /// `clock/millisecond`, which every main program has.
     "current-time" "" [0, 0] => |call| call_tool(call, "clock/millisecond", IOValue::new(false));
 
     /// With an exact integer, one from 0 to below it, each as likely as the others; without, a real
