@@ -221,7 +221,7 @@ impl Launch {
     }
 }
 
-/// What a single file is granted besides.
+/// Lists the further grants of a single file.
 fn of_single_file(workspace: Option<&Path>) -> impl Iterator<Item = String> {
     let files = workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice());
     PLAIN_VARIABLES.iter().chain(files).map(|name| (*name).to_owned())

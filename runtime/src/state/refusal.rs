@@ -42,7 +42,7 @@ pub enum Refusal {
     NotGranted {
         /// Its name.
         capability: String,
-        /// What it was granted for, if it was granted with a limit.
+        /// The patterns that limit it, if it was granted with a limit.
         limit: Option<String>,
     },
     /// The actor would grant more than it has; the journal records the attempt.
