@@ -85,7 +85,7 @@ fn the_prompt_stays_while_fibers_go_on() {
     // A failure in the background is told, and ends only its fiber.
     at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");
     at.go_on("", "the session goes on");
-    at.go_on("(on-assert (go) (car 1))\r", "> ");
+    at.go_on("(begin (on-assert (go) (car 1)) 'watched)\r", "\nwatched\r");
     at.go_on(
         "(define go (assert! (record 'go)))\r",
         "argument 1 of car must be a pair",
@@ -96,14 +96,21 @@ fn the_prompt_stays_while_fibers_go_on() {
     at.go_on("(let loop () (loop))\r", "(loop))\r\n");
     at.go_on(INTERRUPT, "interrupted");
     // One in a handler does not reach the prompt, and ends, too.
-    at.go_on("(on-assert (endless) (let loop () (loop)))\r", "> ");
-    at.go_on("(define endless (assert! (record 'endless)))\r", "> ");
+    at.go_on(
+        "(begin (on-assert (endless) (let loop () (loop))) 'endless)\r",
+        "\nendless\r",
+    );
+    at.go_on(
+        "(begin (define endless (assert! (record 'endless))) 'begun)\r",
+        "\nbegun\r",
+    );
+    at.go_on("", "> ");
     at.go_on(INTERRUPT, "the person stopped it");
-    at.go_on("(cancel! timer)\r", "> ");
+    at.go_on("(begin (cancel! timer) 'cancelled)\r", "\ncancelled\r");
     at.go_on("(* 6 7)\r", "\n42\r");
     at.leave("> ");
     let mut at = Session::start(folder.path(), "repl s");
-    at.go_on("(* 6 7)\r", "\n42\r");
+    at.type_at("> ", "(* 6 7)\r", "\n42\r");
     at.leave("> ");
 }
 

@@ -17,14 +17,14 @@ use crate::world_options::WorldOptions;
 /// `duet resume`. Nothing happens if no such question is open.
 ///
 ///   duet answer review yes
-///   duet answer review request-12 yes
+///   duet answer review 12 yes
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The address of the waiting run or branch.
     address: String,
-    /// The question, if more than one is open, and the answer.
-    #[arg(value_names = ["REQUEST", "TEXT"], num_args = 1..=2, required = true, allow_hyphen_values = true)]
+    /// The answer; before it, if several questions are open, the number or the tag of one.
+    #[arg(value_name = "WORD", num_args = 1..=2, required = true, allow_negative_numbers = true)]
     words: Vec<String>,
     /// Makes calls again that the run made before it was taken back.
     #[arg(long)]
@@ -49,12 +49,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         ))
         .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
     }
-    let mut session = Session::resume(
-        &place,
-        (&mut store, journal.path()),
-        WorldOptions::default(),
-        "answer",
-    )?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "answer")?;
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
         return Ok(ExitCode::FAILED);

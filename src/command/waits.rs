@@ -53,7 +53,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.data(&format!("{line}\n"))?;
         is_waiting = true;
     }
-    let is_asking = requests(state).any(|(_, request)| matches!(request.question, Question::Ask { .. } | Question::Approve { .. }));
+    let is_asking =
+        requests(state).any(|(_, request)| matches!(request.question, Question::Ask { .. } | Question::Approve { .. }));
     if is_asking && terminal.is_watched {
         let name = place.name();
         terminal.message(&format!(

@@ -47,6 +47,10 @@ pub(crate) enum Evaluated {
     Ended(ExitCode),
 }
 
+/// The maximum number of turns that follow from a text before the next text of a file; fibers that
+/// yield without end go on beside it.
+const TURNS_MAX: usize = 1_000;
+
 /// Why the session stopped waiting for a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
@@ -96,6 +100,9 @@ impl Live {
             (Pause::Ended, None) => {}
             (Pause::Waiting, _) => self.tell_waits(terminal),
         }
+        if self.desk.typist.is_none() {
+            self.catch_up()?;
+        }
         self.report(terminal)?;
         Ok(match self.session.exit() {
             Some(code) => Evaluated::Ended(ExitCode::of_run(code)),
@@ -120,6 +127,17 @@ impl Live {
                 }
             }
         }
+    }
+
+    /// Takes the turns that follow from a text at once, so that texts from a file have the same
+    /// output each time.
+    fn catch_up(&mut self) -> Result<(), CommandError> {
+        for _ in 0..TURNS_MAX {
+            if self.session.advance(&mut *self.store)? != Advance::Turn {
+                break;
+            }
+        }
+        self.session.settle(&mut *self.store)
     }
 
     /// Waits for the world or the person, where the run cannot go on by itself.

@@ -137,7 +137,7 @@ impl Session {
     pub(crate) fn question(&self, named: Option<&str>) -> Option<(RequestId, IOValue)> {
         let mut open = self.run.questions().into_iter();
         let Some(named) = named else { return open.next() };
-        let number = named.strip_prefix("request-").unwrap_or(named).parse().ok();
+        let number = named.parse().ok();
         let is_it = |id: RequestId| {
             let request = self.run.state().requests.get(&id);
             let has_tag = request.is_some_and(|request| request.tag == named);

