@@ -10,8 +10,8 @@
 
 mod action;
 mod code;
+mod definition;
 mod error;
-mod helper;
 mod options;
 mod program;
 mod reader;
@@ -22,8 +22,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use code::Code;
+use definition::Definition;
 pub(crate) use error::MigrationError;
-use helper::Helper;
 use program::Program;
 use translate::Translator;
 
@@ -60,11 +60,11 @@ pub(crate) fn translate(text: &str, is_faithful: bool) -> Result<Translation, Mi
     warnings.sort_by_key(|(span, what)| (span.start, span.end, what.clone()));
     warnings.dedup();
     let mut out = head(&program);
-    if translator.helpers.contains(&Helper::Properties) {
+    if translator.needed.contains(&Definition::Properties) {
         out.push_str(&properties(&program));
     }
-    for helper in &translator.helpers {
-        out.push_str(&format!("\n{}", helper.text()));
+    for definition in &translator.needed {
+        out.push_str(&format!("\n{}", definition.text()));
     }
     for definition in &definitions {
         out.push_str(&format!("\n{}\n", definition.laid_out(0)));

@@ -6,8 +6,8 @@
 //! Source: the older workflow language, "Actions".
 
 use super::code::Code;
+use super::definition::Definition;
 use super::error::{MigrationError, MigrationFault};
-use super::helper::Helper;
 use super::options::Options;
 use super::program::malformed;
 use super::reader::{Form, FormKind};
@@ -25,11 +25,11 @@ impl<'a> Translator<'a> {
                 if !self.retracts() {
                     return Ok(Code::call("assert!", [value]));
                 }
-                self.helpers.insert(Helper::Assertions);
+                self.needed.insert(Definition::Assertions);
                 Ok(Code::call("assert-value!", [value]))
             }
             ("retract", [value]) => {
-                self.helpers.insert(Helper::Assertions);
+                self.needed.insert(Definition::Assertions);
                 Ok(Code::call("retract-value!", [self.value(value, scope)?]))
             }
             ("log", [text]) => Ok(Code::call("log!", [self.value(text, scope)?])),
@@ -112,7 +112,7 @@ impl<'a> Translator<'a> {
 
     /// Translates the entry of a value as a role's property.
     fn store(&mut self, role: &str, property: &str, value: Code) -> Code {
-        self.helpers.insert(Helper::Properties);
+        self.needed.insert(Definition::Properties);
         Code::call(
             "set-role-property!",
             [Code::quoted(role), Code::quoted(property), value],

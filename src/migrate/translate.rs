@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::code::Code;
+use super::definition::Definition;
 use super::error::{MigrationError, MigrationFault};
-use super::helper::Helper;
 use super::program::{Function, Program, malformed};
 use super::reader::Form;
 
@@ -25,7 +25,7 @@ pub(super) struct Translator<'a> {
     /// Whether old quirks stay.
     pub(super) is_faithful: bool,
     /// The definitions that the code needs.
-    pub(super) helpers: BTreeSet<Helper>,
+    pub(super) needed: BTreeSet<Definition>,
     /// Places where the code does something else than the workflow did, with the difference.
     pub(super) warnings: Vec<(Range<usize>, String)>,
     /// The functions from which a state can be left.
@@ -55,7 +55,7 @@ impl<'a> Translator<'a> {
         let mut translator = Self {
             program,
             is_faithful,
-            helpers: BTreeSet::new(),
+            needed: BTreeSet::new(),
             warnings: Vec::new(),
             leaving: BTreeSet::new(),
         };
@@ -180,7 +180,7 @@ impl<'a> Translator<'a> {
             ("goto" | "transition", _) => Err(malformed(form, "(goto STATE)")),
             ("loop", body) => {
                 let body: Vec<&Form> = body.iter().collect();
-                self.helpers.insert(Helper::Rounds);
+                self.needed.insert(Definition::Rounds);
                 let again = Code::atom("(again (+ round 1))");
                 let mut code = vec![
                     Code::atom("again"),
@@ -232,7 +232,7 @@ impl<'a> Translator<'a> {
                 let (wait, condition) = self.condition(condition, scope)?;
                 let wait = Code::call(wait, [condition]);
                 Ok(vec![if self.remembers_waits() {
-                    self.helpers.insert(Helper::LastWait);
+                    self.needed.insert(Definition::LastWait);
                     Code::call("set!", [Code::name("last-wait"), wait])
                 } else {
                     wait
@@ -322,7 +322,7 @@ impl<'a> Translator<'a> {
                         the translation asks whether the condition holds (`--faithful` never takes it)";
             self.warnings.push((form.span.clone(), what.to_owned()));
         }
-        self.helpers.insert(Helper::Present);
+        self.needed.insert(Definition::Present);
         Ok(Code::call("present?", [condition]))
     }
 

@@ -6,8 +6,8 @@
 //! Source: the older workflow language, "Values" and "Conditions".
 
 use super::code::Code;
+use super::definition::Definition;
 use super::error::{MigrationError, MigrationFault};
-use super::helper::Helper;
 use super::options::Options;
 use super::program::malformed;
 use super::reader::{Form, FormKind};
@@ -51,7 +51,7 @@ impl<'a> Translator<'a> {
                 self.property(role, key)
             }
             ("last-wait", []) => {
-                self.helpers.insert(Helper::LastWait);
+                self.needed.insert(Definition::LastWait);
                 Code::name("last-wait")
             }
             (
@@ -63,7 +63,7 @@ impl<'a> Translator<'a> {
                     },
                 ],
             ) => {
-                self.helpers.insert(Helper::LastWait);
+                self.needed.insert(Definition::LastWait);
                 let fields = Code::call("record-fields", [Code::name("last-wait")]);
                 Code::call("list-ref", [fields, Code::atom(place.to_string())])
             }
@@ -77,7 +77,7 @@ impl<'a> Translator<'a> {
 
     /// The value of a role's property.
     pub(super) fn property(&mut self, role: &str, key: &str) -> Code {
-        self.helpers.insert(Helper::Properties);
+        self.needed.insert(Definition::Properties);
         Code::call("role-property", [Code::quoted(role), Code::quoted(key)])
     }
 

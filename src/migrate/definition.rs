@@ -1,11 +1,11 @@
 //! Definitions that translated code may need, as text.
 //!
-//! INVARIANT: a helper stands in the code once, and only if something uses it.
+//! INVARIANT: a definition stands in the code once, and only if something uses it.
 //! It does not know which instructions use them. Read next: `translate.rs`.
 
 /// A definition that translated code may need; they stand in the code in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Helper {
+pub(super) enum Definition {
     /// Access to the properties of roles.
     Properties,
     /// The value of the last wait.
@@ -18,7 +18,7 @@ pub(super) enum Helper {
     Assertions,
 }
 
-impl Helper {
+impl Definition {
     /// The definition.
     pub(super) fn text(self) -> &'static str {
         match self {
