@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::program::{LogEntry, Owner, Program, Told, WatchName};
+use crate::program::{LogEntry, Owner, Program, Transcript, WatchName};
 
 /// The key of one compared sequence: the events of a watch in a round, and their source if sources
 /// are compared one by one.

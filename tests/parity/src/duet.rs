@@ -12,12 +12,12 @@ use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::model::value::Fact;
-use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::record::Genesis;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::turn::activation::Activation;
-use duet_runtime::run::turn::image::{FreezeError, ThawError};
-use duet_runtime::run::turn::program::Programs;
-use duet_runtime::run::turn::task::{End, Newborn};
+use duet_runtime::turn::activation::Activation;
+use duet_runtime::turn::image::{FreezeError, ThawError};
+use duet_runtime::turn::program::Programs;
+use duet_runtime::turn::task::{End, Newborn};
 use duet_runtime::run::{Run, Start};
 use duet_runtime::state::refusal::Refusal;
 use preserves::{IOValue, Value};
@@ -48,8 +48,10 @@ pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run<P>) {
 /// Makes an actor that lives for itself.
 pub(crate) fn spawn(turn: &mut Activation, program: IOValue) -> Result<ActorId, Refusal> {
     turn.spawn_actor(Newborn {
+        role: "actor".to_owned(),
         program,
         manifest: Manifest::of(&["*"]),
+        heap_bytes_max: None,
         link: None,
         on_end: None,
     })

@@ -15,15 +15,15 @@ use duet_runtime::model::failure::Failure;
 use duet_runtime::model::identity::{Callable, FacetId, Handle, ObserverId};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::value::Fact as Packed;
-use duet_runtime::run::turn::activation::Activation;
-use duet_runtime::run::turn::image::{FreezeError, Image, Stored, ThawError};
-use duet_runtime::run::turn::program::Programs;
-use duet_runtime::run::turn::task::{Argument, End, Resumption, Task, Until};
+use duet_runtime::turn::activation::Activation;
+use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
+use duet_runtime::turn::program::Programs;
+use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until};
 use duet_runtime::state::refusal::Refusal;
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
-use crate::program::{Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName};
+use crate::program::{Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName};
 
 /// The received events and the number of the present round.
 type Log = Arc<Mutex<(usize, Transcript)>>;

@@ -121,7 +121,7 @@ pub(crate) enum WatchName {
 
 /// The outcome of a run of a program.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Transcript {
     pub(crate) entries: Vec<LogEntry>,
     /// Facts, by round, that a stop hook asserted where the facet around it was stopping too.
     pub(crate) lost_to_stopping: Vec<(usize, String)>,
