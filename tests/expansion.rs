@@ -94,13 +94,13 @@ fn libraries_conflict_where_they_redefine() {
             let Err(errors) = expander.immutable_top_level(&imports, &mut libraries) else {
                 continue;
             };
-            conflicts.extend(errors.iter().map(|error| match &error.kind {
-                DiagnosticKind::ConflictingImports(conflict) => {
-                    let names: Vec<_> = conflict.names.iter().map(Name::as_str).collect();
-                    format!("{imports}: {}", names.join(" "))
-                }
-                other => panic!("{imports}: {other}"),
-            }));
+            for error in errors {
+                let DiagnosticKind::ConflictingImports(conflict) = error.kind else {
+                    panic!("{imports}: {}", error.kind);
+                };
+                let names: Vec<_> = conflict.names.iter().map(Name::as_str).collect();
+                conflicts.push(format!("{imports}: {}", names.join(" ")));
+            }
         }
     }
     insta::assert_snapshot!("conflicts", conflicts.join("\n"));

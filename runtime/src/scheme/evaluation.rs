@@ -15,7 +15,7 @@ use duet_kernel::code::{CodeSpace, LoadError};
 use duet_kernel::compiler::{CompileError, compile};
 use duet_kernel::core::{INTERACTION, Unit};
 use duet_kernel::datum::Name;
-use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText, TopLevel};
 use preserves::IOValue;
 
@@ -113,6 +113,8 @@ pub(super) struct Evaluations {
     known: BTreeMap<(String, String), (u64, usize)>,
     /// The units of libraries that the caller has received to evaluate.
     evaluated: BTreeSet<usize>,
+    /// The warnings of the newest text about imports that replace others.
+    warnings: Vec<String>,
     /// Whether the results must be made again from the texts.
     is_stale: bool,
     /// The savepoints: their numbers, each with the number of texts. Of several with equally many
@@ -238,6 +240,11 @@ impl Evaluations {
         units
     }
 
+    /// Takes the warnings of the newest text about imports that replace others.
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
     /// Makes the environment of the import sets, unless it exists.
     ///
     /// # Errors
@@ -296,6 +303,7 @@ impl Evaluations {
             let _ = self.expand(text_compiler, &text, manifest);
             self.texts.push(text);
         }
+        self.warnings.clear();
     }
 
     /// Expands a text at its top level and loads the units; also returns whether the text must be
@@ -325,6 +333,9 @@ impl Evaluations {
             .expand_at(top, (&text.name, &text.text), &mut libraries);
         let (has_changed, now) = (top.changes() != changes, top.changes());
         self.tops.insert(text.environment.clone(), top);
+        let warnings = expansion.iter().flat_map(|expansion| &expansion.warnings);
+        let replaced = warnings.filter(|warning| matches!(warning.kind, DiagnosticKind::ImportReplaces(_)));
+        self.warnings = replaced.map(|warning| warning.kind.to_string()).collect();
         let units = match expansion {
             Ok(expansion) => expansion.units,
             Err(errors) => return (has_changed, Err(Fault::Expand(errors))),

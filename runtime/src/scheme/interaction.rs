@@ -166,9 +166,13 @@ impl SchemePrograms {
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);
-        actor
-            .evaluations()
-            .units(&mut self.text_compiler(), wanted, &turn.manifest())
+        let evaluations = actor.evaluations();
+        let units = evaluations.units(&mut self.text_compiler(), wanted, &turn.manifest());
+        for warning in evaluations.take_warnings() {
+            // An evaluation without effects shows none.
+            let _ = turn.log(format!("warning: {warning}"));
+        }
+        units
     }
 
     fn raise_fault(
