@@ -12,6 +12,6 @@
   (on-demand)
   (import
     (rename (duet kernel) (watch %watch))
-    (only (duet control) await) (only (duet internal control) raise)
+    (only (duet control) await) (only (duet internal control) raise %wrong-type)
     (only (duet internal options) %check-options %option) (only (duet internal sequences) map for-each))
   (include "dataspace.scm"))
