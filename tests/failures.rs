@@ -31,7 +31,7 @@ const FARM: &str = r#"(define-library (farm)
       (on-exit (lambda (reason) (log! "tidied")))
       (worker c))
     (define (boss c)
-      (spawn-linked-entity! 'worker c))
+      (spawn-linked-entity! 'worker :config c))
     (define (filler c) (let fill ((held '())) (fill (cons c held))))
     (define held #f)
     (define (holder c) (set! held (make-vector 1000000 c)))
@@ -94,8 +94,8 @@ fn a_failing_fiber_ends_its_actor_and_is_shown() {
 fn what_the_spawner_is_told_of_is_not_shown() {
     for taker in [
         "(spawn-entity! 'worker ':on-exit (lambda (reason) (log! (condition-message reason))))",
-        "(supervise 'one-for-one (list (child 'worker 1 'temporary)))",
-        "(define s (supervise 'one-for-one (list (child 'worker 1 'transient)))) (sleep 25) (stop-supervisor! s)",
+        "(supervise 'one-for-one (list (child 'worker :config 1 :restart 'temporary)))",
+        "(define s (supervise 'one-for-one (list (child 'worker :config 1 :restart 'transient)))) (sleep 25) (stop-supervisor! s)",
     ] {
         let (_, said) = run(taker);
         assert_eq!(said.code, 0, "{taker}: {}", said.errors);
@@ -110,7 +110,7 @@ fn a_failure_that_goes_up_a_link_is_shown_where_it_ends() {
     check_times(&said, "agent broke", 1);
     check_times(&said, "boss (actor 1) failed in turn", 1);
     check_times(&said, "worker (actor 2) failed in turn", 0);
-    let (_, said) = run("(spawn-linked-entity! 'worker 7)");
+    let (_, said) = run("(spawn-linked-entity! 'worker :config 7)");
     assert_eq!(said.code, 1, "{}", said.errors);
     check_times(&said, "agent broke", 1);
     check_times(&said, "actors failed", 0);
@@ -120,7 +120,7 @@ fn a_failure_that_goes_up_a_link_is_shown_where_it_ends() {
 
 #[test]
 fn a_supervisor_that_gives_up_fails_in_place_of_its_children() {
-    let (_, said) = run("(supervise 'one-for-one (list (child 'worker 1)) ':intensity 1 ':period 5000)");
+    let (_, said) = run("(supervise 'one-for-one (list (child 'worker :config 1)) ':intensity 1 ':period 5000)");
     assert_eq!(said.code, 1, "{}", said.errors);
     check_times(&said, "agent broke", 1);
     check_times(&said, "worker (actor", 0);

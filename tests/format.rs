@@ -210,7 +210,7 @@ fn a_reader_in_another_language_finds_the_frames_of_a_parked_fiber() {
     let command = command.current_dir(folder.path()).args(["run", "sleeper.scm"]);
     assert!(command.output().unwrap().status.code().is_some());
     let path = folder.path().join(".duet/journal.sqlite");
-    let count = "SELECT COUNT(*) FROM blobs WHERE instr(bytes, x'b307' || CAST('changes' AS BLOB)) = 2";
+    let count = "SELECT COUNT(*) FROM blobs WHERE instr(bytes, CAST('changes' AS BLOB)) = 4";
     let changes = rusqlite::Connection::open(&path)
         .unwrap()
         .query_row(count, [], |row| row.get::<_, i64>(0));

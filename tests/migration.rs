@@ -1,6 +1,7 @@
 //! Workflows of the older language: each row of the manual's tables, and whole workflows that run.
 //!
-//! INVARIANT: a form without a row in the manual is tested nowhere else, so the tables are the list.
+//! INVARIANT: a form without a row in the manual is tested nowhere else, so the tables are the
+//! list.
 //! It does not know how the translation works. Read next: `../docs/src/migration.md`.
 
 mod support {

@@ -82,7 +82,7 @@ fn the_prompt_stays_while_fibers_go_on() {
     at.go_on("", "tick\r\n");
     at.go_on("(list 'still 'here)\r", "\n(still here)\r");
     at.go_on("", "tick\r\n");
-    // A failure in the background is told, and ends only its fiber.
+    // The prompt shows a failure in the background, which ends only its fiber.
     at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");
     at.go_on("", "the session goes on");
     at.go_on("(begin (on-assert (go) (car 1)) 'watched)\r", "\nwatched\r");

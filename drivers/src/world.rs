@@ -1,10 +1,8 @@
 //! The world as a run sees it: it performs effects and returns inputs.
 //!
-//! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; an
-//! answer names its effect, and is never given to a later effect that has the same number after a
-//! rewind.
-//! It does not decide what is durable or who is waiting: the runtime passes only effects that may
-//! happen.
+//! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; no
+//! later effect that has the same number after a rewind receives it.
+//! It does not decide what is durable or who waits.
 //! Read next: `dispatch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -31,18 +29,17 @@ use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
 
-/// The shortest timer whose time of expiry is recorded, in milliseconds; a shorter one starts again
-/// in another process.
+/// The shortest timer whose time of expiry is recorded, in milliseconds.
 pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
 
-/// The answer to a request for approval if no person is there.
+/// The answer to a request for approval without a person.
 const NOBODY: &str = "nobody is there to approve it";
 
 /// The parts of a [`World`].
 pub struct Settings {
     /// The tools that can be called.
     pub tools: Registry,
-    /// The maximum number of tool calls at the same time, at least 1; further calls wait.
+    /// The maximum number of tool calls at the same time, at least 1.
     pub tool_calls_max: usize,
     /// Where output goes.
     pub console: Console,

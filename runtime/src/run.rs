@@ -259,8 +259,8 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Drops the batches that are on their way, for a copy of a run that only answers a question and
-    /// must not go on.
+    /// Drops the batches that are on their way, for a copy of a run that only answers a question
+    /// and must not go on.
     pub fn hold_still(&mut self) {
         self.state.queue.clear();
     }

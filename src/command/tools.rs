@@ -12,8 +12,8 @@ use crate::world_options::WorldOptions;
 /// Lists the built-in tools and their payloads.
 ///
 /// For each tool the list has a description, its effect on the world, the fields of its payload (a
-/// dictionary with symbols as keys; fields in brackets are optional), its result, and the grant that
-/// a program needs for it. The manifest of a program grants it tools.
+/// dictionary with symbols as keys; fields in brackets are optional), its result, and the grant
+/// that a program needs for it. The manifest of a program grants it tools.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -52,7 +52,12 @@ pub(super) fn entry_of(name: &str) -> Result<Option<String>, CommandError> {
 
 fn as_json(tool: &Description) -> Value {
     let fields = tool.payload.iter().map(|field| {
-        json!({ "name": field.name, "expects": field.shape.words(), "required": field.required, "meaning": field.meaning })
+        json!({
+            "name": field.name,
+            "expects": field.shape.words(),
+            "required": field.required,
+            "meaning": field.meaning,
+        })
     });
     json!({
         "name": tool.name,

@@ -58,7 +58,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if is_asking && terminal.is_watched {
         let name = place.name();
         terminal.message(&format!(
-            "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` any, by number or tag"
+            "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` \
+             any, by number or tag"
         ));
     }
     if !is_waiting {

@@ -143,7 +143,8 @@ commands! {
     "replay" "" Operands::Nothing(Command::Replay),
         "run the session again from its records and require every turn to come out the same";
     "waits" "" Operands::Nothing(Command::Waits), "list what is waited for";
-    "answer" "[REQUEST] TEXT" Operands::Text(Command::Answer), "answer the oldest open question, or the one with this number or tag";
+    "answer" "[REQUEST] TEXT" Operands::Text(Command::Answer),
+        "answer the oldest open question, or the one with this number or tag";
     "show" "[TURN]" Operands::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }
 

@@ -13,8 +13,8 @@ use crate::launch;
 use crate::terminal::Terminal;
 
 impl Session {
-    /// Says which texts of the program were edited since the run began, which goes on with the texts
-    /// that it began with.
+    /// Says which texts of the program were edited since the run began, which goes on with the
+    /// texts that it began with.
     pub(crate) fn tell_changed_texts(&self, terminal: &mut Terminal) {
         let changed = edited(self.texts.all());
         let Some(first) = changed.first() else { return };

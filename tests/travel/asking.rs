@@ -1,4 +1,5 @@
-//! The index beside the journal, and questions about a run: its past, its waits, its text, its tools.
+//! The index beside the journal, and questions about a run: its past, its waits, its text and its
+//! tools.
 //!
 //! INVARIANT: an index, however old or damaged, agrees with the records, or `duet fsck` reports the
 //! difference.

@@ -118,8 +118,8 @@ impl Expander {
     /// `files` are its text and its included texts, by path. Returns nothing for a library with
     /// procedural macros, which cannot be stored.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
-        // The stored form has no place for what a module needs, and a library between its passes has
-        // no unit yet.
+        // The stored form has no place for what a module needs, and a library between its passes
+        // has no unit yet.
         let is_storable = |library: &&Library| library.needs.is_empty() && !self.waiting.contains_key(name);
         let library = self.libraries.get(name).filter(is_storable)?;
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();

@@ -150,7 +150,8 @@ impl<P: Programs> Run<P> {
     }
 
     /// Passes the actions through the gate and packs the record. A failure undoes them and ends the
-    /// actor in their place, or in a session what the failed event led to; that passes the gate too.
+    /// actor in their place, or in a session what the failed event led to; that passes the gate
+    /// too.
     fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
         let outcome = attempt.and_then(|()| Ok(judged(activation)?));
         let mut fault = match outcome {

@@ -103,8 +103,8 @@ impl SchemePrograms {
         Ok(BlobHash::of(&[instance.0, texts.0].concat()))
     }
 
-    /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its record
-    /// says so. A replay takes no notice of the flag.
+    /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its
+    /// record says so. A replay takes no notice of the flag.
     pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
         self.stop = flag;
     }

@@ -61,8 +61,8 @@ pub struct Activation {
     handler_fuel: u64,
     /// The search for the source position of an action.
     search: Option<Search>,
-    /// Whether the turn is taken for the first time: then the heap and the person may stop it, which
-    /// its record says and a replay repeats.
+    /// Whether the turn is taken for the first time: then the heap and the person may stop it,
+    /// which its record says and a replay repeats.
     is_memory_counted: bool,
 }
 

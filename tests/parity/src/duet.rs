@@ -14,12 +14,12 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::model::value::Fact;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::{Run, Start};
+use duet_runtime::state::refusal::Refusal;
 use duet_runtime::turn::activation::Activation;
 use duet_runtime::turn::image::{FreezeError, ThawError};
 use duet_runtime::turn::program::Programs;
 use duet_runtime::turn::task::{End, Newborn};
-use duet_runtime::run::{Run, Start};
-use duet_runtime::state::refusal::Refusal;
 use preserves::{IOValue, Value};
 
 /// The end of what has nothing more to do.

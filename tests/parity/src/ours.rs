@@ -15,11 +15,11 @@ use duet_runtime::model::failure::Failure;
 use duet_runtime::model::identity::{Callable, FacetId, Handle, ObserverId};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::value::Fact as Packed;
+use duet_runtime::state::refusal::Refusal;
 use duet_runtime::turn::activation::Activation;
 use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
 use duet_runtime::turn::program::Programs;
 use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until};
-use duet_runtime::state::refusal::Refusal;
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};

@@ -19,7 +19,9 @@ use syndicate::error::error;
 use syndicate::schemas::dataspace::Observe;
 use syndicate::schemas::dataspace_patterns as p;
 
-use crate::program::{Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName, fact_text};
+use crate::program::{
+    Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName, fact_text,
+};
 
 /// The number of idle rounds of the scheduler after which nothing is under way.
 const QUIET: u32 = 12;

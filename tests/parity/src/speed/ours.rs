@@ -12,12 +12,12 @@ use duet_runtime::model::failure::Failure;
 use duet_runtime::model::identity::{ActorId, Callable, FacetId, Handle};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::value::Fact;
+use duet_runtime::run::{Run, Step as Taken};
+use duet_runtime::state::refusal::Refusal;
 use duet_runtime::turn::activation::Activation;
 use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
 use duet_runtime::turn::program::Programs;
 use duet_runtime::turn::task::{End, Task, Until};
-use duet_runtime::run::{Run, Step as Taken};
-use duet_runtime::state::refusal::Refusal;
 use preserves::IOValue;
 
 use super::{Clock, Work, resident_bytes};
