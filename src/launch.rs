@@ -11,17 +11,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
-use duet_drivers::memory;
 use duet_journal::{Blob, PackedValue};
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, record};
-use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
-use duet_runtime::scheme::grants;
 
 use crate::datum::{list, symbol};
 use crate::error::CommandError;
@@ -31,13 +28,12 @@ use crate::{migrate, render};
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
 
-/// Granted to every program: the console, questions to the person, the clock, chance, actors, and
-/// the entries that it is governed by; what it grants in turn is never more than it has.
-const ALWAYS: [&str; 8] = [
+/// Granted to every program: the console, questions to the person, the clock, actors, and the
+/// entries that it is governed by; what it grants in turn is never more than it has.
+const ALWAYS: [&str; 7] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,
     "clock/*",
-    "chance/*",
     spawn_actor::CAPABILITY,
     authority::POLICY_UPDATE,
     authority::GOAL_PROPOSE,
@@ -83,10 +79,6 @@ pub(crate) struct Launch {
     pub(crate) manifest: Manifest,
     /// Whether it is a folder with a manifest.
     pub(crate) is_folder: bool,
-    /// The memory that the run may take in bytes, if the person or the manifest limits it.
-    pub(crate) memory_limit: Option<u64>,
-    /// The folder that keeps its libraries compiled, if any does.
-    pub(crate) cache: Option<PathBuf>,
     /// The hosts that its manifest names.
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
@@ -94,15 +86,14 @@ pub(crate) struct Launch {
 }
 
 /// The entries of a manifest file.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct ManifestFile {
     program: Option<String>,
     /// The position, from 1, of the argument that names the workspace.
     workspace: Option<usize>,
-    tools: Manifest,
+    tools: Vec<String>,
     hosts: Vec<String>,
     secrets: Vec<String>,
-    memory_limit: Option<u64>,
 }
 
 impl Launch {
@@ -122,14 +113,16 @@ impl Launch {
             .as_ref()
             .map_or_else(|| named.to_owned(), |file| named.join(file));
         let (text, warnings) = read_program(&path)?;
-        let mut manifest = grant.tools;
-        manifest.extend(ALWAYS.iter().map(|name| (*name).to_owned()));
+        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
+        capabilities.extend(grant.tools.iter().map(String::as_str));
         if !is_folder {
-            manifest.extend(of_single_file(workspace));
+            capabilities.extend(PLAIN_VARIABLES);
+            capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
         }
         let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
         let root = workspace.or(by_argument.map(Path::new));
         let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
+        let manifest = Manifest::of(&capabilities);
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
@@ -140,10 +133,8 @@ impl Launch {
             warnings,
             arguments,
             workspace,
-            manifest: manifest.of_main(),
+            manifest,
             is_folder,
-            memory_limit: grant.memory_limit,
-            cache: None,
             hosts: grant.hosts,
             secrets: grant.secrets,
         })
@@ -155,8 +146,9 @@ impl Launch {
     /// # Errors
     /// If the workspace cannot be used.
     pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&Path>) -> Result<Self, CommandError> {
-        let mut manifest = Manifest::of(&ALWAYS);
-        manifest.extend(of_single_file(workspace));
+        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
+        capabilities.extend(PLAIN_VARIABLES);
+        capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
         let root = workspace.unwrap_or(Path::new("."));
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
@@ -168,10 +160,8 @@ impl Launch {
             stem: name.to_owned(),
             arguments: Vec::new(),
             workspace,
-            manifest: manifest.of_main(),
+            manifest: Manifest::of(&capabilities),
             is_folder: false,
-            memory_limit: None,
-            cache: None,
             hosts: Vec::new(),
             secrets: Vec::new(),
         })
@@ -196,16 +186,7 @@ impl Launch {
             .double
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
-        self.manifest.extend(http.into_iter().chain(secrets).chain(doubles));
-    }
-
-    /// The limits of the run. Without a choice of the person, they follow from this machine, and
-    /// the run's first record keeps them for every other.
-    pub(crate) fn limits(&self) -> Limits {
-        match self.memory_limit {
-            Some(bytes) => Limits::within(bytes),
-            None => Limits::for_machine(memory::machine_bytes()),
-        }
+        self.manifest.0.extend(http.into_iter().chain(secrets).chain(doubles));
     }
 
     /// Notes the workspace and the options, for a process that resumes the run.
@@ -219,12 +200,6 @@ impl Launch {
             .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
-}
-
-/// Lists the further grants of a single file.
-fn of_single_file(workspace: Option<&Path>) -> impl Iterator<Item = String> {
-    let files = workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice());
-    PLAIN_VARIABLES.iter().chain(files).map(|name| (*name).to_owned())
 }
 
 /// The directory that a file is in.
@@ -278,7 +253,7 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
 
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
 /// translated.
-pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
+fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
     let text = read_text(path)?;
     if !migrate::is_workflow(path) {
         return Ok((text, Vec::new()));
@@ -384,7 +359,7 @@ fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
 }
 
 const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
-                    (hosts \"api.example.org\") (secrets API_KEY) (memory-limit \"512M\"))";
+                    (hosts \"api.example.org\") (secrets API_KEY))";
 
 fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
     let mut grant = ManifestFile::default();
@@ -398,7 +373,8 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
             ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
             ("tools", names) => {
                 for name in names {
-                    grants::add(&mut grant.tools, datum, *name).map_err(|error| error.to_string())?;
+                    let name = symbol(datum, *name).ok_or("a tool is named by a symbol, such as workspace/read")?;
+                    grant.tools.push(name.to_owned());
                 }
             }
             ("hosts", names) => {
@@ -415,13 +391,8 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
                     grant.secrets.push(name.to_owned());
                 }
             }
-            ("memory-limit", [size]) => grant.memory_limit = Some(memory_limit(datum, *size)?),
-            (key @ ("program" | "workspace" | "memory-limit"), _) => return Err(format!("`{key}` takes one thing")),
-            (key, _) => {
-                return Err(format!(
-                    "`{key}` is none of program, workspace, tools, hosts, secrets, memory-limit"
-                ));
-            }
+            (key @ ("program" | "workspace"), _) => return Err(format!("`{key}` takes one thing")),
+            (key, _) => return Err(format!("`{key}` is none of program, workspace, tools, hosts, secrets")),
         }
     }
     if grant.program.is_none() {
@@ -439,38 +410,6 @@ fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
         return Ok(file.to_string());
     }
     Err("the program is a string: the path of a file in this folder".to_owned())
-}
-
-fn memory_limit(datum: &Datum, id: NodeId) -> Result<u64, String> {
-    if let Node::String(size) = datum.node(id) {
-        read_size(size)
-    } else {
-        Err("a memory limit is a string, such as \"512M\"".to_owned())
-    }
-}
-
-/// The least memory of a run in bytes; its libraries alone take more than a hundredth of it.
-const SIZE_MIN: u64 = 16 << 20;
-
-/// Reads a size in bytes, such as `512M`, `2G` or `67108864`.
-///
-/// # Errors
-/// Why it is none, or too small.
-pub(crate) fn read_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size: write a number of bytes, or one with K, M or G, such as 512M");
-    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        _ => return Err(wrong()),
-    };
-    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    match bytes.ok_or_else(wrong)? {
-        bytes if bytes < SIZE_MIN => Err(format!("`{text}` is too little: a run needs at least 16M")),
-        bytes => Ok(bytes),
-    }
 }
 
 fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
@@ -509,25 +448,16 @@ mod tests {
         let grant = ManifestFile {
             program: Some("a.scm".to_owned()),
             workspace: Some(2),
-            tools: Manifest::of(&["workspace/read", "process/run"]),
+            tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
             hosts: vec!["a.example:80".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
-            memory_limit: Some(64 << 20),
         };
         check(
             r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY) (memory-limit "64M"))"#,
+                (hosts "a.example:80") (secrets API_KEY))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
-        check(
-            r#"((program "a.scm") (tools dataspace/asert))"#,
-            Err("`dataspace/asert` is none of dataspace/observe, dataspace/assert, dataspace/message, dataspace/*"),
-        );
-        check(
-            r#"((program "a.scm") (tools 7))"#,
-            Err("a grant is a name, or a right with patterns such as (dataspace/observe (pattern (job $_)))"),
-        );
         check(
             r#"((program "../a.scm"))"#,
             Err("the program is a string: the path of a file in this folder"),
@@ -547,26 +477,10 @@ mod tests {
         );
         check(
             r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools, hosts, secrets, memory-limit"),
+            Err("`programm` is none of program, workspace, tools, hosts, secrets"),
         );
         check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
         check("program", Err("a manifest is a list of entries"));
-    }
-
-    #[test]
-    fn a_size_is_a_number_with_a_unit() {
-        for (text, bytes) in [
-            ("67108864", 64 << 20),
-            ("64M", 64 << 20),
-            ("64mb", 64 << 20),
-            ("2GiB", 2 << 30),
-        ] {
-            assert_eq!(read_size(text), Ok(bytes), "{text}");
-        }
-        for text in ["", "M", "2X", "-2G", "1.5G", "99999999999G", "è"] {
-            assert!(read_size(text).is_err_and(|why| why.contains("is no size")), "{text}");
-        }
-        assert!(read_size("1M").is_err_and(|why| why.contains("at least 16M")));
     }
 
     #[test]
@@ -581,8 +495,6 @@ mod tests {
             workspace: "/some/where".into(),
             manifest: Manifest::default(),
             is_folder: false,
-            memory_limit: None,
-            cache: None,
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
         };

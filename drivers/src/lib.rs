@@ -9,11 +9,9 @@
 pub mod world;
 
 pub mod ask;
-pub mod bell;
 pub mod console;
 mod dispatch;
 mod input;
-pub mod memory;
 mod progress;
 mod report;
 

@@ -11,4 +11,3 @@ pub mod image;
 pub mod source;
 pub mod resolver;
 pub mod compile;
-pub mod cache;

@@ -50,10 +50,8 @@ impl Libraries for Resolver {
             return Ok(None);
         };
         for index in 0..self.sources.len() {
-            for path in [&path, &module_path(&path)] {
-                if let Some(source) = self.read(index, path)? {
-                    return Ok(Some(source));
-                }
+            if let Some(source) = self.read(index, &path)? {
+                return Ok(Some(source));
             }
         }
         Ok(None)
@@ -104,12 +102,6 @@ pub fn library_path(name: &LibraryName) -> Option<String> {
     Some(parts?.join("/") + ".sld")
 }
 
-/// The same path with the ending `.scm`: the file of a module whose declaration may head it.
-fn module_path(path: &str) -> String {
-    let stem = path.strip_suffix(".sld").unwrap_or(path);
-    format!("{stem}.scm")
-}
-
 fn library_name(path: &str) -> Option<LibraryName> {
     let parts = path.strip_suffix(".sld")?.split('/').map(Into::into).collect();
     Some(LibraryName { parts })
@@ -149,12 +141,7 @@ mod tests {
     fn resolver() -> Resolver {
         let first = Embedded::new(
             "first",
-            &[
-                ("a/b.sld", "first b"),
-                ("a/b.scm", "no library"),
-                ("a/body.scm", "body"),
-                ("top.scm", "top"),
-            ],
+            &[("a/b.sld", "first b"), ("a/body.scm", "body"), ("top.scm", "top")],
         );
         let second = Embedded::new("second", &[("a/b.sld", "second b"), ("c/1.sld", "second c")]);
         Resolver::new(vec![Box::new(first), Box::new(second)])
@@ -166,7 +153,6 @@ mod tests {
         for (library, expected) in [
             ("a b", Some(("<first>/a/b.sld", "first b"))),
             ("c 1", Some(("<second>/c/1.sld", "second c"))),
-            ("a body", Some(("<first>/a/body.scm", "body"))),
             ("d", None),
             (".. b", None),
             ("a/b", None),

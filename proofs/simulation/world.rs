@@ -55,10 +55,7 @@ impl World {
                     self.open.push(effect);
                 }
                 EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
-                EffectKind::Write { .. }
-                | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } => {}
+                EffectKind::Write { .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
             }
         }
         Ok(())
@@ -120,11 +117,9 @@ impl World {
                     format!("line {what}\n").into_bytes()
                 },
             }),
-            EffectKind::Write { .. }
-            | EffectKind::Withdraw
-            | EffectKind::Log { .. }
-            | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } => None,
+            EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. } => {
+                None
+            }
         }
     }
 

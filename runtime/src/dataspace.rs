@@ -11,7 +11,6 @@
 pub(crate) mod facts;
 pub(crate) mod form;
 pub(crate) mod index;
-mod inclusion;
 mod listing;
 pub(crate) mod notice;
 pub mod pattern;

@@ -19,7 +19,6 @@ mod difference;
 mod entity;
 mod evaluation;
 mod execution;
-pub mod grants;
 pub mod host;
 mod inspection;
 mod image_root;

@@ -9,6 +9,5 @@
     async await run-tasks)
   (on-demand)
   (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda)
-    (duet internal control)
-    (only (duet kernel) spawn yield %await %current-fiber %sleep %wake))
+    (duet internal control))
   (include "control.scm"))

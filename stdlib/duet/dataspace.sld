@@ -8,10 +8,7 @@
     sleep after every cancel!
     spawn yield spawn-facet! stop-facet! on-stop on-exit current-facet current-actor
     register-entity! spawn-entity! attach-entity! detach-entity!
-    invoke-tool! generate-request-id! call-tool log! progress! current-time random)
+    invoke-tool! generate-request-id! call-tool log! progress!)
   (on-demand)
-  (import
-    (rename (duet kernel) (watch %watch))
-    (only (duet control) await) (only (duet internal control) raise %wrong-type)
-    (only (duet internal options) %check-options %option) (only (duet internal sequences) map for-each))
+  (import (duet kernel) (only (duet internal control) %wrong-type))
   (include "dataspace.scm"))

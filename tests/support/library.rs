@@ -69,7 +69,7 @@ impl Libraries {
         public
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&Library> {
+    fn find(&self, name: &str) -> Option<&Library> {
         self.all.iter().find(|library| library.name == name)
     }
 

@@ -3,7 +3,7 @@
 
 use preserves::IOValue;
 
-use super::{Act, Claims, Need, Needs, needing};
+use super::{Act, Claims};
 use crate::codec_struct;
 use crate::model::identity::{ActorId, RequestId};
 use crate::state::draft::Draft;
@@ -40,11 +40,7 @@ impl Act for Decide {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default()
-    }
-
-    fn needs(&self) -> Needs<'_> {
-        needing(Need::of(CAPABILITY))
+        Claims::default().needing(CAPABILITY)
     }
 
     fn show(&self) -> String {

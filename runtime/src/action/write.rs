@@ -1,6 +1,6 @@
 //! `write`: the driver writes bytes to the console once the turn is durable.
 
-use super::{Act, Claims, Need, Needs, needing};
+use super::{Act, Claims};
 use crate::codec_struct;
 use crate::driver::{EffectKind, Stream};
 use crate::model::codec::Bytes;
@@ -29,11 +29,7 @@ impl Act for Write {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default()
-    }
-
-    fn needs(&self) -> Needs<'_> {
-        needing(Need::of(CAPABILITY))
+        Claims::default().needing(CAPABILITY)
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

@@ -164,7 +164,6 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             | EffectKind::Write { .. }
             | EffectKind::Withdraw
             | EffectKind::Log { .. }
-            | EffectKind::Failure { .. }
             | EffectKind::Progress { .. },
             _,
         ) => {

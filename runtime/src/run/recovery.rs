@@ -141,7 +141,6 @@ impl<P: Programs> Run<P> {
                 | EffectKind::Ask { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
                 | EffectKind::Progress { .. } => None,
             };
             let Some((tool, (turn, branch, outcome))) = found else {

@@ -85,8 +85,7 @@ impl SchemePrograms {
         };
         let wanted = Wanted {
             environment: "",
-            // The number of its turn, which differs from text to text, also after a failure.
-            name: Some(format!("input {}", turn.number())),
+            kind: "input",
             text,
             sources,
         };
@@ -110,7 +109,7 @@ impl SchemePrograms {
     ) -> Result<(), Fault> {
         let wanted = Wanted {
             environment,
-            name: None,
+            kind: "eval",
             text,
             sources: &[],
         };
@@ -166,13 +165,9 @@ impl SchemePrograms {
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);
-        let evaluations = actor.evaluations();
-        let units = evaluations.units(&mut self.text_compiler(), wanted, &turn.manifest());
-        for warning in evaluations.take_warnings() {
-            // An evaluation without effects shows none.
-            let _ = turn.log(format!("warning: {warning}"));
-        }
-        units
+        actor
+            .evaluations()
+            .units(&mut self.text_compiler(), wanted, &turn.manifest())
     }
 
     fn raise_fault(

@@ -41,7 +41,7 @@ impl SchemePrograms {
     ) -> Result<Option<End>, Fault> {
         let wanted = Wanted {
             environment: "",
-            name: Some("input".to_owned()),
+            kind: "input",
             text,
             sources: &[],
         };

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use duet_journal::{BlobHash, RecordHash, Sequence};
+use duet_journal::{BlobHash, RecordHash};
 use smallvec::SmallVec;
 
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, RequestId, WaitId};
@@ -47,8 +47,6 @@ pub struct Draft {
     pub state: Box<RunState>,
     /// The actor that takes the turn.
     pub actor: ActorId,
-    /// The position that the turn's record will have.
-    pub turn: Sequence,
     /// The events that the turn sends.
     pub outbox: Outbox,
     /// The names of things that leave the run as text.
@@ -71,14 +69,6 @@ impl Callables {
     /// Adds one at the end.
     pub(crate) fn add(&mut self, callable: Callable) {
         self.row.push(callable);
-    }
-
-    /// Takes all that are left.
-    pub(crate) fn take_rest(&mut self) -> impl Iterator<Item = Callable> {
-        let rest = self.row.get(self.taken..).unwrap_or_default();
-        let rest: SmallVec<[Callable; 2]> = rest.iter().copied().collect();
-        self.taken = self.row.len();
-        rest.into_iter()
     }
 
     /// Takes the first one.
@@ -104,7 +94,6 @@ impl Draft {
         Self {
             state,
             actor,
-            turn: Sequence::FIRST,
             outbox: Outbox::default(),
             names,
             lineage,

@@ -136,12 +136,9 @@
 (define (stream-ref stream index)
   (if (= index 0) (stream-car stream) (stream-ref (stream-cdr stream) (- index 1))))
 
-;;;> Returns the elements in reverse order, without computing them.
+;;;> Returns the elements in reverse order.
 (define (stream-reverse stream)
-  (let next ((stream stream) (reversed stream-null))
-    (if (stream-null? stream)
-        reversed
-        (next (stream-cdr stream) (stream-cons (stream-car stream) reversed)))))
+  (stream-fold (lambda (reversed element) (stream-cons element reversed)) stream-null stream))
 
 ;;;> Returns the stream of the accumulated values of `stream-fold`: `initial` first, then one after
 ;;;> each element.

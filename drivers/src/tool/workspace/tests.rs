@@ -59,8 +59,7 @@ impl Place {
             _ => Box::new(write::tool(workspace)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
-        let returns = tool.description().returns;
-        let outcome = runtime.block_on(async move {
+        runtime.block_on(async move {
             tool.call(
                 payload,
                 Context {
@@ -70,10 +69,7 @@ impl Place {
                 },
             )
             .await
-        });
-        let complaint = outcome.as_ref().ok().and_then(|value| returns.check(value).err());
-        assert_eq!(complaint, None, "a result fits the tool's description");
-        outcome
+        })
     }
 
     #[track_caller]

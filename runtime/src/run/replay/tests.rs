@@ -200,7 +200,6 @@ impl crate::driver::Drivers for Answering {
                 | EffectKind::Withdraw
                 | EffectKind::Proceed { .. }
                 | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
                 | EffectKind::Progress { .. } => {}
             }
         }

@@ -58,7 +58,6 @@ impl Table {
         let request = effect.request;
         let (shown, is_answered) = match &effect.kind {
             EffectKind::Log { text } => (text.clone(), false),
-            EffectKind::Failure { failed, .. } => (format!("failed in {}: {}", failed.turn, failed.name()), false),
             EffectKind::Write { bytes, .. } => (format!(">{}", String::from_utf8_lossy(bytes)), false),
             EffectKind::Tool { name, payload } => (format!("*{name} {payload:?}"), true),
             EffectKind::Ask { prompt } => (format!("?{prompt:?}"), true),
@@ -98,7 +97,6 @@ impl Table {
             | EffectKind::Withdraw
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
-            | EffectKind::Failure { .. }
             | EffectKind::Progress { .. } => Input::ToolResult { request, outcome },
         });
     }
@@ -127,7 +125,6 @@ pub(crate) const LIMITS: Limits = Limits {
     turn_fuel: 300,
     predicate_fuel: 20,
     heap_bytes_max: 1 << 24,
-    run_bytes_max: 1 << 30,
 };
 
 impl World<Scripts> {
