@@ -203,6 +203,11 @@ fn a_workflow_that_cannot_be_translated_gets_an_error_with_its_place() {
         ),
         ("(state s) (state s)", "w.duet:1:11", "two states are called `s`"),
         (
+            "(state s (let ((x 1)) (goto s)))",
+            "w.duet:1:10",
+            "there is no `let` here",
+        ),
+        (
             "(state s (await (weather)))",
             "w.duet:1:17",
             "there is no `weather` here",

@@ -3,8 +3,7 @@
 //! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; an
 //! answer names its effect, and is never given to a later effect that has the same number after a
 //! rewind.
-//! It does not decide what is durable or who is waiting: the runtime passes only effects that may
-//! happen.
+//! It does not decide whether an effect may happen or who waits for it; the runtime does.
 //! Read next: `dispatch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -109,8 +109,8 @@ pub struct Removal<'a> {
     pub epoch: Epoch,
     /// Branches of the run.
     pub branches: &'a [BranchName],
-    /// Records that no other branch leads to; what hangs on them and was left behind by a rewind
-    /// goes with them.
+    /// Records that no other branch leads to. The store also removes their descendants, which a
+    /// rewind has left without a branch.
     pub records: &'a [RecordHash],
     /// Blobs that no other record names.
     pub blobs: &'a [BlobHash],

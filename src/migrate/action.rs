@@ -22,7 +22,7 @@ impl<'a> Translator<'a> {
         match (head, operands) {
             ("assert", [value]) => {
                 let value = self.value(value, scope)?;
-                if !self.retracts() {
+                if !self.retracts {
                     return Ok(Code::call("assert!", [value]));
                 }
                 self.needed.insert(Definition::Assertions);

@@ -30,6 +30,10 @@ pub(super) struct Translator<'a> {
     pub(super) warnings: Vec<(Range<usize>, String)>,
     /// The functions from which a state can be left.
     leaving: BTreeSet<&'a str>,
+    /// Whether an instruction reads the result of the last wait.
+    remembers_waits: bool,
+    /// Whether the workflow retracts values.
+    pub(super) retracts: bool,
 }
 
 /// The names that an instruction sees.
@@ -52,7 +56,15 @@ fn function_name(name: &str) -> String {
 
 impl<'a> Translator<'a> {
     pub(super) fn new(program: &'a Program<'a>, is_faithful: bool) -> Self {
+        let in_functions = || program.functions.iter().flat_map(|function| &function.body);
+        let mut all = program
+            .states
+            .iter()
+            .flat_map(|state| &state.body)
+            .chain(in_functions());
         let mut translator = Self {
+            remembers_waits: in_functions().any(|form| mentions(form, &["last-wait", "last-wait-field"])),
+            retracts: all.any(|form| mentions(form, &["retract"])),
             program,
             is_faithful,
             needed: BTreeSet::new(),
@@ -89,8 +101,9 @@ impl<'a> Translator<'a> {
             let head = Code::call(&function_name(function.name), parameters);
             definitions.push(Code::call("define", [head].into_iter().chain(body)));
         }
+        let is_minimal = self.is_minimal();
         for (place, state) in program.states.iter().enumerate() {
-            if self.is_minimal() {
+            if is_minimal {
                 state.body.iter().try_for_each(|form| self.check_minimal(form))?;
             }
             let following = program.states.get(place + 1);
@@ -194,10 +207,12 @@ impl<'a> Translator<'a> {
                 let rest = self.sequence(rest, next, scope)?;
                 join(rest, |next| self.branch(arms, before, Some(next), scope))
             }
-            ("let" | "let*", _) => {
+            ("let" | "let*", _) if scope.is_function => {
                 let rest = self.sequence(rest, next, scope)?;
                 join(rest, |next| self.binding(form, Some(next), scope))
             }
+            // Only functions bind variables; outside of them the form is unknown.
+            ("let" | "let*", _) => Ok(vec![self.action(form, scope)?]),
             (name, arguments) => {
                 let mut call = self.arguments(form, name, arguments, scope)?;
                 call.push(Code::thunk(self.sequence(rest, next, scope)?));
@@ -231,7 +246,7 @@ impl<'a> Translator<'a> {
             ("await", [condition]) => {
                 let (wait, condition) = self.condition(condition, scope)?;
                 let wait = Code::call(wait, [condition]);
-                Ok(vec![if self.remembers_waits() {
+                Ok(vec![if self.remembers_waits {
                     self.needed.insert(Definition::LastWait);
                     Code::call("set!", [Code::name("last-wait"), wait])
                 } else {
@@ -338,8 +353,8 @@ impl<'a> Translator<'a> {
             let Some((name, [value])) = binding.headed() else {
                 return Err(malformed(binding, "(NAME VALUE)"));
             };
-            let seen = if head == "let" { scope } else { &inner };
-            bound.push(Code::List(vec![variable(name), self.value(value, &seen.clone())?]));
+            let value = self.value(value, if head == "let" { scope } else { &inner })?;
+            bound.push(Code::List(vec![variable(name), value]));
             inner.variables.push(name);
         }
         let body: Vec<&Form> = body.iter().collect();
@@ -365,22 +380,6 @@ impl<'a> Translator<'a> {
         }
         let arguments = self.arguments(form, name, &[], scope)?;
         Ok(vec![Code::call(&function_name(name), arguments)])
-    }
-
-    /// Whether a function reads the result of the last wait.
-    fn remembers_waits(&self) -> bool {
-        let reads = |form: &Form| mentions(form, &["last-wait", "last-wait-field"]);
-        self.program
-            .functions
-            .iter()
-            .any(|function| function.body.iter().any(|form| reads(form)))
-    }
-
-    /// Whether the workflow retracts values.
-    pub(super) fn retracts(&self) -> bool {
-        let states = self.program.states.iter().flat_map(|state| &state.body);
-        let functions = self.program.functions.iter().flat_map(|function| &function.body);
-        states.chain(functions).any(|form| mentions(form, &["retract"]))
     }
 }
 

@@ -71,10 +71,12 @@ class Journal:
             found.append(stored[1])
         return found[::-1]
 
-    def verify_blob(self, name):
+    def blob(self, name):
+        """The bytes of a blob, compared with its name."""
         stored = self.database.execute("SELECT bytes FROM blobs WHERE hash = ?", (name,)).fetchone()
         require(stored is not None, "the blob %s is missing" % name.hex())
         require(blake3(stored[0]) == name, "the blob %s has changed" % name.hex())
+        return stored[0]
 
 
 def verify_record(data, run, sequence, parent):
@@ -108,7 +110,7 @@ def verify_branch(journal, run, branch, sequence, row, head):
         labels.update(labels_of(body))
     require(parent == head, "the head has another name")
     for blob in blobs:
-        journal.verify_blob(blob)
+        journal.blob(blob)
     return {"run": run, "branch": branch, "records": len(chain), "head": head.hex(), "blobs": len(blobs), "labels": dict(sorted(labels.items()))}
 
 

@@ -10,7 +10,7 @@ import json
 import struct
 import sys
 
-from journal import Damaged, Journal, blake3, has_label, require
+from journal import Damaged, Journal, has_label, require
 from preserves_packed import Refused, read
 
 VERSION = 1
@@ -118,9 +118,7 @@ class Heap:
             self.registers.append(code.word(0))
 
     def chunk(self, name):
-        stored = self.journal.database.execute("SELECT bytes FROM blobs WHERE hash = ?", (name,)).fetchone()
-        require(stored is not None and blake3(stored[0]) == name, "the chunk %s is missing or has changed" % name.hex())
-        value = read(stored[0])
+        value = read(self.journal.blob(name))
         require(has_label(value, "columns") or value.fields[0] == VERSION, "a chunk of another version")
         return value
 
@@ -277,10 +275,7 @@ def newest_snapshot(journal, run, branch):
 def main(path, run, branch):
     try:
         journal = Journal(path)
-        name = newest_snapshot(journal, run, branch)
-        journal.verify_blob(name)
-        (data,) = journal.database.execute("SELECT bytes FROM blobs WHERE hash = ?", (name,)).fetchone()
-        (state, images) = read(data).fields
+        (state, images) = read(journal.blob(newest_snapshot(journal, run, branch))).fields
         roots = {image.fields[0]: image.fields[1] for image in images}
         for (number, actor) in state.fields[3]:
             root = roots.get(number)

@@ -60,7 +60,8 @@ impl UndoLog {
         (Self(Some(Arc::new(journaled))), acknowledgement)
     }
 
-    /// Records what the call is about to replace, and waits until the record is durable.
+    /// Records the contents that the call is about to replace, and waits until the record is
+    /// durable.
     ///
     /// If this call repeats one after a crash, it returns what the first attempt recorded, because
     /// that is what the call replaces.

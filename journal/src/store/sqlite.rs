@@ -140,7 +140,7 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Writes what is in memory alone to a file that is durable. The store needs that file only
+    /// Writes a database that is only in memory to a durable file. The store needs the file only
     /// when it commits again, and many never do.
     fn write_file(&mut self) -> Result<(), StoreError> {
         let memory = self.writer.as_mut().and_then(|writer| writer.memory.as_mut());

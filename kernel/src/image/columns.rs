@@ -16,8 +16,8 @@
 //!
 //! (One column, in which a word's first byte says kind and length, takes a third longer to read;
 //! words as they stand in the heap would be twice as long.)
-//! INVARIANT: the same words have the same columns; what is read as a value is one that may stand
-//! in a heap, whatever the bytes.
+//! INVARIANT: the same words have the same columns; whatever the bytes, the reader returns only
+//! values that a heap may hold.
 //! It does not know where objects begin; the writer says it, and `image/restore/check.rs` finds it
 //! again.
 //! Read next: `image/snapshot.rs`.

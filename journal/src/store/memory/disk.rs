@@ -247,8 +247,8 @@ fn apply(file: &mut Vec<u8>, offset_bytes: usize, kind: &ChangeKind) {
             let (over, after) = bytes.split_at(bytes.len().min(file.len() - offset_bytes));
             file[offset_bytes..offset_bytes + over.len()].copy_from_slice(over);
             if file.capacity() - file.len() < after.len() {
-                // Much room, which takes no memory before it is used, so that what there is seldom
-                // moves.
+                // The system gives memory only for room that is used, so a large reservation is
+                // cheap, and the file seldom moves.
                 file.reserve(2 * (file.len() + after.len()));
             }
             file.extend_from_slice(after);

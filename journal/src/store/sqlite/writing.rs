@@ -1,7 +1,7 @@
 //! Rows of records and heads on their way into the tables: gathered while a commit is prepared, and
 //! written many at a time.
 //!
-//! INVARIANT: what was gathered is in the tables before anything is read from them, and before the
+//! INVARIANT: the tables receive the gathered rows before anything reads the tables, and before the
 //! transaction ends. A statement for each row costs half as much again as the rows themselves.
 //!
 //! It chooses no keys. Read next: `store/sqlite/recent.rs`.
