@@ -10,12 +10,15 @@
 use std::env;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use duet_kernel::primitive::{Primitive, PrimitiveBody};
 use duet_modules::compile::compile_libraries;
 
 const TABLES: &str = "runtime/src/scheme/host";
+
+/// The sources of the compiler.
+const COMPILER: [&str; 2] = ["kernel/src", "modules/src"];
 
 /// A procedure of the host: its name, and the least and the most arguments.
 type Row = (String, u8, Option<u8>);
@@ -41,10 +44,47 @@ fn main() -> io::Result<()> {
     let folder = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let folder = Path::new(&folder);
     fs::write(folder.join("host_procedures"), listed.concat())?;
+    fs::write(folder.join("compiler_version"), compiler_version(&listed.concat())?)?;
     fs::write(
         folder.join("libraries.image"),
         compile_libraries(duet_stdlib::FILES, &primitives),
     )
+}
+
+/// The hash of everything that the code of a compiled library depends on besides texts: the sources
+/// of the compiler and of the standard library, and the host's procedures.
+fn compiler_version(host: &str) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(host.as_bytes());
+    let mut paths = Vec::new();
+    for folder in COMPILER {
+        sources(Path::new(folder), &mut paths)?;
+    }
+    for (path, text) in duet_stdlib::FILES {
+        hasher.update(path.as_bytes());
+        hasher.update(blake3::hash(text.as_bytes()).as_bytes());
+    }
+    paths.sort();
+    for path in paths {
+        let text = fs::read(&path)?;
+        hasher.update(path.to_string_lossy().as_bytes());
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(&text);
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Lists the Rust files below a folder.
+fn sources(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            sources(&path, paths)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            paths.push(path);
+        }
+    }
+    Ok(())
 }
 
 /// All rows of all tables, in the order of their names.

@@ -19,8 +19,8 @@
 (on-retract (present $name) (show "*** " name " has left"))
 (on-message (show $line) (show line))
 
-(define ann (spawn-entity! 'user ':config "ann"))
-(define ben (spawn-entity! 'user ':config "ben"))
+(define ann (spawn-entity! 'user :config "ann"))
+(define ben (spawn-entity! 'user :config "ben"))
 
 ;; Everybody has begun once everything that was sent to them is handled.
 (define (settle) (sync! ann) (sync! ben) (sync!))

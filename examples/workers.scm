@@ -14,7 +14,7 @@
 (on-message (report $words) (for-each display words) (newline))
 (register-entity! 'worker worker)
 (define supervisor
-  (supervise 'one-for-one (list (child 'worker 1) (child 'worker 2)) ':intensity 3 ':period 1000))
+  (supervise 'one-for-one (list (child 'worker :config 1) (child 'worker :config 2)) :intensity 3 :period 1000))
 
 (define (give number task)
   (message! (record 'task number task))

@@ -185,13 +185,14 @@ impl From<clap::Error> for CommandError {
 /// The error about a command that does not exist, with those like it; a word that looks like a file
 /// may be a program.
 fn unknown(name: &str) -> CommandError {
+    if name.contains(['.', '/']) {
+        return CommandError::usage(format!("there is no command `{name}`, and no such file"))
+            .advise("`duet FILE` and `duet run FILE` run a program; `duet help` lists the commands");
+    }
     let mut error = CommandError::usage(format!("there is no command `{name}`"));
     let near = similar(name, TABLE.iter().map(|row| row.name));
     if !near.is_empty() {
         error = error.advise(format!("did you mean `{}`?", near.join("` or `")));
-    }
-    if name.contains(['.', '/']) {
-        error = error.advise(format!("`duet run {name}` runs a program, but there is no such file"));
     }
     error.advise("`duet help` lists the commands")
 }

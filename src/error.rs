@@ -92,6 +92,14 @@ impl CommandError {
         caused
     }
 
+    /// Adds a cause.
+    pub(crate) fn because(mut self, cause: impl Into<String>) -> Self {
+        if let Self::Problem(problem) = &mut self {
+            problem.because.push(cause.into());
+        }
+        self
+    }
+
     /// Adds a line of advice.
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         if let Self::Problem(problem) = &mut self {
@@ -141,6 +149,9 @@ impl From<StoreError> for CommandError {
             }
             StoreError::UnsupportedVersion { .. } => {
                 Self::problem(error.to_string()).advise("it was left as it was; use the version of duet that wrote it")
+            }
+            StoreError::Displaced { .. } => {
+                Self::problem(error.to_string()).advise("what was durable before stands in the file that was there")
             }
             StoreError::Locked { .. } => Self::problem(error.to_string()).advise(
                 "wait until it is done, or give this run a journal of its own with `--journal FILE` or `--memory`",

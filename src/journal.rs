@@ -103,6 +103,13 @@ impl Journal {
         &self.path
     }
 
+    /// The folder beside it that keeps compiled libraries.
+    pub(crate) fn cache(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".cache");
+        name.into()
+    }
+
     /// Opens it to look.
     ///
     /// # Errors
@@ -138,11 +145,22 @@ impl Journal {
         Ok(SqliteStore::open(&self.path, &owner(command))?)
     }
 
-    fn require(&self) -> Result<(), CommandError> {
+    /// Checks that there is a journal.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn require(&self) -> Result<(), CommandError> {
         if self.path.exists() {
             return Ok(());
         }
         let missing = format!("there is no journal at `{}`", self.path.display());
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        if Path::new(&log).exists() {
+            return Err(CommandError::problem(missing)
+                .because("its write-ahead log is there, so the file itself was deleted or moved away")
+                .advise("put the file back beside its log, or move the log away as well"));
+        }
         Err(CommandError::problem(missing).advise("`duet run PROGRAM` makes one; `--journal FILE` names another"))
     }
 

@@ -11,14 +11,17 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
+use duet_drivers::memory;
 use duet_journal::{Blob, PackedValue};
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, record};
+use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
+use duet_runtime::scheme::grants;
 
 use crate::datum::{list, symbol};
 use crate::error::CommandError;
@@ -28,12 +31,13 @@ use crate::{migrate, render};
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
 
-/// Granted to every program: the console, questions to the person, the clock, actors, and the
-/// entries that it is governed by; what it grants in turn is never more than it has.
-const ALWAYS: [&str; 7] = [
+/// Granted to every program: the console, questions to the person, the clock, chance, actors, and
+/// the entries that it is governed by; what it grants in turn is never more than it has.
+const ALWAYS: [&str; 8] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,
     "clock/*",
+    "chance/*",
     spawn_actor::CAPABILITY,
     authority::POLICY_UPDATE,
     authority::GOAL_PROPOSE,
@@ -79,6 +83,10 @@ pub(crate) struct Launch {
     pub(crate) manifest: Manifest,
     /// Whether it is a folder with a manifest.
     pub(crate) is_folder: bool,
+    /// The memory that the run may take in bytes, if the person or the manifest limits it.
+    pub(crate) memory_limit: Option<u64>,
+    /// The folder that keeps its libraries compiled, if any does.
+    pub(crate) cache: Option<PathBuf>,
     /// The hosts that its manifest names.
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
@@ -86,14 +94,15 @@ pub(crate) struct Launch {
 }
 
 /// The entries of a manifest file.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 struct ManifestFile {
     program: Option<String>,
     /// The position, from 1, of the argument that names the workspace.
     workspace: Option<usize>,
-    tools: Vec<String>,
+    tools: Manifest,
     hosts: Vec<String>,
     secrets: Vec<String>,
+    memory_limit: Option<u64>,
 }
 
 impl Launch {
@@ -113,16 +122,14 @@ impl Launch {
             .as_ref()
             .map_or_else(|| named.to_owned(), |file| named.join(file));
         let (text, warnings) = read_program(&path)?;
-        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
-        capabilities.extend(grant.tools.iter().map(String::as_str));
+        let mut manifest = grant.tools;
+        manifest.extend(ALWAYS.iter().map(|name| (*name).to_owned()));
         if !is_folder {
-            capabilities.extend(PLAIN_VARIABLES);
-            capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
+            manifest.extend(of_single_file(workspace));
         }
         let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
         let root = workspace.or(by_argument.map(Path::new));
         let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
-        let manifest = Manifest::of(&capabilities);
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
@@ -133,8 +140,10 @@ impl Launch {
             warnings,
             arguments,
             workspace,
-            manifest,
+            manifest: manifest.of_main(),
             is_folder,
+            memory_limit: grant.memory_limit,
+            cache: None,
             hosts: grant.hosts,
             secrets: grant.secrets,
         })
@@ -146,9 +155,8 @@ impl Launch {
     /// # Errors
     /// If the workspace cannot be used.
     pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&Path>) -> Result<Self, CommandError> {
-        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
-        capabilities.extend(PLAIN_VARIABLES);
-        capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
+        let mut manifest = Manifest::of(&ALWAYS);
+        manifest.extend(of_single_file(workspace));
         let root = workspace.unwrap_or(Path::new("."));
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
@@ -160,8 +168,10 @@ impl Launch {
             stem: name.to_owned(),
             arguments: Vec::new(),
             workspace,
-            manifest: Manifest::of(&capabilities),
+            manifest: manifest.of_main(),
             is_folder: false,
+            memory_limit: None,
+            cache: None,
             hosts: Vec::new(),
             secrets: Vec::new(),
         })
@@ -186,7 +196,16 @@ impl Launch {
             .double
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
-        self.manifest.0.extend(http.into_iter().chain(secrets).chain(doubles));
+        self.manifest.extend(http.into_iter().chain(secrets).chain(doubles));
+    }
+
+    /// The limits of the run. Without a choice of the person, they follow from this machine, and
+    /// the run's first record keeps them for every other.
+    pub(crate) fn limits(&self) -> Limits {
+        match self.memory_limit {
+            Some(bytes) => Limits::within(bytes),
+            None => Limits::for_machine(memory::machine_bytes()),
+        }
     }
 
     /// Notes the workspace and the options, for a process that resumes the run.
@@ -200,6 +219,12 @@ impl Launch {
             .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
+}
+
+/// Lists the further grants of a single file.
+fn of_single_file(workspace: Option<&Path>) -> impl Iterator<Item = String> {
+    let files = workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice());
+    PLAIN_VARIABLES.iter().chain(files).map(|name| (*name).to_owned())
 }
 
 /// The directory that a file is in.
@@ -253,7 +278,7 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
 
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
 /// translated.
-fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
+pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
     let text = read_text(path)?;
     if !migrate::is_workflow(path) {
         return Ok((text, Vec::new()));
@@ -359,7 +384,7 @@ fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
 }
 
 const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
-                    (hosts \"api.example.org\") (secrets API_KEY))";
+                    (hosts \"api.example.org\") (secrets API_KEY) (memory-limit \"512M\"))";
 
 fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
     let mut grant = ManifestFile::default();
@@ -373,8 +398,7 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
             ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
             ("tools", names) => {
                 for name in names {
-                    let name = symbol(datum, *name).ok_or("a tool is named by a symbol, such as workspace/read")?;
-                    grant.tools.push(name.to_owned());
+                    grants::add(&mut grant.tools, datum, *name).map_err(|error| error.to_string())?;
                 }
             }
             ("hosts", names) => {
@@ -391,8 +415,13 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
                     grant.secrets.push(name.to_owned());
                 }
             }
-            (key @ ("program" | "workspace"), _) => return Err(format!("`{key}` takes one thing")),
-            (key, _) => return Err(format!("`{key}` is none of program, workspace, tools, hosts, secrets")),
+            ("memory-limit", [size]) => grant.memory_limit = Some(memory_limit(datum, *size)?),
+            (key @ ("program" | "workspace" | "memory-limit"), _) => return Err(format!("`{key}` takes one thing")),
+            (key, _) => {
+                return Err(format!(
+                    "`{key}` is none of program, workspace, tools, hosts, secrets, memory-limit"
+                ));
+            }
         }
     }
     if grant.program.is_none() {
@@ -410,6 +439,38 @@ fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
         return Ok(file.to_string());
     }
     Err("the program is a string: the path of a file in this folder".to_owned())
+}
+
+fn memory_limit(datum: &Datum, id: NodeId) -> Result<u64, String> {
+    if let Node::String(size) = datum.node(id) {
+        read_size(size)
+    } else {
+        Err("a memory limit is a string, such as \"512M\"".to_owned())
+    }
+}
+
+/// The least memory of a run in bytes; its libraries alone take more than a hundredth of it.
+const SIZE_MIN: u64 = 16 << 20;
+
+/// Reads a size in bytes, such as `512M`, `2G` or `67108864`.
+///
+/// # Errors
+/// Why it is none, or too small.
+pub(crate) fn read_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no size: write a number of bytes, or one with K, M or G, such as 512M");
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match bytes.ok_or_else(wrong)? {
+        bytes if bytes < SIZE_MIN => Err(format!("`{text}` is too little: a run needs at least 16M")),
+        bytes => Ok(bytes),
+    }
 }
 
 fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
@@ -448,16 +509,25 @@ mod tests {
         let grant = ManifestFile {
             program: Some("a.scm".to_owned()),
             workspace: Some(2),
-            tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
+            tools: Manifest::of(&["workspace/read", "process/run"]),
             hosts: vec!["a.example:80".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
+            memory_limit: Some(64 << 20),
         };
         check(
             r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY))"#,
+                (hosts "a.example:80") (secrets API_KEY) (memory-limit "64M"))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
+        check(
+            r#"((program "a.scm") (tools dataspace/asert))"#,
+            Err("`dataspace/asert` is none of dataspace/observe, dataspace/assert, dataspace/message, dataspace/*"),
+        );
+        check(
+            r#"((program "a.scm") (tools 7))"#,
+            Err("a grant is a name, or a right with patterns such as (dataspace/observe (pattern (job $_)))"),
+        );
         check(
             r#"((program "../a.scm"))"#,
             Err("the program is a string: the path of a file in this folder"),
@@ -477,10 +547,26 @@ mod tests {
         );
         check(
             r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools, hosts, secrets"),
+            Err("`programm` is none of program, workspace, tools, hosts, secrets, memory-limit"),
         );
         check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
         check("program", Err("a manifest is a list of entries"));
+    }
+
+    #[test]
+    fn a_size_is_a_number_with_a_unit() {
+        for (text, bytes) in [
+            ("67108864", 64 << 20),
+            ("64M", 64 << 20),
+            ("64mb", 64 << 20),
+            ("2GiB", 2 << 30),
+        ] {
+            assert_eq!(read_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "M", "2X", "-2G", "1.5G", "99999999999G", "è"] {
+            assert!(read_size(text).is_err_and(|why| why.contains("is no size")), "{text}");
+        }
+        assert!(read_size("1M").is_err_and(|why| why.contains("at least 16M")));
     }
 
     #[test]
@@ -495,6 +581,8 @@ mod tests {
             workspace: "/some/where".into(),
             manifest: Manifest::default(),
             is_folder: false,
+            memory_limit: None,
+            cache: None,
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
         };

@@ -14,6 +14,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use duet_kernel::datum::SourceId;
 use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, SourceText};
+use duet_runtime::action::exit::MAIN;
 use duet_runtime::record::divergence::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
@@ -30,6 +31,17 @@ impl SourceTexts {
     pub(crate) fn of(expander: &Expander) -> Self {
         let texts = (0..).map_while(|number| expander.source(SourceId(number)).cloned());
         Self(texts.collect())
+    }
+
+    /// Takes texts with their names.
+    pub(crate) fn named_texts(texts: Vec<(String, Arc<str>)>) -> Self {
+        let texts = texts.into_iter();
+        Self(texts.map(|(name, text)| SourceText { name, text }).collect())
+    }
+
+    /// The texts.
+    pub(crate) fn all(&self) -> &[SourceText] {
+        &self.0
     }
 
     fn numbered(&self, id: SourceId) -> Option<&SourceText> {
@@ -156,6 +168,30 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Source
 
 /// Lays out an uncaught condition, with advice on how to go back.
 pub(crate) fn uncaught(failure: &failure::Failure, texts: &SourceTexts, advice: &[String], is_styled: bool) -> String {
+    let group = explained_failure(failure, texts, advice, None);
+    renderer(is_styled).render(&[group])
+}
+
+/// Lays out the failure of an actor, which is named unless it is the main program.
+pub(crate) fn failed_actor(
+    failed: &failure::ActorFailure,
+    texts: &SourceTexts,
+    advice: &[String],
+    is_styled: bool,
+) -> String {
+    let is_main = failed.actor == MAIN;
+    let who = (!is_main).then(|| format!("{} failed in turn {}", failed.name(), failed.turn));
+    let group = explained_failure(&failed.failure, texts, advice, who);
+    renderer(is_styled).render(&[group])
+}
+
+/// A failure with its place, its trace, the actor that failed, and advice.
+fn explained_failure<'a>(
+    failure: &'a failure::Failure,
+    texts: &'a SourceTexts,
+    advice: &[String],
+    who: Option<String>,
+) -> Group<'a> {
     let what = failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH));
     let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
     if let Some(origin) = &failure.origin
@@ -169,14 +205,25 @@ pub(crate) fn uncaught(failure: &failure::Failure, texts: &SourceTexts, advice: 
     if let Some(trace) = backtrace::shown(&failure.backtrace, source, texts) {
         group = group.element(Level::NOTE.message(trace));
     }
+    if let Some(who) = who {
+        group = group.element(Level::NOTE.message(who));
+    }
     for advice in way_out(failure).iter().chain(advice) {
         group = group.element(Level::HELP.message(advice.clone()));
     }
-    renderer(is_styled).render(&[group])
+    group
 }
 
 /// Advice for conditions of some kinds.
 fn way_out(failure: &failure::Failure) -> Option<String> {
+    if matches!(
+        failure.kind.as_str(),
+        failure::Failure::OUT_OF_MEMORY | failure::Failure::EXHAUSTED
+    ) {
+        return Some(
+            "`duet run --memory-limit SIZE` gives a run more memory, of which one actor may fill a quarter".to_owned(),
+        );
+    }
     if failure.kind != "capability-denied" {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The prompt: the line editor, the comma commands, and the run behind them.
 //!
-//! INVARIANT: only `repl/session.rs` knows that there is a run; the other parts know text, the line
-//! editor knows keys.
+//! INVARIANT: only `repl/session.rs` and `repl/pace.rs` know that there is a run; the other parts
+//! know text, the line editor knows keys.
 //! Read next: `repl/session.rs`, then `repl/editor.rs`.
 
 mod attach;
@@ -12,4 +12,8 @@ mod highlight;
 pub(crate) mod history;
 mod indent;
 pub(crate) mod outline;
+pub(crate) mod pace;
+pub(crate) mod screen;
+pub(crate) mod seat;
 pub(crate) mod session;
+pub(crate) mod typist;

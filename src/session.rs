@@ -9,7 +9,12 @@
 //! Read next: `command/run.rs`.
 
 mod ahead;
+mod edited;
 mod inspection;
+mod libraries;
+mod pace;
+mod reporting;
+mod rescue;
 mod stop_report;
 
 use duet_runtime::model::failure;
@@ -17,19 +22,12 @@ use duet_runtime::run::source;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
-use duet_drivers::ask::Question;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
-use duet_journal::{Blob, Record, RunId, Sequence, Store, StoreError};
-use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
-use duet_modules::resolver::Resolver;
-use duet_modules::source::directory::Directory;
-use duet_modules::source::embedded::Embedded;
-use duet_runtime::action::exit::MAIN;
-use duet_runtime::driver::{Attached, Drivers, Input};
-use duet_runtime::model::limits::Limits;
-use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{Body, Genesis, Outcome};
+use duet_journal::{Blob, Record, RunId, Sequence, Store};
+use duet_kernel::expander::{Expander, LibraryName};
+use duet_runtime::driver::Drivers;
+use duet_runtime::record::Genesis;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
@@ -42,8 +40,11 @@ use crate::journal::{self, Place};
 use crate::launch::{self, Launch};
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
-use crate::turn;
 use crate::world_options::WorldOptions;
+pub(crate) use libraries::libraries;
+use libraries::{Folder, standard_libraries};
+pub(crate) use pace::{Waited, newest_evaluation};
+use reporting::Reporting;
 use stop_report::StopReport;
 
 /// A run with its world.
@@ -51,7 +52,7 @@ pub(crate) struct Session {
     run: Run<SchemePrograms>,
     place: RunPlace,
     texts: SourceTexts,
-    world: World,
+    world: Reporting,
 }
 
 /// A run without its world.
@@ -122,56 +123,6 @@ pub(crate) fn default_libraries() -> Vec<LibraryName> {
     DEFAULT_LIBRARIES.iter().map(name).collect()
 }
 
-/// All libraries of the standard library.
-fn standard_libraries() -> Vec<LibraryName> {
-    Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]).names()
-}
-
-/// The variable that lists further folders with libraries, separated as in `PATH`.
-const LIBRARY_PATH: &str = "DUET_LIBRARY_PATH";
-
-/// Where the libraries of a program are found: in the standard library, else in the program's own
-/// folder, else in the folders that a variable lists.
-pub(crate) fn libraries(program: &Path) -> Resolver {
-    let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let own = folder.unwrap_or(Path::new(".")).to_owned();
-    #[expect(clippy::disallowed_methods, reason = "what is found there is pinned in the journal")]
-    let listed = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
-    let further = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
-    let folders = std::iter::once(own).chain(further);
-    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn duet_modules::source::Source>);
-    let standard: Box<dyn duet_modules::source::Source> = Box::new(ahead::standard_library());
-    Resolver::new(std::iter::once(standard).chain(folders).collect())
-}
-
-/// The libraries of a program that is granted what its manifest names.
-struct Granted<'a> {
-    libraries: Resolver,
-    manifest: &'a Manifest,
-}
-
-impl Libraries for Granted<'_> {
-    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
-        self.libraries.library(name)
-    }
-
-    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
-        self.libraries.include(includer, path)
-    }
-
-    fn names(&self) -> Vec<LibraryName> {
-        self.libraries.names()
-    }
-
-    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
-        self.libraries.ahead(name)
-    }
-
-    fn grants(&self, capability: &str) -> bool {
-        self.manifest.grants(capability)
-    }
-}
-
 /// Compiles a program; warnings are shown.
 ///
 /// # Errors
@@ -186,13 +137,13 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
         default_imports: default_libraries(),
         evaluable: standard_libraries(),
     };
-    let mut libraries = Granted {
-        libraries: libraries(&launch.path),
-        manifest: &launch.manifest,
-    };
+    let shelf = Folder::new(launch.cache.as_deref());
+    let mut libraries = libraries::cached(&launch.path, &launch.manifest, &shelf);
     let (programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
-    if !warnings.is_empty() {
+    if warnings.is_empty() {
+        libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
+    } else {
         let texts = SourceTexts::of(programs.expander());
         terminal.message(&render::diagnostics(
             &Level::WARNING,
@@ -321,7 +272,7 @@ impl Prepared {
         let genesis = Genesis {
             program: program.value,
             manifest: launch.manifest.clone(),
-            limits: Limits::default(),
+            limits: launch.limits(),
             pinned: pinned.iter().map(Blob::hash).collect(),
             tools: world.tools().descriptions().map(Description::card).collect(),
         };
@@ -362,11 +313,12 @@ impl Session {
         let texts = SourceTexts::of(programs.expander());
         let run = Run::start(start, programs, SnapshotPolicy::default(), store)?;
         let journal = journal.map(Path::to_owned);
+        let place = RunPlace { name, journal };
         Ok(Self {
             run,
-            place: RunPlace { name, journal },
+            world: Reporting::new(world, &place),
+            place,
             texts,
-            world,
         })
     }
 
@@ -389,11 +341,12 @@ impl Session {
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
+        let place = RunPlace::of(place, journal);
         Ok(Self {
             run,
-            place: RunPlace::of(place, journal),
+            world: Reporting::new(world, &place),
+            place,
             texts,
-            world,
         })
     }
 
@@ -414,34 +367,32 @@ impl Session {
         detached: Option<Detached>,
         place: &Place,
         (store, journal): (&mut dyn Store, &Path),
-        command: &str,
+        options: WorldOptions,
     ) -> Result<Self, CommandError> {
         let Some(Detached { run, texts }) = detached.filter(|detached| *detached.run.id() == place.run) else {
-            return Self::resume(place, (store, journal), WorldOptions::default(), command);
+            return Self::resume(place, (store, journal), options, "repl");
         };
-        let (world, recovery) = surroundings(store, run.genesis(), WorldOptions::default())?;
-        let owner = journal::owner(command);
+        let (world, recovery) = surroundings(store, run.genesis(), options)?;
+        let owner = journal::owner("repl");
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
+        let place = RunPlace::of(place, journal);
         Ok(Self {
             run,
-            place: RunPlace::of(place, journal),
+            world: Reporting::new(world, &place),
+            place,
             texts,
-            world,
         })
-    }
-
-    /// The questions that stand open.
-    pub(crate) fn questions(&self) -> Vec<Question> {
-        self.run
-            .questions()
-            .iter()
-            .map(|(_, prompt)| Question::read(prompt))
-            .collect()
     }
 
     /// The exit code of the run, if it has ended.
     pub(crate) fn exit(&self) -> Option<u64> {
-        self.run.state().exit
+        let state = self.run.state();
+        state.exit.map(|code| state.exit_code(code))
+    }
+
+    /// Makes advice name comma commands.
+    pub(crate) fn advise_prompt(&mut self) {
+        self.world.advise_prompt();
     }
 
     /// The address of the newest turn.
@@ -467,16 +418,6 @@ impl Session {
         })
     }
 
-    /// Gives the main program's actor a text to evaluate.
-    pub(crate) fn give(&mut self, text: String, sources: Vec<Attached>) {
-        self.run.deliver(Input::Evaluate { text, sources });
-    }
-
-    /// Abandons the current evaluation.
-    pub(crate) fn abandon(&mut self) {
-        self.run.deliver(Input::Abandon);
-    }
-
     /// Whether the run has a library, or a text that another one includes.
     pub(crate) fn has_source(&self, wanted: &[String]) -> bool {
         self.run.programs().has_source(wanted)
@@ -493,7 +434,8 @@ impl Session {
     /// # Errors
     /// If the journal fails; durable turns stay.
     pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, CommandError> {
-        Ok(self.run.drive(store, &mut self.world as &mut dyn Drivers)?)
+        let driven = self.run.drive(store, &mut self.world as &mut dyn Drivers);
+        driven.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }
 
     /// Shows why a turn failed.
@@ -513,7 +455,7 @@ impl Session {
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
         let rest = self.run_on(store)?;
-        self.conclude(rest, store, is_verbose, terminal)
+        self.conclude(rest, is_verbose, terminal)
     }
 
     /// The run, and the world it is driven in.
@@ -528,16 +470,14 @@ impl Session {
     pub(crate) fn conclude(
         self,
         rest: DriveOutcome,
-        store: &dyn Store,
         is_verbose: bool,
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
         let is_output_closed = self.world.is_output_closed();
-        let failed = self.failure(store)?;
         let Self {
             mut run,
             place,
-            texts,
+            texts: _,
             world,
         } = self;
         // The terminal is the program's until the world has let go of it.
@@ -547,16 +487,12 @@ impl Session {
             head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
         };
         place.tell_recalled(&run.take_recalled(), terminal);
+        let untaken = &run.state().untaken;
+        if !matches!(rest, DriveOutcome::Stuck { .. }) {
+            place.tell_untaken(untaken, terminal);
+        }
         let code = match rest {
             DriveOutcome::Ended { code } => {
-                if let Some(failure) = failed {
-                    terminal.message(&render::uncaught(
-                        &failure,
-                        &texts,
-                        &place.ways_back(),
-                        terminal.is_styled,
-                    ));
-                }
                 if is_verbose || terminal.is_watched {
                     place.tell_journal(terminal);
                 }
@@ -566,7 +502,7 @@ impl Session {
                 place.tell_questions(&run, terminal);
                 ExitCode::WAITING
             }
-            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers)),
+            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, untaken)),
             DriveOutcome::Interrupted => {
                 if !is_output_closed {
                     terminal.message(&place.interrupted());
@@ -575,24 +511,5 @@ impl Session {
             }
         };
         Ok(code)
-    }
-
-    /// The failure that ended the main program, if one did: that of the newest turn.
-    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::model::failure::Failure>, CommandError> {
-        let Some(tip) = self.run.head() else { return Ok(None) };
-        let found = match store.record_at(self.run.id(), self.run.branch(), tip.sequence) {
-            Err(StoreError::NoSuchRun { .. } | StoreError::NoSuchBranch { .. }) => None,
-            found => found?,
-        };
-        let Some(record) = found.filter(|record| record.hash() == tip.hash) else {
-            return Ok(None);
-        };
-        match turn::body(&record)? {
-            Body::Turn(turn) if turn.actor == MAIN => match turn.outcome {
-                Outcome::Failed { failure } => Ok(Some(failure)),
-                Outcome::Committed {} => Ok(None),
-            },
-            Body::Turn(_) | Body::Genesis(_) => Ok(None),
-        }
     }
 }

@@ -6,8 +6,13 @@
 //! Read next: `render.rs`.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+
+use duet_runtime::driver::Stream;
 
 use crate::error::CommandError;
+use crate::repl::command::as_typed;
+use crate::repl::screen::Screen;
 
 /// The process's output, and whether people see it.
 pub(crate) struct Terminal {
@@ -17,6 +22,8 @@ pub(crate) struct Terminal {
     pub(crate) is_watched: bool,
     /// Whether a comma command of the prompt uses it: then advice names comma commands.
     pub(crate) is_lent: bool,
+    /// The screen of the prompt, if there is one: then everything goes through it.
+    pub(crate) screen: Option<Arc<Screen>>,
 }
 
 impl Terminal {
@@ -32,6 +39,7 @@ impl Terminal {
             is_styled: is_watched && wants_colour,
             is_watched,
             is_lent: false,
+            screen: None,
         }
     }
 
@@ -40,6 +48,11 @@ impl Terminal {
     /// # Errors
     /// [`CommandError::OutputClosed`] if the reader has closed it.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), CommandError> {
+        if let Some(screen) = &self.screen {
+            screen.end_line()?;
+            screen.write(Stream::Output, text.as_bytes())?;
+            return Ok(screen.flush()?);
+        }
         let mut output = io::stdout().lock();
         output.write_all(text.as_bytes())?;
         Ok(output.flush()?)
@@ -55,6 +68,16 @@ impl Terminal {
 
     /// Writes lines for people.
     pub(crate) fn message(&mut self, text: &str) {
+        let typed = self.is_lent.then(|| as_typed(text));
+        let text = typed.as_deref().unwrap_or(text);
+        if let Some(screen) = &self.screen {
+            // Whoever closed standard error does not want to know.
+            let _ = screen
+                .end_line()
+                .and_then(|()| screen.write(Stream::Error, format!("{text}\n").as_bytes()))
+                .and_then(|()| screen.flush());
+            return;
+        }
         let mut error = io::stderr().lock();
         // Whoever closed standard error does not want to know.
         let _ = error.write_all(text.as_bytes()).and_then(|()| error.write_all(b"\n"));

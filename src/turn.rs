@@ -208,14 +208,14 @@ pub(crate) fn full(address: &str, record: &Record, body: &Body) -> String {
 
 fn full_genesis(genesis: &Genesis, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
     row("program", &program_name(genesis));
-    let granted: Vec<&str> = genesis.manifest.0.iter().map(String::as_str).collect();
+    let granted: Vec<String> = genesis.manifest.grants_shown().collect();
     row("granted", &granted.join(" "));
     let limits = &genesis.limits;
     row(
         "limits",
         &format!(
-            "{} fuel a slice, {} a turn, {} bytes a heap",
-            limits.slice_fuel, limits.turn_fuel, limits.heap_bytes_max
+            "{} fuel a slice, {} a turn, {} bytes a heap, {} bytes all heaps",
+            limits.slice_fuel, limits.turn_fuel, limits.heap_bytes_max, limits.run_bytes_max
         ),
     );
     for blob in &genesis.pinned {
@@ -285,7 +285,7 @@ pub(crate) fn json(record: &Record, body: &Body) -> Value {
     let more = match body {
         Body::Genesis(genesis) => json!({
             "program": program_name(genesis),
-            "granted": genesis.manifest.0.iter().collect::<Vec<_>>(),
+            "granted": genesis.manifest.grants_shown().collect::<Vec<_>>(),
             "pinned": genesis.pinned.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }),
         Body::Turn(turn) => json_turn(turn),

@@ -16,6 +16,7 @@ use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
 
 use crate::error::CommandError;
+use crate::repl::seat::Seat;
 
 /// The options of a world.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_headless: bool,
     /// Whether the run leaves no journal, so that nobody can answer later.
     pub(crate) is_fleeting: bool,
+    /// The seat of the person at a prompt.
+    pub(crate) seat: Option<Seat>,
 }
 
 /// The options of a command that drives a run.
@@ -73,19 +76,12 @@ impl WorldArguments {
             answers: self.answer.clone(),
             is_headless: self.headless,
             is_fleeting,
+            seat: None,
         })
     }
 }
 
 impl WorldOptions {
-    /// Options with answers given ahead.
-    pub(crate) fn answering(answers: Vec<String>) -> Self {
-        Self {
-            answers,
-            ..Self::default()
-        }
-    }
-
     /// The tools for a workspace.
     ///
     /// # Errors
@@ -126,7 +122,16 @@ impl WorldOptions {
             secrets: self.secrets_among(&environment()),
             ..settings
         };
-        World::new(settings).map_err(|error| CommandError::caused("the system cannot start a thread", &error))
+        let settings = match &self.seat {
+            Some(seat) => seat.furnish(settings),
+            None => settings,
+        };
+        let world =
+            World::new(settings).map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
+        if let Some(seat) = &self.seat {
+            seat.listen(&world);
+        }
+        Ok(world)
     }
 
     fn secrets_among(&self, environment: &[(OsString, OsString)]) -> Secrets {

@@ -37,7 +37,7 @@ const PROGRAM: &str = r#"
 (yield)
 (log! "after")
 (yield)
-(await (user-input ':prompt "rest"))
+(await (user-input :prompt "rest"))
 "#;
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -111,15 +111,15 @@ fn what_a_program_gets_wrong_is_told_and_changes_nothing() {
         ("a value that cannot be said", "(assert! (record 'p car))"),
         (
             "constraint with a typo",
-            "(define-constraint \"c\" ':tol 'workspace/read)",
+            "(define-constraint \"c\" :tol 'workspace/read)",
         ),
         (
             "constraint with a wrong predicate",
-            "(define-constraint \"c\" ':when '(eqal args.path \"x\"))",
+            "(define-constraint \"c\" :when '(eqal args.path \"x\"))",
         ),
         (
             "constraint with an effect that there is not",
-            "(define-constraint \"c\" ':effect 'forbid)",
+            "(define-constraint \"c\" :effect 'forbid)",
         ),
         ("constraint with a malformed name", "(define-constraint \"a b\")"),
         (

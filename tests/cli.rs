@@ -69,7 +69,9 @@ fn a_file_runs_without_a_command_and_all_words_are_its_own() {
     assert_eq!(said.errors, "");
     let said = desk.check("shw.scm", 2, "");
     assert!(
-        said.errors.starts_with("error: there is no command `shw.scm`"),
+        said.errors
+            .starts_with("error: there is no command `shw.scm`, and no such file")
+            && said.errors.contains("`duet help` lists the commands"),
         "{}",
         said.errors
     );

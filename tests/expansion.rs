@@ -7,7 +7,8 @@
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, LibraryName};
+use duet_kernel::diagnostic::DiagnosticKind;
+use duet_kernel::expander::{Expander, Libraries, LibraryName};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
@@ -75,4 +76,32 @@ fn several_values() {
 #[test]
 fn prompts() {
     check("prompts", &["(define (f x) (reset (+ 1 (shift k (k (k x))))))"]);
+}
+
+/// Two libraries conflict only where one of them redefines a name on purpose. What they share by
+/// name they share in meaning.
+#[test]
+fn libraries_conflict_where_they_redefine() {
+    let code = CodeSpace::new(&host::primitives());
+    let mut expander = Expander::new(code.signatures(), Vec::new());
+    let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+    let mut names = libraries.names();
+    names.retain(|name| name.parts.iter().all(|part| part.as_str() != "internal"));
+    let mut conflicts = Vec::new();
+    for (index, first) in names.iter().enumerate() {
+        for second in &names[index..] {
+            let imports = format!("{first} {second}");
+            let Err(errors) = expander.immutable_top_level(&imports, &mut libraries) else {
+                continue;
+            };
+            for error in errors {
+                let DiagnosticKind::ConflictingImports(conflict) = error.kind else {
+                    panic!("{imports}: {}", error.kind);
+                };
+                let names: Vec<_> = conflict.names.iter().map(Name::as_str).collect();
+                conflicts.push(format!("{imports}: {}", names.join(" ")));
+            }
+        }
+    }
+    insta::assert_snapshot!("conflicts", conflicts.join("\n"));
 }

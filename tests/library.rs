@@ -257,9 +257,9 @@ fn sorting_and_searching() {
             "((1 3) (2))",
         ),
         (
-            "(list (find even? '(1 2 3)) (any even? '(1 3)) (every odd? '(1 3)) (any + '(1) '(2)) (count odd? '(1 2 3))
+            "(list (find even? '(1 2 3)) (any even? '(1 3)) (any + '(1) '(2)) (count odd? '(1 2 3))
                 (list-index even? '(1 2)))",
-            "(2 #f #t 3 2 1)",
+            "(2 #f 3 2 1)",
         ),
         (
             "(list (filter-map (lambda (x) (and (odd? x) (* x x))) '(1 2 3)) (append-map list '(1 2) '(3 4))

@@ -151,6 +151,10 @@ fn programs() -> BTreeMap<String, (String, String)> {
 fn description(libraries: &Libraries, library: &Library, name: &str) -> Description {
     match libraries.origin(library, name) {
         (Origin::Definition(description), _) => description,
+        (Origin::Library(other), inner) => {
+            let other = libraries.find(&other).unwrap();
+            description(libraries, other, &inner)
+        }
         _ => panic!("{name} has no docstring"),
     }
 }

@@ -201,7 +201,7 @@ fn entries_are_checked_before_they_are_stored() {
          (show (enter 'fact \"claim\" (entry-text '((kind . \"hypothesis\") (value . 1)))))
          (set-policy! \"exclusive.g\" '((keys . #(\"goal.a\" \"goal.b\"))))
          (set-goal! \"a\" '((value . 1)))
-         (show (told (lambda () (set-goal! \"b\" '((value . 1))))))
+         (show (explain (list 'entry (record 'goal \"b\" (entry-text '((value . 1)))))))
          (show (pending-approvals))",
         "(policy-denied block malformed_value #f)
 (policy-denied block malformed_value #f)
@@ -209,9 +209,42 @@ fn entries_are_checked_before_they_are_stored() {
 (policy-denied block malformed_key #f)
 (policy-denied block evidence #f)
 (policy-denied block ttl_required #f)
-(policy-denied block goal_conflict \"policy.exclusive.g\")
+(defer ask goal_conflict \"policy.exclusive.g\" \"at most one of goal.a, goal.b\")
 ()
 ",
+    );
+}
+
+/// Sets two goals that exclude each other, and waits for the second.
+const RIVALS: &str = "(set-policy! \"exclusive.g\" '((keys . #(\"goal.a\" \"goal.b\"))))
+     (set-goal! \"a\" '((value . 1)))
+     (set-goal! \"b\" '((value . 1)))
+     (show (length (pending-approvals)))
+     (await (record 'goal :field 0 :equals \"b\"))
+     (show 'both)";
+
+#[test]
+fn a_conflict_of_goals_is_put_to_a_person() {
+    let desk = Desk::new(&format!("{IMPORTS}{RIVALS}"));
+    desk.check(&["run", "p.scm"], 4, "1\n");
+    let waits = desk.duet(&["waits"]).output;
+    assert!(waits.contains("at most one of goal.a, goal.b"), "{waits}");
+    assert!(!desk.duet(&["facts", "p"]).output.contains("<goal \"b\""));
+    desk.check(&["answer", "p", "yes"], 0, "both\n");
+    assert_eq!(desk.duet(&["replay", "p", "--check"]).code, 0);
+    let refusing = Desk::new(&format!("{IMPORTS}{RIVALS}"));
+    refusing.check(&["run", "p.scm"], 4, "1\n");
+    refusing.duet(&["answer", "p", "no"]);
+    assert!(!refusing.duet(&["facts", "p"]).output.contains("<goal \"b\""));
+}
+
+#[test]
+fn a_constraint_on_writing_in_a_namespace_covers_its_entries() {
+    check(
+        "(define-constraint \"no_goals\" :capability 'state.write.goal)
+         (show (told (lambda () (set-goal! \"a\" '((value . 1))))))
+         (show (car (explain (list 'entry (record 'fact \"a\" (entry-text '((value . 1))))))))",
+        "(policy-denied block constraint_deny \"constraint.no_goals\")\nallow\n",
     );
 }
 
@@ -431,7 +464,7 @@ called
 }
 
 /// Reasons to refuse a proposal, each with an item that gives it.
-const FAULTS: [(&str, &str); 9] = [
+const FAULTS: [(&str, &str); 8] = [
     (
         "constraint_deny",
         "(list 'call 'workspace/write (dictionary 'path \"forbidden\" 'content \"x\"))",
@@ -449,10 +482,6 @@ const FAULTS: [(&str, &str); 9] = [
     (
         "evidence",
         "(list 'entry (record 'fact \"c\" (entry-text '((kind . \"fact\")))))",
-    ),
-    (
-        "goal_conflict",
-        "(list 'entry (record 'goal \"rival\" (entry-text '((value . 1)))))",
     ),
     ("invariant", "(list 'remove owner)"),
     (
@@ -480,7 +509,6 @@ fn a_fault_anywhere_in_a_proposal_leaves_everything_as_it_was() {
              (define (goal) (list 'entry (record 'goal \"g\" (entry-text '((value . 1))))))
              (define owner (set-goal! \"owner\" '((value . 1))))
              (define-constraint \"invariant.owned\" :when '(missing goal.owner))
-             (set-policy! \"exclusive.g\" '((keys . #(\"goal.owner\" \"goal.rival\"))))
              (record-fact! \"tier\" '((value . 1)))
              (define-constraint \"forbidden\" :tool 'workspace/write :when '(eq args.path \"forbidden\"))
              (define-constraint \"odd\" :tool 'workspace/list :when '(eq fact.tier \"local\"))
@@ -495,10 +523,7 @@ fn a_fault_anywhere_in_a_proposal_leaves_everything_as_it_was() {
         desk.check(&["run", "p.scm", "--workspace", "."], 4, &format!("{code}\n").repeat(4));
         assert_eq!((desk.file("a"), desk.file("b")), (None, None), "{code}");
         let facts = desk.duet(&["facts", "p"]).output;
-        assert!(
-            !facts.contains("<goal \"g\"") && !facts.contains("<goal \"rival\""),
-            "{code}: {facts}"
-        );
+        assert!(!facts.contains("<goal \"g\""), "{code}: {facts}");
         let turns = desk.turns();
         let refusals = |turn: &TurnRecord| turn.actions.iter().filter(|action| action.name() == "refuse").count();
         assert_eq!(

@@ -342,3 +342,36 @@ fn an_entry_longer_than_a_slice_is_undone_as_one() {
     assert_eq!((said.output.as_str(), said.code), ("1\n", 1), "{}", said.errors);
     assert!(!said.errors.contains("before that turn stands"), "{}", said.errors);
 }
+
+#[test]
+fn a_short_name_that_nothing_resembles_gets_no_suggestion() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed("repl --memory", "(g)\n");
+    assert!(said.errors.contains("g is not defined"), "{}", said.errors);
+    assert!(!said.errors.contains("did you mean"), "{}", said.errors);
+}
+
+#[test]
+fn a_program_reads_the_lines_behind_the_text_that_reads() {
+    let desk = Desk::new(&[]);
+    desk.check("repl", "(read-line)\nfirst (line\n(+ 1 1)\n", "\"first (line\"\n2\n");
+}
+
+#[test]
+fn a_failure_in_the_background_is_told_and_the_session_goes_on() {
+    let desk = Desk::new(&[]);
+    let input = "(define x 1)\n(spawn (lambda () (yield) (car '())))\n(+ x 1)\n(spawn (lambda () (exit 9)))\n(+ x 2)\n";
+    let said = desk.feed("repl --name s", input);
+    assert_eq!((said.output.as_str(), said.code), ("2\n3\n", 1), "{}", said.errors);
+    assert!(
+        said.errors.contains("argument 1 of car must be a pair"),
+        "{}",
+        said.errors
+    );
+    assert!(
+        said.errors.contains("a background fiber called (exit 9)"),
+        "{}",
+        said.errors
+    );
+    desk.check("repl s", "(+ x 3)\n", "4\n");
+}

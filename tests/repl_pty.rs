@@ -68,6 +68,72 @@ fn text(bytes: &str, unfinished: &mut String) -> String {
 }
 
 #[test]
+fn the_prompt_stays_while_fibers_go_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut at = Session::start(folder.path(), "repl --name s");
+    // Output without an end of line stands on a line of its own.
+    at.type_at("s@1> ", "(display \"hi\")\r", "\"hi\")\r\nhi\r\n");
+    // Timers write above the prompt, which returns at once and evaluates meanwhile.
+    at.type_at(
+        "s@2> ",
+        "(define timer (every 50 (lambda () (display \"tick\"))))\r",
+        "tick\r\n",
+    );
+    at.go_on("", "tick\r\n");
+    at.go_on("(list 'still 'here)\r", "\n(still here)\r");
+    at.go_on("", "tick\r\n");
+    // The prompt shows a failure in the background, which ends only its fiber.
+    at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");
+    at.go_on("", "the session goes on");
+    at.go_on("(begin (on-assert (go) (car 1)) 'watched)\r", "\nwatched\r");
+    at.go_on(
+        "(define go (assert! (record 'go)))\r",
+        "argument 1 of car must be a pair",
+    );
+    // One interruption ends what waits, and what computes.
+    at.go_on("(sleep 1000000)\r", "1000000)\r\n");
+    at.go_on(INTERRUPT, "interrupted");
+    at.go_on("(let loop () (loop))\r", "(loop))\r\n");
+    at.go_on(INTERRUPT, "interrupted");
+    // One in a handler does not reach the prompt, and ends, too.
+    at.go_on(
+        "(begin (on-assert (endless) (let loop () (loop))) 'endless)\r",
+        "\nendless\r",
+    );
+    at.go_on(
+        "(begin (define endless (assert! (record 'endless))) 'begun)\r",
+        "\nbegun\r",
+    );
+    at.go_on("", "> ");
+    at.go_on(INTERRUPT, "the person stopped it");
+    at.go_on("(begin (cancel! timer) 'cancelled)\r", "\ncancelled\r");
+    at.go_on("(* 6 7)\r", "\n42\r");
+    at.leave("> ");
+    let mut at = Session::start(folder.path(), "repl s");
+    at.type_at("> ", "(* 6 7)\r", "\n42\r");
+    at.leave("> ");
+}
+
+#[test]
+fn questions_of_the_foreground_are_asked_and_those_of_the_background_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut at = Session::start(folder.path(), "repl --name s");
+    at.type_at("s@1> ", "(await (user-input ':prompt \"name?\"))\r", "name? ");
+    at.go_on("(an open (list\r", "\n\"(an open (list\"\r");
+    at.go_on("(read-line)\r", "(read-line)\r\n");
+    at.go_on("typed (too\r", "\n\"typed (too\"\r");
+    let ask =
+        "(define (ask tag) (spawn (lambda () (display (list tag (await (user-input ':prompt tag ':tag tag)))))))\r";
+    at.go_on(ask, "> ");
+    at.go_on("(for-each ask '(\"one\" \"two\" \"three\"))\r", ": three");
+    at.go_on(",answer two second\r", "(two second)");
+    at.go_on(",answer first\r", "(one first)");
+    at.go_on(",answer third\r", "(three third)");
+    at.go_on(",answer nobody\r", "no question is open");
+    at.leave("> ");
+}
+
+#[test]
 fn a_person_types_interrupts_goes_back_leaves_and_comes_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");

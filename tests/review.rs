@@ -194,3 +194,34 @@ fn finish(desk: &Desk) {
         desk.prints(&["run", &example(), "--answer", "yes"]);
     }
 }
+
+/// The commands of the section "Five minutes" of `README.md`, without those that only print.
+fn commands_of_the_readme() -> String {
+    let readme = include_str!("../README.md");
+    let section = readme.split("## Five minutes").nth(1).unwrap();
+    let section = section.split("## A first program").next().unwrap();
+    let blocks = section
+        .split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap());
+    blocks.filter(|block| !block.starts_with("alias")).collect()
+}
+
+#[test]
+fn the_commands_of_the_readme_work_on_any_tree() {
+    let desk = Desk::new();
+    desk.prints(&["run", &example(), "--answer", "yes", "--", "."]);
+    let folder = Path::new(env!("CARGO_BIN_EXE_duet")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let script = format!("set -eu\n{}", commands_of_the_readme());
+    let done = Command::new("sh")
+        .args(["-c", &script])
+        .env("PATH", path)
+        .current_dir(desk.folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{messages}");
+    assert!(script.contains("duet fork") && script.contains("duet goto"), "{script}");
+}

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// Writes `a.txt` twice, makes `sub/dir/b.txt` and deletes `old.txt`.
 const WRITER: &str = r#"
 (define (tool name . fields)
-  (await (tool-result ':tag (invoke-tool! 'worker name (apply dictionary fields)))))
+  (await (tool-result :tag (invoke-tool! 'worker name (apply dictionary fields)))))
 (tool "workspace/write" 'path "a.txt" 'content "one")
 (write (tool "workspace/write" 'path "a.txt" 'content "two"))
 (newline)
@@ -208,7 +208,7 @@ fn a_file_that_changed_while_the_call_was_made_is_not_overwritten() {
 const COUNTER: &str = r#"
 (define tag
   (invoke-tool! 'worker "process/run" (dictionary 'arguments (list "sh" "-c" "echo x >> count; wc -l < count"))))
-(display (dictionary-ref (await (tool-result ':tag tag)) 'stdout))
+(display (dictionary-ref (await (tool-result :tag tag)) 'stdout))
 "#;
 
 /// A tool that may not be repeated is called once, though two branches wait for it: the second

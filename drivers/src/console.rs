@@ -56,6 +56,11 @@ impl Console {
         }
     }
 
+    /// Makes a console that writes to `output` and `error`, and shows no progress.
+    pub fn without_progress(output: Box<dyn Write + Send>, error: Box<dyn Write + Send>) -> Self {
+        Self::new(output, error, ProgressDrawTarget::hidden())
+    }
+
     /// Writes bytes to a stream, after all earlier bytes of both streams.
     pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
         if self.last != stream {

@@ -9,9 +9,11 @@
 pub mod world;
 
 pub mod ask;
+pub mod bell;
 pub mod console;
 mod dispatch;
 mod input;
+pub mod memory;
 mod progress;
 mod report;
 

@@ -1,6 +1,6 @@
 //! What the driver threads send to the thread that runs turns.
 //!
-//! INVARIANT: each report but an interruption carries the key of its effect, so that a report for
+//! INVARIANT: each report about an effect carries the key of its effect, so that a report for
 //! an effect of a rewound turn is not taken for another's.
 //! It does not decide what becomes of a report; `world.rs` does.
 //! Read next: `world.rs`.
@@ -27,4 +27,6 @@ pub(crate) enum Report {
     Unanswered { key: String, request: RequestId },
     /// The person wants the run to stop.
     Interrupt,
+    /// Whoever waits for an input should look elsewhere.
+    Wake,
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use duet_runtime::driver::ToolFailure;
 
 pub mod arguments;
+pub mod chance;
 pub mod clock;
 pub mod description;
 pub mod double;
@@ -22,6 +23,7 @@ pub mod failure;
 pub mod http;
 pub mod interface;
 pub mod process;
+pub mod returns;
 pub mod scripted;
 pub mod secret;
 pub mod undo_log;
@@ -59,7 +61,10 @@ impl Registry {
             .with(environment::Environment::new(environment.iter().cloned()))
             .with(process::Run::new(workspace, environment))
             .with(clock::Clock::second())
-            .with(clock::Clock::jiffy()))
+            .with(clock::Clock::jiffy())
+            .with(clock::Clock::millisecond())
+            .with(chance::Chance::integer())
+            .with(chance::Chance::real()))
     }
 
     /// Adds a tool; one of the same name is replaced, so that a test double can take its place.

@@ -1,14 +1,14 @@
 //! The world as a run sees it: it performs effects and returns inputs.
 //!
-//! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; an
-//! answer names its effect, and is never given to a later effect that has the same number after a
-//! rewind.
+//! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; no
+//! later effect that has the same number after a rewind receives it.
 //! It does not decide whether an effect may happen or who waits for it; the runtime does.
 //! Read next: `dispatch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,6 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::ask::Question;
+use crate::bell::{Bell, Stop};
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::input::{InputStream, PendingRead, Wanted};
@@ -28,18 +29,17 @@ use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
 
-/// The shortest timer whose time of expiry is recorded, in milliseconds; a shorter one starts again
-/// in another process.
+/// The shortest timer whose time of expiry is recorded, in milliseconds.
 pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
 
-/// The answer to a request for approval if no person is there.
+/// The answer to a request for approval without a person.
 const NOBODY: &str = "nobody is there to approve it";
 
 /// The parts of a [`World`].
 pub struct Settings {
     /// The tools that can be called.
     pub tools: Registry,
-    /// The maximum number of tool calls at the same time, at least 1; further calls wait.
+    /// The maximum number of tool calls at the same time, at least 1.
     pub tool_calls_max: usize,
     /// Where output goes.
     pub console: Console,
@@ -118,6 +118,7 @@ pub struct World {
     orphans: BTreeSet<String>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
+    stop: Stop,
     is_output_close_known: bool,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
@@ -156,8 +157,9 @@ impl World {
             .enable_all()
             .build()?;
         let (reporter, reports) = channel();
+        let stop = Stop::default();
         if settings.is_interruptible {
-            watch_interrupts(&runtime, reporter.clone())?;
+            Bell::new(&runtime, &reporter, &stop).watch_interrupts()?;
         }
         let calls = Dispatch::new(settings.tool_calls_max, reporter.clone());
         let engine = Engine { runtime, calls };
@@ -186,6 +188,7 @@ impl World {
             orphans: BTreeSet::new(),
             reports,
             reporter,
+            stop,
             is_output_close_known: false,
             engine: Some(engine),
         })
@@ -194,6 +197,36 @@ impl World {
     /// The tools that can be called.
     pub fn tools(&self) -> &Registry {
         &self.tools
+    }
+
+    /// Returns a bell for other threads; `None` while the world is being dropped.
+    pub fn bell(&self) -> Option<Bell> {
+        let Engine { runtime, .. } = self.engine.as_ref()?;
+        Some(Bell::new(runtime, &self.reporter, &self.stop))
+    }
+
+    /// Returns the flag that is set while an interruption waits too long for the end of a turn.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.stop.flag()
+    }
+
+    /// Says whether an effect in progress can still answer.
+    pub fn is_expecting(&self) -> bool {
+        !(self.open.is_empty() && self.orphans.is_empty())
+    }
+
+    /// Waits for the next input, also when no effect in progress can answer; returns `None` when
+    /// the bell rings.
+    pub fn next_input_or_ring(&mut self) -> Option<Input> {
+        loop {
+            let report = self.reports.recv().ok()?;
+            if matches!(report, Report::Wake) {
+                return None;
+            }
+            if let Some(input) = self.admit(report) {
+                return Some(input);
+            }
+        }
     }
 
     /// Says whether the reader of standard output has closed it, as `| head` does; the run then
@@ -242,6 +275,15 @@ impl World {
             }
             EffectKind::Withdraw => self.withdraw(request),
             EffectKind::Log { text } => self.console().line(&text),
+            EffectKind::Failure { failed, .. } => {
+                let text = format!(
+                    "error: {} failed in turn {}: {}",
+                    failed.name(),
+                    failed.turn,
+                    failed.failure
+                );
+                self.console().line(&text);
+            }
             EffectKind::Progress { label, done, total } => self.console().progress(&label, done, total),
         }
     }
@@ -395,7 +437,11 @@ impl World {
     /// Converts a report to an input; returns nothing if no fiber waits for it.
     fn admit(&mut self, report: Report) -> Option<Input> {
         match self.without_secrets(report) {
-            Report::Interrupt => Some(Input::Interrupt),
+            Report::Interrupt => {
+                self.stop.take();
+                Some(Input::Interrupt)
+            }
+            Report::Wake => None,
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
@@ -450,7 +496,7 @@ impl World {
                     }
                 }
             },
-            Report::Unanswered { .. } | Report::Interrupt => report,
+            Report::Unanswered { .. } | Report::Interrupt | Report::Wake => report,
         }
     }
 
@@ -496,7 +542,7 @@ impl Drivers for World {
             if let Some(input) = self.poll_input() {
                 return Some(input);
             }
-            if self.open.is_empty() && self.orphans.is_empty() {
+            if !self.is_expecting() {
                 return None;
             }
             // `self` holds a sender, so that the channel cannot have ended.
@@ -548,15 +594,6 @@ impl LazyInput {
 /// Says whether a prompt asks for approval.
 fn is_approval(prompt: &IOValue) -> bool {
     prompt.is_record() && prompt.label().as_symbol().is_some_and(|label| label == "approve")
-}
-
-/// Reports every Ctrl-C. The handler is installed when this function returns.
-fn watch_interrupts(runtime: &Runtime, reporter: Sender<Report>) -> io::Result<()> {
-    let _guard = runtime.enter();
-    let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
-    runtime
-        .spawn(async move { while interrupts.recv().await.is_some() && reporter.send(Report::Interrupt).is_ok() {} });
-    Ok(())
 }
 
 #[cfg(test)]

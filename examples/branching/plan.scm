@@ -3,7 +3,7 @@
 ;; The program waits twice: for the way to choose, and for a word on the plan. Between the two it asserts what it found, so that branches can be
 ;; compared and the best plan taken over by a branch that never made one: the watch below shows any plan that appears.
 
-(import (scheme base) (scheme write) (srfi 1) (srfi 132) (duet base) (duet dataspace))
+(import (scheme base) (scheme write) (except (srfi 1) every) (srfi 132) (duet base) (duet dataspace))
 
 (define days-there-are 8)
 

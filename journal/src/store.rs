@@ -12,9 +12,10 @@ mod error;
 pub mod memory;
 pub mod sqlite;
 
-pub use error::{Object, StoreError};
+pub use error::{Displacement, Object, StoreError};
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::{self, ClosedRecord, Header, Record};
@@ -228,6 +229,16 @@ pub trait Store: Send {
     /// # Errors
     /// A failure of the medium.
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError>;
+
+    /// Writes all that the store has to a journal file of its own at `path`, where there is none;
+    /// also when a commit has failed because the store's own files are [gone](StoreError::Displaced).
+    ///
+    /// # Errors
+    /// [`StoreError::NoCopy`] if the store does not support it; [`StoreError::Io`],
+    /// [`StoreError::Database`].
+    fn save_copy(&self, _path: &Path) -> Result<(), StoreError> {
+        Err(StoreError::NoCopy)
+    }
 
     /// Performs one append; see [`append_group`](Self::append_group).
     ///

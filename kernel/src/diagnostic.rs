@@ -6,10 +6,13 @@
 //! It does not print source lines.
 //! Read next: `syntax.rs`.
 
+mod conflict;
+
 use std::fmt;
 
 use crate::datum::reader::{ReadError, ReadProblem};
 use crate::datum::{Name, Span};
+pub use conflict::Conflict;
 
 /// One error or warning about a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +82,8 @@ pub enum DiagnosticKind {
         name: Name,
         /// Visible names that are spelled nearly like it.
         similar: Vec<Name>,
+        /// Whether it is an argument of a call.
+        is_argument: bool,
     },
     /// Several bindings apply to an identifier and none is the innermost.
     Ambiguous {
@@ -171,6 +176,10 @@ pub enum DiagnosticKind {
         /// Exported names that are spelled nearly like it.
         similar: Vec<Name>,
     },
+    /// An import set gives names a meaning that differs from the one they already have.
+    ConflictingImports(Conflict),
+    /// An import set of an interaction gives names a new meaning.
+    ImportReplaces(Conflict),
     /// The file found for a library defines no library of this name.
     LibraryNotInFile {
         /// The library.
@@ -200,7 +209,7 @@ pub enum DiagnosticKind {
         /// The reason.
         reason: String,
     },
-    /// A module needs a capability that the program is not granted.
+    /// A module needs a capability that its importer was not granted.
     NotGranted {
         /// The module.
         module: Name,
@@ -284,10 +293,19 @@ impl Diagnostic {
     )]
     pub fn hint(&self) -> Option<String> {
         match &self.kind {
+            DiagnosticKind::Unbound {
+                name,
+                similar,
+                is_argument: true,
+            } => {
+                let symbol = format!("for the symbol, write '{name} (the manual, \"Names and symbols\")");
+                Some(did_you_mean(similar).map_or_else(|| symbol.clone(), |question| format!("{question} {symbol}")))
+            }
             DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => {
                 did_you_mean(similar)
             }
             DiagnosticKind::UnknownLibrary { similar, .. } => did_you_mean(similar),
+            DiagnosticKind::ConflictingImports(conflict) => Some(conflict.remedy()),
             DiagnosticKind::EmptyCombination => Some("write '() for the empty list".to_owned()),
             DiagnosticKind::AssignsImport { name } => Some(format!("define a `{name}` of your own first")),
             DiagnosticKind::NotATransformer => {
@@ -307,7 +325,7 @@ impl Diagnostic {
                 ..
             } => Some("does a loop in it never end?".to_owned()),
             DiagnosticKind::NotGranted { capability, .. } => Some(format!(
-                "name `{capability}` in the program's manifest, if the module may have it"
+                "name `{capability}` in the program's manifest, or in the entity's `:grants`, if the module may have it"
             )),
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
@@ -378,6 +396,8 @@ impl fmt::Display for DiagnosticKind {
             Self::TooLarge { limit } => write!(f, "macro expansion makes more than {limit} nodes of code"),
             Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
             Self::NotExported { library, name, .. } => write!(f, "{library} does not export `{name}`"),
+            Self::ConflictingImports(conflict) => conflict.write_error(f),
+            Self::ImportReplaces(conflict) => conflict.write_warning(f),
             Self::LibraryNotInFile { library, file } => write!(f, "{file} does not define the library {library}"),
             Self::ImportCycle { cycle } => {
                 f.write_str("libraries import each other in a circle: ")?;
@@ -388,10 +408,7 @@ impl fmt::Display for DiagnosticKind {
             Self::DuplicateExport { name } => write!(f, "`{name}` is exported twice with different meanings"),
             Self::SourceUnavailable { name, reason } => write!(f, "cannot read {name}: {reason}"),
             Self::NotGranted { module, capability } => {
-                write!(
-                    f,
-                    "{module} needs the capability `{capability}`, which this program is not granted"
-                )
+                write!(f, "{module} needs the capability `{capability}`, which was not granted")
             }
             Self::NoClauseHolds => write!(f, "no clause of this `cond-expand` holds"),
             Self::WrongArgumentCount {
@@ -465,7 +482,9 @@ impl fmt::Display for NotSyntax {
 
 /// Finds the names among `candidates` that are spelled most nearly like `name`, at most three.
 pub fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>) -> Vec<Name> {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let length = name.chars().count();
+    // A name that shares no letter is not near, however short both are.
+    let limit = (length / 3).clamp(1, 3).min(length.saturating_sub(1));
     let mut near: Vec<_> = candidates
         .filter_map(|candidate| {
             let distance = edit_distance(name, candidate.as_str(), limit);
@@ -508,7 +527,7 @@ mod tests {
 
     #[test]
     fn similar_names_are_one_slip_away() {
-        let names: Vec<Name> = ["car", "cdr", "vector-ref", "vector-set!", "string-ref"]
+        let names: Vec<Name> = ["*", "car", "cdr", "vector-ref", "vector-set!", "string-ref"]
             .map(Name::from)
             .to_vec();
         for (typed, expected) in [
@@ -516,6 +535,7 @@ mod tests {
             ("vectr-ref", &["vector-ref"]),
             ("vector-set", &["vector-ref", "vector-set!"][1..]),
             ("foo", &[]),
+            ("g", &[]),
         ] {
             let similar = similar_names(typed, names.iter());
             let similar: Vec<&str> = similar.iter().map(Name::as_str).collect();

@@ -40,6 +40,7 @@ pub use ahead::Ahead;
 use ahead::Stub;
 pub(crate) use body::{Context, DefinitionTarget, Value};
 use demand::Waiting;
+use import::Importing;
 pub(crate) use library::FEATURES;
 pub use top_level::{Meaning, TopLevel};
 pub(crate) use unit::{Head, UnitExpander};
@@ -82,8 +83,8 @@ pub trait Libraries {
         None
     }
 
-    /// Returns whether the program may use a capability that a module requires. By default
-    /// everything is granted, for expansion without running.
+    /// Returns whether whoever imports a module may use a capability that the module requires. By
+    /// default everything is granted, for expansion without running.
     fn grants(&self, _capability: &str) -> bool {
         true
     }
@@ -264,12 +265,23 @@ pub(crate) struct PatternVariable {
     pub(crate) reach: Reach,
 }
 
+/// A capability that a module declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// The module.
+    pub module: Name,
+    /// The capability.
+    pub capability: Name,
+}
+
 /// An expanded library.
 #[derive(Clone, Debug)]
 struct Library {
     exports: BTreeMap<Symbol, Binding>,
     /// The libraries it imports, each once, in order.
     imports: Vec<Name>,
+    /// The capabilities that it and the libraries that it imports need.
+    needs: Vec<Requirement>,
     /// Whether it is finished only on demand.
     is_on_demand: bool,
     /// The scope of its definitions, if its text was read.
@@ -294,6 +306,10 @@ pub(crate) struct Module {
     look_alikes: BTreeSet<Name>,
     /// The libraries it imports, each once, in order.
     imports: Vec<Name>,
+    /// The capabilities that it and the libraries that it imports need.
+    needs: Vec<Requirement>,
+    /// The import sets whose names are bound at its top level, in order.
+    import_sets: Vec<Importing>,
     /// The number of bindings made at its top level so far.
     pub(crate) changes: u64,
     /// Numbers reserved for its next macros.
@@ -357,11 +373,17 @@ impl Expander {
             Library {
                 exports,
                 imports: Vec::new(),
+                needs: Vec::new(),
                 is_on_demand: false,
                 scope: None,
             },
         );
         expander
+    }
+
+    /// Returns the capabilities that a library and those that it imports need.
+    pub fn requirements(&self, library: &Name) -> &[Requirement] {
+        self.libraries.get(library).map_or(&[], |library| &library.needs)
     }
 
     /// Returns the session with something that runs procedural macros. Without it, `syntax-rules`
@@ -487,7 +509,9 @@ impl Expander {
             renamed: BTreeSet::new(),
             look_alikes: BTreeSet::new(),
             imports: Vec::new(),
+            import_sets: Vec::new(),
             changes: 0,
+            needs: Vec::new(),
             reserved_macros: 0..0,
         }
     }

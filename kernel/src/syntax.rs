@@ -371,10 +371,10 @@ impl SyntaxStore {
         self.bindings.resolve(&self.sets, identifier.symbol, identifier.scopes)
     }
 
-    /// Binds an identifier.
-    pub fn bind(&mut self, identifier: Identifier, binding: Binding) {
+    /// Binds an identifier; returns the binding that it replaces.
+    pub fn bind(&mut self, identifier: Identifier, binding: Binding) -> Option<Binding> {
         self.bindings
-            .bind(&self.sets, identifier.symbol, identifier.scopes, binding);
+            .bind(&self.sets, identifier.symbol, identifier.scopes, binding)
     }
 
     /// Returns whether two identifiers have the same binding, or the same name if both are unbound

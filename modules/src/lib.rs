@@ -11,3 +11,4 @@ pub mod image;
 pub mod source;
 pub mod resolver;
 pub mod compile;
+pub mod cache;

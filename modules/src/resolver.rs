@@ -50,8 +50,10 @@ impl Libraries for Resolver {
             return Ok(None);
         };
         for index in 0..self.sources.len() {
-            if let Some(source) = self.read(index, &path)? {
-                return Ok(Some(source));
+            for path in [&path, &module_path(&path)] {
+                if let Some(source) = self.read(index, path)? {
+                    return Ok(Some(source));
+                }
             }
         }
         Ok(None)
@@ -102,6 +104,12 @@ pub fn library_path(name: &LibraryName) -> Option<String> {
     Some(parts?.join("/") + ".sld")
 }
 
+/// The same path with the ending `.scm`: the file of a module whose declaration may head it.
+fn module_path(path: &str) -> String {
+    let stem = path.strip_suffix(".sld").unwrap_or(path);
+    format!("{stem}.scm")
+}
+
 fn library_name(path: &str) -> Option<LibraryName> {
     let parts = path.strip_suffix(".sld")?.split('/').map(Into::into).collect();
     Some(LibraryName { parts })
@@ -141,7 +149,12 @@ mod tests {
     fn resolver() -> Resolver {
         let first = Embedded::new(
             "first",
-            &[("a/b.sld", "first b"), ("a/body.scm", "body"), ("top.scm", "top")],
+            &[
+                ("a/b.sld", "first b"),
+                ("a/b.scm", "no library"),
+                ("a/body.scm", "body"),
+                ("top.scm", "top"),
+            ],
         );
         let second = Embedded::new("second", &[("a/b.sld", "second b"), ("c/1.sld", "second c")]);
         Resolver::new(vec![Box::new(first), Box::new(second)])
@@ -153,6 +166,7 @@ mod tests {
         for (library, expected) in [
             ("a b", Some(("<first>/a/b.sld", "first b"))),
             ("c 1", Some(("<second>/c/1.sld", "second c"))),
+            ("a body", Some(("<first>/a/body.scm", "body"))),
             ("d", None),
             (".. b", None),
             ("a/b", None),

@@ -216,6 +216,7 @@ const LIMITS: Limits = Limits {
     turn_fuel: 60_000,
     predicate_fuel: 2_000,
     heap_bytes_max: 1 << 21,
+    run_bytes_max: 1 << 30,
 };
 
 /// The capabilities of the program: all that it asks for but one.

@@ -55,7 +55,10 @@ impl World {
                     self.open.push(effect);
                 }
                 EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
-                EffectKind::Write { .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
+                EffectKind::Write { .. }
+                | EffectKind::Log { .. }
+                | EffectKind::Failure { .. }
+                | EffectKind::Progress { .. } => {}
             }
         }
         Ok(())
@@ -117,9 +120,11 @@ impl World {
                     format!("line {what}\n").into_bytes()
                 },
             }),
-            EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. } => {
-                None
-            }
+            EffectKind::Write { .. }
+            | EffectKind::Withdraw
+            | EffectKind::Log { .. }
+            | EffectKind::Failure { .. }
+            | EffectKind::Progress { .. } => None,
         }
     }
 

@@ -8,17 +8,19 @@
 //! It does not judge; `gate.rs` does.
 //! Read next: any file of `action/`, then `gate.rs`.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use duet_journal::packed::{PackedError, PackedWriter};
 use preserves::IOValue;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::capability::Authority;
+use crate::dataspace::pattern::PackedPattern;
 use crate::driver::EffectKind;
 use crate::model::codec::{Codec, DecodeError, label_of};
-use crate::model::identity::{CapabilityId, RequestId, Resource};
-use crate::model::manifest::Manifest;
+use crate::model::identity::{ActorId, CapabilityId, RequestId, Resource};
+use crate::model::manifest::{Manifest, Right};
 use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
@@ -31,9 +33,14 @@ pub trait Act: Codec {
     /// [`Refusal`]; the draft may then be half changed, and the caller drops it.
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
 
-    /// Returns the resources that the action uses, makes and ends, and the capability that it
-    /// needs.
+    /// Returns the resources that the action uses, makes and ends, and the capability values that
+    /// it uses and makes.
     fn claims(&self) -> Claims;
+
+    /// Returns the rights that the acting actor must have.
+    fn needs(&self) -> Needs<'_> {
+        Needs::new()
+    }
 
     /// Returns the effect that the world performs once the turn is durable.
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
@@ -58,6 +65,43 @@ pub trait Act: Codec {
 /// A list of resources; most actions name at most two of a sort.
 type Resources = SmallVec<[Resource; 2]>;
 
+/// The rights that an action needs; most actions need at most one.
+pub type Needs<'a> = SmallVec<[Need<'a>; 1]>;
+
+/// A right that an action needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Need<'a> {
+    /// The capability of this name.
+    Capability(Cow<'a, str>),
+    /// The right to assert a value or to send it.
+    Value(Right, &'a Fact),
+    /// The right to observe everything that a pattern matches.
+    Observe(&'a PackedPattern),
+    /// The right to assert or send at least some values.
+    Some(Right),
+    /// The right to send at least some messages, unless the recipient is the acting actor.
+    Reach(ActorId),
+    /// Everything that a manifest grants.
+    Manifest(&'a Manifest),
+}
+
+impl<'a> Need<'a> {
+    /// Returns the need of a capability by its name.
+    pub fn of(capability: &'a str) -> Self {
+        Self::Capability(Cow::Borrowed(capability))
+    }
+}
+
+/// Returns one need.
+fn needing(need: Need<'_>) -> Needs<'_> {
+    smallvec![need]
+}
+
+/// Returns the needs of all attempts.
+fn needs_of(attempts: &[Action]) -> Needs<'_> {
+    attempts.iter().flat_map(Action::needs).collect()
+}
+
 /// The claims of an action, which the gate checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
@@ -74,14 +118,10 @@ pub struct Claims {
 /// The claims of an action besides resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecialClaims {
-    /// The capability that it needs.
-    pub capability: Option<String>,
     /// The capability value through which it acts, and the authority that this must have.
     pub through: Option<(CapabilityId, Authority)>,
     /// A capability that it makes, with its authority.
     pub conveys: Option<(CapabilityId, Authority)>,
-    /// The manifest that it grants to another actor.
-    pub grants: Option<Manifest>,
 }
 
 impl Claims {
@@ -115,12 +155,6 @@ impl Claims {
         self
     }
 
-    /// Adds the manifest that another actor receives.
-    pub fn granting(mut self, manifest: Manifest) -> Self {
-        self.special().grants = Some(manifest);
-        self
-    }
-
     /// Adds the capability value used, and the authority that it must have.
     pub fn going_through(mut self, capability: CapabilityId, authority: Authority) -> Self {
         self.special().through = Some((capability, authority));
@@ -130,12 +164,6 @@ impl Claims {
     /// Adds a capability that the action makes, with its authority.
     pub fn conveying(mut self, capability: CapabilityId, authority: Authority) -> Self {
         self.special().conveys = Some((capability, authority));
-        self
-    }
-
-    /// Adds the capability needed.
-    pub fn needing(mut self, capability: impl Into<String>) -> Self {
-        self.special().capability = Some(capability.into());
         self
     }
 
@@ -239,6 +267,8 @@ actions! {
     yield_turn Yield "yield"
     /// Shows a line of text to whoever follows the run.
     log Log "log"
+    /// Shows a line of the runtime about the acting actor to whoever follows the run.
+    note Note "note"
     /// Calls a tool.
     invoke_tool InvokeTool "invoke-tool"
     /// Keeps what a tool call is about to replace, and lets it go on.
@@ -265,12 +295,18 @@ actions! {
     write Write "write"
     /// Asks for bytes from standard input.
     read Read "read"
+    /// Shows the failure of an actor that no other actor takes.
+    report_failure ReportFailure "report-failure"
     /// Shows how far a piece of work has come.
     progress Progress "progress"
     /// Starts a timer.
     timer Timer "timer"
     /// Notes when a timer will have run out.
     due Due "due"
+    /// Lets a fiber go on that parked until another one wakes it.
+    wake Wake "wake"
+    /// Draws a text that nothing else in the run has.
+    generate_request_id GenerateRequestId "generate-request-id"
     /// Parks a fiber until another actor has caught up.
     sync Sync "sync"
     /// Lets a fiber go on that waits for the acting actor to catch up.
@@ -297,6 +333,7 @@ actions! {
 trait DynAct {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
     fn claims(&self) -> Claims;
+    fn needs(&self) -> Needs<'_>;
     fn effect(&self) -> Option<(RequestId, EffectKind)>;
     fn carried_out(&self) -> &[Action];
     fn parts(&self) -> &[Action];
@@ -310,6 +347,10 @@ impl<T: Act> DynAct for T {
 
     fn claims(&self) -> Claims {
         Act::claims(self)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Act::needs(self)
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
@@ -338,10 +379,15 @@ impl Action {
         self.act().perform(draft)
     }
 
-    /// Returns the resources that the action uses, makes and ends, and the capability that it
-    /// needs.
+    /// Returns the resources that the action uses, makes and ends, and the capability values that
+    /// it uses and makes.
     pub fn claims(&self) -> Claims {
         self.act().claims()
+    }
+
+    /// Returns the rights that the acting actor must have.
+    pub fn needs(&self) -> Needs<'_> {
+        self.act().needs()
     }
 
     /// Returns the effects that the world performs once the turn is durable.

@@ -11,6 +11,7 @@
 pub(crate) mod facts;
 pub(crate) mod form;
 pub(crate) mod index;
+mod inclusion;
 mod listing;
 pub(crate) mod notice;
 pub mod pattern;

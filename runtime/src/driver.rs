@@ -7,12 +7,15 @@
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
+use std::sync::Arc;
+
 use duet_journal::packed::PackedWriter;
 pub use duet_journal::{Blob, BlobHash};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError};
+use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, RequestId};
 
 /// A request of a durable turn to the world.
@@ -83,6 +86,13 @@ pub enum EffectKind {
     Log {
         /// The text.
         text: String,
+    },
+    /// Show the failure of an actor that no other actor takes; has no answer.
+    Failure {
+        /// The failure.
+        failed: Box<ActorFailure>,
+        /// The texts that the failure names, each with its name.
+        texts: Vec<(String, Arc<str>)>,
     },
     /// Show the progress of a piece of work; has no answer.
     Progress {

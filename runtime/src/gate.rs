@@ -13,16 +13,17 @@
 pub mod bench;
 mod chain;
 mod payload;
+pub(crate) mod right;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::action::{Action, Claims, InvokeTool, SpecialClaims};
+use crate::action::{Action, Claims, InvokeTool, Need, SpecialClaims};
 use crate::codec_enum;
 use crate::gate::bench::Bench;
-use crate::gate::chain::{Conveyed, gives};
+use crate::gate::chain::{Conveyed, giver};
 use crate::model::identity::{ActorId, Counters, Resource};
 use crate::model::manifest::Manifest;
 use crate::policy::entry::Entries;
@@ -93,7 +94,7 @@ impl Verdict {
         match self {
             Self::Allow {} => None,
             Self::Deny {
-                reason: Reason::Policy { .. },
+                reason: Reason::Policy { .. } | Reason::CapabilityMissing { .. } | Reason::CapabilityExceeded {},
             }
             | Self::Defer { .. }
                 if is_refused =>
@@ -284,7 +285,7 @@ impl Resources {
 
 impl TurnClaims<'_> {
     fn judge(&mut self, action: &Action) -> Verdict {
-        if let Some(reason) = self.fault(action) {
+        if let Some(reason) = self.fault(action).or_else(|| self.refused_lack(action)) {
             return Verdict::Deny { reason };
         }
         let verdict = self.policy_verdict(action);
@@ -339,8 +340,9 @@ impl TurnClaims<'_> {
 
     fn fault(&mut self, action: &Action) -> Option<Reason> {
         let claims = action.claims();
+        let fault = right::lack(self.proposal.before, self.proposal.principal, action);
         let special = claims.special.as_deref();
-        let fault = special.and_then(|special| self.capability_fault(special));
+        let fault = fault.or_else(|| self.capability_fault(action, special?));
         let fault = fault.or_else(|| self.ownership_fault(&claims));
         self.made.extend(&claims.makes);
         self.ended.extend(&claims.ends);
@@ -350,35 +352,22 @@ impl TurnClaims<'_> {
         fault
     }
 
-    fn capability_fault(&self, claims: &SpecialClaims) -> Option<Reason> {
-        let manifest = self.proposal.principal.manifest;
-        if let Some(capability) = claims
-            .capability
-            .as_ref()
-            .filter(|capability| !manifest.grants(capability) && !self.is_granted_by_policy(capability))
-        {
-            return Some(Reason::CapabilityMissing {
-                capability: capability.clone(),
-            });
-        }
-        if let Some((through, wanted)) = &claims.through
-            && !gives(self.proposal.before, self.conveyed.as_ref(), *through, wanted)
-        {
-            return Some(Reason::CapabilityMissing {
-                capability: through.to_string(),
-            });
-        }
-        let is_excess = claims
-            .grants
-            .as_ref()
-            .is_some_and(|granted| !manifest.includes(granted));
-        is_excess.then_some(Reason::CapabilityExceeded {})
+    /// Finds the right that refused attempts lack, if they were refused for that.
+    fn refused_lack(&self, action: &Action) -> Option<Reason> {
+        let Action::Refuse(refused) = action else { return None };
+        right::lack_of_all(self.proposal.before, self.proposal.principal, &refused.attempts)
     }
 
-    fn is_granted_by_policy(&self, capability: &str) -> bool {
-        self.policy
-            .as_ref()
-            .is_some_and(|policy| policy.bench.is_granted(capability))
+    fn capability_fault(&self, action: &Action, claims: &SpecialClaims) -> Option<Reason> {
+        let (through, wanted) = claims.through.as_ref()?;
+        let (before, principal) = (self.proposal.before, self.proposal.principal);
+        let missing = |capability| Some(Reason::CapabilityMissing { capability });
+        let Some(maker) = giver(before, (self.conveyed.as_ref(), principal.actor), *through, wanted) else {
+            return missing(through.to_string());
+        };
+        let Action::Pass(pass) = action else { return None };
+        let need = pass.right_of(maker)?;
+        is_beyond(before, maker, &need).then(|| missing(through.to_string()))?
     }
 
     fn ownership_fault(&self, claims: &Claims) -> Option<Reason> {
@@ -397,6 +386,15 @@ impl TurnClaims<'_> {
         }
         None
     }
+}
+
+/// Says whether a right is beyond what an actor has, who made a capability.
+pub(crate) fn is_beyond(before: StateBefore<'_>, maker: ActorId, need: &Need<'_>) -> bool {
+    let Some(manifest) = before.manifest(maker) else {
+        return true;
+    };
+    let principal = Principal { actor: maker, manifest };
+    right::lack_of(before, principal, need).is_some()
 }
 
 /// Says whether the id of `resource` is not assigned yet.

@@ -19,6 +19,7 @@ mod housekeeping;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
+pub mod questions;
 mod recovery;
 pub mod replay;
 mod rewind;
@@ -27,12 +28,11 @@ pub mod source;
 mod take_turn;
 pub mod tip;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
 };
-use preserves::IOValue;
 
 use crate::action::exit::MAIN;
 use crate::driver::{Drivers, Effect, EffectKind, Input};
@@ -50,7 +50,6 @@ use crate::run::tip::Tip;
 use crate::state::RunState;
 use crate::state::actor::Actor;
 use crate::state::event::{Batch, Cause, Event, Outbox};
-use crate::state::request::Question;
 use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
 
@@ -102,12 +101,28 @@ pub enum Step {
     },
 }
 
+/// The result of [`Run::advance`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// The run took a turn, which may not be durable yet.
+    Turn,
+    /// There is nothing to do until an input arrives; everything is durable.
+    Idle,
+    /// The main program has ended the run.
+    Ended {
+        /// Its exit code.
+        code: u64,
+    },
+    /// The person interrupts the run.
+    Interrupted,
+}
+
 /// Why [`Run::drive`] returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveOutcome {
     /// The run is over: the main program ended it, or nothing can happen any more.
     Ended {
-        /// The exit code.
+        /// The exit code; 1 instead of 0 if a failure is left that no actor took.
         code: u64,
     },
     /// Only a person's answer can continue the run.
@@ -219,6 +234,7 @@ impl<P: Programs> Run<P> {
     /// [`RunError`]; then the caller must open the run again from the store.
     pub fn step(&mut self) -> Result<Step, RunError> {
         if let Some(code) = self.state.exit {
+            let code = self.state.exit_code(code);
             return Ok(Step::Ended { code });
         }
         let batch = match self.inbox.pop_front() {
@@ -241,6 +257,12 @@ impl<P: Programs> Run<P> {
             self.attached = contents.iter().map(Blob::hash).collect();
             self.unflushed_blobs.extend_from_slice(contents);
         }
+    }
+
+    /// Drops the batches that are on their way, for a copy of a run that only answers a question
+    /// and must not go on.
+    pub fn hold_still(&mut self) {
+        self.state.queue.clear();
     }
 
     /// Queues an input; it becomes a turn at one of the next steps.
@@ -302,29 +324,39 @@ impl<P: Programs> Run<P> {
     /// [`RunError`]; then the caller must open the run again from the store.
     pub fn drive(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         loop {
-            while let Some(input) = drivers.poll_input() {
-                if input == Input::Interrupt {
-                    return self.interrupt(store, drivers);
-                }
-                self.deliver(input);
-            }
-            match self.step()? {
-                Step::Turn if !self.is_flush_due() => {}
-                Step::Turn => self.flush_to(store, drivers)?,
-                Step::Ended { code } => {
-                    self.flush_to(store, drivers)?;
-                    return Ok(DriveOutcome::Ended { code });
-                }
-                Step::Idle => {
-                    self.flush_to(store, drivers)?;
-                    match drivers.next_input() {
-                        Some(Input::Interrupt) => return self.interrupt(store, drivers),
-                        Some(input) => self.deliver(input),
-                        None => return Ok(self.outcome()),
-                    }
-                }
+            match self.advance(store, drivers)? {
+                Advance::Turn => {}
+                Advance::Interrupted => return self.interrupt(store, drivers),
+                Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
+                Advance::Idle => match drivers.next_input() {
+                    Some(Input::Interrupt) => return self.interrupt(store, drivers),
+                    Some(input) => self.deliver(input),
+                    None => return Ok(self.outcome()),
+                },
             }
         }
+    }
+
+    /// Takes at most one turn and performs effects, without waiting for an input.
+    ///
+    /// # Errors
+    /// [`RunError`]; then the caller must open the run again from the store.
+    pub fn advance(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Advance, RunError> {
+        while let Some(input) = drivers.poll_input() {
+            if input == Input::Interrupt {
+                return Ok(Advance::Interrupted);
+            }
+            self.deliver(input);
+        }
+        let step = self.step()?;
+        if step != Step::Turn || self.is_flush_due() {
+            self.flush_to(store, drivers)?;
+        }
+        Ok(match step {
+            Step::Turn => Advance::Turn,
+            Step::Idle => Advance::Idle,
+            Step::Ended { code } => Advance::Ended { code },
+        })
     }
 
     /// Returns the state: facts, actors, waits, requests.
@@ -345,6 +377,11 @@ impl<P: Programs> Run<P> {
     /// Returns the programs of its actors.
     pub fn programs(&self) -> &P {
         &self.programs
+    }
+
+    /// Returns the programs of its actors, to change how they run, not what they do.
+    pub fn programs_mut(&mut self) -> &mut P {
+        &mut self.programs
     }
 
     /// Returns an actor's instance, if it has one.
@@ -368,24 +405,9 @@ impl<P: Programs> Run<P> {
         &self.genesis
     }
 
-    /// Lists the open questions, oldest first.
-    pub fn questions(&self) -> Vec<(RequestId, IOValue)> {
-        let open = self
-            .state
-            .requests
-            .iter()
-            .filter(|(_, request)| request.answer.is_none());
-        let asked = open.filter_map(|(id, request)| match &request.question {
-            Question::Ask { prompt } | Question::Approve { prompt, .. } => Some((*id, prompt.clone())),
-            Question::Tool { .. }
-            | Question::Deferred { .. }
-            | Question::Postponed { .. }
-            | Question::Read { .. }
-            | Question::Timer { .. }
-            | Question::Limit { .. }
-            | Question::Deadline { .. } => None,
-        });
-        asked.collect()
+    /// Returns the name of a request, as the fact that shows it has it.
+    pub fn request_name(&self, request: RequestId) -> String {
+        self.names.name("request", request.0)
     }
 
     fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
@@ -393,12 +415,29 @@ impl<P: Programs> Run<P> {
         Ok(DriveOutcome::Interrupted)
     }
 
-    fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
-        let effects = self.flush(store)?;
+    /// Makes all turns durable and performs the effects that waited.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
+        let mut effects = self.flush(store)?;
+        effects.iter_mut().for_each(|effect| self.add_texts(effect));
         if !effects.is_empty() {
             drivers.perform(effects);
         }
         Ok(())
+    }
+
+    /// Adds to a report of a failure the texts that it names, because only the programs have them.
+    fn add_texts(&self, effect: &mut Effect) {
+        let EffectKind::Failure { failed, texts } = &mut effect.kind else {
+            return;
+        };
+        let names: BTreeSet<&str> = failed.failure.sources().collect();
+        let found = names
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), self.programs.text(name)?)));
+        *texts = found.collect();
     }
 
     /// Returns whether turns that asked for effects, or enough other turns, wait for the disk.
@@ -417,12 +456,14 @@ impl<P: Programs> Run<P> {
     }
 
     /// Returns the outcome of a run that has nothing to do and expects no input.
-    fn outcome(&self) -> DriveOutcome {
+    pub fn outcome(&self) -> DriveOutcome {
         let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
         let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
         match (questions.is_empty(), fibers) {
             (false, _) => DriveOutcome::Asking { questions },
-            (true, 0) => DriveOutcome::Ended { code: 0 },
+            (true, 0) => DriveOutcome::Ended {
+                code: self.state.exit_code(0),
+            },
             (true, fibers) => DriveOutcome::Stuck { fibers },
         }
     }
@@ -500,7 +541,7 @@ pub(crate) fn initial_state(genesis: &Genesis) -> Result<RunState, RunError> {
     let (actor, root) = (state.counters.actor(), state.counters.facet());
     debug_assert_eq!(actor, MAIN, "the main program is the first actor");
     let program = Fact::new(genesis.program.clone())?;
-    let main = Actor::new(program, genesis.manifest.clone(), None, root);
+    let main = Actor::new(program, genesis.manifest.clone().of_main(), None, root);
     state.actors.insert(actor, main);
     state.queue.push_back(Batch {
         to: actor,

@@ -19,6 +19,7 @@ mod difference;
 mod entity;
 mod evaluation;
 mod execution;
+pub mod grants;
 pub mod host;
 mod inspection;
 mod image_root;

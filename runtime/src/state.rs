@@ -12,9 +12,11 @@ pub mod before;
 pub mod chain;
 pub mod draft;
 pub mod event;
+mod loss;
 pub(crate) mod savepoint;
 pub mod refusal;
 pub mod request;
+pub mod untaken;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use crate::capability::Capability;
 use crate::collections::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::dataspace::{Dataspace, Notice, ObserverRef};
 use crate::model::codec::{Codec, DecodeError, Fields};
+use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, CapabilityId, Counters, FacetId, Handle, RequestId};
 use crate::policy::entry::Entries;
 use crate::policy::item::Tools;
@@ -33,12 +36,18 @@ use crate::state::actor::Actor;
 use crate::state::event::{Outbox, Queue};
 use crate::state::refusal::Ignored;
 use crate::state::request::{Held, Question, Request};
+use crate::state::untaken::UntakenFailures;
+
+/// The exit code of an actor that failed, and of a run that did not succeed.
+pub(crate) const FAILED: u64 = 1;
 
 /// The values at the start of the turn of the fields that have no undo log.
 #[derive(Clone, Debug, Default)]
 struct Begun {
     counters: Counters,
     exit: Option<u64>,
+    untaken: Arc<UntakenFailures>,
+    is_session: bool,
     entries: Entries,
 }
 
@@ -66,6 +75,11 @@ pub struct RunState {
     pub calls: Tracked<ActorId, u64>,
     /// The exit code, once the main program has ended the run.
     pub exit: Option<u64>,
+    /// The failures of actors that no other actor has taken.
+    pub untaken: Arc<UntakenFailures>,
+    /// Whether the main program's actor is a session, because a person gave it a text to evaluate.
+    /// A failure in a session ends what the failed event led to, never the actor.
+    pub is_session: bool,
     /// The tools as the run's first record describes them.
     pub tools: Arc<Tools>,
     /// The asserted facts that are keyed entries.
@@ -87,11 +101,13 @@ impl Codec for RunState {
             self.capabilities.write(out);
             self.exit.write(out);
             self.calls.write(out);
+            self.untaken.write(out);
+            self.is_session.write(out);
         });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 9)?;
+        let mut fields = Fields::of(value, "run-state", 11)?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -103,6 +119,8 @@ impl Codec for RunState {
             capabilities_of: TrackedSet::default(),
             exit: fields.read("exit")?,
             calls: fields.read("calls")?,
+            untaken: fields.read("untaken")?,
+            is_session: fields.read("is-session")?,
             tools: Arc::default(),
             entries: Entries::default(),
             has_touched_entries: false,
@@ -125,6 +143,8 @@ impl RunState {
         self.begun = Begun {
             counters: self.counters.clone(),
             exit: self.exit,
+            untaken: Arc::clone(&self.untaken),
+            is_session: self.is_session,
             entries: self.entries.clone(),
         };
         self.has_touched_entries = false;
@@ -154,6 +174,8 @@ impl RunState {
         self.capabilities_of.abort_turn();
         self.calls.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
+        self.untaken = Arc::clone(&self.begun.untaken);
+        self.is_session = self.begun.is_session;
         self.entries = self.begun.entries.clone();
         self.has_touched_entries = false;
     }
@@ -190,9 +212,31 @@ impl RunState {
         self.calls.insert(actor, calls + 1);
     }
 
+    /// Returns the exit code of a run whose main program ends with `code`: a run in which a failure
+    /// is left that no actor took has not succeeded.
+    pub fn exit_code(&self, code: u64) -> u64 {
+        if code == 0 && self.untaken.count > 0 {
+            FAILED
+        } else {
+            code
+        }
+    }
+
+    /// Notes a failure that no actor takes.
+    pub(crate) fn note_untaken(&mut self, failed: &ActorFailure) {
+        Arc::make_mut(&mut self.untaken).note(failed);
+    }
+
     /// Returns a living actor.
     pub fn actor(&self, actor: ActorId) -> Option<&Actor> {
         self.actors.get(&actor).map(|actor| &**actor)
+    }
+
+    /// Returns the actor that will be told of the end of `actor`.
+    pub fn monitor_of(&self, actor: ActorId) -> Option<ActorId> {
+        let monitor = self.actor(actor)?.monitored_by?;
+        let is_told = self.actor(monitor)?.monitors.contains_key(&actor);
+        is_told.then_some(monitor)
     }
 
     /// Returns a living actor, to change it.

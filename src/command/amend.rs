@@ -1,5 +1,7 @@
 //! `duet amend`: begins a branch with another input in one turn.
 
+use std::path::Path;
+
 use duet_drivers::ask::Question;
 use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::driver::{EffectKind, Input};
@@ -67,6 +69,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .advise(format!("`duet log {}` shows which turns had an input", place.name())));
     };
     let input = changed(&said, text)?;
+    check_result(&said, &input)?;
     let branch = new_branch(&store, &place, turn, arguments.branch.as_deref())?;
     let owner = owner("amend");
     move_head(&mut store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
@@ -102,6 +105,35 @@ fn changed(said: &Recorded, text: &str) -> Result<Input, CommandError> {
     let outcome = outcome(question, text)?;
     let unfit = || CommandError::usage(format!("`{text}` is no input for turn {}", said.turn));
     answer(RequestId(request.0), question, &outcome).ok_or_else(unfit)
+}
+
+/// Checks that a result is one that the tool could have returned, or a failure in its form. If not
+/// even the recorded result is, a double stood in for the tool, and nothing is known of results.
+///
+/// # Errors
+/// What the shape of the tool's results forbids.
+fn check_result(said: &Recorded, input: &Input) -> Result<(), CommandError> {
+    let What::Answer {
+        question: EffectKind::Tool { name, .. },
+        outcome: recorded,
+        ..
+    } = &said.what
+    else {
+        return Ok(());
+    };
+    let Input::ToolResult { outcome: Ok(value), .. } = input else {
+        return Ok(());
+    };
+    let tools = WorldOptions::default().tools(Path::new("."))?;
+    let Ok(tool) = tools.find(name) else { return Ok(()) };
+    let shape = &tool.description().returns;
+    let is_known = recorded.as_ref().map_or(true, |recorded| shape.check(recorded).is_ok());
+    match shape.check(value) {
+        Err(complaint) if is_known => Err(CommandError::usage(format!("{name} cannot return this: {complaint}"))
+            .advise(format!("`{name}` returns {}", tool.description().result))
+            .advise("`<tool-failed KIND MESSAGE []>` stands for a failure")),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is answered")]

@@ -1,4 +1,6 @@
-//! `duet answer`: answers the open question of a waiting run and continues the run.
+//! `duet answer`: answers an open question of a waiting run and continues the run.
+
+use duet_journal::Sequence;
 
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
@@ -7,19 +9,23 @@ use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 
-/// Answers the open question of a waiting run and continues it.
+/// Answers an open question of a waiting run and continues it.
 ///
-/// The answer goes to the oldest open question. If the question has choices, the answer must be one
-/// of them or the beginning of one. The run then continues, as with `duet resume --answer`. Nothing
-/// happens if no question is open.
+/// The answer goes to the oldest open question, or to the one that is named by its number, its tag,
+/// or its name in the fact that shows it; `duet waits` lists the open ones. If the question has
+/// choices, the answer must be one of them or the beginning of one. The run then continues, as with
+/// `duet resume`. Nothing happens if no such question is open.
+///
+///   duet answer review yes
+///   duet answer review 12 yes
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The address of the waiting run or branch.
     address: String,
-    /// The answer.
-    #[arg(allow_negative_numbers = true)]
-    text: String,
+    /// The answer; before it, if several questions are open, the number or the tag of one.
+    #[arg(value_name = "WORD", num_args = 1..=2, required = true, allow_negative_numbers = true)]
+    words: Vec<String>,
     /// Makes calls again that the run made before it was taken back.
     #[arg(long)]
     again: bool,
@@ -28,7 +34,11 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let text = &arguments.text;
+    let (named, text) = match &arguments.words[..] {
+        [named, text] => (Some(named.as_str()), text),
+        [text] => (None, text),
+        _ => return Err(CommandError::usage("the answer is missing")),
+    };
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("answer")?;
     let place = journal.resolve(&store, Some(&arguments.address))?;
@@ -39,32 +49,30 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         ))
         .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
     }
-    let mut session = Session::resume(
-        &place,
-        (&mut store, journal.path()),
-        WorldOptions::answering(vec![text.to_owned()]),
-        "answer",
-    )?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "answer")?;
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
         return Ok(ExitCode::FAILED);
     }
-    match session.questions().first() {
-        None => {
-            return Err(
-                CommandError::problem(format!("{name} asks nothing at turn {}", session.head())).advise(format!(
-                    "`duet waits {name}` says what it waits for; `duet resume {name}` goes on"
-                )),
-            );
-        }
-        Some(question) => question
-            .answer(text)
-            .map(drop)
-            .map_err(|error| CommandError::usage(error.to_string()))?,
+    match session.question(named) {
+        None => return Err(no_question(&name, named, session.head())),
+        Some((request, prompt)) => session.answer(request, &prompt, text)?,
     }
+    session.tell_changed_texts(terminal);
     if arguments.again {
         session.call_again();
     }
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)
+}
+
+/// The error that no question, or not the named one, is open.
+fn no_question(run: &str, named: Option<&str>, at: Sequence) -> CommandError {
+    let what = match named {
+        None => format!("{run} asks nothing at turn {at}"),
+        Some(named) => format!("{run} has no open question `{named}` at turn {at}"),
+    };
+    CommandError::problem(what).advise(format!(
+        "`duet waits {run}` lists what it waits for; `duet resume {run}` goes on"
+    ))
 }

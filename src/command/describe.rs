@@ -2,14 +2,15 @@
 
 use duet_runtime::scheme::description::{Description, descriptions};
 
+use super::tools;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
 use crate::terminal::Terminal;
 
-/// Describes a procedure, a form or another name of a library.
+/// Describes a procedure, a form, another name of a library, or a tool.
 ///
-/// Duet knows the forms and primitives of the kernel, the procedures of the runtime, and the
-/// definitions of the standard library.
+/// Duet knows the forms and primitives of the kernel, the procedures of the runtime, the
+/// definitions of the standard library, and the built-in tools such as process/run.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -20,9 +21,13 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let name = &arguments.name;
     let found = descriptions(name, duet_stdlib::FILES);
+    if let (true, Some(entry)) = (found.is_empty(), tools::entry_of(name)?) {
+        terminal.data(&entry)?;
+        return Ok(ExitCode::OK);
+    }
     if found.is_empty() {
         return Err(CommandError::problem(format!("there is no description of `{name}`"))
-            .advise("`duet describe` knows the kernel, the runtime and the standard library"));
+            .advise("`duet describe` knows the kernel, the runtime, the standard library and the tools"));
     }
     let entries: Vec<String> = found.iter().map(|description| entry(name, description)).collect();
     terminal.data(&entries.join("\n"))?;

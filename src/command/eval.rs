@@ -1,6 +1,5 @@
 //! `duet eval`: evaluates an expression at a turn of the past.
 
-use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{EffectKind, Input, Stream};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Step;
@@ -15,8 +14,9 @@ use crate::{render, session, turn};
 ///
 /// Duet restores the run as it was after the turn, in memory, and the main program's actor
 /// evaluates the expression there: it sees the program's imports and definitions, or in a session
-/// of `duet repl` the texts that were typed. Duet records nothing and asks nothing of the world: an
-/// expression that calls a tool or waits is abandoned.
+/// of `duet repl` the texts that were typed. The program stands still: its handlers and fibers do
+/// not run, except those that the expression itself sets going. Duet records nothing and asks
+/// nothing of the world: an expression that calls a tool or waits is abandoned.
 ///
 ///   duet eval plan@3 '(length tasks)'
 #[derive(Debug, clap::Args)]
@@ -52,9 +52,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             )),
         );
     }
-    if let Some((programs, _)) = run.lend(MAIN) {
-        programs.observe();
-    }
+    run.programs_mut().observe();
+    run.hold_still();
+    let older = session::newest_evaluation(run.state());
     run.deliver(Input::Evaluate {
         text: text.to_owned(),
         sources: Vec::new(),
@@ -78,28 +78,30 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 | EffectKind::Proceed { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
+                | EffectKind::Failure { .. }
                 | EffectKind::Progress { .. } => {}
             }
         }
+        let is_over = session::newest_evaluation(run.state()) <= older;
         if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
-            && let Outcome::Failed { failure } = turn.outcome
+            && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
         {
             let texts = render::SourceTexts::of(run.programs().expander());
             terminal.message(&render::uncaught(&failure, &texts, &[], terminal.is_styled));
             return Ok(ExitCode::FAILED);
         }
-        match step {
-            Step::Turn => {}
-            Step::Idle | Step::Ended { .. } => {
-                let value = run.lend(MAIN).and_then(|(programs, _)| programs.observed());
-                shown.extend(value.map(|value| format!("{value}\n")));
-                if arguments.json {
-                    terminal.json(&json!({ "address": place.address(place.at()), "shown": shown }))?;
-                } else {
-                    terminal.data(&shown)?;
-                }
-                return Ok(ExitCode::OK);
+        if is_over {
+            let value = run.programs_mut().observed();
+            shown.extend(value.map(|value| format!("{value}\n")));
+            if arguments.json {
+                terminal.json(&json!({ "address": place.address(place.at()), "shown": shown }))?;
+            } else {
+                terminal.data(&shown)?;
             }
+            return Ok(ExitCode::OK);
+        }
+        if step == Step::Idle {
+            return Err(refused("it waits for an event, and the program stands still meanwhile"));
         }
     }
     Err(refused(&format!("it takes more than {TURNS_MAX} turns")))

@@ -1,9 +1,12 @@
 //! `duet fsck`: finds the damage in a journal, and moves damaged branches back to their last sound
 //! turns.
 
+use std::error::Error;
+
 use duet_journal::index::Index;
+use duet_journal::store::sqlite::{SqliteStore, missing_bytes};
 use duet_journal::verify::{Damage, Report, repair, verify};
-use duet_journal::{BranchName, RunId, Store};
+use duet_journal::{BranchName, RunId, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::changes;
@@ -38,23 +41,38 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
     let is_repair = arguments.repair;
-    let mut store = if is_repair {
-        journal.open_to_write("fsck")?
+    journal.require()?;
+    let opened = if is_repair {
+        SqliteStore::open(journal.path(), &owner("fsck"))
     } else {
-        journal.open_to_read()?
+        SqliteStore::open_to_read(journal.path())
     };
+    let mut store = opened.map_err(|error| unreadable(journal, error))?;
     let branches = match arguments.address.as_deref() {
         Some(address) => {
             let place = journal.resolve(&store, Some(address))?;
             vec![(place.run, place.branch)]
         }
-        None => all_branches(&store)?,
+        None => all_branches(&store).map_err(|error| unreadable(journal, error))?,
     };
     let mut found = Vec::new();
     let mut is_sound = true;
     let mut sound = Vec::new();
     for (run, branch) in branches {
-        let report = verify(&store, &run, &branch)?;
+        let report = match verify(&store, &run, &branch) {
+            Ok(report) => report,
+            Err(error) => {
+                is_sound = false;
+                let name = name(&run, &branch);
+                let why = causes(&error).join(": ");
+                if arguments.json {
+                    found.push(json!({ "run": run.as_str(), "branch": branch.as_str(), "sound": false, "error": why }));
+                } else {
+                    terminal.data(&format!("{name}: cannot be read: {why}\n"))?;
+                }
+                continue;
+            }
+        };
         let mut lost = None;
         if is_repair && !report.is_sound() {
             let epoch = store.claim(&run, &owner("fsck"))?;
@@ -99,7 +117,36 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     Ok(if is_sound { ExitCode::OK } else { ExitCode::FAILED })
 }
 
-fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, CommandError> {
+/// Says what is wrong with a file in which not even the runs can be told apart.
+fn unreadable(journal: &Journal, error: StoreError) -> CommandError {
+    if !matches!(error, StoreError::Database { .. } | StoreError::Inconsistent { .. }) {
+        return error.into();
+    }
+    let path = journal.path().display();
+    let mut problem = CommandError::problem(format!("`{path}` is damaged so far that its runs cannot be listed"));
+    for cause in causes(&error) {
+        problem = problem.because(cause);
+    }
+    if let Ok(Some((has, says))) = missing_bytes(journal.path()) {
+        problem = problem.because(format!("the file has {has} bytes, and its header says {says}"));
+    }
+    problem
+        .because("it was left as it was")
+        .advise("put back a copy of the file; `duet import` takes the runs that were exported")
+}
+
+/// The messages of an error and of its causes, outermost first.
+fn causes(error: &StoreError) -> Vec<String> {
+    let mut causes = Vec::new();
+    let mut next: Option<&dyn Error> = Some(error);
+    while let Some(error) = next {
+        causes.push(error.to_string());
+        next = error.source();
+    }
+    causes
+}
+
+fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, StoreError> {
     let mut branches = Vec::new();
     for run in store.runs()? {
         let heads = store.heads(&run)?;

@@ -87,5 +87,5 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     for turn in left {
         terminal.message(&format!("nothing asked for the input of {}", source.address(turn)));
     }
-    session.conclude(rest, &store, true, terminal)
+    session.conclude(rest, true, terminal)
 }

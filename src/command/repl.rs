@@ -1,8 +1,9 @@
 //! `duet repl`: evaluates typed texts in turns of a run.
 
 use duet_runtime::model::failure;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use duet_journal::{RunId, Store};
 use duet_kernel::datum::SourceId;
@@ -13,10 +14,14 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, first_branch};
 use crate::render;
 use crate::repl::command::{self as comma, Command};
-use crate::repl::editor::{Editor, EditorError, Line};
+use crate::repl::editor::Line;
 use crate::repl::history::standard_path;
 use crate::repl::outline::is_incomplete;
-use crate::repl::session::{self, After, Evaluated, Live};
+use crate::repl::pace::Evaluated;
+use crate::repl::screen::Screen;
+use crate::repl::seat::Seat;
+use crate::repl::session::{self, After, Desk, Live};
+use crate::repl::typist::Typist;
 use crate::terminal::Terminal;
 
 /// Evaluates what is typed, text by text, in a run of its own.
@@ -60,22 +65,41 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.data(&session::script(&store, &place)?)?;
         return Ok(ExitCode::OK);
     }
-    let live = open(arguments, address, terminal)?;
-    if io::stdin().is_terminal() {
-        converse(live, terminal)
-    } else {
-        follow(live, terminal)
+    if !io::stdin().is_terminal() {
+        let live = open(arguments, address, Desk::default(), terminal)?;
+        return follow(live, terminal);
     }
+    let desk = sit_down(terminal)?;
+    let live = open(arguments, address, desk, terminal)?;
+    converse(live, terminal)
 }
 
-fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -> Result<Live, CommandError> {
+/// Starts the line editor.
+fn sit_down(terminal: &mut Terminal) -> Result<Desk, CommandError> {
+    let screen = Arc::new(Screen::default());
+    terminal.screen = Some(Arc::clone(&screen));
+    let seat = Seat::at(Arc::clone(&screen));
+    let (typist, printer) = Typist::start(standard_path(), terminal.is_styled, seat.bell())
+        .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
+    if let Some(printer) = printer {
+        screen.print_with(printer);
+    }
+    Ok(Desk::at(seat, typist))
+}
+
+fn open(
+    arguments: &Arguments,
+    address: Option<&str>,
+    desk: Desk,
+    terminal: &mut Terminal,
+) -> Result<Live, CommandError> {
     let workspace = arguments.workspace.as_deref();
     if arguments.memory {
-        return Live::begin_in_memory(&run::read_name(STEM)?, workspace, terminal);
+        return Live::begin_in_memory(&run::read_name(STEM)?, workspace, desk, terminal);
     }
     let journal = &arguments.journal;
     if address.is_some() {
-        return Live::open(journal, address);
+        return Live::open(journal, address, desk);
     }
     let store = journal.open_or_create("repl")?;
     let id: RunId = match arguments.name.as_deref().map(run::read_name).transpose()? {
@@ -83,7 +107,7 @@ fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -
         Some(id) => id,
         None => run::free_name(&store, STEM)?,
     };
-    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal.path())), terminal)?;
+    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal.path())), desk, terminal)?;
     journal.set_current(&id, &first_branch()?);
     Ok(live)
 }
@@ -92,9 +116,9 @@ fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -
 fn follow(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let mut code = ExitCode::OK;
     let mut text = String::new();
-    let mut input = io::stdin().lock();
     loop {
-        let is_over = input
+        // The program may read lines, too.
+        let is_over = io::stdin()
             .read_line(&mut text)
             .map_err(|error| CommandError::caused("standard input cannot be read", &error))?
             == 0;
@@ -109,26 +133,21 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandEr
             Evaluated::Ended(code) => return Ok(code),
         }
         if is_over {
-            return Ok(code);
+            let is_well = live.come_to_rest(terminal)?;
+            return Ok(if is_well { code } else { ExitCode::FAILED });
         }
     }
 }
 
 /// Talks with a person.
 fn converse(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let broken = |error: EditorError| CommandError::caused("the prompt cannot be shown", &error);
-    let mut editor = Editor::new(standard_path(), terminal.is_styled).map_err(broken)?;
     terminal.message(&format!(
         "duet {}, session {}; `,help` lists the commands",
         env!("CARGO_PKG_VERSION"),
         live.name()
     ));
     loop {
-        if let Some(warning) = editor.take_warning() {
-            terminal.message(&warning.to_string());
-        }
-        let prompt = format!("{}@{}> ", live.name(), live.turn());
-        match editor.read(&prompt, &live).map_err(broken)? {
+        match live.read_input(terminal)? {
             Line::End => return Ok(ExitCode::OK),
             Line::Interrupted => {}
             Line::Input(text) => {
@@ -182,7 +201,7 @@ fn forms(text: &str) -> Vec<&str> {
 }
 
 fn obey(
-    live: Live,
+    mut live: Live,
     command: Result<Command, comma::CommaError>,
     terminal: &mut Terminal,
 ) -> Result<(Live, Evaluated), CommandError> {
@@ -197,6 +216,17 @@ fn obey(
     let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
     let mut after = After::Here;
+    // Commands that only read leave the session open, so that what is under way goes on.
+    let is_move = matches!(
+        command,
+        Command::Back(_)
+            | Command::Goto(_)
+            | Command::Fork(_)
+            | Command::Amend(..)
+            | Command::Merge(_)
+            | Command::Undo
+            | Command::Redo
+    );
     let words: Result<Vec<String>, CommandError> = match &command {
         Command::Quit => return Ok((live, Evaluated::Ended(ExitCode::OK))),
         Command::Help(name) => return help(live, name.as_deref(), terminal),
@@ -209,6 +239,10 @@ fn obey(
         Command::Apropos(text) => return apropos(live, text, terminal),
         Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
         Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
+        Command::Answer(text) => {
+            live.answer(text, terminal);
+            return Ok((live, Evaluated::Done));
+        }
         Command::Time(text) => return timed(live, text, terminal),
         Command::Profile(text) => return profiled(live, text, terminal),
         Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
@@ -244,7 +278,11 @@ fn obey(
         Command::Show(None) => words(&["show", &at(&live.turn().to_string())]),
     };
     match words {
-        Ok(words) => Ok((live.lend(&words, &after, terminal)?, Evaluated::Done)),
+        Ok(words) if is_move => Ok((live.lend(&words, &after, terminal)?, Evaluated::Done)),
+        Ok(words) => {
+            live.consult(&words, terminal)?;
+            Ok((live, Evaluated::Done))
+        }
         Err(failure) => {
             tell(failure, terminal)?;
             Ok((live, Evaluated::Failed))

@@ -55,6 +55,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.message(&ended(&place, code));
         return Ok(ExitCode::of_run(code));
     }
+    session.tell_changed_texts(terminal);
     session.drive(&mut store, true, terminal)
 }
 

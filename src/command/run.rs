@@ -7,7 +7,7 @@ use duet_journal::{RunId, Store};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
-use crate::launch::Launch;
+use crate::launch::{Launch, read_size};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::WorldArguments;
@@ -23,7 +23,12 @@ use crate::world_options::WorldArguments;
 ///    (workspace (argument 1))
 ///    (tools workspace/list workspace/read process/run)
 ///    (hosts "api.example.org")
-///    (secrets PIN))
+///    (secrets PIN)
+///    (memory-limit "512M"))
+///
+/// The tools are all capabilities of the program beside those that every program has. If they name
+/// a right in the dataspace, such as dataspace/observe or (dataspace/assert (pattern (job _))), the
+/// program has only the rights that they name.
 ///
 /// Duet looks for a library in the standard library, then beside the program, then in the folders
 /// that the variable DUET_LIBRARY_PATH lists.
@@ -58,6 +63,10 @@ pub(crate) struct Arguments {
     /// Gives the tools this directory to work in.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Limits the memory of the run, such as 512M or 2G; one actor may fill a quarter of it. The
+    /// default is a quarter of the machine's memory and at most 2G.
+    #[arg(long, value_name = "SIZE", value_parser = read_size)]
+    memory_limit: Option<u64>,
     #[command(flatten)]
     world: WorldArguments,
     /// Keeps the journal in memory only.
@@ -77,6 +86,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     )?;
     launch.warnings.iter().for_each(|warning| terminal.message(warning));
     launch.grant(&options);
+    launch.memory_limit = arguments.memory_limit.or(launch.memory_limit);
+    launch.cache = (!arguments.memory).then(|| arguments.journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;
     if arguments.memory {
         let mut store = MemoryStore::default();

@@ -16,7 +16,8 @@ use crate::{session, turn};
 /// Lists the open waits of a run at a turn.
 ///
 /// The list has the waits of fibers with their conditions, and the open requests to the world:
-/// questions to the person, tool calls, input.
+/// questions to the person, tool calls, input. `duet answer` answers a question by its number or
+/// its tag.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -51,6 +52,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     for line in lines {
         terminal.data(&format!("{line}\n"))?;
         is_waiting = true;
+    }
+    let is_asking =
+        requests(state).any(|(_, request)| matches!(request.question, Question::Ask { .. } | Question::Approve { .. }));
+    if is_asking && terminal.is_watched {
+        let name = place.name();
+        terminal.message(&format!(
+            "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` \
+             any, by number or tag"
+        ));
     }
     if !is_waiting {
         terminal.message(&format!("nothing waits at {}", place.address(place.at())));
@@ -105,8 +115,17 @@ fn question(request: &Request) -> String {
             let attempts = action::of_value(attempts).map_or_else(|error| error.to_string(), shown);
             format!("policy to allow {attempts}")
         }
-        Question::Ask { prompt } => format!("question {}", shown(prompt)),
+        Question::Ask { prompt } => match tag(request) {
+            Some(tag) => format!("question {}, tag {tag}", shown(prompt)),
+            None => format!("question {}", shown(prompt)),
+        },
     }
+}
+
+/// The tag that the program gave a question; one that it did not name has a unique one.
+fn tag(request: &Request) -> Option<&str> {
+    let is_unique = request.tag.len() == 36 && request.tag.split('-').count() == 5;
+    (!is_unique).then_some(request.tag.as_str())
 }
 
 fn as_json(state: &RunState) -> Value {

@@ -5,6 +5,7 @@
 //! It executes nothing and does not read data; addresses, names and expressions stay text.
 //! Read next: `complete.rs`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Replay,
     /// List the open waits.
     Waits,
+    /// Answer an open question, which the first word may name.
+    Answer(String),
     /// Show a turn, or the last one.
     Show(Option<String>),
 }
@@ -140,6 +143,8 @@ commands! {
     "replay" "" Operands::Nothing(Command::Replay),
         "run the session again from its records and require every turn to come out the same";
     "waits" "" Operands::Nothing(Command::Waits), "list what is waited for";
+    "answer" "[REQUEST] TEXT" Operands::Text(Command::Answer),
+        "answer the oldest open question, or the one with this number or tag";
     "show" "[TURN]" Operands::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }
 
@@ -323,6 +328,33 @@ pub(crate) fn help(name: Option<&str>) -> Result<String, CommaError> {
     Ok(format!("{row}\n  {}\n", row.summary))
 }
 
+/// Replaces the commands in backquotes in a message with the comma commands that do the same at the
+/// prompt, where there are some.
+pub(crate) fn as_typed(message: &str) -> String {
+    let parts = message.split('`').enumerate().map(|(position, part)| {
+        let typed = (position % 2 == 1).then(|| comma_for(part)).flatten();
+        typed.map_or_else(|| part.into(), Cow::Owned)
+    });
+    parts.collect::<Vec<Cow<'_, str>>>().join("`")
+}
+
+/// The comma command for a command with its words, the first of which is an address.
+fn comma_for(command: &str) -> Option<String> {
+    let mut words = command.strip_prefix("duet ")?.split(' ');
+    let (name, address) = (words.next()?, words.next());
+    let turn = address.and_then(|address| Some(address.split_once('@')?.1));
+    let rest: Vec<&str> = words.collect();
+    match (name, turn) {
+        ("goto" | "show", Some(turn)) => Some(format!(",{name} {turn}")),
+        ("eval", Some(turn)) => Some(format!(",at {turn} {}", rest.join(" "))),
+        ("answer" | "fork", None) => Some(format!(",{name} {}", rest.join(" "))),
+        ("branches" | "facts" | "help" | "log" | "redo" | "undo" | "waits", None) if rest.is_empty() => {
+            Some(format!(",{name}"))
+        }
+        _ => None,
+    }
+}
+
 fn unknown(name: &str) -> CommaError {
     CommaError::Unknown {
         name: name.to_owned(),
@@ -368,6 +400,7 @@ mod tests {
             (",redo", Command::Redo),
             (",replay", Command::Replay),
             (",waits", Command::Waits),
+            (",answer 5 yes, do", Command::Answer(text("5 yes, do"))),
             (",show", Command::Show(None)),
             (",show 4", Command::Show(Some(text("4")))),
         ] {
@@ -451,6 +484,25 @@ mod tests {
                 row.summary.starts_with(char::is_lowercase) && !row.summary.ends_with('.'),
                 "{row}"
             );
+        }
+    }
+
+    #[test]
+    fn messages_name_what_is_typed_at_the_prompt() {
+        for (message, expected) in [
+            ("`duet goto s/other@3` goes back", "`,goto 3` goes back"),
+            (
+                "`duet show s@3` shows it, `duet waits s` lists",
+                "`,show 3` shows it, `,waits` lists",
+            ),
+            ("`duet eval s@3 EXPR` asks", "`,at 3 EXPR` asks"),
+            ("`duet help` lists the commands", "`,help` lists the commands"),
+            (
+                "`duet resume s` goes on, duet goto s@3",
+                "`duet resume s` goes on, duet goto s@3",
+            ),
+        ] {
+            assert_eq!(as_typed(message), expected);
         }
     }
 

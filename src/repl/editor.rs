@@ -13,7 +13,7 @@ use std::fmt;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::config::BellStyle;
@@ -28,7 +28,7 @@ use rustyline::{
 };
 use unicode_width::UnicodeWidthStr;
 
-use super::complete::{Names, Scope};
+use super::complete::Names;
 use super::history::{ENTRIES_MAX, History};
 use super::{highlight, indent, outline};
 
@@ -76,6 +76,9 @@ impl From<ReadlineError> for EditorError {
     }
 }
 
+/// Prints above the prompt.
+pub(crate) type Printer = Box<dyn rustyline::ExternalPrinter + Send>;
+
 /// Reads inputs from a terminal.
 pub(crate) struct Editor {
     lines: rustyline::Editor<Assistant, DefaultHistory>,
@@ -86,6 +89,8 @@ pub(crate) struct Editor {
     is_piped: bool,
     /// The column in which the input begins, shared with the keys that indent.
     origin: Arc<AtomicUsize>,
+    /// Whether the input is a line of any form, shared with the keys.
+    is_plain: Arc<AtomicBool>,
 }
 
 impl Editor {
@@ -113,7 +118,8 @@ impl Editor {
         let mut lines = rustyline::Editor::with_config(config)?;
         lines.set_helper(Some(Assistant::new(is_styled)));
         let origin = Arc::new(AtomicUsize::new(0));
-        bind(&mut lines, &origin);
+        let is_plain = Arc::new(AtomicBool::new(false));
+        bind(&mut lines, &origin, &is_plain);
         let mut editor = Self {
             lines,
             history: History::unkept(),
@@ -121,6 +127,7 @@ impl Editor {
             warning: None,
             is_piped: !io::stdin().is_terminal(),
             origin,
+            is_plain,
         };
         match history.map(History::load).transpose() {
             Ok(loaded) => editor.history = loaded.unwrap_or(editor.history),
@@ -130,20 +137,55 @@ impl Editor {
         Ok(editor)
     }
 
+    /// Makes a printer for text above the prompt; `None` if the terminal cannot move its cursor.
+    pub(crate) fn printer(&mut self) -> Option<Printer> {
+        let printer = self.lines.create_external_printer().ok()?;
+        Some(Box::new(printer))
+    }
+
+    /// Shows a question and reads a line that answers it, of any form; it is not remembered.
+    ///
+    /// # Errors
+    /// [`EditorError::Terminal`]; the line is lost.
+    pub(crate) fn ask(&mut self, question: &str) -> Result<Line, EditorError> {
+        self.set_plain(true);
+        let read = self.lines.readline(question);
+        self.set_plain(false);
+        match read {
+            Ok(line) => Ok(Line::Input(line)),
+            Err(error) => Self::ended(error),
+        }
+    }
+
+    fn set_plain(&mut self, is_plain: bool) {
+        self.is_plain.store(is_plain, Ordering::Relaxed);
+        if let Some(assistant) = self.lines.helper_mut() {
+            assistant.is_plain = is_plain;
+        }
+    }
+
+    fn ended(error: ReadlineError) -> Result<Line, EditorError> {
+        match error {
+            ReadlineError::Interrupted => Ok(Line::Interrupted),
+            ReadlineError::Eof => Ok(Line::End),
+            error => Err(error.into()),
+        }
+    }
+
     /// Shows a prompt, whose last line ends where the input begins, and reads an answer.
     ///
     /// Where no person types there is no prompt, and nothing is remembered.
     ///
     /// # Errors
     /// [`EditorError::Terminal`]; the input is lost.
-    pub(crate) fn read(&mut self, prompt: &str, scope: &dyn Scope) -> Result<Line, EditorError> {
+    pub(crate) fn read(&mut self, prompt: &str, names: Names) -> Result<Line, EditorError> {
         if self.is_piped {
             return read_piped(&mut io::stdin().lock()).map_err(|error| EditorError::Terminal(error.into()));
         }
         let last = prompt.rsplit('\n').next().unwrap_or_default();
         self.origin.store(last.width(), Ordering::Relaxed);
         if let Some(assistant) = self.lines.helper_mut() {
-            assistant.names = Names::of(scope);
+            assistant.names = names;
         }
         match self.lines.readline(prompt) {
             Ok(input) => {
@@ -153,9 +195,7 @@ impl Editor {
                 self.show_history()?;
                 Ok(Line::Input(input))
             }
-            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Line::End),
-            Err(error) => Err(error.into()),
+            Err(error) => Self::ended(error),
         }
     }
 
@@ -194,10 +234,18 @@ fn read_piped(lines: &mut impl BufRead) -> io::Result<Line> {
     Ok(Line::Input(input))
 }
 
-fn bind(lines: &mut rustyline::Editor<Assistant, DefaultHistory>, origin: &Arc<AtomicUsize>) {
+fn bind(
+    lines: &mut rustyline::Editor<Assistant, DefaultHistory>,
+    origin: &Arc<AtomicUsize>,
+    is_plain: &Arc<AtomicBool>,
+) {
     let mut bind = |key: KeyEvent, action| {
-        let origin = Arc::clone(origin);
-        lines.bind_sequence(key, EventHandler::Conditional(Box::new(Key { origin, action })));
+        let handler = Key {
+            origin: Arc::clone(origin),
+            is_plain: Arc::clone(is_plain),
+            action,
+        };
+        lines.bind_sequence(key, EventHandler::Conditional(Box::new(handler)));
     };
     bind(KeyEvent(KeyCode::Enter, Modifiers::NONE), Action::Finish);
     bind(KeyEvent::ctrl('J'), Action::Finish);
@@ -219,6 +267,7 @@ enum Action {
 /// A key whose effect depends on the text.
 struct Key {
     origin: Arc<AtomicUsize>,
+    is_plain: Arc<AtomicBool>,
     action: Action,
 }
 
@@ -226,6 +275,12 @@ impl ConditionalEventHandler for Key {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let before = &context.line()[..context.pos()];
         let origin = self.origin.load(Ordering::Relaxed);
+        if self.is_plain.load(Ordering::Relaxed) {
+            return match self.action {
+                Action::Finish => Some(Cmd::AcceptLine),
+                Action::Break | Action::Complete => Some(Cmd::Noop),
+            };
+        }
         match self.action {
             Action::Finish if !outline::is_incomplete(context.line()) => Some(Cmd::AcceptLine),
             Action::Finish | Action::Break => Some(Cmd::Insert(1, line_break(before, origin))),
@@ -259,6 +314,8 @@ fn missing_indentation(before: &str, origin: usize) -> Option<usize> {
 struct Assistant {
     names: Names,
     is_styled: bool,
+    /// Whether the input is a line of any form.
+    is_plain: bool,
     shows_pair: Cell<bool>,
 }
 
@@ -267,6 +324,7 @@ impl Assistant {
         Self {
             names: Names::default(),
             is_styled,
+            is_plain: false,
             shows_pair: Cell::new(false),
         }
     }
@@ -276,7 +334,7 @@ impl rustyline::Helper for Assistant {}
 
 impl Validator for Assistant {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if outline::is_incomplete(context.input()) {
+        Ok(if !self.is_plain && outline::is_incomplete(context.input()) {
             ValidationResult::Incomplete
         } else {
             ValidationResult::Valid(None)
@@ -302,7 +360,8 @@ impl Hinter for Assistant {
 
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<Parameters> {
         // Without colours nobody could distinguish a hint from input.
-        let signature = self.names.hint(&line[..pos]).filter(|_| self.is_styled)?;
+        let shows = self.is_styled && !self.is_plain;
+        let signature = self.names.hint(&line[..pos]).filter(|_| shows)?;
         Some(Parameters(format!("   {signature}")))
     }
 }
@@ -322,6 +381,9 @@ impl Completer for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, pos: usize) -> Cow<'l, str> {
+        if self.is_plain {
+            return Cow::Borrowed(line);
+        }
         let cursor = Some(pos).filter(|_| self.shows_pair.get());
         Cow::Owned(highlight::highlight(line, cursor, &self.names))
     }
@@ -331,7 +393,7 @@ impl Highlighter for Assistant {
     }
 
     fn highlight_char(&self, line: &str, pos: usize, kind: CmdKind) -> bool {
-        let shows_pair = kind != CmdKind::ForcedRefresh && highlight::is_at_pair(line, pos);
+        let shows_pair = !self.is_plain && kind != CmdKind::ForcedRefresh && highlight::is_at_pair(line, pos);
         self.shows_pair.set(shows_pair);
         // One more letter can change the colour of every other.
         shows_pair || kind == CmdKind::Other

@@ -1,27 +1,25 @@
 //! A session: a run whose program only evaluates the texts that a person types.
 //!
-//! Owns the start and the reopening of a session, the evaluation of one text after the other, and
-//! the way back through them.
+//! Owns the start and the reopening of a session, and the way back through its texts.
 //! INVARIANT: between two texts every evaluation is durable, so a session can be left, moved back
 //! and reopened at any of them.
-//! It reads no input; `command/repl.rs` does.
-//! Read next: the crate's `session.rs`.
+//! It evaluates nothing; `pace.rs` does.
+//! Read next: `pace.rs`, then the crate's `session.rs`.
 
 use duet_runtime::model::failure;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId, Sequence, Store};
-use duet_kernel::datum::Name;
-use duet_kernel::diagnostic::{did_you_mean, similar_names};
-use duet_runtime::record::{Body, Outcome};
-use duet_runtime::run::DriveOutcome;
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::Body;
 use duet_runtime::scheme::Procedure;
 use duet_runtime::state::event::Event;
-use preserves::ValueImpl;
 
-use super::attach;
 use super::complete::{Candidate, Scope};
+use super::seat::Seat;
+use super::typist::Typist;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
@@ -36,24 +34,44 @@ const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact"
 /// A session that is open.
 pub(crate) struct Live {
     /// The journal's file; none if it is kept in memory.
-    journal: Option<PathBuf>,
-    store: Box<dyn Store>,
-    session: Session,
-    place: Place,
+    pub(super) journal: Option<PathBuf>,
+    pub(super) store: Box<dyn Store>,
+    pub(super) session: Session,
+    pub(super) place: Place,
+    pub(super) desk: Desk,
+    /// The newest turn whose failure, if it failed, the person has seen.
+    pub(super) reported: Sequence,
 }
 
-/// How the evaluation of a text went, its output aside.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Evaluated {
-    /// Everything rests.
-    Done,
-    /// Something failed, which has been said.
-    Failed,
-    /// The same, in a later turn than the first; the turns from this one on asked nothing of the
-    /// world and can be taken back.
-    PartlyDone(Sequence),
-    /// The run is over.
-    Ended(ExitCode),
+/// What stays when the session closes the journal for a command and opens it again.
+#[derive(Default)]
+pub(crate) struct Desk {
+    /// Where the person sits.
+    pub(super) seat: Seat,
+    /// The line editor; none if the texts come from a file or a pipe.
+    pub(super) typist: Option<Typist>,
+    /// The questions that the person has seen, so that they are not shown twice.
+    pub(super) seen: BTreeSet<RequestId>,
+    /// Whether something failed in the background.
+    pub(super) has_failed: bool,
+}
+
+impl Desk {
+    /// Makes the desk of a person at a terminal.
+    pub(crate) fn at(seat: Seat, typist: Typist) -> Self {
+        Self {
+            seat,
+            typist: Some(typist),
+            ..Self::default()
+        }
+    }
+
+    fn options(&self) -> WorldOptions {
+        WorldOptions {
+            seat: Some(self.seat.clone()),
+            ..WorldOptions::default()
+        }
+    }
 }
 
 impl Live {
@@ -65,21 +83,25 @@ impl Live {
         id: &RunId,
         workspace: Option<&Path>,
         (store, journal): (Box<dyn Store>, Option<&Path>),
+        desk: Desk,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let mut store = store;
         let launch = Launch::of_text("repl", PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
-        let prepared = Prepared::new(&launch, WorldOptions::default(), terminal)?;
-        let session = Session::start(prepared, id.clone(), at)?;
-        let mut live = Self {
+        let prepared = Prepared::new(&launch, desk.options(), terminal)?;
+        let mut session = Session::start(prepared, id.clone(), at)?;
+        session.run_on(&mut *store)?;
+        session.stop_when_interrupted();
+        session.advise_prompt();
+        Ok(Self {
             journal: journal.map(Path::to_owned),
             place: session.place_of(id)?,
             store,
+            reported: session.head(),
             session,
-        };
-        live.rest(live.session.head(), terminal)?;
-        Ok(live)
+            desk,
+        })
     }
 
     /// Begins a session whose journal is kept in memory.
@@ -89,35 +111,42 @@ impl Live {
     pub(crate) fn begin_in_memory(
         id: &RunId,
         workspace: Option<&Path>,
+        desk: Desk,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
-        Self::begin(id, workspace, (Box::new(MemoryStore::default()), None), terminal)
+        Self::begin(id, workspace, (Box::new(MemoryStore::default()), None), desk, terminal)
     }
 
     /// Opens a session where a branch ends.
     ///
     /// # Errors
     /// If the run cannot be opened.
-    pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, CommandError> {
-        Self::open_in_place_of(None, journal, address)
+    pub(crate) fn open(journal: &Journal, address: Option<&str>, desk: Desk) -> Result<Self, CommandError> {
+        Self::open_in_place_of(None, journal, address, desk)
     }
 
     fn open_in_place_of(
         detached: Option<Detached>,
         journal: &Journal,
         address: Option<&str>,
+        desk: Desk,
     ) -> Result<Self, CommandError> {
         let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
         let place = journal.resolve(&*store, address)?;
-        let mut session = Session::reopen(detached, &place, (&mut *store, journal.path()), "repl")?;
+        let at = (&mut *store as &mut dyn Store, journal.path());
+        let mut session = Session::reopen(detached, &place, at, desk.options())?;
+        session.stop_when_interrupted();
         // Whoever types a text once more wants what it says.
         session.call_again();
+        session.advise_prompt();
         journal.set_current(&place.run, &place.branch);
         Ok(Self {
             journal: Some(journal.path().to_owned()),
             store,
+            reported: session.head(),
             session,
             place,
+            desk,
         })
     }
 
@@ -129,21 +158,6 @@ impl Live {
     /// The name of the session in the prompt.
     pub(crate) fn name(&self) -> String {
         self.place.name()
-    }
-
-    /// Evaluates a text; its output and its error go to the terminal.
-    ///
-    /// # Errors
-    /// If the journal fails.
-    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
-        if let Some(code) = self.session.exit() {
-            terminal.message("the session is over; `,back` goes back to before its end");
-            return Ok(Evaluated::Ended(ExitCode::of_run(code)));
-        }
-        let before = self.session.head();
-        let sources = attach::sources(text, &mut self.session);
-        self.session.give(text.to_owned(), sources);
-        self.rest(before, terminal)
     }
 
     /// A text after expansion.
@@ -210,91 +224,6 @@ impl Live {
         Ok((turns, fuel))
     }
 
-    /// Drives the run until it stops, and reports a failure of the turns after a given one.
-    fn rest(&mut self, before: Sequence, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
-        let rest = self.session.run_on(&mut *self.store)?;
-        let mut evaluated = Evaluated::Done;
-        let mut next = before.next();
-        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
-            let record = session::record_at(&*self.store, &self.place, at)?;
-            if let Body::Turn(turn) = turn::body(&record)?
-                && let Outcome::Failed { failure } = turn.outcome
-            {
-                let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
-                let is_torn = !is_whole && self.can_take_back(before)?;
-                let mut ways = vec![format!(
-                    "`,show {at}` shows the turn that failed; it left no other trace"
-                )];
-                if is_torn {
-                    ways.clear();
-                } else if !is_whole {
-                    ways.push("what was done before that turn stands; `,back` takes it back".to_owned());
-                }
-                ways.splice(0..0, self.meant(&failure));
-                self.session.tell_failure(&failure, &ways, terminal);
-                evaluated = if is_torn {
-                    Evaluated::PartlyDone(before)
-                } else {
-                    Evaluated::Failed
-                };
-            }
-            next = at.next();
-        }
-        match rest {
-            DriveOutcome::Ended { code } if self.session.exit().is_some() => {
-                return Ok(Evaluated::Ended(ExitCode::of_run(code)));
-            }
-            DriveOutcome::Ended { .. } => {}
-            DriveOutcome::Asking { .. } => terminal.message("a question is open; `,waits` shows it"),
-            DriveOutcome::Stuck { fibers } => terminal.message(&format!("waiting: {fibers}; `,waits` lists them")),
-            DriveOutcome::Interrupted => {
-                self.session.abandon();
-                self.session.run_on(&mut *self.store)?;
-                terminal.message("interrupted");
-                evaluated = if self.can_take_back(before)? {
-                    Evaluated::PartlyDone(before)
-                } else {
-                    terminal.message("what was done before stands; `,back` takes it back");
-                    Evaluated::Failed
-                };
-            }
-        }
-        Ok(evaluated)
-    }
-
-    /// Asks whether a name like the one that has no value was meant.
-    fn meant(&self, failure: &failure::Failure) -> Option<String> {
-        let missing = failure
-            .irritants
-            .first()
-            .filter(|_| failure.kind == failure::Failure::UNDEFINED_VARIABLE)?;
-        let names: Vec<Name> = self
-            .session
-            .names()
-            .into_iter()
-            .map(|(name, _)| Name::from(name.as_str()))
-            .collect();
-        let missing = missing.as_symbol()?;
-        did_you_mean(&similar_names(
-            &missing,
-            names.iter().filter(|name| name.as_str() != missing),
-        ))
-    }
-
-    /// Whether nothing was asked of the world after a turn, and the journal can go back to it.
-    fn can_take_back(&self, before: Sequence) -> Result<bool, CommandError> {
-        let mut next = before.next();
-        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
-            if let Body::Turn(turn) = turn::body(&session::record_at(&*self.store, &self.place, at)?)?
-                && turn.actions.iter().any(|action| action.effects().next().is_some())
-            {
-                return Ok(false);
-            }
-            next = at.next();
-        }
-        Ok(self.journal.is_some())
-    }
-
     /// The turn before the one that began to evaluate the last text, or the one before it, and so
     /// on.
     ///
@@ -319,42 +248,53 @@ impl Live {
         )))
     }
 
+    /// Has another command read the journal, while the session stays open.
+    pub(crate) fn consult(&mut self, words: &[String], terminal: &mut Terminal) -> Result<(), CommandError> {
+        self.session.settle(&mut *self.store)?;
+        if let Some(path) = &self.journal {
+            dispatch_lent(words, path, terminal);
+        } else {
+            terminal.message(NO_JOURNAL);
+        }
+        Ok(())
+    }
+
     /// Closes the journal for another command and opens it again afterwards, at the head of the
     /// session's branch.
     ///
     /// # Errors
     /// If the journal fails, or there is none.
-    pub(crate) fn lend(self, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Self, CommandError> {
+    pub(crate) fn lend(
+        mut self,
+        words: &[String],
+        after: &After,
+        terminal: &mut Terminal,
+    ) -> Result<Self, CommandError> {
+        let Some(path) = self.journal.clone() else {
+            terminal.message(NO_JOURNAL);
+            return Ok(self);
+        };
+        self.session.settle(&mut *self.store)?;
         let Self {
-            journal,
             store,
             session,
             place,
+            mut desk,
+            ..
         } = self;
-        let Some(path) = journal else {
-            terminal.message("this needs a journal, and this session keeps none");
-            return Ok(Self {
-                journal,
-                store,
-                session,
-                place,
-            });
-        };
         drop(store);
+        desk.seen.clear();
         let detached = Some(session.detach());
-        let shown = path.display().to_string();
-        let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
-        terminal.is_lent = true;
-        let code = command::dispatch(all.map(Into::into).collect(), terminal);
-        terminal.is_lent = false;
+        let code = dispatch_lent(words, &path, terminal);
+        let journal = Journal::at(&path);
         let here = format!("{}/{}", place.run, place.branch);
         match after {
             After::Branch(branch) if code == ExitCode::OK => {
                 let there = format!("{}/{branch}", place.run);
-                Self::open_in_place_of(detached, &Journal::at(&path), Some(&there))
+                Self::open_in_place_of(detached, &journal, Some(&there), desk)
             }
-            After::Current => Self::open_in_place_of(detached, &Journal::at(&path), None),
-            After::Here | After::Branch(_) => Self::open_in_place_of(detached, &Journal::at(&path), Some(&here)),
+            After::Current => Self::open_in_place_of(detached, &journal, None, desk),
+            After::Here | After::Branch(_) => Self::open_in_place_of(detached, &journal, Some(&here), desk),
         }
     }
 
@@ -381,7 +321,8 @@ impl Live {
             (Some(path), Some(_)) => {
                 let (path, address) = (path.clone(), format!("{}/{branch}", self.place.run));
                 drop(self.store);
-                Self::open_in_place_of(Some(self.session.detach()), &Journal::at(&path), Some(&address))
+                let detached = Some(self.session.detach());
+                Self::open_in_place_of(detached, &Journal::at(&path), Some(&address), self.desk)
             }
             (Some(_) | None, _) => {
                 terminal.message(&format!("there is no branch {branch}; `,branches` lists them"));
@@ -407,6 +348,19 @@ impl Scope for Live {
             })
             .collect()
     }
+}
+
+/// The message about a command that a session without a journal cannot execute.
+const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
+
+/// Executes a command on a session's journal.
+fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
+    let shown = journal.display().to_string();
+    let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
+    terminal.is_lent = true;
+    let code = command::dispatch(all.map(Into::into).collect(), terminal);
+    terminal.is_lent = false;
+    code
 }
 
 /// The branch on which a session continues after another command.

@@ -9,10 +9,58 @@ use duet_journal::Sequence;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recalled;
 use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
-use crate::error::CommandError;
+use crate::error::{CommandError, ExitCode, Problem};
+use crate::render;
 use crate::terminal::Terminal;
+
+/// The ways to take a failure.
+const TAKERS: &str = "`guard` in the entity handles a failure where it happens; `:on-exit` of `spawn-entity!` \
+                      and the supervisors of (duet supervision) take it from there";
+
+/// The maximum number of failures that are listed.
+const LISTED_MAX: usize = 8;
+
+/// How to look at a failed turn and how to go back to before it.
+pub(super) fn ways_back(name: &str, turn: Sequence) -> Vec<String> {
+    let mut ways = vec![format!(
+        "`duet show {name}@{turn}` shows the turn that failed; it left no other trace"
+    )];
+    ways.extend(turn.number().checked_sub(1).map(|before| {
+        format!("`duet goto {name}@{before}` goes back to before it, `duet resume {name}` goes on from there")
+    }));
+    ways
+}
+
+/// Lists the failures that no actor took, if there are any.
+fn untaken_failures(untaken: &UntakenFailures) -> Option<String> {
+    let listed = untaken.first.iter().take(LISTED_MAX);
+    let mut listed: Vec<String> = listed
+        .map(|one| {
+            let actor = one.actor.to_string();
+            format!(
+                "{} in turn {} ({})",
+                one.role.as_ref().unwrap_or(&actor),
+                one.turn,
+                one.kind
+            )
+        })
+        .collect();
+    let left_out = untaken.count.saturating_sub(listed.len() as u64);
+    if left_out > 0 {
+        listed.push(format!("{left_out} more"));
+    }
+    let listed = listed.join(", ");
+    match untaken.count {
+        0 => None,
+        1 => Some(format!("an actor failed, and nothing took its failure: {listed}")),
+        count => Some(format!(
+            "{count} actors failed, and nothing took their failures: {listed}"
+        )),
+    }
+}
 
 /// A run that rests, in words.
 pub(super) struct StopReport<'a> {
@@ -25,20 +73,17 @@ impl StopReport<'_> {
         self.place.journal.is_some()
     }
 
-    /// How to look at the failed turn and how to go back to before it.
-    pub(super) fn ways_back(&self) -> Vec<String> {
-        let name = &self.place.name;
-        let before = self.head.number().checked_sub(1).filter(|_| self.is_kept());
-        let ways = before.map(|before| {
-            [
-                format!(
-                    "`duet show {name}@{}` shows the turn that failed; it left no other trace",
-                    self.head
-                ),
-                format!("`duet goto {name}@{before}` goes back to before it, `duet resume {name}` goes on from there"),
-            ]
-        });
-        ways.into_iter().flatten().collect()
+    /// Reports the failures of actors that no other actor took; each was shown when it happened.
+    pub(super) fn tell_untaken(&self, untaken: &UntakenFailures, terminal: &mut Terminal) {
+        if let Some(what) = untaken_failures(untaken) {
+            let problem = Problem {
+                what,
+                because: Vec::new(),
+                advice: vec![TAKERS.to_owned()],
+                code: ExitCode::FAILED,
+            };
+            terminal.message(&render::problem(&problem, terminal.is_styled));
+        }
     }
 
     /// Reports the calls that were not repeated, and how to repeat them.
@@ -97,16 +142,20 @@ impl StopReport<'_> {
         }
     }
 
-    pub(super) fn stuck(&self, fibers: usize) -> CommandError {
+    pub(super) fn stuck(&self, fibers: usize, untaken: &UntakenFailures) -> CommandError {
         let name = &self.place.name;
         let what = if fibers == 1 {
             "1 fiber waits".to_owned()
         } else {
             format!("{fibers} fibers wait")
         };
-        let failure = CommandError::problem(format!(
+        let mut failure = CommandError::problem(format!(
             "{name} cannot continue: {what} for events that can no longer happen"
         ));
+        if let (CommandError::Problem(problem), Some(untaken)) = (&mut failure, untaken_failures(untaken)) {
+            problem.because.push(untaken);
+            problem.advice.push(TAKERS.to_owned());
+        }
         if self.is_kept() {
             failure.advise(format!("`duet waits {name}` lists them"))
         } else {

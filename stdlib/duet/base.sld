@@ -4,7 +4,12 @@
     (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme complex))
     (all-from (scheme cxr)) (all-from (scheme file))
     (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read)) (all-from (scheme write))
-    (all-from (duet internal lists)) (all-from (duet syntax))
+    (all-from (duet syntax))
+    ;; Lists. Not `every`, which is a timer in (duet dataspace); that of lists is in (srfi 1).
+    sort list-sort vector-sort
+    fold fold-left fold-right reduce filter remove partition delete delete-duplicates
+    find find-tail any count list-index filter-map append-map
+    iota last last-pair list-head take drop concatenate flatten append-reverse
     ;; Conditions.
     condition? condition-kind condition-message condition-irritants assert
     ;; Delimited continuations.

@@ -113,61 +113,43 @@
   (syntax-rules ()
     ((_ (name . formals) yield body ...) (define name (generator-lambda yield formals body ...)))))
 
-;;; A task is a record of its state, its value or the object it raised, and the coroutines that wait
-;;; for it.
+;;; A task is a record of its state, its value or the object it raised, the fibers that sleep until
+;;; it has ended, and the task that it awaits. It runs in a fiber of its own, so a task that waits for
+;;; a tool or for time does not stop the others.
 (define-record-type task
-  (%task state content waiting)
+  (%task state content sleepers awaited)
   %task?
   (state %state %set-state!)
   (content %content %set-content!)
-  (waiting %waiting %set-waiting!))
+  (sleepers %sleepers %set-sleepers!)
+  (awaited %awaited %set-awaited!))
 
-;;; The tasks that are ready to run, oldest first, as a pair of a list and a reversed list.
-(define %ready (cons '() '()))
+;;; The task that runs, or #f.
+(define %current-task (make-parameter #f))
 
-(define (%enqueue! thunk) (set-cdr! %ready (cons thunk (cdr %ready))))
+;;; The number of times that a task has begun or gone on.
+(define %steps 0)
 
-(define (%dequeue!)
-  (if (null? (car %ready))
-      (begin
-        (set-car! %ready (reverse (cdr %ready)))
-        (set-cdr! %ready '())))
-  (if (null? (car %ready))
-      #f
-      (let ((thunk (car (car %ready))))
-        (set-car! %ready (cdr (car %ready)))
-        thunk)))
+(define (%step!) (set! %steps (+ %steps 1)))
 
 (define (%finish! task state content)
   (%set-state! task state)
   (%set-content! task content)
-  (for-each %enqueue! (reverse (%waiting task)))
-  (%set-waiting! task '()))
-
-;;; The running task, or #f.
-(define %current-task #f)
-
-;;; Runs a task until it ends or waits for another one.
-(define (%step task coroutine)
-  (let ((outer %current-task))
-    (set! %current-task task)
-    (let ((awaited
-           (guard (object (#t (%finish! task 'raised object) #f))
-             (let ((value (resume coroutine)))
-               (if (coroutine-done? coroutine)
-                   (begin (%finish! task 'done value) #f)
-                   value)))))
-      (set! %current-task outer)
-      (if awaited
-          (%set-waiting! awaited (cons (lambda () (%step task coroutine)) (%waiting awaited)))))))
+  (for-each %wake (reverse (%sleepers task)))
+  (%set-sleepers! task '()))
 
 (define (%start thunk)
-  (let ((task (%task 'running #f '())) (coroutine (make-coroutine (lambda (value) (thunk)))))
-    (%enqueue! (lambda () (%step task coroutine)))
+  (let ((task (%task 'running #f '() #f)))
+    (spawn
+      (lambda ()
+        (%step!)
+        (guard (object (#t (%finish! task 'raised object)))
+          (%finish! task 'done (parameterize ((%current-task task)) (thunk))))))
     task))
 
-;;;> Makes a task that evaluates the body when tasks run, in turn with others; `await` returns its
-;;;> value.
+;;;> Makes a task that evaluates the body in a fiber of its own, after the current fiber has parked;
+;;;> `await` returns its value. Tasks overlap: while one waits for a tool, a person or time, the
+;;;> others run.
 (define-syntax async
   (syntax-rules () ((_ body ...) (%start (lambda () body ...)))))
 
@@ -175,22 +157,35 @@
 (define (%outcome task)
   (if (eq? (%state task) 'done) (%content task) (raise (%content task))))
 
-;;;> Returns the value of a task. Inside a task, other tasks run meanwhile; outside, tasks run until
-;;;> this one ends. An object that the task raised is raised here. Fails if the task waits for an
-;;;> event that never comes.
-(define (await task)
-  (cond ((not (%task? task)) task)
-        ((not (eq? (%state task) 'running)) (%outcome task))
-        (%current-task (suspend task) (%outcome task))
-        (else
-         (let loop ()
-           (let ((next (%dequeue!)))
-             (cond ((not next) (error "await: the task waits for itself"))
-                   (else (next) (if (eq? (%state task) 'running) (loop))))))
-         (%outcome task))))
+;;; Says whether a task awaits another one, directly or not.
+(define (%awaits? task other)
+  (and task (or (eq? task other) (%awaits? (%awaited task) other))))
 
-;;;> Runs tasks until none is ready.
+;;; Suspends the fiber until a task has ended.
+(define (%sleep-until-end task)
+  (%set-sleepers! task (cons (%current-fiber) (%sleepers task)))
+  (%sleep)
+  (%step!)
+  (if (eq? (%state task) 'running) (%sleep-until-end task)))
+
+;;;> Suspends the fiber until a wait descriptor, such as `(signal 'ready)`, is satisfied; returns the
+;;;> value that satisfied it. A descriptor may also be written as data, such as `'(signal ready)`,
+;;;> unless it has a procedure or a pattern. A pattern, signal, record or predicate needs the right
+;;;> `dataspace/observe` for all that it matches. Of a task that `async` made, returns the value when
+;;;> it has ended; an object that the task raised is raised here. Fails if the task waits for itself.
+(define (await awaited)
+  (cond ((%task? awaited)
+         (if (eq? (%state awaited) 'running)
+             (let ((self (%current-task)))
+               (if (and self (%awaits? awaited self)) (error "await: the task waits for itself"))
+               (if self (%set-awaited! self awaited))
+               (%sleep-until-end awaited)
+               (if self (%set-awaited! self #f))))
+         (%outcome awaited))
+        (else (%await awaited #f))))
+
+;;;> Lets tasks run until all have ended or wait for something.
 (define (run-tasks)
-  (let ((next (%dequeue!)))
-    (if next
-        (begin (next) (run-tasks)))))
+  (let ((before %steps))
+    (yield)
+    (if (not (= before %steps)) (run-tasks))))

@@ -9,5 +9,6 @@
     async await run-tasks)
   (on-demand)
   (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda)
-    (duet internal control))
+    (duet internal control)
+    (only (duet kernel) spawn yield %await %current-fiber %sleep %wake))
   (include "control.scm"))

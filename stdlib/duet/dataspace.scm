@@ -1,10 +1,19 @@
-;;;> Asserts a record of a label and payload; returns its handle.
-(define (signal! label . payload)
-  (assert! (apply record label payload)))
+;;; The record of a signal: with a scope, one that a wait for the scope matches.
+(define (%signal-record caller label payload)
+  (cond ((not (and (pair? payload) (eq? (car payload) ':scope))) (apply record label payload))
+        ((pair? (cdr payload)) (apply record 'signal label (cdr payload)))
+        (else (%wrong-type caller "a scope after :scope" payload))))
 
-;;;> Sends a record of a label and payload as a message to all its observers.
+;;;> Asserts a record of a label and payload: `(signal! label [:scope value] payload …)`. With a
+;;;> scope the record is `<signal label scope payload …>`, which `(signal label :scope value)`
+;;;> awaits. Returns its handle.
+(define (signal! label . payload)
+  (assert! (%signal-record 'signal! label payload)))
+
+;;;> Sends the record of a signal as a message to all its observers: `(pulse! label [:scope value]
+;;;> payload …)`.
 (define (pulse! label . payload)
-  (message! (apply record label payload)))
+  (message! (%signal-record 'pulse! label payload)))
 
 ;;; A wait descriptor is a record; that of `(record label :field n :equals value)` is the record
 ;;; value itself.
@@ -19,17 +28,16 @@
 (define (user-input . options) (apply record 'user-input options))
 
 ;;;> Describes a wait until a procedure of one value returns true: `(predicate procedure [:pattern
-;;;> pattern])`.
+;;;> pattern])`. The procedure is called for each value that the pattern matches; without a pattern,
+;;;> for every value but those that the runtime asserts about watches, questions and proposals.
 (define (predicate procedure . options) (apply record 'predicate procedure options))
 
 ;;;> Describes a wait for a duration: `(elapsed milliseconds)`. The timer starts when the wait
 ;;;> begins.
 (define (elapsed milliseconds) (record 'elapsed milliseconds))
 
-;;;> Suspends the fiber until the descriptor is satisfied; returns the value that satisfied it.
-(define (await descriptor) (%await descriptor #f))
-
-;;;> Like `await`, but ignores values from before the call.
+;;;> Suspends the fiber until the descriptor is satisfied; returns the value that satisfied it. Unlike
+;;;> `await`, it ignores values from before the call.
 (define (await-next descriptor) (%await descriptor #t))
 
 ;;; Waits for the first of several descriptors and calls its receiver with the value that satisfied
@@ -88,29 +96,80 @@
 ;;;> Stops a timer that `after` or `every` returned; does nothing if it has expired.
 (define (cancel! timer) (stop-facet! timer))
 
-;;; Returns the value after a keyword in a list of keywords and values.
-(define (%option options keyword default)
-  (cond ((null? options) default)
-        ((null? (cdr options)) (%wrong-type 'attach-entity! "a keyword and a value" options))
-        ((eq? (car options) keyword) (cadr options))
-        (else (%option (cddr options) keyword default))))
-
 ;;;> Lets an entity play `role` inside this actor, in a facet of its own: `(attach-entity! role
 ;;;> [:config value] [:facet parent])`. Its procedure is called in this turn, after the current
-;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, and with `already-attached`
-;;;> while another entity inside this actor plays the role.
+;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, with `capability-denied`
+;;;> without `spawn`, and with `already-attached` while another entity inside this actor plays the
+;;;> role.
 (define (attach-entity! role . options)
-  (let* ((parent (%option options ':facet #f))
-         (config (%option options ':config #f))
+  (%check-options 'attach-entity! options '(:config :facet))
+  (let* ((parent (%option options :facet #f))
+         (config (%option options :config #f))
          (attached (if parent (%attach-entity role parent) (%attach-entity role))))
     (spawn (lambda () ((cdr attached) config)) (car attached))
     (car attached)))
 
 ;;;> Calls a tool and waits for its result; raises a failure as a condition.
 (define (call-tool role capability payload)
-  (let ((tag (generate-request-id! role capability)))
-    (invoke-tool! role capability payload :tag tag)
-    (await (tool-result :tag tag))))
+  (await (tool-result :tag (invoke-tool! role capability payload))))
+
+;;;> Calls `handler` with an event for each match of `pattern`: `(added captures handle)`,
+;;;> `(removed captures handle)` or `(message captures)`. Matches that are there already come first,
+;;;> in a later turn. The pattern is a value of `(pattern template)`, or a quoted template, such as
+;;;> `'(job $n _)`. Returns a token for `unwatch`.
+(define (watch pattern handler)
+  (%watch (if (or (pair? pattern) (symbol? pattern) (vector? pattern)) (%pattern-of pattern) pattern) handler))
+
+;;; Returns the pattern of a quoted template, as `pattern` makes it.
+(define (%pattern-of template)
+  (cond ((eq? template '_) (record '_))
+        ((%capture? template) (record 'bind (record '_)))
+        ((vector? template) (%compound '() template))
+        ((not (pair? template)) (record 'lit template))
+        ((not (list? template)) (%bad-template template))
+        ((null? (cdr template))
+         (if (symbol? (car template)) (%compound '() template) (%bad-template template)))
+        ((and (null? (cddr template)) (eq? (car template) 'quote)) (record 'lit (cadr template)))
+        ((and (null? (cddr template)) (%capture? (car template))) (record 'bind (%pattern-of (cadr template))))
+        ((and (null? (cddr template)) (eq? (car template) :exact))
+         (let ((inner (cadr template)))
+           (cond ((vector? inner) (%compound (list (vector-length inner)) inner))
+                 ((and (pair? inner) (list? inner) (not (%capture? (car inner))))
+                  (%compound (list (length (cdr inner))) inner))
+                 (else (%bad-template template)))))
+        (else (%compound '() template))))
+
+;;; Returns the pattern of a compound; `size` is empty, or the number of its entries if there may be
+;;; no further ones.
+(define (%compound size template)
+  (define (group kind keys templates)
+    (let ((entries (dictionary)))
+      (for-each (lambda (key template) (dictionary-set! entries key (%pattern-of template))) keys templates)
+      (record 'group kind entries)))
+  (define (indices list)
+    (let count ((list list) (index 0))
+      (if (null? list) '() (cons index (count (cdr list) (+ index 1))))))
+  (cond ((vector? template)
+         (let ((elements (vector->list template))) (group (apply record 'arr size) (indices elements) elements)))
+        ((eq? (car template) :dict)
+         (for-each
+           (lambda (entry) (if (not (and (list? entry) (= (length entry) 2))) (%bad-template template)))
+           (cdr template))
+         (group (apply record 'dict size) (map car (cdr template)) (map cadr (cdr template))))
+        ((and (symbol? (car template)) (not (memq (car template) '(unquote quote))) (not (%capture? (car template))))
+         (group (apply record 'rec (car template) size) (indices (cdr template)) (cdr template)))
+        (else (%bad-template template))))
+
+(define (%capture? object)
+  (and (symbol? object)
+       (let ((name (symbol->string object)))
+         (and (> (string-length name) 1) (char=? (string-ref name 0) #\$)))))
+
+(define (%bad-template template)
+  (raise
+    (%make-condition 'bad-pattern
+      "watch: a quoted template has no such part; `(pattern template)` also takes `,expression`"
+      (list template))))
 
 ;;; Makes a handler of events `(kind captures [handle])` that calls `procedure` with the captures of
 ;;; one kind.
@@ -123,24 +182,24 @@
 ;;;> appears.
 (define-syntax on-assert
   (syntax-rules ()
-    ((_ template body ...) (watch (pattern template) (%on 'added (capture-lambda template body ...))))))
+    ((_ template body ...) (%watch (pattern template) (%on 'added (capture-lambda template body ...))))))
 
 ;;;> Evaluates the body, with the template's captures bound, for each matching assertion that
 ;;;> disappears.
 (define-syntax on-retract
   (syntax-rules ()
-    ((_ template body ...) (watch (pattern template) (%on 'removed (capture-lambda template body ...))))))
+    ((_ template body ...) (%watch (pattern template) (%on 'removed (capture-lambda template body ...))))))
 
 ;;;> Evaluates the body, with the template's captures bound, for each matching message.
 (define-syntax on-message
   (syntax-rules ()
-    ((_ template body ...) (watch (pattern template) (%on 'message (capture-lambda template body ...))))))
+    ((_ template body ...) (%watch (pattern template) (%on 'message (capture-lambda template body ...))))))
 
 ;;; Watches for matches; calls `procedure` with the captures of each match that appears, in a facet
 ;;; that stops when the match disappears.
 (define (%during pattern procedure)
   (let ((facets (dictionary)))
-    (watch pattern
+    (%watch pattern
       (lambda (event)
         (let ((captures (car (record-fields event))))
           (case (record-label event)

@@ -8,7 +8,10 @@
     sleep after every cancel!
     spawn yield spawn-facet! stop-facet! on-stop on-exit current-facet current-actor
     register-entity! spawn-entity! attach-entity! detach-entity!
-    invoke-tool! generate-request-id! call-tool log! progress!)
+    invoke-tool! generate-request-id! call-tool log! progress! current-time random)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) %wrong-type))
+  (import
+    (rename (duet kernel) (watch %watch))
+    (only (duet control) await) (only (duet internal control) raise %wrong-type)
+    (only (duet internal options) %check-options %option) (only (duet internal sequences) map for-each))
   (include "dataspace.scm"))

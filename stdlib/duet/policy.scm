@@ -72,12 +72,6 @@
     (yield)
     handle))
 
-(define (%option options name default)
-  (cond
-    ((null? options) default)
-    ((eq? (car options) name) (cadr options))
-    (else (%option (cddr options) name default))))
-
 (define %constraint-options '(:effect :tool :capability :when :on-fail :reason))
 
 ;;;> Enters a constraint, and returns its handle in the next turn, from which on it holds. `:effect`
@@ -94,18 +88,18 @@
          "define-constraint takes :effect, :tool, :capability, :when, :on-fail and :reason, each with a value"
          rest))
       (else (check (cddr rest)))))
-  (let ((tool (%option options ':tool #f))
-        (capability (%option options ':capability #f))
-        (when (%option options ':when #f))
-        (reason (%option options ':reason #f)))
+  (let ((tool (%option options :tool #f))
+        (capability (%option options :capability #f))
+        (when (%option options :when #f))
+        (reason (%option options :reason #f)))
     (%enter 'constraint name
       (append
-        (list (cons 'effect (%option options ':effect 'deny))
+        (list (cons 'effect (%option options :effect 'deny))
               (cons 'subject
                     (cond (tool (list (cons 'tool_id tool)))
                           (capability (list (cons 'capability capability)))
                           (else 'null)))
-              (cons 'on_fail (%option options ':on-fail 'block)))
+              (cons 'on_fail (%option options :on-fail 'block)))
         (if when (list (cons 'when (%predicate when))) '())
         (if reason (list (cons 'reason reason)) '())))))
 

@@ -6,6 +6,6 @@
     propose! explain pending-approvals approve! reject! session-name
     policy-refusal? refusal-code refusal-follows refusal-key refusal-explanation)
   (on-demand)
-  (import (duet kernel) (scheme base) (only (duet base) string-join keyword? keyword->symbol record)
-          (only (duet dataspace) assert! retract! yield))
+  (import (except (duet kernel) close-port close-output-port) (scheme base) (only (duet base) string-join keyword? keyword->symbol record)
+          (only (duet dataspace) assert! retract! yield) (only (duet internal options) %option))
   (include "policy.scm"))

@@ -24,22 +24,16 @@
 
 (define (%wrong message . irritants) (apply error message irritants))
 
-;;;> Describes a child of a supervisor: the entity that plays `role`, called with `config`, by
-;;;> default `#f`. `restart` says when it is spawned again: `permanent`, the default, whenever it
-;;;> ends; `transient`, if it failed; `temporary`, never.
+;;;> Describes a child of a supervisor, the entity that plays `role`: `(child role [:config value]
+;;;> [:restart when])`. The entity's procedure is called with the `:config`, by default `#f`.
+;;;> `:restart` says when it is spawned again: `permanent`, the default, whenever it ends;
+;;;> `transient`, if it failed; `temporary`, never.
 (define (child role . options)
-  (let ((config (if (pair? options) (car options) #f))
-        (restart (if (and (pair? options) (pair? (cdr options))) (cadr options) 'permanent)))
+  (%check-options 'child options '(:config :restart))
+  (let ((restart (%option options :restart 'permanent)))
     (if (not (memq restart '(permanent transient temporary)))
         (%wrong "child: a restart is permanent, transient or temporary" restart))
-    (%make-child role config restart #f #f)))
-
-(define (%setting options keyword default)
-  (cond ((null? options) default)
-        ((null? (cdr options)) (%wrong "supervise: a keyword without a value" (car options)))
-        ((eq? (car options) keyword) (cadr options))
-        ((memq (car options) '(:intensity :period)) (%setting (cddr options) keyword default))
-        (else (%wrong "supervise: options are :intensity and :period" (car options)))))
+    (%make-child role (%option options :config #f) restart #f #f)))
 
 ;;;> Spawns the children, in their order, and spawns them again when they end: `(supervise strategy
 ;;;> children [:intensity n] [:period milliseconds])`. The strategy selects the children to restart
@@ -51,9 +45,10 @@
 (define (supervise strategy children . options)
   (if (not (memq strategy '(one-for-one one-for-all rest-for-one)))
       (%wrong "supervise: a strategy is one-for-one, one-for-all or rest-for-one" strategy))
+  (%check-options 'supervise options '(:intensity :period))
   (let ((supervisor
           (%make-supervisor
-            strategy children (%setting options ':intensity 3) (%setting options ':period 5000) 0 (spawn-facet!))))
+            strategy children (%option options :intensity 3) (%option options :period 5000) 0 (spawn-facet!))))
     (%in supervisor (lambda () (for-each (lambda (child) (%start supervisor child)) children)))
     supervisor))
 
@@ -65,9 +60,9 @@
     (%set-child-facet! child facet)
     (%set-child-actor! child
       (spawn-entity! (%child-role child)
-        ':config (%child-config child)
-        ':link facet
-        ':on-exit (lambda (reason)
+        :config (%child-config child)
+        :link facet
+        :on-exit (lambda (reason)
                     (if (eq? facet (%child-facet child)) (%ended supervisor child reason)))))))
 
 (define (%stop child)
@@ -126,9 +121,8 @@
 ;;;> Ends a supervisor and its children.
 (define (stop-supervisor! supervisor) (stop-facet! (%facet supervisor)))
 
-;;;> Spawns an entity whose failure is also this actor's: `(spawn-linked-entity! role [config])`. If
-;;;> it fails, its condition is raised here; as always, it ends with the current facet.
-(define (spawn-linked-entity! role . config)
-  (spawn-entity! role
-    ':config (if (pair? config) (car config) #f)
-    ':on-exit (lambda (reason) (if reason (raise reason)))))
+;;;> Spawns an entity whose failure is also this actor's: `(spawn-linked-entity! role [option …])`,
+;;;> with the options of `spawn-entity!` except `:on-exit`. If it fails, its condition is raised here;
+;;;> as always, it ends with the current facet.
+(define (spawn-linked-entity! role . options)
+  (apply spawn-entity! role :on-exit (lambda (reason) (if reason (raise reason))) options))

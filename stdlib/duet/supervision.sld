@@ -4,5 +4,7 @@
     supervise supervisor? supervisor-children stop-supervisor! child
     spawn-linked-entity!)
   (on-demand)
-  (import (duet base) (duet dataspace) (only (duet kernel) %make-condition))
+  (import
+    (duet base) (duet dataspace) (only (duet internal options) %check-options %option)
+    (only (duet kernel) %make-condition))
   (include "supervision.scm"))

@@ -31,6 +31,7 @@ embed! {
     "duet/internal/lazy.sld",
     "duet/internal/lists.scm",
     "duet/internal/lists.sld",
+    "duet/internal/options.sld",
     "duet/internal/parameters.scm",
     "duet/internal/ports.scm",
     "duet/internal/ports.sld",

@@ -16,7 +16,7 @@
     (rename hash-table-union! hash-table-merge!)
     hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (except (srfi 128) string-hash string-ci-hash) (duet internal tables)
+  (import (scheme base) (scheme case-lambda) (srfi 128) (duet internal tables)
     (only (duet internal lists) fold)
           (only (srfi 69)
             hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk

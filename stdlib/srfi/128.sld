@@ -10,5 +10,6 @@
     =? <? >? <=? >=? comparator-if<=>)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (only (duet internal lists) every)
+          (only (duet internal tables) string-hash string-ci-hash)
           (only (duet kernel) %hash))
   (include "128/comparators.scm" "128/default.scm"))

@@ -9,7 +9,7 @@
     string-trim string-trim-right string-trim-both string-set! string-fill! string-compare
     string= string<> string< string> string<= string>= string-ci= string-ci<> string-ci< string-ci> string-ci<=
     string-ci>=
-    string-hash string-hash-ci string-compare-ci string-prefix-length string-suffix-length
+    string-hash (rename string-ci-hash string-hash-ci) string-compare-ci string-prefix-length string-suffix-length
     string-prefix-length-ci string-suffix-length-ci string-prefix? string-suffix? string-prefix-ci? string-suffix-ci?
     string-index string-index-right string-skip string-skip-right string-count string-contains string-contains-ci
     string-upcase string-downcase string-titlecase string-reverse string-append string-concatenate
@@ -23,7 +23,7 @@
   (import (except (scheme base) string-map string-for-each) (scheme case-lambda)
           (rename (scheme char) (string-upcase %upcase) (string-downcase %downcase))
           (srfi 14)
-          (only (duet internal lists) fold)
-          (rename (only (duet kernel) string-contains string-prefix? string-suffix? %hash)
+          (only (duet internal lists) fold) (only (duet internal tables) string-hash string-ci-hash)
+          (rename (only (duet kernel) string-contains string-prefix? string-suffix?)
             (string-contains %string-contains) (string-prefix? %string-prefix?) (string-suffix? %string-suffix?)))
   (include "13/basics.scm" "13/comparison.scm" "13/searching.scm" "13/mutation.scm"))

@@ -18,6 +18,6 @@
     test-on-final-simple test-on-bad-count-simple test-on-bad-end-name-simple)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme write)
-          (only (duet internal lists) every remove)
+          (only (duet internal lists) any every remove) (only (duet internal ports) %at-end!) (only (duet kernel) %exit)
           (only (duet base) condition? condition-kind condition-message condition-irritants))
   (include "64/runner.scm" "64/tests.scm"))

@@ -97,17 +97,8 @@
       (hash-table-walk other (lambda (key value) (%table-put! table key value)))
       table)
 
-    (define (%bounded number bound)
-      (if (null? bound) number (modulo number (car bound))))
-
     ;;;> Returns a hash that objects which are `equal?` share; below `bound`, if given.
     (define (hash object . bound) (%bounded (%hash object) bound))
-
-    ;;;> Returns a hash that equal strings share.
-    (define (string-hash string . bound) (%bounded (%hash string) bound))
-
-    ;;;> Returns a hash that strings which differ only in case share.
-    (define (string-ci-hash string . bound) (%bounded (%hash (string-foldcase string)) bound))
 
     ;;;> Returns a hash that an object keeps even if its parts change; pairs share one.
     (define (hash-by-identity object . bound) (%bounded (or (%identity object) 0) bound))))

@@ -18,7 +18,7 @@
 (try 'class-of-no-library (lambda () (register-entity! 'local (lambda (config) config))))
 (try 'dead-facet (lambda () (spawn (lambda () (log! "never")) gone)))
 (try 'facet-in-a-dead-one (lambda () (spawn-facet! gone)))
-(try 'link-to-a-dead-one (lambda () (spawn-entity! 'idler ':link gone)))
+(try 'link-to-a-dead-one (lambda () (spawn-entity! 'idler :link gone)))
 (try 'stop-twice (lambda () (stop-facet! gone) 'nothing))
 (try 'retract-twice (lambda () (retract! handle) (retract! handle) 'ignored))
 (try 'a-handle-travels (lambda () (message! (record 'take handle))))
@@ -34,6 +34,9 @@
 (try 'procedure-in-a-pattern (lambda () (watch (pattern (p ,car)) (lambda (event) #t))))
 (try 'descriptor (lambda () (await 7)))
 (try 'negative-time (lambda () (sleep -1)))
-(try 'option (lambda () (spawn-entity! 'idler ':confg 1)))
-(try 'grants (lambda () (spawn-entity! 'idler ':grants 'everything)))
-(try 'effect-in-predicate (lambda () (with-timeout 1 (predicate (lambda (value) (log! value))))))
+(try 'option (lambda () (spawn-entity! 'idler :confg 1)))
+(try 'grants (lambda () (spawn-entity! 'idler :grants 'everything)))
+(try 'effect-in-predicate
+     (lambda ()
+       (with-timeout 1
+         (predicate (lambda (value) (log! value)) :pattern (pattern (Observe _ _))))))

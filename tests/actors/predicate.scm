@@ -1,11 +1,11 @@
 ;;; predicate
 (define (large? value) (> (car (record-fields value)) 10))
-(spawn (lambda () (log! (await (predicate large? ':pattern (pattern (size _)))))))
+(spawn (lambda () (log! (await (predicate large? :pattern (pattern (size _)))))))
 (spawn (lambda () (log! (list 'any (await (predicate (lambda (value) (string? value))))))))
 (yield)
 (assert! (record 'size 3))
 (assert! (record 'size 30))
 (assert! "text")
-(spawn (lambda () (log! (await (predicate (lambda (value) (car 7)) ':pattern (pattern (size 4)))))))
+(spawn (lambda () (log! (await (predicate (lambda (value) (car 7)) :pattern (pattern (size 4)))))))
 (yield)
 (assert! (record 'size 4))

@@ -1,6 +1,6 @@
 ;;; signal! pulse! signal
 (spawn (lambda () (log! (list 'state (await (signal 'ready))))))
-(spawn (lambda () (log! (list 'scoped (await (signal 'ready ':scope "kitchen"))))))
+(spawn (lambda () (log! (list 'scoped (await (signal 'ready :scope "kitchen"))))))
 (spawn (lambda () (log! (list 'pulse (await (signal 'tick))))))
 (yield)
 (pulse! 'tick 1)

@@ -134,7 +134,10 @@ fn a_failed_turn_asks_nothing_of_the_world() {
         &["*"],
     );
     assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 1 }));
-    assert!(world.performed.is_empty(), "{:?}", world.performed);
+    // The report of the failure reaches the person alone.
+    let mut kinds = world.performed.iter().map(|performed| &performed.effect.kind);
+    let is_report = |kind: &EffectKind| matches!(kind, EffectKind::Failure { .. });
+    assert!(kinds.all(is_report), "{:?}", world.performed);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn without_the_plant_no_sync_is_missing() {
 #[test]
 #[should_panic(expected = "no durable turn")]
 fn an_effect_that_is_released_early_is_noticed() {
-    let scenario = Scenario::new("early.scm", "(log! \"seen\")", &[]);
+    let scenario = Scenario::new("early.scm", "(log! \"seen\")", &["console"]);
     let mut witness = Witness::new(MemoryStore::default(), &scenario.run, &scenario.main, Plant::Nothing);
     let mut world = World::new(Files::new(), None, Pace::Eager);
     world.meet(witness.ledger());

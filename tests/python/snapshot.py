@@ -284,7 +284,7 @@ def main(path, run, branch):
             if has_label(root, "actor"):
                 root = root.fields[0]
             heap = Heap(journal, root.fields[0])
-            for (fiber, parked) in actor.fields[9]:
+            for (fiber, parked) in actor.fields[11]:
                 print(json.dumps({"actor": number, "fiber": fiber, "frames": heap.frames(parked.fields[2])}))
     except (Damaged, Refused, UnicodeDecodeError) as error:
         sys.exit("%s: %s" % (path, error))

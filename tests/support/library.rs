@@ -69,7 +69,7 @@ impl Libraries {
         public
     }
 
-    fn find(&self, name: &str) -> Option<&Library> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Library> {
         self.all.iter().find(|library| library.name == name)
     }
 

@@ -115,13 +115,14 @@ impl World {
             | EffectKind::Withdraw
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
+            | EffectKind::Failure { .. }
             | EffectKind::Progress { .. } => None,
         };
         self.performed.iter().filter_map(call).collect()
     }
 
     fn act(&mut self, effect: Effect) {
-        let turn = self.ledger.turn_that_asked(&effect);
+        let turn = self.ledger.turn_that_asked(&without_texts(&effect));
         let request = effect.request;
         match &effect.kind {
             EffectKind::Tool { name, payload } => {
@@ -156,6 +157,12 @@ impl World {
                 self.answers
                     .retain(|answer| !matches!(answer, Input::Answer { request: asked, .. } if *asked == request));
             }
+            EffectKind::Failure { failed, .. } => self.logged.push(format!(
+                "{} failed in turn {}: {}",
+                failed.name(),
+                failed.turn,
+                failed.failure
+            )),
             EffectKind::Log { text } => self.logged.push(text.clone()),
             EffectKind::Write {
                 stream: Stream::Error, ..
@@ -179,6 +186,9 @@ impl World {
             "workspace/list" => Ok(self.list()),
             "workspace/read" => self.read(payload),
             "workspace/write" => self.write(payload),
+            "clock/millisecond" => Ok(integer(self.now_ms)),
+            "chance/integer" => Ok(integer(4)),
+            "chance/real" => Ok(IOValue::new(0.5)),
             "counter/add" => {
                 self.added.push(payload.as_u64().and_then(Result::ok).unwrap_or(0));
                 Ok(integer(self.added.as_slice().iter().sum()))
@@ -249,11 +259,20 @@ fn text_field(payload: &IOValue, name: &'static str) -> String {
         .unwrap_or_default()
 }
 
+/// A report of a failure as the turn asked for it; the run adds the texts.
+fn without_texts(effect: &Effect) -> Effect {
+    let mut asked = effect.clone();
+    if let EffectKind::Failure { texts, .. } = &mut asked.kind {
+        texts.clear();
+    }
+    asked
+}
+
 impl Drivers for World {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             // An effect that never happens needs a durable turn too.
-            self.ledger.turn_that_asked(&effect);
+            self.ledger.turn_that_asked(&without_texts(&effect));
             match self.pace {
                 Pace::Eager => self.act(effect),
                 Pace::Lazy => self.begun.push_back(effect),

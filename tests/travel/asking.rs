@@ -1,4 +1,5 @@
-//! The index beside the journal, and what a turn did to memory.
+//! The index beside the journal, and questions about a run: its past, its waits, its text and its
+//! tools.
 //!
 //! INVARIANT: an index, however old or damaged, agrees with the records, or `duet fsck` reports the
 //! difference.
@@ -171,4 +172,89 @@ fn a_turn_is_shown_with_what_it_changed_in_memory() {
     assert_eq!(memory(3), ["late: - → (1 2)"]);
     let text = desk.duet("show keeper@3").output;
     assert!(text.ends_with("  memory    late: - → (1 2)\n"), "{text}");
+}
+
+#[test]
+fn the_program_stands_still_while_an_expression_is_evaluated() {
+    let program = "(on-assert (a $x) (begin (display \"handled\") (list 'from-the-handler x)))
+        (assert! (record 'a 1)) (yield) (display \"end\")";
+    let desk = Desk::new(&[("m.scm", program)]);
+    desk.check("run m.scm", 0, "handledend");
+    for turn in ["m@1", "m@2"] {
+        desk.check(&format!("eval {turn} \"(+ 1 1)\""), 0, "2\n");
+    }
+    desk.check("eval m@2 \"(begin (yield) 'later)\"", 0, "later\n");
+    let said = desk.check("eval m@2 \"(await (signal 'nobody))\"", 1, "");
+    assert!(
+        said.errors.contains("abandoned: it waits for an event"),
+        "{}",
+        said.errors
+    );
+}
+
+/// A program that asks three questions at once, one without a tag.
+const ASKING: &str = "
+(define (ask tag)
+  (spawn (lambda ()
+           (display (list tag (await (user-input ':prompt tag ':tag tag))))
+           (newline))))
+(ask \"one\")
+(ask \"two\")
+(display (await (user-input ':prompt \"third?\")))
+(newline)
+";
+
+#[test]
+fn open_questions_are_answered_in_any_order() {
+    let desk = Desk::new(&[("asking.scm", ASKING)]);
+    desk.check("run asking.scm", 4, "");
+    let waits = desk.duet("waits asking").output;
+    for expected in [
+        "question \"one\", tag one",
+        "question \"two\", tag two",
+        "question \"third?\"\n",
+    ] {
+        assert!(waits.contains(expected), "{waits}");
+    }
+    let line = waits.lines().find(|line| line.contains("third?")).expect("it waits");
+    let number = line.split_whitespace().nth(1).expect("a number");
+    let said = desk.check("answer asking four 4", 1, "");
+    assert!(said.errors.contains("no open question `four`"), "{}", said.errors);
+    desk.check("answer asking two second", 4, "(two second)\n");
+    desk.check(&format!("answer asking {number} third"), 4, "third\n");
+    desk.check("answer asking first", 0, "(one first)\n");
+    assert_eq!(desk.duet("replay asking --check").code, 0);
+}
+
+#[test]
+fn who_goes_on_after_an_edit_is_told_that_the_text_is_the_old_one() {
+    let program = "(display (await (user-input ':prompt \"?\")))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    desk.check("run p.scm", 4, "");
+    let said = desk.check("resume p", 4, "");
+    assert!(!said.errors.contains("has changed"), "{}", said.errors);
+    fs::write(desk.path("p.scm"), format!("{program} (display \"new\")")).expect("a file");
+    let said = desk.check("resume p", 4, "");
+    assert_eq!(
+        said.errors.matches("`p.scm` has changed since p began").count(),
+        1,
+        "{}",
+        said.errors
+    );
+    assert!(said.errors.contains("`duet replay p --with FILE`"), "{}", said.errors);
+    let said = desk.check("answer p old", 0, "old");
+    assert_eq!(said.errors.matches("`p.scm` has changed").count(), 1, "{}", said.errors);
+}
+
+#[test]
+fn tools_are_described_like_procedures() {
+    let desk = Desk::new(&[]);
+    let said = desk.duet("describe process/run");
+    for expected in ["process/run  (irreversible)", "needs the grant process/run", "returns "] {
+        assert!(said.output.contains(expected), "{}", said.output);
+    }
+    assert_eq!(said.output, desk.duet("tools process/run").output);
+    assert_eq!(desk.duet("tools no/such").code, 1);
+    let said = desk.check("describe no/such", 1, "");
+    assert!(said.errors.contains("no description"), "{}", said.errors);
 }

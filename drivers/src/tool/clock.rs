@@ -1,4 +1,4 @@
-//! `clock/second` and `clock/jiffy`: the time.
+//! `clock/second`, `clock/millisecond` and `clock/jiffy`: the time.
 //!
 //! INVARIANT: each call reads the time once; the journal keeps the answer, so a replay gets the
 //! same.
@@ -12,6 +12,7 @@ use preserves::IOValue;
 
 use super::interface::{Call, Context, Tool};
 use crate::tool::description::{Description, EffectClass, Retry};
+use crate::tool::returns::Returns;
 
 static SECOND: Description = Description {
     name: Cow::Borrowed("clock/second"),
@@ -23,6 +24,7 @@ static SECOND: Description = Description {
     timeout_ms: None,
     needs: &[],
     retry: Retry::NEVER,
+    returns: Returns::Double,
     takes_secrets: false,
 };
 
@@ -31,6 +33,21 @@ static JIFFY: Description = Description {
     summary: Cow::Borrowed("says how many microseconds have passed since the beginning of 1970"),
     payload: Cow::Borrowed(&[]),
     result: Cow::Borrowed("an integer"),
+    effect: EffectClass::Pure,
+    idempotent: true,
+    timeout_ms: None,
+    needs: &[],
+    retry: Retry::NEVER,
+    returns: Returns::Integer,
+    takes_secrets: false,
+};
+
+static MILLISECOND: Description = Description {
+    name: Cow::Borrowed("clock/millisecond"),
+    summary: Cow::Borrowed("says how many milliseconds have passed since the beginning of 1970"),
+    payload: Cow::Borrowed(&[]),
+    result: Cow::Borrowed("an integer"),
+    returns: Returns::Integer,
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: None,
@@ -50,7 +67,7 @@ fn since_1970() -> std::time::Duration {
     now.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// One of the two tools.
+/// One of the three tools.
 pub struct Clock {
     description: &'static Description,
     /// Converts the time since 1970 to the tool's result.
@@ -71,6 +88,16 @@ impl Clock {
         Self {
             description: &JIFFY,
             convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+impl Clock {
+    /// Makes `clock/millisecond`.
+    pub fn millisecond() -> Self {
+        Self {
+            description: &MILLISECOND,
+            convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)),
         }
     }
 }

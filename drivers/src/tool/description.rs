@@ -10,6 +10,8 @@ use std::fmt;
 
 use duet_runtime::policy::card::ToolCard;
 
+use super::returns::Returns;
+
 /// A tool's description: listings show it, policy judges by it, and repeating or undoing a call
 /// depends on it.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Description {
     pub payload: Cow<'static, [Field]>,
     /// The shape of its result, in words.
     pub result: Cow<'static, str>,
+    /// The same shape, to check a result that a person gives in place of the tool.
+    pub returns: Returns,
     /// The capabilities that a call needs besides the right to call it: `fs.read`, `fs.write`,
     /// `net`, `process`.
     pub needs: &'static [&'static str],

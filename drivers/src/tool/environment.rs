@@ -15,6 +15,7 @@ use preserves::IOValue;
 
 use super::interface::{Call, Context, Tool};
 use crate::tool::description::{Description, EffectClass, Retry};
+use crate::tool::returns::Returns;
 
 const NAME: &str = "environment/*";
 const PREFIX: &str = "environment/";
@@ -33,6 +34,10 @@ static DESCRIPTION: Description = Description {
     timeout_ms: None,
     needs: &[],
     retry: Retry::NEVER,
+    returns: Returns::Optional(&Returns::Either(
+        &Returns::Text,
+        &Returns::List(&Returns::List(&Returns::Text)),
+    )),
     takes_secrets: false,
 };
 

@@ -18,6 +18,7 @@ use super::arguments::{Arguments, bytes, positive, string};
 use super::description::{Description, EffectClass, Field, Retry, Shape};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
+use crate::tool::returns::Returns;
 
 mod exchange;
 
@@ -43,6 +44,12 @@ const LIMIT: Field = Field::optional(
 const RESULT: &str = "{status: integer; headers: a dictionary from strings in lower case to strings; \
                       body: a string if UTF-8, else a bytevector; truncated: whether there was more}; \
                       a status of 400 or more is no failure";
+const RETURNED: &[(&str, Returns)] = &[
+    ("status", Returns::Integer),
+    ("headers", Returns::Texts),
+    ("body", Returns::Bytes),
+    ("truncated", Returns::Flag),
+];
 const RETRY: Retry = Retry {
     attempts_max: 3,
     delay_ms: 250,
@@ -58,6 +65,7 @@ static GET: Description = Description {
     idempotent: true,
     timeout_ms: None,
     retry: RETRY,
+    returns: Returns::Fields(RETURNED),
     takes_secrets: true,
 };
 
@@ -81,6 +89,7 @@ static REQUEST: Description = Description {
     idempotent: false,
     timeout_ms: None,
     retry: RETRY,
+    returns: Returns::Fields(RETURNED),
     takes_secrets: true,
 };
 

@@ -28,6 +28,7 @@ use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
 use super::workspace::Workspace;
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::returns::Returns;
 
 /// The variables of Duet's own environment that a started program gets.
 pub const ENVIRONMENT_ALLOWED: [&str; 12] = [
@@ -87,6 +88,13 @@ static DESCRIPTION: Description = Description {
     timeout_ms: None,
     needs: &["process"],
     retry: Retry::NEVER,
+    returns: Returns::Fields(&[
+        ("exit", Returns::Optional(&Returns::Integer)),
+        ("signal", Returns::Optional(&Returns::Integer)),
+        ("stdout", Returns::Bytes),
+        ("stderr", Returns::Bytes),
+        ("truncated", Returns::Flag),
+    ]),
     takes_secrets: true,
 };
 

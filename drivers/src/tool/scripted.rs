@@ -14,6 +14,7 @@ use preserves::IOValue;
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
 use crate::tool::description::{Description, EffectClass, Retry};
+use crate::tool::returns::Returns;
 
 /// A tool with prepared replies. Clones share replies and calls.
 #[derive(Clone)]
@@ -41,6 +42,7 @@ impl Scripted {
             needs: &[],
             timeout_ms: None,
             retry: Retry::NEVER,
+            returns: Returns::Anything,
             takes_secrets: false,
         };
         Self {

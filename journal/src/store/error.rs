@@ -105,6 +105,18 @@ pub enum StoreError {
         /// How one can tell.
         why: &'static str,
     },
+    /// A file of an open journal is not the one any more that its path names. Nothing that was not
+    /// durable before is durable.
+    Displaced {
+        /// The journal.
+        journal: PathBuf,
+        /// The file: the journal or its write-ahead log.
+        path: PathBuf,
+        /// What happened to it.
+        how: Displacement,
+    },
+    /// The store cannot be copied to a file.
+    NoCopy,
     /// The journal was written by another version of this program; it has been left as it was.
     UnsupportedVersion {
         /// Its version.
@@ -135,6 +147,35 @@ pub enum StoreError {
         /// The cause.
         source: rusqlite::Error,
     },
+}
+
+/// What happened to a file of an open journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Displacement {
+    /// It was deleted or moved away.
+    Missing,
+    /// Another file has its place.
+    Replaced,
+    /// It became shorter.
+    Cut {
+        /// Its length before, in bytes.
+        from: u64,
+        /// Its length now, in bytes.
+        to: u64,
+    },
+    /// Somebody else wrote into it.
+    Overwritten,
+}
+
+impl fmt::Display for Displacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(f, "was deleted or moved away"),
+            Self::Replaced => write!(f, "was replaced by another file"),
+            Self::Cut { from, to } => write!(f, "was cut from {from} to {to} bytes"),
+            Self::Overwritten => write!(f, "was overwritten by another program"),
+        }
+    }
 }
 
 /// Names what a checksum belongs to.
@@ -229,6 +270,10 @@ impl fmt::Display for StoreError {
             Self::BadRecord { hash, .. } => write!(f, "record {hash} cannot be read"),
             Self::Inconsistent { what } => write!(f, "the journal contradicts itself: {what}"),
             Self::NotAJournal { path, why } => write!(f, "{} is not a journal: {why}", path.display()),
+            Self::Displaced { path, how, .. } => {
+                write!(f, "{} {how} while this process had it open", path.display())
+            }
+            Self::NoCopy => write!(f, "this store cannot be copied to a file"),
             Self::UnsupportedVersion { found, supported } => {
                 write!(
                     f,

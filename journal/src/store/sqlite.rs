@@ -14,12 +14,14 @@
 
 mod chain;
 mod file;
+mod presence;
 mod recent;
 mod row;
 mod schema;
 mod seal;
 mod writing;
 
+pub use self::file::missing_bytes;
 pub(crate) use self::row::failed;
 pub(crate) use self::seal::seal;
 
@@ -29,6 +31,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
+use self::presence::Presence;
 use self::recent::Recent;
 use self::row::{Branch, Run, Workspace, optional};
 use self::writing::Writing;
@@ -51,6 +54,8 @@ struct Writer {
     recent: Recent,
     /// `None` if the connection is to the file.
     memory: Option<InMemory>,
+    /// The journal's files, once there are any.
+    presence: Option<Presence>,
     /// Dropping it lets the next writer in.
     _lock: Lock,
 }
@@ -79,6 +84,7 @@ impl SqliteStore {
         } = file::open_to_write(path, owner)?;
         let writer = Some(Writer {
             recent: Recent::read(&connection)?,
+            presence: (!is_new).then(|| Presence::note(&path)).transpose()?,
             memory: is_new.then_some(InMemory {
                 path,
                 is_written: false,
@@ -125,8 +131,27 @@ impl SqliteStore {
             return Err(StoreError::ReadOnly);
         }
         self.reach_file()?;
+        self.check_presence()?;
         let done = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
-        done.map_err(failed("giving space back"))
+        done.map_err(failed("giving space back"))?;
+        let presence = self.writer.as_mut().and_then(|writer| writer.presence.as_mut());
+        presence.map_or(Ok(()), Presence::renew_cut)
+    }
+
+    /// Checks that the journal's files are those that the store has open.
+    fn check_presence(&mut self) -> Result<(), StoreError> {
+        let presence = self.writer.as_mut().and_then(|writer| writer.presence.as_mut());
+        let checked = presence.map_or(Ok(()), |presence| presence.check(&self.connection));
+        self.in_doubt |= checked.is_err();
+        checked
+    }
+
+    /// Checks the same after a commit, which is lost if the files are others by now.
+    fn renew_presence(&mut self) -> Result<(), StoreError> {
+        let presence = self.writer.as_mut().and_then(|writer| writer.presence.as_mut());
+        let renewed = presence.map_or(Ok(()), Presence::renew);
+        self.in_doubt |= renewed.is_err();
+        renewed
     }
 
     /// Performs `work` in one durable transaction, or leaves the journal as it was.
@@ -137,18 +162,25 @@ impl SqliteStore {
         self.reach_file()?;
         let value = self.transact(work)?;
         self.write_file()?;
+        self.renew_presence()?;
         Ok(value)
     }
 
     /// Writes a database that is only in memory to a durable file. The store needs the file only
     /// when it commits again, and many never do.
     fn write_file(&mut self) -> Result<(), StoreError> {
-        let memory = self.writer.as_mut().and_then(|writer| writer.memory.as_mut());
-        if let Some(memory) = memory.filter(|memory| !memory.is_written) {
+        if let Some(Writer {
+            memory: Some(memory),
+            presence,
+            ..
+        }) = &mut self.writer
+            && !memory.is_written
+        {
             // If this fails, the commit is in memory and not in the file.
             self.in_doubt = true;
             file::create(&memory.path, &self.connection)?;
             memory.is_written = true;
+            *presence = Some(Presence::note(&memory.path)?);
             self.in_doubt = false;
         }
         Ok(())
@@ -156,6 +188,7 @@ impl SqliteStore {
 
     /// Leaves the memory, if the journal has a file by now; before anything is written.
     fn reach_file(&mut self) -> Result<(), StoreError> {
+        self.check_presence()?;
         if let Some(Writer { recent, memory, .. }) = &mut self.writer
             && let Some(InMemory { path, is_written: true }) = memory
         {
@@ -207,6 +240,7 @@ impl SqliteStore {
         let set = |connection: &Connection, sql| connection.execute_batch(sql).map_err(failed("choosing when to sync"));
         set(&self.connection, "PRAGMA synchronous = NORMAL")?;
         let result = self.transact(work);
+        let result = result.and_then(|value| self.renew_presence().map(|()| value));
         // A store that does not wait for the disk must not go on.
         let restored = set(&self.connection, file::SYNCHRONOUS);
         self.in_doubt |= restored.is_err();
@@ -355,6 +389,10 @@ impl Store for SqliteStore {
 
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
         has_blob(&self.connection, hash)
+    }
+
+    fn save_copy(&self, path: &Path) -> Result<(), StoreError> {
+        file::create(path, &self.connection)
     }
 }
 

@@ -17,6 +17,13 @@ use super::{CompileError, Compiler, PrimitiveKind};
 /// Calls with more arguments pass them as a list.
 const ARGUMENTS_MAX: usize = 250;
 
+/// The library of the procedures that raise objects and never return.
+const RAISING_LIBRARY: &str = "(duet internal control)";
+/// These procedures.
+const RAISING: [&str; 2] = ["error", "raise"];
+/// How the names of the libraries begin that Duet brings.
+const STANDARD: [&str; 3] = ["(duet ", "(scheme ", "(srfi "];
+
 /// The source of a call's procedure.
 #[derive(Clone, Copy)]
 enum Callee {
@@ -149,7 +156,9 @@ impl Compiler<'_> {
     }
 
     fn emit_call(&mut self, emitter: &mut Emitter, callee: Callee, window: Register, count: u8, context: Context) {
-        let is_tail = context == Context::Tail;
+        // A call that never returns keeps its frame, which shows its place in the text.
+        let is_lasting = matches!(callee, Callee::Global(global) if self.never_returns(global));
+        let is_tail = context == Context::Tail && !is_lasting;
         let instruction = match (callee, is_tail) {
             (Callee::Window, false) => Instruction::daw(Opcode::Call, count, window, 0),
             (Callee::Window, true) => Instruction::daw(Opcode::TailCall, count, window, 0),
@@ -158,9 +167,23 @@ impl Compiler<'_> {
             (Callee::Own, _) => Instruction::daw(Opcode::CallSelf, count, window, emitter.distance_to_start()),
         };
         emitter.emit(instruction);
-        if let Context::Register(target) = context {
-            emitter.move_to(target, window);
+        match context {
+            Context::Register(target) => emitter.move_to(target, window),
+            Context::Tail if is_lasting => emitter.abc(Opcode::Return, window, 0, 0),
+            Context::Tail | Context::Effect => {}
         }
+    }
+
+    /// Says whether a program calls this global procedure only to raise an object. The libraries
+    /// that Duet brings make tail calls of these too, because their frames mean nothing to a
+    /// program's author.
+    fn never_returns(&self, global: u32) -> bool {
+        let called = self.unit.globals.get(global as usize).map(|global| &global.name);
+        let raises = called.is_some_and(|called| {
+            called.library.as_str() == RAISING_LIBRARY && RAISING.contains(&called.name.as_str())
+        });
+        let own = self.unit.name.as_str();
+        raises && !STANDARD.iter().any(|prefix| own.starts_with(prefix))
     }
 
     /// Generates a call with more arguments than a window holds; they are passed as a list: `(apply

@@ -65,10 +65,12 @@ pub(crate) fn write_delimited(
     out.write_char(delimiter)
 }
 
-/// Returns whether a reader would take the whole text as one word.
+/// Returns whether a reader would take the whole text as one word. Other readers take a backslash
+/// for the beginning of an escape.
 fn is_word(text: &str) -> bool {
-    let is_ordinary =
-        |character: char| !is_delimiter(character) && !character.is_control() && character != BYTE_ORDER_MARK;
+    let is_ordinary = |character: char| {
+        !is_delimiter(character) && !character.is_control() && !matches!(character, BYTE_ORDER_MARK | '\\')
+    };
     !text.is_empty() && text.chars().all(is_ordinary)
 }
 

@@ -75,6 +75,8 @@ pub(super) struct Stub {
     /// Its unit, until it is delivered.
     unit: Option<UnitBytes>,
     progress: Progress,
+    /// Whether a new definition of the library has replaced it.
+    is_superseded: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,15 @@ impl Ahead {
         &self.includes
     }
 
+    /// Returns whether its unit can be decoded.
+    pub fn is_sound(&self) -> bool {
+        self.unit.as_ref().is_none_or(|unit| {
+            let sources = unit.places.iter().map(|place| SourceId(u32::from(*place)));
+            let has_texts = unit.places.iter().all(|place| usize::from(*place) < self.texts.len());
+            has_texts && CompiledUnit::from_bytes(&unit.bytes, sources).is_some()
+        })
+    }
+
     /// Returns the BLAKE3 hashes of its text and of those it includes.
     pub fn texts(&self) -> &[[u8; 32]] {
         &self.texts
@@ -107,7 +118,10 @@ impl Expander {
     /// `files` are its text and its included texts, by path. Returns nothing for a library with
     /// procedural macros, which cannot be stored.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
-        let library = self.libraries.get(name)?;
+        // The stored form has no place for what a module needs, and a library between its passes
+        // has no unit yet.
+        let is_storable = |library: &&Library| library.needs.is_empty() && !self.waiting.contains_key(name);
+        let library = self.libraries.get(name).filter(is_storable)?;
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
@@ -128,7 +142,8 @@ impl Expander {
                 Binding::Form(_) | Binding::Primitive(_) => Export::Kernel(self.kernel_name(*binding)?),
                 Binding::Global(global) => Export::Global(self.globals[*global as usize].clone()),
                 Binding::Macro(number) => {
-                    let (home, ordinal) = ordinals.get(number)?.clone();
+                    let known = ordinals.get(number).cloned();
+                    let (home, ordinal) = known.or_else(|| self.macro_ahead(*number))?;
                     macros = if home == *name { macros.max(ordinal + 1) } else { macros };
                     Export::Macro(home, ordinal)
                 }
@@ -148,6 +163,22 @@ impl Expander {
             macros,
             is_on_demand: library.is_on_demand,
             unit,
+        })
+    }
+
+    /// Returns the library and the number there of a macro that was compiled ahead.
+    fn macro_ahead(&self, number: u32) -> Option<(Name, u32)> {
+        let mut stubs = self.stubs.iter();
+        let (home, stub) = stubs.find(|(_, stub)| stub.macros.contains(&number))?;
+        Some((home.clone(), number - stub.macros.start))
+    }
+
+    /// Returns whether the imports of a library that are loaded are those that it was compiled
+    /// with. A program may define a library of the same name.
+    pub(super) fn fits(&self, ahead: &Ahead) -> bool {
+        ahead.imports.iter().all(|import| {
+            let is_ahead = self.stubs.get(import).is_some_and(|stub| !stub.is_superseded);
+            is_ahead || import.as_str() == KERNEL_LIBRARY || !self.libraries.contains_key(import)
         })
     }
 
@@ -211,6 +242,7 @@ impl Expander {
     pub(super) fn supersede_ahead(&mut self, name: &Name) {
         if let Some(stub) = self.stubs.get_mut(name) {
             stub.unit = None;
+            stub.is_superseded = true;
         }
     }
 }
@@ -245,6 +277,7 @@ impl UnitExpander<'_> {
             position,
             unit: ahead.unit,
             progress: Progress::Unread,
+            is_superseded: false,
         };
         session.stubs.insert(name.clone(), stub);
         let mut exports = BTreeMap::new();
@@ -258,6 +291,7 @@ impl UnitExpander<'_> {
             Library {
                 exports,
                 imports: ahead.imports,
+                needs: Vec::new(),
                 is_on_demand: ahead.is_on_demand,
                 scope: None,
             },

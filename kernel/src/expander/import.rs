@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 
 use super::unit::UnitExpander;
-use super::{KERNEL_LIBRARY, LibraryName};
+use super::{KERNEL_LIBRARY, LibraryName, Requirement};
 use crate::datum::{Name, Node};
-use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind, similar_names};
+use crate::diagnostic::{Conflict, DiagnosticKind, FormError, Note, NoteKind, similar_names};
 use crate::number::Number;
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::ScopeSet;
@@ -29,12 +29,34 @@ struct ImportSet {
     names: BTreeMap<Symbol, Binding>,
 }
 
+/// An import set whose names are bound.
+#[derive(Clone, Debug)]
+pub(super) struct Importing {
+    /// Its library.
+    library: Name,
+    /// The form and the set in it; `None` for a default library.
+    source: Option<(Syntax, Syntax)>,
+}
+
+/// A name that an import set bound to another meaning than before.
+struct Replaced {
+    symbol: Symbol,
+    earlier: Binding,
+    binding: Binding,
+}
+
 impl UnitExpander<'_> {
     /// Binds the names of the import sets of `form` at the top level of this module.
     pub(crate) fn import(&mut self, form: Syntax, sets: &[Syntax]) {
         for set in sets {
             match self.import_set(form, *set) {
-                Ok(Some(set)) => self.bind_imports(set.names),
+                Ok(Some(names)) => {
+                    let importing = Importing {
+                        library: names.library,
+                        source: Some((form, *set)),
+                    };
+                    self.bind_imports(importing, names.names);
+                }
                 Ok(None) => {}
                 Err(failure) => {
                     self.report(failure);
@@ -49,7 +71,11 @@ impl UnitExpander<'_> {
     pub(super) fn import_defaults(&mut self) {
         for library in self.session.default_imports.clone() {
             let names = self.require(&library);
-            self.bind_imports(names);
+            let importing = Importing {
+                library: library.to_name(),
+                source: None,
+            };
+            self.bind_imports(importing, names);
         }
     }
 
@@ -66,11 +92,110 @@ impl UnitExpander<'_> {
         }
     }
 
-    fn bind_imports(&mut self, names: BTreeMap<Symbol, Binding>) {
+    fn bind_imports(&mut self, importing: Importing, names: BTreeMap<Symbol, Binding>) {
         let scopes = self.module.scopes;
         self.module.changes += 1;
+        let mut replaced = Vec::new();
         for (symbol, binding) in names {
-            self.session.syntax.bind(Identifier { symbol, scopes }, binding);
+            let earlier = self.session.syntax.bind(Identifier { symbol, scopes }, binding);
+            replaced.extend(earlier.filter(|earlier| *earlier != binding).map(|earlier| Replaced {
+                symbol,
+                earlier,
+                binding,
+            }));
+        }
+        if !replaced.is_empty() {
+            self.report_replaced(&importing, &replaced);
+        }
+        self.module.import_sets.push(importing);
+    }
+
+    /// Reports names that an import set gives another meaning: as errors, or as warnings at the top
+    /// level of interactions.
+    ///
+    /// Source: R7RS 5.2 (an error), 5.7 (an interaction's import replaces).
+    fn report_replaced(&mut self, importing: &Importing, replaced: &[Replaced]) {
+        let place = match importing.source {
+            Some((_, set)) => set,
+            None => self.session.syntax.make_nothing(),
+        };
+        for (earlier, names) in self.earlier_imports(importing, replaced) {
+            let conflict = Conflict {
+                names,
+                earlier: earlier.as_ref().map(|earlier| earlier.library.clone()),
+                later: importing.library.clone(),
+            };
+            if self.module.is_interactive {
+                let warning = self.failure(place, DiagnosticKind::ImportReplaces(conflict));
+                self.absorb(Vec::new(), vec![*warning]);
+                continue;
+            }
+            let mut failure = self.failure(place, DiagnosticKind::ConflictingImports(conflict));
+            failure.notes.extend(earlier.and_then(|earlier| {
+                Some(Note {
+                    span: self.session.syntax.span(earlier.source?.1),
+                    kind: NoteKind::ImportedHere(earlier.library),
+                })
+            }));
+            self.report(failure);
+        }
+    }
+
+    /// Groups replaced names by the import set that bound them before; those without one are
+    /// definitions.
+    fn earlier_imports(&mut self, importing: &Importing, replaced: &[Replaced]) -> Vec<(Option<Importing>, Vec<Name>)> {
+        let earlier_sets = self.module.import_sets.clone();
+        let mut rest: Vec<&Replaced> = replaced.iter().collect();
+        let mut groups = Vec::new();
+        for earlier in earlier_sets.into_iter().rev() {
+            let Some(names) = self.names_again(&earlier) else {
+                continue;
+            };
+            let (found, others) = rest
+                .into_iter()
+                .partition(|replaced| names.get(&replaced.symbol) == Some(&replaced.earlier));
+            rest = others;
+            let is_same_library = earlier.library == importing.library;
+            groups.push((Some(earlier), self.conflicting(found, is_same_library)));
+        }
+        // A library that an interaction defines again has other macros.
+        let is_redefined = self
+            .module
+            .import_sets
+            .iter()
+            .any(|earlier| earlier.library == importing.library);
+        groups.push((None, self.conflicting(rest, is_redefined)));
+        groups.retain(|(_, names)| !names.is_empty());
+        groups
+    }
+
+    /// Returns the names of replaced bindings, without the macros of a library that was defined
+    /// again.
+    fn conflicting(&self, replaced: Vec<&Replaced>, is_same_library: bool) -> Vec<Name> {
+        let is_redefinition = |replaced: &&&Replaced| {
+            is_same_library
+                && matches!(
+                    (replaced.earlier, replaced.binding),
+                    (Binding::Macro(_), Binding::Macro(_))
+                )
+        };
+        let mut names: Vec<_> = replaced
+            .iter()
+            .filter(|replaced| !is_redefinition(replaced))
+            .map(|replaced| self.session.syntax.symbols.name(replaced.symbol).clone())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the names that an import set provided.
+    fn names_again(&mut self, importing: &Importing) -> Option<BTreeMap<Symbol, Binding>> {
+        match importing.source {
+            Some((form, set)) => self.import_set(form, set).ok().flatten().map(|set| set.names),
+            None => {
+                let library = self.session.libraries.get(&importing.library);
+                library.map(|library| library.exports.clone())
+            }
         }
     }
 
@@ -226,7 +351,46 @@ impl UnitExpander<'_> {
         if !self.module.imports.contains(&name) {
             self.module.imports.push(name.clone());
         }
-        Ok(self.session.libraries.get(&name).map(|library| library.exports.clone()))
+        let Some(library) = self.session.libraries.get(&name) else {
+            return Ok(None);
+        };
+        if library.needs.is_empty() {
+            return Ok(Some(library.exports.clone()));
+        }
+        let (needs, exports) = (library.needs.clone(), library.exports.clone());
+        let is_granted = self.are_granted(&needs, place);
+        Ok(is_granted.then_some(exports))
+    }
+
+    /// Says whether the importer has all capabilities that a library needs; reports those that it
+    /// lacks.
+    fn are_granted(&mut self, needs: &[Requirement], place: Syntax) -> bool {
+        let mut are_granted = true;
+        for need in needs {
+            self.need(need.clone());
+            if self.libraries.grants(need.capability.as_str()) {
+                continue;
+            }
+            let kind = DiagnosticKind::NotGranted {
+                module: need.module.clone(),
+                capability: need.capability.clone(),
+            };
+            let failure = self.failure(place, kind);
+            self.report(failure);
+            are_granted = false;
+        }
+        if !are_granted {
+            // The names of the library would be further errors.
+            self.abandon();
+        }
+        are_granted
+    }
+
+    /// Notes a capability that this module needs, itself or by what it imports.
+    pub(super) fn need(&mut self, requirement: Requirement) {
+        if !self.module.needs.contains(&requirement) {
+            self.module.needs.push(requirement);
+        }
     }
 
     pub(super) fn load(&mut self, library: &LibraryName, place: Syntax) -> Result<(), FormError> {
@@ -239,6 +403,7 @@ impl UnitExpander<'_> {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_CHAIN }));
         }
         if let Some(ahead) = self.libraries.ahead(library)
+            && self.session.fits(&ahead)
             && self.install(library, ahead, place)?
         {
             return Ok(());

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::body::Context;
 use super::demand::Waiting;
 use super::unit::UnitExpander;
-use super::{Library, LibraryName, SourceText};
+use super::{Library, LibraryName, Requirement, SourceText};
 use crate::core::Core;
 use crate::datum::{Name, Node};
 use crate::diagnostic::{DiagnosticKind, FormError};
@@ -249,6 +249,7 @@ impl UnitExpander<'_> {
                     Ok(exports.map(|exports| Library {
                         exports,
                         imports: module.imports,
+                        needs: module.needs,
                         is_on_demand,
                         scope: Some(module.scope),
                     }))
@@ -337,20 +338,15 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    /// Refuses a module that requires a capability which the program lacks.
+    /// Notes the capabilities that a module requires; every import of it asks for them.
     fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), FormError> {
         for capability in capabilities {
             let identifier = self.identifier_in(library, *capability)?;
-            let name = self.name_of(identifier);
-            if self.libraries.grants(name.as_str()) {
-                continue;
-            }
-            let kind = DiagnosticKind::NotGranted {
+            let requirement = Requirement {
                 module: self.module.name.clone(),
-                capability: name,
+                capability: self.name_of(identifier),
             };
-            let failure = self.failure(*capability, kind);
-            self.report(failure);
+            self.need(requirement);
         }
         Ok(())
     }

@@ -68,6 +68,8 @@ pub(crate) struct UnitExpander<'a> {
     is_abandoned: bool,
     /// The name of the definition or binding whose value the next expression is.
     name_hint: Option<Name>,
+    /// Whether the next expression is an argument of a call.
+    is_argument: bool,
 }
 
 /// A variable or primitive whose name a definition of the unit takes over.
@@ -110,6 +112,7 @@ impl<'a> UnitExpander<'a> {
             item: 0,
             is_abandoned: false,
             name_hint: None,
+            is_argument: false,
         }
     }
 
@@ -368,10 +371,13 @@ impl<'a> UnitExpander<'a> {
             DiagnosticKind::Unbound {
                 name: name.clone(),
                 similar,
+                is_argument: self.is_argument,
             },
         );
+        let is_same =
+            |known: &Diagnostic| matches!(&known.kind, DiagnosticKind::Unbound { name: known, .. } if *known == name);
         // Report each name once.
-        if !self.unbound.iter().any(|known| known.kind == failure.kind) {
+        if !self.unbound.iter().any(is_same) {
             self.unbound.push(*failure);
         }
         let library = self
@@ -391,11 +397,18 @@ impl<'a> UnitExpander<'a> {
             return Err(self.failure(syntax, DiagnosticKind::ImproperCombination));
         };
         let procedure = self.expression(parts[0]);
-        let arguments: Vec<_> = parts[1..].iter().map(|part| self.expression(*part)).collect();
+        let arguments: Vec<_> = parts[1..].iter().map(|part| self.argument(*part)).collect();
         if let Core::Primitive(name) = self.builder.get(procedure).clone() {
             self.check_count(syntax, name, arguments.len());
         }
         Ok(self.node(Core::Call { procedure, arguments }, syntax))
+    }
+
+    fn argument(&mut self, syntax: Syntax) -> CoreId {
+        self.is_argument = self.session.syntax.identifier(syntax).is_some();
+        let expanded = self.expression(syntax);
+        self.is_argument = false;
+        expanded
     }
 
     /// Warns of a primitive that is called with too few or too many arguments; the call itself

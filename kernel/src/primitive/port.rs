@@ -47,19 +47,13 @@ primitives! {
         Ok(Value::boolean(is_binary))
     };
 
-    /// Returns whether an input port is open.
-    /// Fails with `wrong-type` if the argument is not an input port.
-    "input-port-open?" "port" [1, 1] => |context, arguments| {
-        let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
-        Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
-    };
+    /// Returns whether the argument is a port that can be read from and is open.
+    /// Fails with `wrong-type` if the argument is not a port.
+    "input-port-open?" "port" [1, 1] => |context, arguments| is_open_with(context, arguments, flag::INPUT);
 
-    /// Returns whether an output port is open.
-    /// Fails with `wrong-type` if the argument is not an output port.
-    "output-port-open?" "port" [1, 1] => |context, arguments| {
-        let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
-        Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
-    };
+    /// Returns whether the argument is a port that can be written to and is open.
+    /// Fails with `wrong-type` if the argument is not a port.
+    "output-port-open?" "port" [1, 1] => |context, arguments| is_open_with(context, arguments, flag::OUTPUT);
 
     /// Closes a port. The buffered output of a console port stays until the host takes it.
     /// Fails with `wrong-type` if the argument is not a port.
@@ -244,6 +238,11 @@ fn is_port_with(context: &Context<'_>, arguments: &[Value], flags: i64) -> Resul
     Ok(Value::boolean(
         is_port && buffer::has(context.heap, arguments[0], flags),
     ))
+}
+
+fn is_open_with(context: &Context<'_>, arguments: &[Value], flags: i64) -> Result<Value, PrimitiveError> {
+    let port = port_at(context.heap, arguments, 0, 0, "a port")?;
+    Ok(Value::boolean(buffer::has(context.heap, port, flags | flag::OPEN)))
 }
 
 fn close(

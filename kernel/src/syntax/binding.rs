@@ -51,14 +51,14 @@ pub struct Bindings {
 
 impl Bindings {
     /// Binds a name in a set of scopes, in place of an earlier binding of the same name in the same
-    /// set.
+    /// set, which it returns.
     ///
     /// # Panics
     /// If the set is empty, because no binding holds everywhere.
-    pub fn bind(&mut self, sets: &ScopeSets, symbol: Symbol, scopes: ScopeSet, binding: Binding) {
+    pub fn bind(&mut self, sets: &ScopeSets, symbol: Symbol, scopes: ScopeSet, binding: Binding) -> Option<Binding> {
         let newest = sets.split(scopes).map(|(scope, _)| scope);
         assert!(newest.is_some(), "a binding has at least one scope");
-        let Some(Scope(scope)) = newest else { return };
+        let Scope(scope) = newest?;
         let index = scope as usize;
         if self.by_scope.len() <= index {
             self.by_scope.resize_with(index + 1, Vec::new);
@@ -67,15 +67,16 @@ impl Bindings {
         let start = entries.partition_point(|entry| entry.symbol < symbol);
         let same = entries[start..].iter_mut().take_while(|entry| entry.symbol == symbol);
         match same.into_iter().find(|entry| entry.scopes == scopes) {
-            Some(entry) => entry.binding = binding,
-            None => entries.insert(
-                start,
-                ScopedBinding {
+            Some(entry) => Some(std::mem::replace(&mut entry.binding, binding)),
+            None => {
+                let entry = ScopedBinding {
                     symbol,
                     scopes,
                     binding,
-                },
-            ),
+                };
+                entries.insert(start, entry);
+                None
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! `admit`: the actor performs postponed attempts once policy allows them.
 
 use super::refuse::listed;
-use super::{Act, Action, Claims};
+use super::{Act, Action, Claims, Needs, needs_of};
 use crate::codec_struct;
 use crate::model::identity::RequestId;
 use crate::state::draft::Draft;
@@ -24,6 +24,10 @@ impl Act for Admit {
 
     fn claims(&self) -> Claims {
         super::approve::claims(self.request, &self.attempts)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needs_of(&self.attempts)
     }
 
     fn carried_out(&self) -> &[Action] {

@@ -1,7 +1,7 @@
 //! `approve`: the actor performs an approved proposal. This uses up the approval.
 
 use super::refuse::listed;
-use super::{Act, Action, Claims};
+use super::{Act, Action, Claims, Needs, needs_of};
 use crate::codec_struct;
 use crate::model::identity::{RequestId, Resource};
 use crate::state::draft::Draft;
@@ -52,6 +52,10 @@ impl Act for Approve {
 
     fn claims(&self) -> Claims {
         claims(self.request, &self.attempts)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needs_of(&self.attempts)
     }
 
     fn carried_out(&self) -> &[Action] {

@@ -5,7 +5,7 @@
 use preserves::IOValue;
 
 use super::invoke_tool::enter;
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::codec::{Codec, record};
@@ -57,7 +57,10 @@ impl Act for AskUser {
             .using(Resource::Facet(self.facet))
             .making(Resource::Request(self.request))
             .making(Resource::Handle(self.handle))
-            .needing(CAPABILITY)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(CAPABILITY))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

@@ -1,8 +1,9 @@
 //! `assert`: a facet asserts a value until it retracts it or stops.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::model::identity::{FacetId, Handle, Resource};
+use crate::model::manifest::Right;
 use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
@@ -28,6 +29,10 @@ impl Act for Assert {
         Claims::default()
             .using(Resource::Facet(self.facet))
             .making(Resource::Handle(self.handle))
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::Value(Right::Assert, &self.value))
     }
 
     fn show(&self) -> String {

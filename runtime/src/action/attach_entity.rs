@@ -1,7 +1,7 @@
 //! `attach-entity`: an entity starts inside the acting actor, in a facet of its own, which the
 //! actor finds by the role.
 
-use super::{Act, Claims, SpawnFacet};
+use super::{Act, Claims, Need, Needs, SpawnFacet, needing, spawn_actor};
 use crate::codec_struct;
 use crate::model::identity::{FacetId, Resource};
 use crate::state::draft::Draft;
@@ -34,6 +34,10 @@ impl Act for AttachEntity {
         Claims::default()
             .using(Resource::Facet(self.parent))
             .making(Resource::Facet(self.facet))
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(spawn_actor::CAPABILITY))
     }
 
     fn show(&self) -> String {

@@ -1,10 +1,11 @@
 //! `attenuate`: the actor makes a capability from a right in its manifest or from another
 //! capability, narrowed by caveats.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::capability::{Authority, CHAIN_MAX, Capability, Caveat};
 use crate::codec_struct;
 use crate::model::identity::{CapabilityId, Resource};
+use crate::model::manifest::Right;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
@@ -46,9 +47,17 @@ impl Act for Attenuate {
             .making(Resource::Capability(self.capability))
             .conveying(self.capability, self.from.clone());
         match &self.from {
-            Authority::Tool { name } => claims.needing(name.clone()),
             Authority::Capability { capability } => claims.going_through(*capability, self.from.clone()),
-            Authority::Dataspace {} | Authority::Facet { .. } => claims,
+            Authority::Tool { .. } | Authority::Dataspace {} | Authority::Facet { .. } => claims,
+        }
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        match &self.from {
+            Authority::Tool { name } => needing(Need::of(name)),
+            Authority::Dataspace {} => needing(Need::Some(Right::Assert)),
+            Authority::Facet { actor, .. } => needing(Need::Reach(*actor)),
+            Authority::Capability { .. } => Needs::new(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use preserves::IOValue;
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::model::identity::{ActorId, RequestId};
 use crate::state::draft::Draft;
@@ -40,7 +40,11 @@ impl Act for Decide {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().needing(CAPABILITY)
+        Claims::default()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(CAPABILITY))
     }
 
     fn show(&self) -> String {

@@ -5,7 +5,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::failure::Failure;
+use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Handle, Resource};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
@@ -53,9 +53,15 @@ impl Act for Exit {
         {
             facet.linked.remove(&draft.actor);
         }
-        if let Some(monitor) = actor.monitored_by {
-            let (actor, code, failure) = (draft.actor, self.code, self.failure.clone());
-            draft.outbox.push(monitor, Event::Ended { actor, code, failure });
+        if let Some(monitor) = draft.state.monitor_of(draft.actor) {
+            let failed = self.failure.clone().map(|failure| ActorFailure {
+                actor: draft.actor,
+                role: actor.role.as_deref().map(str::to_owned),
+                turn: draft.turn,
+                failure,
+            });
+            let (actor, code) = (draft.actor, self.code);
+            draft.outbox.push(monitor, Event::Ended { actor, code, failed });
         }
         draft.state.forget_capabilities(draft.actor);
         draft.state.actors.remove(&draft.actor);

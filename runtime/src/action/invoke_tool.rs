@@ -3,7 +3,7 @@
 
 use preserves::IOValue;
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::capability::Authority;
 use crate::codec_struct;
 use crate::driver::EffectKind;
@@ -53,7 +53,14 @@ impl Act for InvokeTool {
             .making(Resource::Request(self.request));
         match self.via {
             Some(via) => claims.going_through(via, self.authority()),
-            None => claims.needing(self.tool.clone()),
+            None => claims,
+        }
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        match self.via {
+            Some(_) => Needs::new(),
+            None => needing(Need::of(&self.tool)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `log`: the program shows a line of text to whoever follows the run.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing, write};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::identity::RequestId;
@@ -24,6 +24,10 @@ impl Act for Log {
 
     fn claims(&self) -> Claims {
         Claims::default()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(write::CAPABILITY))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

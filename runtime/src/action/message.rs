@@ -1,8 +1,9 @@
 //! `message`: every observer whose pattern matches a value receives it once; the dataspace does not
 //! store it.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
+use crate::model::manifest::Right;
 use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
@@ -23,6 +24,10 @@ impl Act for Message {
 
     fn claims(&self) -> Claims {
         Claims::default()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::Value(Right::Message, &self.value))
     }
 
     fn show(&self) -> String {

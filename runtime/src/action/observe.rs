@@ -1,7 +1,7 @@
 //! `observe`: a facet watches for matches of a pattern. The watch is itself a fact, which others
 //! can observe.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::dataspace::pattern::PackedPattern;
 use crate::dataspace::{ObserverRef, observe_fact};
@@ -48,6 +48,10 @@ impl Act for Observe {
             .using(Resource::Facet(self.facet))
             .making(Resource::Handle(self.handle))
             .making(Resource::Observer(self.observer))
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::Observe(&self.pattern))
     }
 
     fn show(&self) -> String {

@@ -1,10 +1,13 @@
 //! `pass`: the actor asserts, or sends to a facet, through a capability whose caveats the value has
 //! passed. The record shows the value after the caveats.
 
-use super::{Act, Action, Claims};
+use std::borrow::Cow;
+
+use super::{Act, Action, Claims, Need, Needs, needing};
 use crate::capability::Authority;
 use crate::codec_struct;
-use crate::model::identity::CapabilityId;
+use crate::model::identity::{ActorId, CapabilityId};
+use crate::model::manifest::Right;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
@@ -33,6 +36,18 @@ impl Pass {
     }
 }
 
+impl Pass {
+    /// Returns the right that whoever made the capability must have, if the capability is not for a
+    /// facet of its maker.
+    pub fn right_of(&self, maker: ActorId) -> Option<Need<'_>> {
+        match &self.action[..] {
+            [Action::Assert(assert)] => Some(Need::Value(Right::Assert, &assert.value)),
+            [Action::Send(send)] if send.to != maker => Some(Need::Value(Right::Message, &send.value)),
+            _ => None,
+        }
+    }
+}
+
 impl Act for Pass {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let authority = self.authority().ok_or(Refusal::Unfit(self.via))?;
@@ -44,8 +59,15 @@ impl Act for Pass {
         let claims = self.action.first().map(Action::claims).unwrap_or_default();
         match self.authority() {
             Some(authority) => claims.going_through(self.via, authority),
-            // The gate denies this claim, because no manifest names a capability value.
-            None => claims.needing(format!("{}", self.via)),
+            None => claims,
+        }
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        match self.authority() {
+            Some(_) => Needs::new(),
+            // The gate denies this, because no manifest names a capability value.
+            None => needing(Need::Capability(Cow::Owned(self.via.to_string()))),
         }
     }
 

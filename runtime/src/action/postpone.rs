@@ -4,7 +4,7 @@
 
 use super::invoke_tool::enter;
 use super::refuse::listed;
-use super::{Act, Action, Claims, to_value};
+use super::{Act, Action, Claims, Needs, needs_of, to_value};
 use crate::codec_struct;
 use crate::model::identity::{FacetId, RequestId, Resource};
 use crate::state::draft::Draft;
@@ -44,6 +44,10 @@ impl Act for Postpone {
             .using(Resource::Facet(self.facet))
             .making(Resource::Request(self.request));
         claims.attempting(&self.attempts)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needs_of(&self.attempts)
     }
 
     fn parts(&self) -> &[Action] {

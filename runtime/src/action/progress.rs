@@ -1,6 +1,6 @@
 //! `progress`: the program shows the progress of a piece of work to whoever follows the run.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing, write};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::identity::RequestId;
@@ -28,6 +28,10 @@ impl Act for Progress {
 
     fn claims(&self) -> Claims {
         Claims::default()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(write::CAPABILITY))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

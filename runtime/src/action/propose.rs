@@ -7,7 +7,7 @@ use preserves::IOValue;
 
 use super::invoke_tool::enter;
 use super::refuse::listed;
-use super::{Act, Action, Claims, to_value};
+use super::{Act, Action, Claims, Needs, needs_of, to_value};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::codec::{Codec, record};
@@ -66,6 +66,10 @@ impl Act for Propose {
             .making(Resource::Request(self.request))
             .making(Resource::Handle(self.handle));
         claims.attempting(&self.attempts)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needs_of(&self.attempts)
     }
 
     fn parts(&self) -> &[Action] {

@@ -1,7 +1,7 @@
 //! `read`: the program asks for bytes from standard input, which arrive as a recorded input.
 
 use super::invoke_tool::enter_untagged;
-use super::{Act, Claims, write};
+use super::{Act, Claims, Need, Needs, needing, write};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::identity::{FacetId, RequestId, Resource};
@@ -30,7 +30,10 @@ impl Act for Read {
         Claims::default()
             .using(Resource::Facet(self.facet))
             .making(Resource::Request(self.request))
-            .needing(write::CAPABILITY)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(write::CAPABILITY))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

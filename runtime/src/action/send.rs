@@ -1,9 +1,10 @@
 //! `send`: the watches of a named facet receive a value once. The action ignores a recipient that
 //! has ended, and records the reason.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::model::identity::{ActorId, FacetId};
+use crate::model::manifest::Right;
 use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::event::Event;
@@ -39,6 +40,10 @@ impl Act for Send {
 
     fn claims(&self) -> Claims {
         Claims::default()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::Value(Right::Message, &self.value))
     }
 
     fn show(&self) -> String {

@@ -2,8 +2,9 @@
 //! roles that the acting actor knows.
 
 use preserves::IOValue;
+use smallvec::smallvec;
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs};
 use crate::codec_struct;
 use crate::model::identity::{ActorId, FacetId, Resource};
 use crate::model::manifest::Manifest;
@@ -20,6 +21,8 @@ pub struct SpawnActor {
     pub actor: ActorId,
     /// Its root facet.
     pub root: FacetId,
+    /// The role that it plays.
+    pub role: String,
     /// The facet of the acting actor whose stop ends the new one, if any.
     pub link: Option<FacetId>,
     /// The facet of the acting actor in which the procedure is called when the new actor ends, if
@@ -27,10 +30,12 @@ pub struct SpawnActor {
     pub monitor: Option<FacetId>,
     /// The program.
     pub program: IOValue,
+    /// The maximum size of its heap in bytes, if it is not that of the run's other actors.
+    pub heap_bytes_max: Option<u64>,
     /// Its capabilities by name: at most those of the acting actor.
     pub manifest: Manifest,
 }
-codec_struct!(SpawnActor "spawn-actor" { actor, root, link, monitor, program, manifest });
+codec_struct!(SpawnActor "spawn-actor" { actor, root, role, link, monitor, program, heap_bytes_max, manifest });
 
 /// The capability to make actors.
 pub const CAPABILITY: &str = "spawn";
@@ -43,6 +48,8 @@ impl Act for SpawnActor {
         let link = self.link.map(|link| (draft.actor, link));
         let program = Fact::new(self.program.clone())?;
         let mut actor = Actor::new(program, self.manifest.clone(), link, self.root);
+        actor.heap_bytes_max = self.heap_bytes_max;
+        actor.role = Some(self.role.as_str().into());
         actor.roles = draft.acting()?.roles.clone();
         if let Some(facet) = self.monitor {
             draft.facet_mut(facet)?.monitored.insert(self.actor);
@@ -62,8 +69,10 @@ impl Act for SpawnActor {
             .fold(Claims::default(), |claims, facet| claims.using(Resource::Facet(facet)))
             .making(Resource::Actor(self.actor))
             .making(Resource::Facet(self.root))
-            .needing(CAPABILITY)
-            .granting(self.manifest.clone())
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        smallvec![Need::of(CAPABILITY), Need::Manifest(&self.manifest)]
     }
 
     fn show(&self) -> String {
@@ -71,6 +80,12 @@ impl Act for SpawnActor {
         let watched = self
             .monitor
             .map_or_else(String::new, |facet| format!(", its end told in {facet}"));
-        format!("{} running {:?}{linked}{watched}", self.actor, self.program)
+        let memory = self
+            .heap_bytes_max
+            .map_or_else(String::new, |bytes| format!(", in at most {bytes} bytes"));
+        format!(
+            "{} as {} running {:?}{linked}{watched}{memory}",
+            self.actor, self.role, self.program
+        )
     }
 }

@@ -75,7 +75,17 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ),
         ("<resume 1 0>", "resume wait 1, condition 0 holds"),
         ("<yield 1 <handler> 2 <slice>>", "yield fiber 1, Slice"),
+        ("<wake 1>", "wake fiber 1"),
+        (
+            "<generate-request-id 1 worker \"tag\" \"t\">",
+            "generate-request-id \"t\" for \"tag\" of worker",
+        ),
+        (
+            "<report-failure 1 <actor-failure 2 [\"worker\"] 7 <failure \"error\" \"broke\" [] #f []>>>",
+            "report-failure worker (actor 2), error: broke",
+        ),
         ("<log 1 \"text\">", "log \"text\""),
+        ("<note 1 \"text\">", "note \"text\""),
         (
             "<invoke-tool 1 2 role \"shell\" [] \"t\" #f>",
             "invoke-tool shell [] as request 1, tag \"t\"",
@@ -98,8 +108,9 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<read 1 2 10>", "read at most 10 bytes as request 1"),
         ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
         (
-            "<spawn-actor 1 2 [3] [4] \"helper\" [\"console\"]>",
-            "spawn-actor actor 1 running \"helper\", linked to facet 3, its end told in facet 4",
+            "<spawn-actor 1 2 \"worker\" [3] [4] \"helper\" [1024] [\"console\"]>",
+            "spawn-actor actor 1 as worker running \"helper\", linked to facet 3, its end told in facet 4, \
+             in at most 1024 bytes",
         ),
         ("<timer 1 2 250>", "timer of 250 ms as request 1"),
         ("<sync 1 <handler> 2 3>", "sync fiber 1 with actor 3"),

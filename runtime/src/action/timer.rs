@@ -2,7 +2,7 @@
 //! reads a clock.
 
 use super::invoke_tool::enter_untagged;
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::identity::{FacetId, RequestId, Resource};
@@ -34,7 +34,10 @@ impl Act for Timer {
         Claims::default()
             .using(Resource::Facet(self.facet))
             .making(Resource::Request(self.request))
-            .needing(CAPABILITY)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(CAPABILITY))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

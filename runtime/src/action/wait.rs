@@ -1,7 +1,7 @@
 //! `wait`: a fiber parks until one of its conditions holds. A present fact counts, unless the wait
 //! is only for later ones; in both cases the fiber continues in a later turn.
 
-use super::{Act, Claims, observe};
+use super::{Act, Claims, Need, Needs, observe};
 use crate::codec_struct;
 use crate::model::identity::{FacetId, FiberId, Resource, WaitId};
 use crate::state::actor::{self, Condition, FiberKind, Observer, Target};
@@ -55,6 +55,14 @@ impl Act for Wait {
                     .making(Resource::Handle(*handle)),
                 Condition::Answer { request } => claims.using(Resource::Request(*request)),
             })
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let patterns = self.conditions.iter().filter_map(|condition| match condition {
+            Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. } => Some(Need::Observe(pattern)),
+            Condition::Answer { .. } => None,
+        });
+        patterns.collect()
     }
 
     fn show(&self) -> String {

@@ -1,6 +1,6 @@
 //! `write`: the driver writes bytes to the console once the turn is durable.
 
-use super::{Act, Claims};
+use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;
 use crate::driver::{EffectKind, Stream};
 use crate::model::codec::Bytes;
@@ -29,7 +29,11 @@ impl Act for Write {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().needing(CAPABILITY)
+        Claims::default()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        needing(Need::of(CAPABILITY))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

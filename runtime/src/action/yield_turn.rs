@@ -17,10 +17,13 @@ pub enum Pause {
     Flush {},
     /// The fiber has used its slice of fuel.
     Slice {},
+    /// The fiber waits until another one wakes it.
+    Sleep {},
 }
-codec_enum!(Pause "a reason to pause" { Asked "asked" {} Flush "flush" {} Slice "slice" {} });
+codec_enum!(Pause "a reason to pause" { Asked "asked" {} Flush "flush" {} Slice "slice" {} Sleep "sleep" {} });
 
-/// Parks a fiber until the actors have handled everything in the queue; takes the continuation.
+/// Parks a fiber until the actors have handled everything in the queue, or until another fiber
+/// wakes it; takes the continuation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yield {
     /// The fiber.
@@ -37,7 +40,9 @@ codec_struct!(Yield "yield" { fiber, kind, facet, pause });
 impl Act for Yield {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         draft.park(self.fiber, self.facet, self.kind)?;
-        draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
+        if self.pause != (Pause::Sleep {}) {
+            draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
+        }
         Ok(())
     }
 

@@ -227,6 +227,11 @@ impl PackedPattern {
         Fact::write(|out| Codec::write(pattern, out)).map(Self)
     }
 
+    /// Says whether the pattern matches every value and captures it whole.
+    pub(crate) fn is_anything(&self) -> bool {
+        Self::of(&Pattern::bind(Pattern::Discard)).is_ok_and(|anything| anything == *self)
+    }
+
     /// Returns a view of the bytes.
     pub(crate) fn view(&self) -> View<'_> {
         self.0.view()

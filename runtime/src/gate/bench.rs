@@ -40,7 +40,7 @@ impl<'a> Bench<'a> {
         let before = proposal.before.entries();
         let mut principal = Principal {
             roles: Vec::new(),
-            tools: Names(proposal.principal.manifest.0.iter().cloned().collect()),
+            tools: Names(proposal.principal.manifest.names().cloned().collect()),
             limits: Limits::default(),
             token: None,
             session: Some(session(proposal.principal.actor)),

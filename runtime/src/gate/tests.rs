@@ -29,12 +29,13 @@ fn state() -> RunState {
     world.run.state().clone()
 }
 
-/// Judges actor 0's proposal under `granted` and prints the verdicts, `ok` or the reason.
+/// Judges actor 0's proposal under `granted`, and under all rights in the dataspace unless it names
+/// one, and prints the verdicts, `ok` or the reason.
 #[track_caller]
 fn check(granted: &[&str], actions: &[&str], expected: &[&str]) {
     let mut state = state();
     state.begin_turn();
-    let manifest = Manifest::of(granted);
+    let manifest = Manifest::of(granted).of_main();
     let read = |text: &&str| Action::decode(&text.parse::<IOValue>().expect("well formed")).expect("an action");
     let actions: Vec<Action> = actions.iter().map(read).collect();
     let principal = Principal {
@@ -127,6 +128,35 @@ fn capabilities_are_needed() {
         &["<spawn-actor 900 900 [0] #f x []>"],
         &["<capability_missing \"spawn\">"],
     );
+}
+
+#[test]
+fn rights_in_the_dataspace_are_needed() {
+    let denied = |right: &str| format!("<capability_missing \"dataspace/{right}\">");
+    let (none, observe) = (&["dataspace/none"][..], &["dataspace/observe"][..]);
+    check(observe, &["<assert 1 900 x>"], &[&denied("assert")]);
+    check(observe, &["<message x>"], &[&denied("message")]);
+    check(observe, &["<send 1 2 x #f>"], &[&denied("message")]);
+    check(observe, &["<observe 0 900 900 <_>>"], &["ok"]);
+    check(none, &["<observe 0 900 900 <_>>"], &[&denied("observe")]);
+    let wait = "<wait 900 0 <main> 0 [<matching 900 900 <_>>] #f>";
+    check(observe, &[wait], &["ok"]);
+    check(none, &[wait], &[&denied("observe")]);
+    check(none, &["<attenuate 900 <dataspace> []>"], &[&denied("assert")]);
+    check(none, &["<attenuate 900 <facet 1 2> []>"], &[&denied("message")]);
+    check(none, &["<attenuate 900 <facet 0 0> []>"], &["ok"]);
+    check(none, &["<approve 0 [<assert 1 900 x>]>"], &[&denied("assert")]);
+}
+
+#[test]
+fn a_refusal_states_the_missing_right() {
+    let refused = "<refuse [<assert 1 900 x>]>";
+    check(
+        &["dataspace/observe"],
+        &[refused],
+        &["<capability_missing \"dataspace/assert\">"],
+    );
+    check(&["dataspace/assert"], &[refused], &["<unfounded>"]);
 }
 
 #[test]

@@ -164,6 +164,7 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             | EffectKind::Write { .. }
             | EffectKind::Withdraw
             | EffectKind::Log { .. }
+            | EffectKind::Failure { .. }
             | EffectKind::Progress { .. },
             _,
         ) => {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use duet_journal::{ClosedRecord, Record, RecordHash, Sequence};
 
 use crate::action::Action;
-use crate::model::identity::{ActorId, Callable, FiberId, Namer};
+use crate::model::identity::{ActorId, Callable, Namer};
 use crate::model::value::Fact;
 use crate::record::{Outcome, TurnRecord};
 use crate::run::error::RunError;
@@ -121,6 +121,7 @@ impl Shadow {
             said: None,
         };
         let mut draft = Draft::new(state, turn.actor, self.names.clone(), lineage);
+        draft.turn = record.header().sequence;
         let performed = perform(&mut draft, turn);
         let changes = changes(&draft.state);
         self.state = draft.state;
@@ -156,10 +157,10 @@ fn perform(draft: &mut Draft, turn: &TurnRecord) -> Result<(), Refusal> {
                 }
             }
         }
-        // A failure without actions ended only the interaction that failed, not the actor.
-        Outcome::Failed { .. } if turn.actions.is_empty() => {
-            if let Some(fiber) = turn.events.iter().find_map(|event| woken(draft, event)) {
-                draft.end_fiber(fiber)?;
+        // A failure without an exit ended in a session only what the lost events led to.
+        Outcome::Failed { .. } if !turn.actions.iter().any(|action| matches!(action, Action::Exit(_))) => {
+            for (_, event) in (0..).zip(&turn.events).filter(|(at, _)| turn.dropped.contains(at)) {
+                draft.lose(event)?;
             }
         }
         Outcome::Failed { .. } => {}
@@ -182,6 +183,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         Event::Abandon {} => {
             draft.abandon_interactions()?;
         }
+        Event::Evaluate { .. } => draft.state.is_session = true,
         Event::Ended { actor, .. } => {
             draft.take_monitor(*actor)?;
         }
@@ -198,51 +200,9 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}
-        | Event::Evaluate { .. }
         | Event::Merged { .. } => {}
     }
     Ok(())
-}
-
-/// Finds the parked fiber that an event woke in the run.
-fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
-    use crate::state::actor::Condition;
-    let actor = draft.acting().ok()?;
-    let waits_for = |is_it: &dyn Fn(&Condition) -> bool| {
-        let mut waits = actor.waits.values();
-        waits
-            .find(|wait| wait.conditions.iter().any(is_it))
-            .map(|wait| wait.fiber)
-    };
-    if let Some(sought) = event.observer() {
-        return waits_for(&|condition| match condition {
-            Condition::Matching { observer, .. } | Condition::Accepted { observer, .. } => *observer == sought,
-            Condition::Answer { .. } => false,
-        });
-    }
-    match event {
-        Event::Resume { fiber } => actor.fibers.contains_key(fiber).then_some(*fiber),
-        Event::Settled { wait, .. } => actor.waits.get(wait).map(|wait| wait.fiber),
-        Event::Answered { request, .. } => {
-            waits_for(&|condition| *condition == Condition::Answer { request: *request })
-        }
-        Event::Boot {}
-        | Event::Added { .. }
-        | Event::Removed { .. }
-        | Event::Message { .. }
-        | Event::Closed { .. }
-        | Event::Direct { .. }
-        | Event::Sync { .. }
-        | Event::Kept { .. }
-        | Event::Due { .. }
-        | Event::Reconsider { .. }
-        | Event::Orphaned { .. }
-        | Event::Ended { .. }
-        | Event::Terminate {}
-        | Event::Evaluate { .. }
-        | Event::Abandon {}
-        | Event::Merged { .. } => None,
-    }
 }
 
 #[expect(

@@ -7,11 +7,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use duet_journal::Sequence;
 use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
 use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError, Fields, label_of};
+use crate::model::identity::ActorId;
 
 /// Why the runtime undid a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,30 @@ pub struct Failure {
     pub backtrace: Arc<[Frame]>,
 }
 codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
+
+/// The failure that ended an actor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActorFailure {
+    /// The actor.
+    pub actor: ActorId,
+    /// The role that it played; none for the main program.
+    pub role: Option<String>,
+    /// The turn that failed.
+    pub turn: Sequence,
+    /// Why it failed.
+    pub failure: Failure,
+}
+codec_struct!(ActorFailure "actor-failure" { actor, role, turn, failure });
+
+impl ActorFailure {
+    /// Names the actor for people: its role, or its number.
+    pub fn name(&self) -> String {
+        match &self.role {
+            Some(role) => format!("{role} ({})", self.actor),
+            None => self.actor.to_string(),
+        }
+    }
+}
 
 /// A procedure that was active when a turn failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,10 +109,16 @@ impl Codec for Frame {
 }
 
 impl Failure {
-    /// The kind of failure of a turn that spent more work on garbage collection than on computing.
-    /// The moment when this happens depends on the garbage in the heap, so a replay takes the
-    /// failure from the record.
-    const EXHAUSTED: &str = "memory-exhausted";
+    /// The kind of failure of a turn that spent more work on garbage collection than on computing,
+    /// or after which the run would hold too much memory. The moment when this happens depends on
+    /// the garbage in the heaps, so a replay takes the failure from the record.
+    pub const EXHAUSTED: &str = "memory-exhausted";
+
+    /// The kind of failure of an actor whose live data exceed its limit.
+    pub const OUT_OF_MEMORY: &str = "out-of-memory";
+
+    /// The kind of failure of a turn that the person stopped.
+    const INTERRUPTED: &str = "turn-interrupted";
 
     /// The kind of failure of a turn that used a name without a value; the name is the first
     /// irritant.
@@ -100,20 +132,37 @@ impl Failure {
         Self::new(Self::EXHAUSTED, message)
     }
 
-    /// Says whether the runtime itself failed the turn for lack of memory.
-    pub(crate) fn is_exhaustion(&self) -> bool {
-        self.kind == Self::EXHAUSTED
+    /// Makes the failure of a turn after which all actors together would hold too much memory.
+    pub(crate) fn run_exhausted(run_bytes_max: u64) -> Self {
+        let message =
+            format!("the actors of the run together hold more than the {run_bytes_max} bytes that it may take");
+        Self::new(Self::EXHAUSTED, message)
+    }
+
+    /// Makes the failure of a turn that the person stopped.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Self::INTERRUPTED, "the person stopped it")
+    }
+
+    /// Says whether the person stopped the turn.
+    pub fn is_interruption(&self) -> bool {
+        self.kind == Self::INTERRUPTED
+    }
+
+    /// Says whether the failure depends on more than the records before it, as lack of memory and
+    /// an interruption do; a replay takes it from the record.
+    pub(crate) fn is_from_outside(&self) -> bool {
+        self.kind == Self::EXHAUSTED || self.is_interruption()
     }
 
     /// Makes the failure of a condition that a program raised.
     ///
-    /// A program that raises `memory-exhausted` itself gets another kind, because a replay takes
+    /// A program that raises a kind of the runtime itself gets another kind, because a replay takes
     /// only the runtime's own failures from the record.
     pub(crate) fn raised(kind: &str, message: impl Into<String>) -> Self {
-        if kind == Self::EXHAUSTED {
-            Self::new("raised-memory-exhausted", message)
-        } else {
-            Self::new(kind, message)
+        match kind {
+            Self::EXHAUSTED | Self::INTERRUPTED => Self::new(&format!("raised-{kind}"), message),
+            _ => Self::new(kind, message),
         }
     }
 
@@ -133,6 +182,10 @@ impl Failure {
     /// irritant.
     pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
         let mut text = self.message.clone();
+        if self.is_from_outside() {
+            // Its irritants are for the replay.
+            return text;
+        }
         let mut separator = if text.ends_with(':') { " " } else { ": " };
         for irritant in self.irritants.iter().filter(|irritant| !self.is_said(irritant)) {
             text.push_str(separator);
@@ -140,6 +193,16 @@ impl Failure {
             separator = " ";
         }
         text
+    }
+
+    /// Lists the names of the texts in which the failure has places.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        let frames = self.backtrace.iter().filter_map(|frame| match &frame.at {
+            FramePlace::Text { source, .. } => Some(source.as_str()),
+            FramePlace::Unknown | FramePlace::Gone => None,
+        });
+        let origin = self.origin.iter().map(|origin| origin.source.as_str());
+        origin.chain(frames)
     }
 
     /// Says whether the message already names an irritant, as the message about an undefined name

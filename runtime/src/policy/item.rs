@@ -24,6 +24,10 @@ use super::ruling::{Code, OnFail, Ruling};
 use super::schema::Schema;
 use super::token::{GRANTS, Principal};
 
+/// The prefix of the capability that a change of an entry exercises: `state.write.goal` for
+/// `goal.x`.
+const STATE_WRITE: &str = "state.write.";
+
 /// One item of a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
@@ -141,10 +145,10 @@ impl<'a> Case<'a> {
                     .as_ref()
                     .map(|text| super::json::parse(text).unwrap_or_else(|_| json!(text)));
                 let namespace = NAMESPACES.iter().find(|(name, ..)| key.split('.').next() == Some(name));
-                let capabilities = namespace
-                    .map(|(.., capability)| (*capability).to_owned())
-                    .into_iter()
-                    .collect();
+                let exercised = |(name, _, capability): &(&str, _, &str)| {
+                    [(*capability).to_owned(), format!("{STATE_WRITE}{name}")]
+                };
+                let capabilities = namespace.into_iter().flat_map(exercised).collect();
                 Self {
                     item,
                     arguments: json!({"key": key, "value": value}),

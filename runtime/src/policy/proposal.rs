@@ -45,25 +45,27 @@ pub fn judge_with(grounds: Grounds<'_>, items: &[Item], after: &Entries, earlier
         ruling = ruling.or_stricter(case.rule(grounds, after, calls));
         calls += usize::from(matches!(item, Item::Call { .. }));
     }
-    let ruling = ruling.or_stricter(goal_ruling(items, grounds.entries, after));
+    let ruling = ruling.or_stricter(goal_ruling(grounds, items, after));
     degrade(ruling, grounds.entries)
 }
 
-/// Finds a set of exclusive goals of which the proposal sets one and more than one would be set.
-fn goal_ruling(items: &[Item], before: &Entries, after: &Entries) -> Ruling {
+/// Finds a set of exclusive goals of which the proposal sets one and more than one would be set. A
+/// person decides which of them the program pursues.
+fn goal_ruling(grounds: Grounds<'_>, items: &[Item], after: &Entries) -> Ruling {
     let set: Vec<&str> = items.iter().filter_map(set_goal).collect();
     if set.is_empty() {
         return Ruling::allow();
     }
-    for (key, entry) in before.under(EXCLUSIVE).chain(after.under(EXCLUSIVE)) {
+    for (key, entry) in grounds.entries.under(EXCLUSIVE).chain(after.under(EXCLUSIVE)) {
         let document = entry.document.as_ref().ok();
         let goals = document.and_then(|document| strings(document.get("keys")?));
         let Some(goals) = goals else {
             return Ruling::deny(Code::ConstraintMalformed, "expected keys, a list of strings").by(key);
         };
         let present = goals.iter().filter(|goal| after.get(goal).is_some()).count();
-        if present > 1 && goals.iter().any(|goal| set.contains(goal)) {
-            return Ruling::deny(Code::GoalConflict, format!("at most one of {}", goals.join(", "))).by(key);
+        if present > 1 && !grounds.is_approved && goals.iter().any(|goal| set.contains(goal)) {
+            let detail = format!("at most one of {}", goals.join(", "));
+            return Ruling::fail(OnFail::Ask, Code::GoalConflict, detail).by(key);
         }
     }
     Ruling::allow()

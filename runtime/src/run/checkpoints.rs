@@ -70,7 +70,7 @@ impl<B> Checkpoints<B> {
     pub(crate) fn before_turn<P: Programs<Instance = B>>(
         &mut self,
         (actor, is_new): (ActorId, bool),
-        ActorSlot { instance, known }: &mut ActorSlot<B>,
+        ActorSlot { instance, known, .. }: &mut ActorSlot<B>,
         programs: &mut P,
     ) {
         let Some(oldest) = self.kept.front() else {
@@ -184,7 +184,7 @@ impl<B> Checkpoints<B> {
         for actor in unborn {
             instances.remove(actor);
         }
-        for (_, ActorSlot { instance, known }) in instances.slots_mut() {
+        for (_, ActorSlot { instance, known, .. }) in instances.slots_mut() {
             if !programs.restore_savepoint(instance, number) {
                 return None;
             }

@@ -1,8 +1,9 @@
-//! Turns that the heap stopped because their programs did little but collect garbage.
+//! Turns that something else than the program stopped: the heap, because the program did little but
+//! collect garbage, or the person.
 //!
 //! Owns what the record of such a turn says so that a replay can repeat it. The moment of stopping
-//! depends on the garbage in the heap, and that garbage on the times of snapshots; so a replay does
-//! not run the turn but fails it as recorded.
+//! depends on the person, or on the garbage in the heap and so on the times of snapshots; so a
+//! replay does not run the turn but fails it as recorded.
 //! INVARIANT: everything that such a turn did is undone, so the actor's fate follows from the
 //! failure alone.
 //! It does not count garbage collections; the kernel's heap does.
@@ -14,22 +15,21 @@ use duet_journal::ClosedRecord;
 
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::failure::Failure;
-use crate::model::identity::FiberId;
 use crate::record::{Outcome, form};
 use crate::run::error::RunError;
 use crate::run::source::decode_closed_turn;
 use crate::turn::activation::{Activation, Fault};
 
-/// A turn that the heap stopped.
+/// A turn that the heap or the person stopped.
 pub(crate) struct Exhaustion {
     failure: Failure,
     fuel_used: u64,
-    /// The interaction that was running.
-    interaction: Option<FiberId>,
+    /// The position of the event that led to what was running.
+    event: Option<u64>,
 }
 
 impl Exhaustion {
-    /// Reads from a turn's record whether the heap stopped it.
+    /// Reads from a turn's record whether the heap or the person stopped it.
     ///
     /// # Errors
     /// [`RunError::Decode`].
@@ -40,18 +40,18 @@ impl Exhaustion {
         let Outcome::Failed { failure } = decode_closed_turn(record)?.outcome else {
             return Ok(None);
         };
-        if !failure.is_exhaustion() {
+        if !failure.is_from_outside() {
             return Ok(None);
         }
         let mut numbers = failure.irritants.iter().map(u64::decode);
-        let (fuel_used, interaction) = (numbers.next().transpose(), numbers.next().transpose());
+        let (fuel_used, event) = (numbers.next().transpose(), numbers.next().transpose());
         let decode = |source: DecodeError| RunError::Decode {
             sequence: record.header().sequence,
             source,
         };
         Ok(Some(Self {
             fuel_used: fuel_used.map_err(decode)?.unwrap_or_default(),
-            interaction: interaction.map_err(decode)?.map(FiberId),
+            event: event.map_err(decode)?,
             failure,
         }))
     }
@@ -61,16 +61,16 @@ impl Exhaustion {
         activation.turn.fuel = self.fuel_used;
         Fault {
             failure: self.failure,
-            interaction: self.interaction,
+            event: self.event,
         }
     }
 }
 
 /// Adds to the failure of a stopped turn what [`Exhaustion::recorded`] reads from it.
 pub(crate) fn note(fault: &mut Fault, fuel_used: u64) {
-    if fault.failure.is_exhaustion() {
-        let interaction = fault.interaction.as_ref().map(FiberId::encode);
-        fault.failure.irritants = Arc::from_iter([fuel_used.encode()].into_iter().chain(interaction));
+    if fault.failure.is_from_outside() {
+        let event = fault.event.as_ref().map(u64::encode);
+        fault.failure.irritants = Arc::from_iter([fuel_used.encode()].into_iter().chain(event));
     }
 }
 

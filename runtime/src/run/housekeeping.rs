@@ -38,6 +38,7 @@ impl<P: Programs> Run<P> {
     fn compact(&mut self, Ready { actor, has_changed }: Ready) {
         if let Some(instance) = self.instances.get_mut(actor) {
             self.programs.compact(instance);
+            self.measure(actor);
         }
         if has_changed {
             self.state.compact(actor);

@@ -18,7 +18,11 @@ pub(crate) struct CheckpointState {
 }
 
 /// Instances by actor; an actor that has not run has none.
-pub(crate) struct Instances<T>(BTreeMap<ActorId, ActorSlot<T>>);
+pub(crate) struct Instances<T> {
+    slots: BTreeMap<ActorId, ActorSlot<T>>,
+    /// The sizes of all instances together, in bytes.
+    bytes: u64,
+}
 
 /// An instance with its checkpoint state, because each turn needs both.
 pub(crate) struct ActorSlot<T> {
@@ -26,18 +30,23 @@ pub(crate) struct ActorSlot<T> {
     pub(crate) instance: T,
     /// Its place among the checkpoints.
     pub(crate) known: CheckpointState,
+    /// Its size in bytes, garbage included, when it was last measured.
+    bytes: u64,
 }
 
 impl<T> Default for Instances<T> {
     fn default() -> Self {
-        Self(BTreeMap::default())
+        Self {
+            slots: BTreeMap::default(),
+            bytes: 0,
+        }
     }
 }
 
 impl<T> Instances<T> {
     /// Returns an actor's instance.
     pub(crate) fn get(&self, actor: ActorId) -> Option<&T> {
-        self.0.get(&actor).map(|slot| &slot.instance)
+        self.slots.get(&actor).map(|slot| &slot.instance)
     }
 
     /// Returns an actor's instance mutably.
@@ -47,23 +56,49 @@ impl<T> Instances<T> {
 
     /// Returns an actor's instance and its checkpoint state mutably.
     pub(crate) fn slot_mut(&mut self, actor: ActorId) -> Option<&mut ActorSlot<T>> {
-        self.0.get_mut(&actor)
+        self.slots.get_mut(&actor)
     }
 
     /// Inserts an instance without checkpoint state, in place of any other.
     pub(crate) fn insert(&mut self, actor: ActorId, instance: T) -> &mut ActorSlot<T> {
         let known = CheckpointState::default();
-        self.put(actor, ActorSlot { instance, known })
+        let bytes = 0;
+        self.put(actor, ActorSlot { instance, known, bytes })
     }
 
     /// Inserts an instance with its checkpoint state, in place of any other.
     pub(crate) fn put(&mut self, actor: ActorId, slot: ActorSlot<T>) -> &mut ActorSlot<T> {
-        self.0.entry(actor).insert_entry(slot).into_mut()
+        self.remove(actor);
+        self.bytes += slot.bytes;
+        self.slots.entry(actor).insert_entry(slot).into_mut()
     }
 
     /// Removes an actor's instance.
     pub(crate) fn remove(&mut self, actor: ActorId) -> Option<ActorSlot<T>> {
-        self.0.remove(&actor)
+        let removed = self.slots.remove(&actor)?;
+        self.bytes -= removed.bytes;
+        Some(removed)
+    }
+
+    /// Notes the size of an actor's instance.
+    pub(crate) fn note_bytes(&mut self, actor: ActorId, bytes: u64) {
+        if let Some(slot) = self.slots.get_mut(&actor) {
+            self.bytes = self.bytes - slot.bytes + bytes;
+            slot.bytes = bytes;
+        }
+    }
+
+    /// Returns the sizes of all instances together, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Lists the actors with the sizes of their instances, the largest first.
+    pub(crate) fn by_size(&self) -> Vec<(ActorId, u64)> {
+        let sizes = self.slots.iter().map(|(actor, slot)| (*actor, slot.bytes));
+        let mut sizes: Vec<_> = sizes.filter(|(_, bytes)| *bytes > 0).collect();
+        sizes.sort_by_key(|(actor, bytes)| (std::cmp::Reverse(*bytes), *actor));
+        sizes
     }
 
     /// Iterates over all instances mutably, in the order of the actors.
@@ -73,6 +108,6 @@ impl<T> Instances<T> {
 
     /// Iterates over all instances and their checkpoint states mutably.
     pub(crate) fn slots_mut(&mut self) -> impl Iterator<Item = (ActorId, &mut ActorSlot<T>)> {
-        self.0.iter_mut().map(|(actor, slot)| (*actor, slot))
+        self.slots.iter_mut().map(|(actor, slot)| (*actor, slot))
     }
 }

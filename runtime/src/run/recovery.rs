@@ -141,6 +141,7 @@ impl<P: Programs> Run<P> {
                 | EffectKind::Ask { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
+                | EffectKind::Failure { .. }
                 | EffectKind::Progress { .. } => None,
             };
             let Some((tool, (turn, branch, outcome))) = found else {

@@ -19,6 +19,7 @@ use crate::action::exit::MAIN;
 use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::identity::ActorId;
+use crate::model::limits::Limits;
 use crate::record::Genesis;
 use crate::run::error::RunError;
 use crate::run::instances::Instances;
@@ -187,7 +188,8 @@ pub(crate) fn thaw<P: Programs>(
             source: absent,
         })?;
         let program = actor.program.value();
-        let mut body = thaw_body(source, programs, (&program, genesis), &stored, sequence)?;
+        let limits = genesis.limits.of_actor(actor.heap_bytes_max);
+        let mut body = thaw_body(source, programs, (&program, &limits), &stored, sequence)?;
         if stored.actor != MAIN {
             programs.compact(&mut body);
         }
@@ -204,7 +206,7 @@ pub(crate) fn thaw<P: Programs>(
 fn thaw_body<P: Programs>(
     source: &Source<'_>,
     programs: &mut P,
-    (program, genesis): (&IOValue, &Genesis),
+    (program, limits): (&IOValue, &Limits),
     stored: &ActorImage,
     sequence: Sequence,
 ) -> Result<P::Instance, RunError> {
@@ -221,7 +223,7 @@ fn thaw_body<P: Programs>(
         chunk_names: &stored.chunks,
         fetch: &fetch,
     };
-    let body = programs.thaw(program, &genesis.limits, image);
+    let body = programs.thaw(program, limits, image);
     match failed.take() {
         Some(error) => Err(RunError::Store(error)),
         None => body.map_err(|source| RunError::Thaw { sequence, source }),

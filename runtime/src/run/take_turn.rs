@@ -10,26 +10,25 @@
 
 use std::mem;
 
-use duet_journal::{BlobHash, ClosedRecord, PackedValue};
+use duet_journal::{BlobHash, ClosedRecord, PackedValue, Sequence};
 
+use crate::action::exit::MAIN;
 use crate::action::{Action, Exit};
 use crate::driver::{Effect, EffectKind};
 use crate::gate::{self, Verdict};
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
-use crate::model::identity::{FiberId, RequestId};
+use crate::model::identity::{ActorId, RequestId};
 use crate::record::{Outcome, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::exhaustion::{self, Exhaustion};
 use crate::run::source::divergence;
+use crate::state::FAILED;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
 use crate::turn::activation::{Activation, Fault};
 use crate::turn::program::{Bound, NoInstance, Programs};
-
-/// The exit code of an actor that failed.
-const FAILED: u64 = 1;
 
 /// The purpose of running a turn.
 enum Aim {
@@ -59,6 +58,11 @@ impl<P: Programs> Run<P> {
         };
         let mut activation = self.before_turn(batch);
         let attempt = self.run_instance(&mut activation, aim);
+        if expected.is_none() && is_withdrawn(&activation.turn, &attempt) {
+            self.undo(&mut activation);
+            self.after_turn(activation, false);
+            return Ok(());
+        }
         let body = self.judge(&mut activation, attempt)?;
         self.compare(&mut activation, expected, &body)?;
         let has_changed = activation.draft.state.has_touched(activation.turn.actor);
@@ -91,7 +95,8 @@ impl<P: Programs> Run<P> {
                 let Some(found) = activation.acting() else {
                     return activation.drop_all();
                 };
-                let loaded = self.programs.load(&found.program.value(), &self.genesis.limits)?;
+                let limits = self.genesis.limits.of_actor(found.heap_bytes_max);
+                let loaded = self.programs.load(&found.program.value(), &limits)?;
                 (self.instances.insert(actor, loaded), true)
             }
         };
@@ -105,11 +110,48 @@ impl<P: Programs> Run<P> {
         activation.run(&mut Bound {
             programs: &mut self.programs,
             instance,
-        })
+        })?;
+        match aim {
+            Aim::Take => self.check_memory(actor),
+            Aim::Repeat | Aim::Fail(_) | Aim::Seek(_) => Ok(()),
+        }
+    }
+
+    /// Checks that all actors together hold no more memory than the run may take, without the
+    /// garbage of the others. A replay takes the result from the record.
+    fn check_memory(&mut self, acting: ActorId) -> Result<(), Fault> {
+        let bytes_max = self.genesis.limits.run_bytes_max;
+        self.measure(acting);
+        if self.instances.bytes() <= bytes_max {
+            return Ok(());
+        }
+        for (actor, _) in self.instances.by_size() {
+            // A quarter must be free again, or the next turn would collect again.
+            if self.instances.bytes() <= bytes_max / 4 * 3 {
+                break;
+            }
+            if let Some(instance) = self.instances.get_mut(actor).filter(|_| actor != acting) {
+                self.programs.collect(instance);
+                self.measure(actor);
+            }
+        }
+        if self.instances.bytes() > bytes_max {
+            return Err(Failure::run_exhausted(bytes_max).into());
+        }
+        Ok(())
+    }
+
+    /// Measures an actor's instance.
+    pub(super) fn measure(&mut self, actor: ActorId) {
+        if let Some(instance) = self.instances.get(actor) {
+            let bytes = self.programs.bytes(instance);
+            self.instances.note_bytes(actor, bytes);
+        }
     }
 
     /// Passes the actions through the gate and packs the record. A failure undoes them and ends the
-    /// actor or the interaction in their place, which passes the gate too.
+    /// actor in their place, or in a session what the failed event led to; that passes the gate
+    /// too.
     fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
         let outcome = attempt.and_then(|()| Ok(judged(activation)?));
         let mut fault = match outcome {
@@ -119,43 +161,62 @@ impl<P: Programs> Run<P> {
         let fuel = activation.turn.fuel;
         exhaustion::note(&mut fault, fuel);
         self.undo(activation);
-        match self.interaction(&activation.turn, fault.interaction) {
-            Some(fiber) => self.give_up(activation, fiber)?,
-            None => self.crash(activation, &fault.failure)?,
+        if self.is_session(&activation.turn) {
+            self.give_up(activation, fault.event)?;
+        } else {
+            activation.note_taken(fault.event);
+            self.crash(activation, &fault.failure)?;
         }
         activation.turn.fuel += fuel;
         activation.turn.outcome = Outcome::Failed { failure: fault.failure };
         judged(activation).map_err(RunError::Crash)
     }
 
-    /// Finds the interaction that ends in place of the actor: the one that failed, or the
-    /// evaluation that the turn was to begin.
-    fn interaction(&self, turn: &TurnRecord, failed: Option<FiberId>) -> Option<Option<FiberId>> {
-        let is_wanted = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
-        if !is_wanted {
-            return failed.map(Some);
-        }
-        // Its fiber began in the turn that was undone.
-        self.state.actor(turn.actor).map(|_| None)
+    /// Says whether a turn is one of a session, also while the turn with its first text is undone.
+    fn is_session(&self, turn: &TurnRecord) -> bool {
+        let is_evaluation = || turn.events.iter().any(is_evaluation);
+        turn.actor == MAIN && (self.state.is_session || is_evaluation()) && self.state.actor(MAIN).is_some()
     }
 
-    /// Ends only an interaction: the actor is as it was before the turn.
-    fn give_up(&mut self, activation: &mut Activation, fiber: Option<FiberId>) -> Result<(), RunError> {
+    /// Ends only what the event at a position led to, or all events if the turn failed as a whole.
+    /// The actor is as it was before the turn, and receives the other events again.
+    fn give_up(&mut self, activation: &mut Activation, lost: Option<u64>) -> Result<(), RunError> {
         self.begin(activation);
-        let is_parked = |fiber: &FiberId| {
-            activation
-                .acting()
-                .is_some_and(|actor| actor.fibers.contains_key(fiber))
+        let events = mem::take(&mut activation.turn.events);
+        let is_whole = lost.is_none();
+        let is_lost = |(at, event): &(u64, &Event)| match lost {
+            Some(lost) => *at == lost,
+            // Whoever waits for the actor to catch up must not wait for ever.
+            None => !matches!(event, Event::Sync { .. }),
         };
-        if let Some(fiber) = fiber.filter(is_parked) {
-            activation.draft.end_fiber(fiber).map_err(RunError::Refused)?;
+        let (lost, again): (Vec<_>, Vec<_>) = (0..).zip(&events).partition(is_lost);
+        for (_, event) in &lost {
+            activation.draft.lose(event).map_err(RunError::Refused)?;
+            if let (
+                true,
+                Event::Ended {
+                    failed: Some(failed), ..
+                },
+            ) = (is_whole, event)
+            {
+                activation.report(failed.clone()).map_err(RunError::Crash)?;
+            }
         }
+        if !again.is_empty() && !lost.is_empty() {
+            activation.draft.state.queue.push_front(Batch {
+                to: activation.turn.actor,
+                cause: activation.turn.cause.clone(),
+                events: again.into_iter().map(|(_, event)| event.clone()).collect(),
+            });
+        }
+        activation.turn.dropped = lost.into_iter().map(|(at, _)| at).collect();
+        activation.turn.events = events;
         if let Some(instance) = self.instances.get_mut(activation.turn.actor) {
             self.programs.begin_turn(instance);
             let programs = &mut self.programs;
             activation.release(&mut Bound { programs, instance });
         }
-        activation.clear_jobs().map_err(RunError::Crash)
+        Ok(())
     }
 
     /// Ends an actor: retracts its assertions in descending order of their handles, then runs its
@@ -252,6 +313,8 @@ impl<P: Programs> Run<P> {
     /// Begins a draft, and moves the state into it.
     fn begin(&mut self, activation: &mut Activation) {
         activation.draft.actor = activation.turn.actor;
+        let next = self.head.and_then(|tip| tip.sequence.next());
+        activation.draft.turn = next.unwrap_or(Sequence::FIRST);
         mem::swap(&mut self.state, &mut activation.draft.state);
         activation.draft.state.begin_turn();
     }
@@ -278,6 +341,17 @@ impl<P: Programs> Run<P> {
         };
         Ok(())
     }
+}
+
+/// Says whether the person stopped a text before any of its turns had committed. Then nothing of it
+/// stays, not even a record.
+fn is_withdrawn(turn: &TurnRecord, attempt: &Result<(), Fault>) -> bool {
+    let is_interrupted = |fault: &Fault| fault.failure.is_interruption();
+    attempt.as_ref().is_err_and(is_interrupted) && turn.events.iter().any(is_evaluation)
+}
+
+fn is_evaluation(event: &Event) -> bool {
+    matches!(event, Event::Evaluate { .. })
 }
 
 /// Passes the actions through the gate and packs the record, in the given version of instances.

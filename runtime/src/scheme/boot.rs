@@ -4,6 +4,7 @@
 //! It does not make templates; `template.rs` does.
 //! Read next: `template.rs`, `execution.rs`.
 
+use duet_kernel::expander::Requirement;
 use duet_kernel::heap::Register;
 use duet_kernel::value::Value;
 
@@ -11,6 +12,7 @@ use super::actor::SchemeActor;
 use super::programs::{Fault, SchemePrograms};
 use super::template::THE_ENTITY;
 use super::{convert, entity};
+use crate::model::failure::Failure;
 use crate::turn::activation::Activation;
 
 impl SchemePrograms {
@@ -28,7 +30,16 @@ impl SchemePrograms {
             Some(entity) => {
                 let library = entity.name().library;
                 let units = entity::units_for(&library, &self.library_units, &self.units);
-                let is_watched = self.profile.is_some() || self.observation.is_some();
+                // Texts brought these units, and no template has them.
+                let brought: Vec<usize> = units
+                    .iter()
+                    .copied()
+                    .filter(|unit| !self.units.contains(unit))
+                    .collect();
+                for unit in &brought {
+                    instance.link_apart(&self.code, *unit)?;
+                }
+                let is_watched = self.profile.is_some() || self.observation.is_some() || !brought.is_empty();
                 if !is_watched && self.templates.start(instance, (&library, &units), turn.fuel()) {
                     return Ok(self.start_entity(actor)? || self.start_next(actor, turn)?);
                 }
@@ -43,18 +54,30 @@ impl SchemePrograms {
         self.start_next(actor, turn)
     }
 
+    /// Returns the failure of an entity whose library needs a capability that the entity does not
+    /// have, if that is so.
+    pub(super) fn missing_requirement(&self, actor: &SchemeActor, turn: &Activation) -> Option<Failure> {
+        let library = actor.entity.as_ref()?.name().library;
+        let needs = self.expander.requirements(&library);
+        let manifest = (!needs.is_empty()).then(|| turn.manifest())?;
+        let missing = needs.iter().find(|need| !manifest.grants(need.capability.as_str()))?;
+        let Requirement { module, capability } = missing;
+        let message = format!("{module} needs the capability `{capability}`, which was not granted");
+        Some(Failure::new("capability-denied", message))
+    }
+
     /// Starts the next part of a main program: its next unit, and after the last one the procedure
-    /// that saves open files. Returns whether there is one.
+    /// that saves open files and ends the program. Returns whether there is one.
     pub(super) fn start_next(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
         if self.start_next_unit(actor, turn)? {
             return Ok(true);
         }
         let instance = &mut actor.instance;
         let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
-        match self.port_procedure(instance, "%save-files") {
-            Some(save) if !is_over => {
+        match self.port_procedure(instance, "%end-program") {
+            Some(end) if !is_over => {
                 instance.heap.set_register(Register::Runtime0, Value::FALSE);
-                self.machine.start(instance, save, &[]);
+                self.machine.start(instance, end, &[]);
                 Ok(true)
             }
             Some(_) | None => Ok(false),

@@ -15,6 +15,7 @@ use preserves::IOValue;
 
 use super::convert;
 use super::host::call::{Call, Fault};
+use crate::action::{Need, ask_user, timer};
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
 use crate::model::codec::Codec;
 use crate::model::value::Fact;
@@ -23,8 +24,107 @@ use crate::turn::task::Wanted;
 /// The labels of patterns, which are descriptors themselves.
 const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];
 
-/// Reads a descriptor; a question to the person is asked at once.
-pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fault> {
+/// The names of descriptors that a list of data can have.
+const NAMES: [&str; 5] = ["signal", "record", "tool-result", "user-input", "elapsed"];
+
+/// Returns whether a list is a descriptor written as data, such as `'(signal ready)`, and not a
+/// list of descriptors.
+pub(super) fn is_datum(call: &Call<'_>, list: Value) -> bool {
+    let heap = &call.instance.heap;
+    list.is_pair() && heap.is_symbol(heap.car(list))
+}
+
+/// Returns the elements of a list; nothing if it does not end like one.
+fn elements(call: &Call<'_>, mut list: Value) -> Option<Vec<Value>> {
+    let mut elements = Vec::new();
+    while list.is_pair() {
+        if elements.len() > DATUM_LENGTH_MAX {
+            return None;
+        }
+        elements.push(call.instance.heap.car(list));
+        list = call.instance.heap.cdr(list);
+    }
+    (list == Value::NIL).then_some(elements)
+}
+
+/// The maximum length of a descriptor that is a list; a longer one is none, or goes in a circle.
+const DATUM_LENGTH_MAX: usize = 16;
+
+/// Reads a descriptor that is written as data.
+fn read_datum(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault> {
+    let parts = elements(call, descriptor).ok_or_else(|| malformed(descriptor))?;
+    let (name, fields) = parts.split_first().ok_or_else(|| malformed(descriptor))?;
+    let name = call.instance.heap.symbol_name(*name);
+    if !NAMES.contains(&name.as_str()) {
+        return Err(malformed(descriptor));
+    }
+    match (name.as_str(), fields) {
+        ("record", [label, options @ ..]) => field_wait(call, *label, options, descriptor).map(Described::Ready),
+        (name, fields) => named(call, (name, fields), descriptor)?.ok_or_else(|| malformed(descriptor)),
+    }
+}
+
+/// A descriptor that has been read.
+enum Described {
+    /// A pattern, or the answer to a request that has been made.
+    Ready(Wanted),
+    /// A pattern and a procedure.
+    Predicate(Pattern, Value),
+    /// A question to the person, with its tag.
+    Question(IOValue, Option<String>),
+    /// A time in milliseconds.
+    Elapsed(u64),
+}
+
+/// Reads descriptors and, if the actor may wait for all of them, asks the questions and starts the
+/// timers.
+pub(super) fn begin(call: &mut Call<'_>, descriptors: &[Value]) -> Result<Vec<Wanted>, Fault> {
+    let mut described = Vec::new();
+    for descriptor in descriptors {
+        described.push(read(call, *descriptor)?);
+    }
+    for described in &described {
+        described.check(call)?;
+    }
+    described.into_iter().map(|described| described.begin(call)).collect()
+}
+
+impl Described {
+    /// Checks that the actor may wait for it.
+    fn check(&self, call: &mut Call<'_>) -> Result<(), Fault> {
+        match self {
+            Self::Ready(Wanted::Matching(pattern) | Wanted::Accepted(pattern, _)) | Self::Predicate(pattern, _) => {
+                call.turn.require_observing(pattern)?;
+            }
+            Self::Ready(Wanted::Answer(_)) => {}
+            // The attempt fails, and is on record.
+            Self::Question(prompt, tag) if !call.turn.holds(&Need::of(ask_user::CAPABILITY)) => {
+                call.turn.ask_user(prompt.clone(), tag.clone())?;
+            }
+            Self::Elapsed(delay_ms) if !call.turn.holds(&Need::of(timer::CAPABILITY)) => {
+                call.turn.start_timer(*delay_ms)?;
+            }
+            Self::Question(..) | Self::Elapsed(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the question, or starts the timer.
+    fn begin(self, call: &mut Call<'_>) -> Result<Wanted, Fault> {
+        Ok(match self {
+            Self::Ready(wanted) => wanted,
+            Self::Predicate(pattern, procedure) => Wanted::Accepted(pattern, call.root(procedure)?),
+            Self::Question(prompt, tag) => Wanted::Answer(call.turn.ask_user(prompt, tag)?),
+            Self::Elapsed(delay_ms) => Wanted::Answer(call.turn.start_timer(delay_ms)?),
+        })
+    }
+}
+
+/// Reads a descriptor.
+fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault> {
+    if is_datum(call, descriptor) {
+        return read_datum(call, descriptor);
+    }
     let heap = &call.instance.heap;
     if !heap.is_kind(descriptor, Kind::Record) || !heap.is_labelled(descriptor) {
         return Err(malformed(descriptor));
@@ -38,15 +138,26 @@ pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fau
     } else {
         String::new()
     };
-    match (name.as_str(), fields.as_slice()) {
-        ("signal", [signal, options @ ..]) => signal_wait(call, *signal, options, descriptor),
-        ("tool-result", options) => tool_result(call, options, descriptor),
-        ("user-input", options) => user_input(call, options, descriptor),
-        ("elapsed", [delay]) => elapsed(call, *delay, descriptor),
-        ("predicate", [procedure, options @ ..]) => predicate(call, *procedure, options, descriptor),
-        (name, _) if PATTERN_LABELS.contains(&name) => Ok(Wanted::Matching(whole(call.pattern(descriptor)?))),
-        (_, options) => field_wait(call, label, options, descriptor),
+    if let Some(described) = named(call, (&name, &fields), descriptor)? {
+        return Ok(described);
     }
+    if PATTERN_LABELS.contains(&name.as_str()) {
+        let pattern = whole(call.pattern(descriptor)?);
+        return Ok(Described::Ready(Wanted::Matching(pattern)));
+    }
+    field_wait(call, label, &fields, descriptor).map(Described::Ready)
+}
+
+/// Reads a descriptor that has its own name; `None` if it has none of them.
+fn named(call: &mut Call<'_>, (name, fields): (&str, &[Value]), descriptor: Value) -> Result<Option<Described>, Fault> {
+    Ok(Some(match (name, fields) {
+        ("signal", [signal, options @ ..]) => Described::Ready(signal_wait(call, *signal, options, descriptor)?),
+        ("tool-result", options) => Described::Ready(tool_result(call, options, descriptor)?),
+        ("user-input", options) => user_input(call, options, descriptor)?,
+        ("elapsed", [delay]) => elapsed(*delay, descriptor)?,
+        ("predicate", [procedure, options @ ..]) => predicate(call, *procedure, options, descriptor)?,
+        _ => return Ok(None),
+    }))
 }
 
 fn malformed(descriptor: Value) -> Fault {
@@ -124,7 +235,7 @@ fn tool_result(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Res
     }
 }
 
-fn user_input(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+fn user_input(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Result<Described, Fault> {
     let [prompt, tag] = call
         .options(options, ["prompt", "tag"])
         .ok_or_else(|| malformed(descriptor))?;
@@ -132,24 +243,22 @@ fn user_input(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Resu
     let tag = tag
         .map(|tag| call.name_of(tag).ok_or_else(|| malformed(descriptor)))
         .transpose()?;
-    call.require(crate::action::ask_user::CAPABILITY)?;
-    Ok(Wanted::Answer(call.turn.ask_user(prompt, tag)?))
+    Ok(Described::Question(prompt, tag))
 }
 
 /// The longest wait, in milliseconds: a hundred years.
 const DELAY_MS_MAX: u64 = 100 * 366 * 86_400_000;
 
-fn elapsed(call: &mut Call<'_>, delay: Value, descriptor: Value) -> Result<Wanted, Fault> {
+fn elapsed(delay: Value, descriptor: Value) -> Result<Described, Fault> {
     let delay_ms = delay.as_fixnum().and_then(|delay| u64::try_from(delay).ok());
     let Some(delay_ms) = delay_ms.filter(|delay| *delay <= DELAY_MS_MAX) else {
         let message = "elapsed: a time is an exact number of milliseconds from 0 to a hundred years";
         return Err(Fault::condition_of("bad-descriptor", message, vec![descriptor]));
     };
-    call.require(crate::action::timer::CAPABILITY)?;
-    Ok(Wanted::Answer(call.turn.start_timer(delay_ms)?))
+    Ok(Described::Elapsed(delay_ms))
 }
 
-fn predicate(call: &mut Call<'_>, procedure: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+fn predicate(call: &mut Call<'_>, procedure: Value, options: &[Value], descriptor: Value) -> Result<Described, Fault> {
     let [pattern] = call
         .options(options, ["pattern"])
         .ok_or_else(|| malformed(descriptor))?;
@@ -160,7 +269,7 @@ fn predicate(call: &mut Call<'_>, procedure: Value, options: &[Value], descripto
     if !call.is_procedure(procedure) {
         return Err(malformed(descriptor));
     }
-    Ok(Wanted::Accepted(whole(pattern), call.root(procedure)?))
+    Ok(Described::Predicate(whole(pattern), procedure))
 }
 
 impl Call<'_> {

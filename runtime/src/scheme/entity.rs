@@ -56,7 +56,8 @@ pub(super) fn is_library(name: &Name) -> bool {
     !matches!(name.as_str(), "(program)" | "(interaction)")
 }
 
-/// Lists the units that `library` needs, itself included, in the order of `units`.
+/// Lists the units that `library` needs, itself included, in the order of `units`, the program's;
+/// then those that a text has brought since, in the order in which they were loaded.
 pub(super) fn units_for(
     library: &Name,
     library_units: &BTreeMap<Name, (Arc<Unit>, usize)>,
@@ -72,5 +73,7 @@ pub(super) fn units_for(
             rest.extend(unit.globals.iter().map(|global| global.name.library.clone()));
         }
     }
-    units.iter().copied().filter(|unit| needed.contains(unit)).collect()
+    let of_program = units.iter().copied().filter(|unit| needed.contains(unit));
+    let brought = needed.iter().copied().filter(|unit| !units.contains(unit));
+    of_program.chain(brought).collect()
 }

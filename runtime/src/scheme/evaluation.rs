@@ -15,7 +15,7 @@ use duet_kernel::code::{CodeSpace, LoadError};
 use duet_kernel::compiler::{CompileError, compile};
 use duet_kernel::core::{INTERACTION, Unit};
 use duet_kernel::datum::Name;
-use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText, TopLevel};
 use preserves::IOValue;
 
@@ -43,16 +43,18 @@ codec_struct!(Text "text" { environment, name, text, sources });
 
 /// Several texts, as a chunk of an image.
 struct Texts {
+    /// The manifest of the actor, which decides which modules the texts may import.
+    manifest: Manifest,
     texts: Vec<Text>,
 }
-codec_struct!(Texts "texts" { texts });
+codec_struct!(Texts "texts" { manifest, texts });
 
 /// A text to be evaluated.
 pub(super) struct Wanted<'a> {
     /// The import sets of the environment; empty for the mutable top level.
     pub(super) environment: &'a str,
-    /// The kind of text, for its name.
-    pub(super) kind: &'static str,
+    /// The name of the text; `None` for one that its place among the actor's texts names.
+    pub(super) name: Option<String>,
     pub(super) text: &'a str,
     /// Libraries and included texts that it may need and the run does not have.
     pub(super) sources: &'a [Attached],
@@ -99,6 +101,8 @@ pub(super) struct TextCompiler<'a> {
 #[derive(Default)]
 pub(super) struct Evaluations {
     texts: Vec<Text>,
+    /// The actor's manifest, if there are texts.
+    manifest: Manifest,
     text_bytes: usize,
     /// The number of texts when the turn began.
     texts_before: usize,
@@ -109,6 +113,8 @@ pub(super) struct Evaluations {
     known: BTreeMap<(String, String), (u64, usize)>,
     /// The units of libraries that the caller has received to evaluate.
     evaluated: BTreeSet<usize>,
+    /// The warnings of the newest text about imports that replace others.
+    warnings: Vec<String>,
     /// Whether the results must be made again from the texts.
     is_stale: bool,
     /// The savepoints: their numbers, each with the number of texts. Of several with equally many
@@ -215,7 +221,10 @@ impl Evaluations {
         }
         let text = Text {
             environment: key.0,
-            name: format!("{} {}", wanted.kind, self.texts.len() + 1),
+            name: wanted
+                .name
+                .clone()
+                .unwrap_or_else(|| format!("eval {}", self.texts.len() + 1)),
             text: key.1,
             sources: wanted.sources.to_vec(),
         };
@@ -226,8 +235,14 @@ impl Evaluations {
         if is_kept {
             self.text_bytes += text.length_bytes();
             self.texts.push(text);
+            self.manifest = manifest.clone();
         }
         units
+    }
+
+    /// Takes the warnings of the newest text about imports that replace others.
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Makes the environment of the import sets, unless it exists.
@@ -288,6 +303,7 @@ impl Evaluations {
             let _ = self.expand(text_compiler, &text, manifest);
             self.texts.push(text);
         }
+        self.warnings.clear();
     }
 
     /// Expands a text at its top level and loads the units; also returns whether the text must be
@@ -317,6 +333,9 @@ impl Evaluations {
             .expand_at(top, (&text.name, &text.text), &mut libraries);
         let (has_changed, now) = (top.changes() != changes, top.changes());
         self.tops.insert(text.environment.clone(), top);
+        let warnings = expansion.iter().flat_map(|expansion| &expansion.warnings);
+        let replaced = warnings.filter(|warning| matches!(warning.kind, DiagnosticKind::ImportReplaces(_)));
+        self.warnings = replaced.map(|warning| warning.kind.to_string()).collect();
         let units = match expansion {
             Ok(expansion) => expansion.units,
             Err(errors) => return (has_changed, Err(Fault::Expand(errors))),
@@ -343,7 +362,8 @@ impl Evaluations {
         let texts = self.texts.get(self.texts_frozen..)?.to_vec();
         let mut fresh = Vec::new();
         if !texts.is_empty() {
-            let packed = PackedValue::write(|out| Texts { texts }.write(out)).ok()?;
+            let manifest = self.manifest.clone();
+            let packed = PackedValue::write(|out| Texts { manifest, texts }.write(out)).ok()?;
             let blob = Blob::new(packed.into_bytes()).ok()?;
             self.chunks.push(blob.hash());
             self.texts_frozen = self.texts.len();
@@ -376,13 +396,14 @@ impl Evaluations {
             let value = duet_journal::packed::read_value(&bytes).map_err(|error| damaged(error.to_string()))?;
             let read = Texts::decode(&value).map_err(|error| damaged(error.to_string()))?;
             evaluations.texts.extend(read.texts);
+            evaluations.manifest = read.manifest;
         }
         evaluations.texts_frozen = evaluations.texts.len();
         evaluations.chunks = chunks;
         evaluations.truncate(evaluations.texts_frozen);
         evaluations.is_stale = true;
-        // A text that was refused for want of a capability is refused again when it comes again.
-        evaluations.refresh(text_compiler, &Manifest::of(&["*"]));
+        let manifest = evaluations.manifest.clone();
+        evaluations.refresh(text_compiler, &manifest);
         Ok(evaluations)
     }
 }

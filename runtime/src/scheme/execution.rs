@@ -4,6 +4,8 @@
 //! It does not know what host procedures do; `host.rs` does.
 //! Read next: `host.rs`.
 
+use std::sync::atomic::Ordering;
+
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::machine::{Instance, Outcome};
@@ -21,6 +23,10 @@ use super::actor::SchemeActor;
 use super::programs::{Fault, SchemePrograms};
 use super::{convert, host};
 
+/// The fuel after which the machine asks whether the person wants to stop it, some milliseconds'
+/// worth.
+const PORTION_FUEL: u64 = 200_000;
+
 impl SchemePrograms {
     /// Starts a task on the machine; returns an end if there is nothing to run.
     pub(super) fn begin(
@@ -34,8 +40,16 @@ impl SchemePrograms {
         }
         self.templates.give_up();
         if task == Task::Boot {
+            if let Some(failure) = self.missing_requirement(actor, turn) {
+                return Ok(Some(End::Failed(failure)));
+            }
             let has_begun = self.begin_program(actor, turn)?;
-            return Ok((!has_begun).then_some(End::Finished { is_true: true }));
+            let end = if actor.entity.is_some() {
+                End::Failed(Failure::new("no-program", "the entity's procedure has no value"))
+            } else {
+                End::Finished { is_true: true }
+            };
+            return Ok((!has_begun).then_some(end));
         }
         let Self { machine, code, .. } = self;
         let instance = &mut actor.instance;
@@ -130,9 +144,13 @@ impl SchemePrograms {
     /// Runs the machine until the fiber parks or ends.
     pub(super) fn execute(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<End, Fault> {
         loop {
-            match self.run_machine(actor, turn)? {
+            let outcome = self.run_machine(actor, turn)?;
+            if self.is_stopped(turn) {
+                return Ok(End::Failed(Failure::interrupted()));
+            }
+            match outcome {
                 Outcome::Finished(value) => {
-                    if self.observation.is_some() {
+                    if self.observation.is_some() && turn.is_interaction() {
                         if self.observe_next(actor, value)? {
                             continue;
                         }
@@ -172,15 +190,36 @@ impl SchemePrograms {
         actor.instance.link(&self.code)?;
         actor.instance.heap.set_lenient(false);
         actor.instance.heap.count_forced_collections(turn.is_memory_counted());
-        let Self {
-            machine, code, profile, ..
-        } = self;
-        let outcome = match profile {
-            None => machine.run(&mut actor.instance, code, turn.fuel()),
-            Some(profile) => profile.run(machine, &mut actor.instance, code, turn.fuel()),
+        let outcome = loop {
+            let outcome = self.run_portion(actor, turn);
+            let is_cut = matches!(outcome, Ok(Outcome::OutOfFuel)) && *turn.fuel() > 0;
+            if !is_cut || self.is_stopped(turn) {
+                break outcome;
+            }
+            self.machine.resume(Value::UNSPECIFIED);
         };
         actor.instance.heap.set_lenient(true);
         Ok(outcome?)
+    }
+
+    /// Runs the machine for at most a portion of the fuel, after which the person may stop it.
+    fn run_portion(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<Outcome, HeapFull> {
+        let Self {
+            machine, code, profile, ..
+        } = self;
+        let granted = (*turn.fuel()).min(PORTION_FUEL);
+        let mut left = granted;
+        let outcome = match profile {
+            None => machine.run(&mut actor.instance, code, &mut left),
+            Some(profile) => profile.run(machine, &mut actor.instance, code, &mut left),
+        };
+        *turn.fuel() -= granted - left;
+        outcome
+    }
+
+    /// Says whether the person wants the turn to stop; a replay never stops.
+    fn is_stopped(&self, turn: &Activation) -> bool {
+        turn.is_memory_counted() && self.stop.load(Ordering::Relaxed)
     }
 
     /// Calls a host procedure; returns an end if the fiber stops running here.

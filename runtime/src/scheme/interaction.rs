@@ -85,7 +85,8 @@ impl SchemePrograms {
         };
         let wanted = Wanted {
             environment: "",
-            kind: "input",
+            // The number of its turn, which differs from text to text, also after a failure.
+            name: Some(format!("input {}", turn.number())),
             text,
             sources,
         };
@@ -109,7 +110,7 @@ impl SchemePrograms {
     ) -> Result<(), Fault> {
         let wanted = Wanted {
             environment,
-            kind: "eval",
+            name: None,
             text,
             sources: &[],
         };
@@ -165,9 +166,13 @@ impl SchemePrograms {
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);
-        actor
-            .evaluations()
-            .units(&mut self.text_compiler(), wanted, &turn.manifest())
+        let evaluations = actor.evaluations();
+        let units = evaluations.units(&mut self.text_compiler(), wanted, &turn.manifest());
+        for warning in evaluations.take_warnings() {
+            // An evaluation without effects shows none.
+            let _ = turn.log(format!("warning: {warning}"));
+        }
+        units
     }
 
     fn raise_fault(

@@ -41,7 +41,7 @@ impl SchemePrograms {
     ) -> Result<Option<End>, Fault> {
         let wanted = Wanted {
             environment: "",
-            kind: "input",
+            name: Some("input".to_owned()),
             text,
             sources: &[],
         };

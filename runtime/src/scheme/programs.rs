@@ -7,18 +7,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use duet_journal::{Blob, BlobHash};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::core::Unit;
-use duet_kernel::datum::Name;
+use duet_kernel::datum::{Name, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine};
 use duet_kernel::transformer::TransformerMachine;
+use duet_kernel::unit::CompiledUnit;
 use preserves::IOValue;
 
 use crate::model::codec::Codec;
@@ -74,6 +76,8 @@ pub struct SchemePrograms {
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     pub(super) templates: LibraryTemplates,
+    /// Set while the person wants the current turn to stop.
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 impl SchemePrograms {
@@ -99,6 +103,12 @@ impl SchemePrograms {
         Ok(BlobHash::of(&[instance.0, texts.0].concat()))
     }
 
+    /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its
+    /// record says so. A replay takes no notice of the flag.
+    pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = flag;
+    }
+
     /// Returns the code, for listings.
     pub fn code(&self) -> &CodeSpace {
         &self.code
@@ -107,6 +117,12 @@ impl SchemePrograms {
     /// Returns the expander, which knows the source texts that spans refer to.
     pub fn expander(&self) -> &Expander {
         &self.expander
+    }
+
+    /// Returns the compiled unit of a library of the program, if it has one.
+    pub fn compiled_library(&self, name: &Name) -> Option<CompiledUnit> {
+        let (unit, _) = self.library_units.get(name)?;
+        compile(unit, &self.code).ok()
     }
 
     #[expect(clippy::result_large_err, reason = "made once, before a run")]
@@ -138,6 +154,7 @@ impl SchemePrograms {
             profile: None,
             observation: None,
             templates: LibraryTemplates::default(),
+            stop: Arc::default(),
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -198,6 +215,14 @@ pub(super) fn heap_limits(limits: &Limits) -> heap::Limits {
 impl Programs for SchemePrograms {
     type Instance = SchemeActor;
 
+    fn text(&self, name: &str) -> Option<Arc<str>> {
+        let expander = self.expander();
+        let texts = (0..).map_while(|number| expander.source(SourceId(number)));
+        // Of texts that were typed and could not be used, the newest has the name.
+        let named = texts.filter(|text| text.name == name).last();
+        named.map(|text| Arc::clone(&text.text))
+    }
+
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {
         Ok(SchemeActor {
             instance: Box::new(Instance::new(heap_limits(limits))),
@@ -254,6 +279,23 @@ impl Programs for SchemePrograms {
         }
     }
 
+    fn bytes(&self, actor: &SchemeActor) -> u64 {
+        let heap = &actor.instance.heap;
+        // A compacted heap holds little besides what it shares with others.
+        if heap.is_compacted() {
+            0
+        } else {
+            8 * heap.statistics().words_used as u64
+        }
+    }
+
+    fn collect(&mut self, actor: &mut SchemeActor) {
+        let heap = &mut actor.instance.heap;
+        if !heap.is_compacted() {
+            heap.collect_major(&mut [], &self.code);
+        }
+    }
+
     fn compact(&mut self, actor: &mut SchemeActor) {
         actor.instance.heap.compact(&self.code);
     }
@@ -267,7 +309,7 @@ impl Programs for SchemePrograms {
         let end = end.and_then(|end| self.settle(actor, turn, end));
         let end = end.unwrap_or_else(|Fault| {
             self.machine.clear(&mut actor.instance);
-            End::Failed(Failure::new("out-of-memory", "the memory limit is reached"))
+            End::Failed(Failure::new(Failure::OUT_OF_MEMORY, "the memory limit is reached"))
         });
         if matches!(end, End::Failed(_)) {
             self.machine.clear(&mut actor.instance);

@@ -223,7 +223,7 @@ fn values_that_cannot_leave_are_refused() {
 fn what_was_not_granted_is_denied_before_it_happens() {
     let mut world = world(
         "(log! 1) (invoke-tool! 'r 'shell 1)",
-        &["workspace/*"],
+        &["workspace/*", "console"],
         SnapshotPolicy::default(),
     );
     world.check("failed: capability-denied: invoke-tool!: the capability `shell` was not granted\n Ended { code: 1 }");

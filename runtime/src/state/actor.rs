@@ -197,10 +197,14 @@ codec_struct!(Monitor "monitor" { facet, procedure });
 /// An actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actor {
+    /// The role that it plays; none for the main program.
+    pub role: Option<Arc<str>>,
     /// The packed program; the loader of programs gives it its meaning.
     pub program: Fact,
     /// The capabilities that it has by name.
     pub manifest: Manifest,
+    /// The maximum size of its heap in bytes, if its spawner gave it one.
+    pub heap_bytes_max: Option<u64>,
     /// The facet of another actor on which its life depends.
     pub link: Option<(ActorId, FacetId)>,
     /// The actor that monitors its end.
@@ -236,18 +240,20 @@ tracked_fields!(Actor {
     attached,
     monitors,
     exit_hooks
-} but not { program, manifest, link, monitored_by, root });
+} but not { role, program, manifest, heap_bytes_max, link, monitored_by, root });
 codec_struct!(Actor "actor" {
-    program, manifest, link, monitored_by, root, facets, observers, waits, awaited, fibers, roles, attached,
-    monitors, exit_hooks
+    role, program, manifest, heap_bytes_max, link, monitored_by, root, facets, observers, waits, awaited, fibers,
+    roles, attached, monitors, exit_hooks
 });
 
 impl Actor {
     /// Makes an actor that has not acted yet.
     pub fn new(program: Fact, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
         Self {
+            role: None,
             program,
             manifest,
+            heap_bytes_max: None,
             link,
             monitored_by: None,
             root,
@@ -305,17 +311,5 @@ mod tests {
         }
         assert!(actor.is_within(FacetId(5), FacetId(1)));
         assert!(!actor.is_within(FacetId(2), FacetId(1)));
-    }
-
-    #[test]
-    fn a_manifest_grants_names_and_prefixes() {
-        let manifest = Manifest::of(&["console", "workspace/*", "web/get"]);
-        let granted = ["console", "workspace/read", "workspace/a/b", "web/get"];
-        let refused = ["consoles", "workspace", "web/put", "*", ""];
-        assert_eq!(granted.map(|name| manifest.grants(name)), [true; 4]);
-        assert_eq!(refused.map(|name| manifest.grants(name)), [false; 5]);
-        assert!(Manifest::of(&["*"]).grants("anything"));
-        assert!(manifest.includes(&Manifest::of(&["workspace/*", "console"])));
-        assert!(!Manifest::of(&["web/get"]).includes(&Manifest::of(&["web/*"])));
     }
 }

@@ -5,7 +5,7 @@
 //! Read next: `draft.rs`.
 
 use crate::capability::{Authority, Capability, Caveat};
-use crate::model::identity::CapabilityId;
+use crate::model::identity::{ActorId, CapabilityId};
 use crate::state::RunState;
 use crate::state::refusal::Refusal;
 
@@ -37,6 +37,15 @@ impl RunState {
             chain.push(link);
         }
         Ok(chain)
+    }
+
+    /// Returns the actor that made the first capability of a chain, whose right it gives.
+    ///
+    /// # Errors
+    /// [`Lapse`] if the capability gives nothing.
+    pub fn maker(&self, capability: CapabilityId) -> Result<ActorId, Lapse> {
+        let chain = self.chain(capability)?;
+        chain.last().map(|link| link.owner).ok_or(Lapse::Revoked)
     }
 
     /// Checks that the chain of a capability ends at `authority`.

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use duet_journal::{BlobHash, RecordHash};
+use duet_journal::{BlobHash, RecordHash, Sequence};
 use smallvec::SmallVec;
 
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, RequestId, WaitId};
@@ -47,6 +47,8 @@ pub struct Draft {
     pub state: Box<RunState>,
     /// The actor that takes the turn.
     pub actor: ActorId,
+    /// The position that the turn's record will have.
+    pub turn: Sequence,
     /// The events that the turn sends.
     pub outbox: Outbox,
     /// The names of things that leave the run as text.
@@ -69,6 +71,14 @@ impl Callables {
     /// Adds one at the end.
     pub(crate) fn add(&mut self, callable: Callable) {
         self.row.push(callable);
+    }
+
+    /// Takes all that are left.
+    pub(crate) fn take_rest(&mut self) -> impl Iterator<Item = Callable> {
+        let rest = self.row.get(self.taken..).unwrap_or_default();
+        let rest: SmallVec<[Callable; 2]> = rest.iter().copied().collect();
+        self.taken = self.row.len();
+        rest.into_iter()
     }
 
     /// Takes the first one.
@@ -94,6 +104,7 @@ impl Draft {
         Self {
             state,
             actor,
+            turn: Sequence::FIRST,
             outbox: Outbox::default(),
             names,
             lineage,

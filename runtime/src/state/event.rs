@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::Attached;
-use crate::model::failure::Failure;
+use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
@@ -95,7 +95,7 @@ pub enum Event {
         /// Its exit code.
         code: u64,
         /// The failure, if it failed.
-        failure: Option<Failure>,
+        failed: Option<ActorFailure>,
     },
     /// A tool call reported what it is about to replace.
     Kept {
@@ -155,7 +155,7 @@ codec_enum!(Event "an event" {
     Settled "settled" { wait, request }
     Answered "answered" { request, outcome }
     Sync "sync" { from, fiber }
-    Ended "ended" { actor, code, failure }
+    Ended "ended" { actor, code, failed }
     Kept "kept" { request, note, contents }
     Due "due" { request, at_ms }
     Reconsider "reconsider" { request }

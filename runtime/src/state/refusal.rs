@@ -38,6 +38,18 @@ pub enum Refusal {
     NotOwner(CapabilityId),
     /// The chain of the capability has the maximum length already.
     TooNarrow(CapabilityId),
+    /// The actor was not granted the capability; the journal records the attempt.
+    NotGranted {
+        /// Its name.
+        capability: String,
+        /// The patterns that limit it, if it was granted with a limit.
+        limit: Option<String>,
+    },
+    /// The actor would grant more than it has; the journal records the attempt.
+    Excess {
+        /// The first grant that it does not have.
+        capability: String,
+    },
     /// A predicate tried to have an effect.
     Pure,
     /// Policy does not allow the action; the journal records the attempt.
@@ -78,6 +90,17 @@ impl fmt::Display for Refusal {
                     "{capability} is the last of {} in a row and cannot be attenuated",
                     crate::capability::CHAIN_MAX
                 )
+            }
+            Self::NotGranted {
+                capability,
+                limit: None,
+            } => write!(f, "the capability `{capability}` was not granted"),
+            Self::NotGranted {
+                capability,
+                limit: Some(limit),
+            } => write!(f, "the capability `{capability}` was granted only for {limit}"),
+            Self::Excess { capability } => {
+                write!(f, "an actor cannot grant what it was not granted: `{capability}`")
             }
             Self::Pure => write!(f, "a predicate can have no effect"),
             Self::Policy(ruling) => write!(f, "{ruling}"),

@@ -5,11 +5,14 @@
 //! It does not know when to make a savepoint; `../run/checkpoints.rs` does.
 //! Read next: `../collections/tracked/savepoints.rs`, `../run/checkpoints.rs`.
 
+use std::sync::Arc;
+
 use super::RunState;
 use crate::collections::tracked::Tracking;
 use crate::model::identity::Counters;
 use crate::policy::entry::Entries;
 use crate::state::event::Queue;
+use crate::state::untaken::UntakenFailures;
 
 /// The values at a savepoint of the fields that have no undo log.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub(crate) struct StateSavepoint {
     counters: Counters,
     queue: Queue,
     exit: Option<u64>,
+    untaken: Arc<UntakenFailures>,
+    is_session: bool,
     entries: Entries,
 }
 
@@ -46,6 +51,8 @@ impl RunState {
             counters: self.counters.clone(),
             queue: self.queue.clone(),
             exit: self.exit,
+            untaken: Arc::clone(&self.untaken),
+            is_session: self.is_session,
             entries: self.entries.clone(),
         }
     }
@@ -64,6 +71,8 @@ impl RunState {
             .for_each(|tracked| tracked.make_savepoint(number));
         (self.counters, self.queue) = (savepoint.counters.clone(), savepoint.queue.clone());
         (self.exit, self.entries) = (savepoint.exit, savepoint.entries.clone());
+        self.untaken = Arc::clone(&savepoint.untaken);
+        self.is_session = savepoint.is_session;
         is_back
     }
 

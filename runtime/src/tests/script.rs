@@ -393,6 +393,8 @@ impl ScriptInstance {
             "watched-actor" => {
                 let (hook, program) = second.split_once(' ').expect("watched-actor name procedure program");
                 let newborn = Newborn {
+                    role: first.to_owned(),
+                    heap_bytes_max: None,
                     program: program.to_owned().encode(),
                     manifest: Manifest::of(&["*"]),
                     link: None,
@@ -402,8 +404,12 @@ impl ScriptInstance {
                 self.name(first, actor.0);
             }
             "actor" => {
-                let manifest = Manifest::of(&second.split_whitespace().collect::<Vec<_>>());
+                let names: Vec<&str> = second.split_whitespace().collect();
+                let names = if names.is_empty() { vec!["console"] } else { names };
+                let manifest = Manifest::of(&names).of_main();
                 let newborn = Newborn {
+                    role: first.to_owned(),
+                    heap_bytes_max: None,
                     program: first.to_owned().encode(),
                     manifest,
                     link: Some(turn.facet()),

@@ -9,13 +9,19 @@
 
 mod arbitrate;
 mod deliver;
+mod ending;
+mod job;
 mod operation;
+mod right;
 
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
+pub(crate) use self::job::Fault;
+use self::job::{Current, Job};
+use crate::action::exit::MAIN;
+use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::model::failure::{Failure, Origin};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
@@ -23,10 +29,10 @@ use crate::model::limits::Limits;
 use crate::record::TurnRecord;
 use crate::state::actor::{Condition, FiberKind};
 use crate::state::draft::{Callables, Draft, Lineage};
-use crate::state::event::{Batch, Cause, Event};
+use crate::state::event::{Batch, Cause};
 use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
-use crate::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
+use crate::turn::task::{End, Resumption, Task, Until, Wanted};
 
 /// A turn in progress, and then its result. One activation serves turn after turn and keeps its
 /// allocations.
@@ -37,6 +43,10 @@ pub struct Activation {
     pub(crate) turn: TurnRecord,
     /// The number of events that were delivered.
     heard: usize,
+    /// The position of the event whose handler failed; it took the failure that the event carries.
+    taken: Option<u64>,
+    /// The position of the event whose consequences are in progress.
+    event: u64,
     /// The jobs before the next event, as a stack.
     jobs: SmallVec<[Job; 1]>,
     /// The jobs after the last event, in order.
@@ -51,7 +61,8 @@ pub struct Activation {
     handler_fuel: u64,
     /// The search for the source position of an action.
     search: Option<Search>,
-    /// Whether the turn fails when its programs do little but collect garbage.
+    /// Whether the turn is taken for the first time: then the heap and the person may stop it,
+    /// which its record says and a replay repeats.
     is_memory_counted: bool,
 }
 
@@ -69,47 +80,6 @@ struct Search {
     found: Option<Origin>,
 }
 
-/// Why a turn must be undone.
-pub(crate) struct Fault {
-    /// The failure for the record.
-    pub(crate) failure: Failure,
-    /// The interaction that failed, if one did.
-    pub(crate) interaction: Option<FiberId>,
-}
-
-impl From<Failure> for Fault {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            interaction: None,
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Current {
-    fiber: FiberId,
-    facet: FacetId,
-    kind: FiberKind,
-}
-
-/// A step of a turn.
-enum Job {
-    Deliver {
-        position: u64,
-        event: Event,
-    },
-    Run {
-        fiber: Current,
-        task: Task,
-    },
-    /// Stops a facet, one step at a time.
-    Stop(FacetId),
-    Exit {
-        code: u64,
-    },
-}
-
 impl Activation {
     /// Makes an activation without a turn.
     pub(crate) fn new(names: Namer, limits: Limits) -> Self {
@@ -118,6 +88,8 @@ impl Activation {
             draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
             turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
             heard: 0,
+            taken: None,
+            event: 0,
             jobs: SmallVec::new(),
             later: VecDeque::new(),
             current: None,
@@ -128,6 +100,11 @@ impl Activation {
             search: None,
             is_memory_counted: false,
         }
+    }
+
+    /// Returns the number of the turn's record.
+    pub fn number(&self) -> u64 {
+        self.draft.turn.number()
     }
 
     /// Takes the batch of the next turn.
@@ -141,6 +118,8 @@ impl Activation {
             draft,
             turn,
             heard,
+            taken,
+            event,
             jobs,
             later,
             current,
@@ -158,7 +137,7 @@ impl Activation {
         if later.capacity() > 0 {
             *later = VecDeque::new();
         }
-        (*heard, *current, *is_pure) = (0, None, false);
+        (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
         (*fuel, *handler_fuel) = (0, limits.turn_fuel);
         (*search, *is_memory_counted) = (None, false);
     }
@@ -216,9 +195,8 @@ impl Activation {
     /// Runs the turn to its end, or to the failure for which it must be undone.
     pub(crate) fn run(&mut self, runner: &mut dyn Runner) -> Result<(), Fault> {
         if let Err(failure) = self.run_jobs(runner) {
-            let is_interaction = |fiber: &Current| fiber.kind == (FiberKind::Interaction {});
-            let interaction = self.current.filter(is_interaction).map(|fiber| fiber.fiber);
-            return Err(Fault { failure, interaction });
+            let event = Some(self.event);
+            return Err(Fault { failure, event });
         }
         self.release(runner);
         Ok(())
@@ -229,15 +207,6 @@ impl Activation {
         for callable in self.draft.outbox.released.drain(..) {
             runner.release(callable);
         }
-    }
-
-    /// Ends the turn of an actor that has no instance: drops all its events, but answers those who
-    /// wait for the actor to catch up, because nothing is left that it could handle.
-    pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
-        let positions = (0..).zip(&self.turn.events);
-        let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
-        self.turn.dropped = dropped.map(|(position, _)| position).collect();
-        Ok(self.clear_jobs()?)
     }
 
     /// Takes all remaining jobs, in their order.
@@ -254,21 +223,7 @@ impl Activation {
         first.chain(unheard).chain(std::mem::take(&mut self.later)).collect()
     }
 
-    /// Drops all remaining jobs, but answers those who wait for the actor to catch up.
-    pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
-        for job in self.take_pending() {
-            if let Job::Deliver {
-                event: Event::Sync { from, fiber },
-                ..
-            } = job
-            {
-                self.perform(Synced { to: from, fiber }).map_err(failure)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Performs one action and lists it.
+    /// Performs one action and lists it. If the actor lacks a right, lists only the attempt.
     ///
     /// # Errors
     /// [`Refusal`]; then the turn must fail, or the program must receive the refusal, before it
@@ -278,6 +233,9 @@ impl Activation {
             return Err(Refusal::Pure);
         }
         let action = action.into();
+        if let Some(lack) = self.lack(&action) {
+            return Err(self.refuse(vec![action], lack));
+        }
         action.perform(&mut self.draft)?;
         if let Some(search) = self
             .search
@@ -293,14 +251,18 @@ impl Activation {
     fn run_jobs(&mut self, runner: &mut dyn Runner) -> Result<(), Failure> {
         loop {
             match self.jobs.pop() {
-                Some(Job::Deliver { position, event }) => self.deliver(runner, position, event)?,
+                Some(Job::Deliver { position, event }) => {
+                    self.event = position;
+                    self.deliver(runner, position, event)?;
+                }
                 Some(Job::Run { fiber, task }) => self.run_fiber(runner, fiber, task)?,
                 Some(Job::Stop(facet)) => self.stop_step(facet)?,
                 Some(Job::Exit { code }) => self.exit(runner, code)?,
                 None => match self.turn.events.get(self.heard).cloned() {
                     Some(event) => {
+                        self.event = self.heard as u64;
                         self.heard += 1;
-                        self.deliver(runner, self.heard as u64 - 1, event)?;
+                        self.deliver(runner, self.event, event)?;
                     }
                     None => match self.later.pop_front() {
                         Some(job) => self.jobs.push(job),
@@ -317,10 +279,18 @@ impl Activation {
             return Ok(());
         }
         self.current = Some(fiber);
+        self.event = fiber.event;
         self.note_place(None);
         match self.run_task(runner, fiber.kind, task) {
             End::Finished { .. } => Ok(()),
             End::Failed(failure) => Err(failure),
+            End::Parked {
+                until: Until::Stopped(facet),
+                ..
+            } if self.draft.state.is_session && self.draft.acting().is_ok_and(|main| main.root == facet) => {
+                let message = "the facet of a session does not stop; `(exit)` at its prompt ends it";
+                Err(Failure::new("refused", message))
+            }
             End::Parked {
                 continuation,
                 until: Until::Stopped(facet),
@@ -341,12 +311,21 @@ impl Activation {
                 self.draft.callables = Callables::from_iter([continuation]);
                 self.park(fiber, until)
             }
+            End::Exit { code } if self.is_background(fiber) => {
+                let told = format!("a background fiber called (exit {code}); it ends, the session goes on");
+                self.log(told).map_err(failure)
+            }
             End::Exit { code } => {
                 let root = self.draft.acting().map(|actor| actor.root).map_err(failure)?;
                 self.end_next(root, code);
                 Ok(())
             }
         }
+    }
+
+    /// Says whether a fiber of a session is not the evaluation of a text.
+    fn is_background(&self, fiber: Current) -> bool {
+        self.draft.state.is_session && self.draft.actor == MAIN && fiber.kind != (FiberKind::Interaction {})
     }
 
     /// Runs a task with the fuel that its kind of fiber has.
@@ -369,7 +348,7 @@ impl Activation {
     }
 
     fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {
-        let Current { fiber, facet, kind } = fiber;
+        let Current { fiber, facet, kind, .. } = fiber;
         let pause = match until {
             Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
             Until::Synced(with) => {
@@ -382,6 +361,7 @@ impl Activation {
                 return self.perform(sync).map_err(failure);
             }
             Until::Yielded => Pause::Asked {},
+            Until::Woken => Pause::Sleep {},
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},
@@ -466,6 +446,7 @@ impl Activation {
                 fiber: id,
                 facet: fiber.facet,
                 kind: fiber.kind,
+                event: self.event,
             },
             task,
         });
@@ -502,60 +483,12 @@ impl Activation {
         Ok(())
     }
 
-    fn exit(&mut self, runner: &mut dyn Runner, code: u64) -> Result<(), Failure> {
-        let exit = Exit {
-            code,
-            handles: Vec::new(),
-            failure: None,
-        };
-        self.end(runner, exit)?;
-        self.clear_jobs()
-    }
-
-    /// Replaces all remaining jobs with stopping the actor's facets and ending it, and then answers
-    /// those who wait for it to catch up.
-    fn end_next(&mut self, root: FacetId, code: u64) {
-        let is_sync = |job: &Job| matches!(job, Job::Deliver { event, .. } if matches!(event, Event::Sync { .. }));
-        let syncs = self.take_pending().into_iter().rev().filter(is_sync);
-        self.jobs = syncs.chain([Job::Exit { code }, Job::Stop(root)]).collect();
-    }
-
-    /// Ends the actor and calls its exit hooks with its outcome. A hook that fails is logged and
-    /// does not prevent the end.
-    fn end(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
-        let actor = self.draft.acting().map_err(failure)?;
-        let root = actor.root;
-        let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
-        let outcome = Argument::Ended(exit.code, exit.failure.clone());
-        self.perform(exit).map_err(failure)?;
-        for procedure in hooks {
-            let argument = Some(outcome.clone());
-            self.current = Some(self.handler_fiber(root));
-            let fault = match self.run_task(runner, FiberKind::Handler {}, Task::Call { procedure, argument }) {
-                End::Finished { .. } | End::Exit { .. } => continue,
-                End::Parked { .. } => "it waits or runs too long".to_owned(),
-                End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
-                End::Failed(failure) => failure.to_string(),
-            };
-            self.log(format!("an exit hook did not come to its end: {fault}"))
-                .map_err(failure)?;
-        }
-        // A hook's failure does not fail the turn.
-        self.current = None;
-        Ok(())
-    }
-
-    /// Ends the actor in a turn of its own, after its actions were undone.
-    pub(crate) fn crash(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
-        self.end(runner, exit)?;
-        self.clear_jobs()
-    }
-
     fn handler_fiber(&mut self, facet: FacetId) -> Current {
         Current {
             fiber: self.draft.state.counters.fiber(),
             facet,
             kind: FiberKind::Handler {},
+            event: self.event,
         }
     }
 

@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use preserves::IOValue;
 
@@ -63,9 +64,23 @@ pub trait Programs {
     /// cost nothing may keep them.
     fn drop_savepoints(&mut self, _instance: &mut Self::Instance, _oldest: u64) {}
 
+    /// Returns the size of an instance in bytes, garbage included.
+    fn bytes(&self, _instance: &Self::Instance) -> u64 {
+        0
+    }
+
+    /// Removes the garbage of an instance, between two turns; collecting changes nothing that it
+    /// does.
+    fn collect(&mut self, _instance: &mut Self::Instance) {}
+
     /// Shrinks an instance that may not run for a while, between two turns; compacting changes
     /// nothing that it does.
     fn compact(&mut self, _instance: &mut Self::Instance) {}
+
+    /// Returns a source text by its name, to show a place in it.
+    fn text(&self, _name: &str) -> Option<Arc<str>> {
+        None
+    }
 
     /// Runs a fiber; see [`Runner::run`].
     fn run(&mut self, instance: &mut Self::Instance, task: Task, turn: &mut Activation) -> End;
@@ -125,6 +140,18 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn run(&mut self, instance: &mut Self::Instance, task: Task, turn: &mut Activation) -> End {
         self.borrow_mut().run(instance, task, turn)
+    }
+
+    fn text(&self, name: &str) -> Option<Arc<str>> {
+        self.borrow().text(name)
+    }
+
+    fn bytes(&self, instance: &Self::Instance) -> u64 {
+        self.borrow().bytes(instance)
+    }
+
+    fn collect(&mut self, instance: &mut Self::Instance) {
+        self.borrow_mut().collect(instance);
     }
 
     fn release(&mut self, instance: &mut Self::Instance, callable: Callable) {

@@ -113,6 +113,8 @@ pub enum Until {
     },
     /// All events that are already queued have been handled.
     Yielded,
+    /// Another fiber of the actor wakes it.
+    Woken,
     /// The output of the fiber has been handed over; only if
     /// [`Activation::commits_on_write`](crate::turn::activation::Activation::commits_on_write).
     Flushed,
@@ -137,10 +139,14 @@ pub enum Wanted {
 
 /// An actor to be made.
 pub struct Newborn {
+    /// The role that it plays.
+    pub role: String,
     /// Its program.
     pub program: IOValue,
     /// The capabilities that it is granted.
     pub manifest: Manifest,
+    /// The maximum size of its heap in bytes, at most that of its spawner.
+    pub heap_bytes_max: Option<u64>,
     /// The facet that ends it by stopping.
     pub link: Option<FacetId>,
     /// The hook that runs in the current facet, with the actor's outcome, when it has ended.

@@ -14,7 +14,7 @@ mod terminal;
 
 use terminal::{INTERRUPT, Terminal, UP};
 
-use super::{Editor, Line, line_break, missing_indentation, read_piped};
+use super::{Editor, Line, Names, line_break, missing_indentation, read_piped};
 use crate::repl::complete::tests::Example;
 
 /// Names the history file of the process behind the terminal; set, it makes the test that process.
@@ -27,7 +27,9 @@ fn answer(history: OsString) {
     let history = PathBuf::from(history);
     let mut editor = Editor::new(Some(history), true).expect("there is a terminal");
     loop {
-        let line = editor.read(PROMPT, &Example).expect("the terminal can be read");
+        let line = editor
+            .read(PROMPT, Names::of(&Example))
+            .expect("the terminal can be read");
         println!("[{line:?}]");
         if line == Line::End {
             return;

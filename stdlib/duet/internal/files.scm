@@ -88,6 +88,17 @@
 (define (%save-files)
   (for-each %save (reverse %open-files)))
 
+;;; The procedures to call at the end of the program, the newest first.
+(define %last-acts '())
+
+;;; Calls `thunk` when the program has evaluated its last form. `exit` does not call it.
+(define (%at-end! thunk) (set! %last-acts (cons thunk %last-acts)))
+
+;;; The runtime calls this when a program has evaluated its last form.
+(define (%end-program)
+  (%save-files)
+  (for-each (lambda (act) (act)) (reverse %last-acts)))
+
 ;;;> Calls `procedure` with a port that reads from the file, and closes the port when it returns.
 (define (call-with-input-file path procedure)
   (call-with-port (open-input-file path) procedure))

@@ -8,7 +8,7 @@
     close-port close-output-port call-with-port with-output-to-string with-input-from-string
     open-input-file open-binary-input-file open-output-file open-binary-output-file call-with-input-file
     call-with-output-file with-input-from-file with-output-to-file file-exists? delete-file
-    %save-files %fail)
+    %save-files %at-end! %end-program %fail)
   (on-demand)
   (import (rename (duet kernel) (close-port %close-port) (close-output-port %close-output-port))
           (only (duet internal control)

@@ -1,3 +1,20 @@
+;;; Returns a hash below the first of `bound`, if that is there and positive.
+(define (%bounded hash bound)
+  (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash))
+
+;;; Returns the part of a string that options `[bound [start [end]]]` select.
+(define (%part string options)
+  (if (and (pair? options) (pair? (cdr options))) (apply string-copy string (cdr options)) string))
+
+;;;> Returns a hash that equal strings share; below `bound`, if it is given and positive:
+;;;> `(string-hash string [bound [start [end]]])`.
+(define (string-hash string . options) (%bounded (%hash (%part string options)) options))
+
+;;;> Returns a hash that strings which differ only in case share; below `bound`, if it is given and
+;;;> positive: `(string-ci-hash string [bound [start [end]]])`.
+(define (string-ci-hash string . options)
+  (%bounded (%hash (string-foldcase (%part string options))) options))
+
 ;;; A table stores entries, pairs of key and value, in one of two ways:
 ;;;     own     `entries` is a dictionary from key to entry, by `equal?` or `eqv?`
 ;;;     any     `entries` is a dictionary from hash to a list of entries, newest first;

@@ -3,7 +3,8 @@
   (export
     %make-table %table? %table-same %table-hash %table-find %table-put! %table-remove! %table-count %table-clear!
     %table-copy
-    %table-entries %table-fresh)
+    %table-entries %table-fresh
+    %bounded string-hash string-ci-hash)
   (on-demand)
   (import (duet kernel) (only (duet internal sequences) for-each map) (only (duet internal control) %wrong-type))
   (include "tables.scm"))

@@ -43,10 +43,6 @@
 (define (char-hash char) (%hash char))
 ;;;> Returns the hash of a character, the same for its other case.
 (define (char-ci-hash char) (%hash (char-foldcase char)))
-;;;> Returns the hash of a string.
-(define (string-hash string) (%hash string))
-;;;> Returns the hash of a string, the same for those that differ only in case.
-(define (string-ci-hash string) (%hash (string-foldcase string)))
 ;;;> Returns the hash of a symbol.
 (define (symbol-hash symbol) (%hash symbol))
 ;;;> Returns the hash of a number, the same for numbers that are `=`.

@@ -34,14 +34,6 @@
 ;;;> Like `string>=`, ignoring case.
 (define string-ci>= (%comparing string-ci>=?))
 
-(define (%bounded hash bound)
-  (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash))
-
-;;;> Returns a hash that equal strings share; below `bound`, if given.
-(define (string-hash string . bound) (%bounded (%hash string) bound))
-;;;> Returns a hash that strings which differ only in case share.
-(define (string-hash-ci string . bound) (%bounded (%hash (string-foldcase string)) bound))
-
 ;;; Makes a procedure that counts the characters that two strings have in common at their start.
 (define (%common-prefix same?)
   (%comparing

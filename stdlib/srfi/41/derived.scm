@@ -136,9 +136,12 @@
 (define (stream-ref stream index)
   (if (= index 0) (stream-car stream) (stream-ref (stream-cdr stream) (- index 1))))
 
-;;;> Returns the elements in reverse order.
+;;;> Returns the elements in reverse order, without computing them.
 (define (stream-reverse stream)
-  (stream-fold (lambda (reversed element) (stream-cons element reversed)) stream-null stream))
+  (let next ((stream stream) (reversed stream-null))
+    (if (stream-null? stream)
+        reversed
+        (next (stream-cdr stream) (stream-cons (stream-car stream) reversed)))))
 
 ;;;> Returns the stream of the accumulated values of `stream-fold`: `initial` first, then one after
 ;;;> each element.

@@ -129,7 +129,20 @@
 (define (%finish runner kind set-count! count)
   (test-result-set! runner 'result-kind kind)
   (set-count! runner (+ (count runner) 1))
+  (if (memq kind '(fail xpass)) (%remember! runner))
   ((test-runner-on-test-end runner) runner))
+
+;;; The runners that counted a test with an unexpected result.
+(define %failed-runners '())
+
+;;; Makes the program end with the exit code 1, unless the runner is reset before.
+(define (%remember! runner)
+  (if (null? %failed-runners)
+      (%at-end! (lambda () (if (any %has-failures? %failed-runners) (%exit 1)))))
+  (if (not (memq runner %failed-runners)) (set! %failed-runners (cons runner %failed-runners))))
+
+(define (%has-failures? runner)
+  (> (+ (test-runner-fail-count runner) (test-runner-xpass-count runner)) 0))
 
 (define (%described fault)
   (if (condition? fault)

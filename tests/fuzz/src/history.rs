@@ -125,6 +125,7 @@ pub fn record() -> Recording {
             turn_fuel: 20_000,
             predicate_fuel: 1_000,
             heap_bytes_max: 4 << 20,
+            run_bytes_max: 1 << 30,
         },
         pinned: program.pinned.iter().map(Blob::hash).collect(),
         tools: Vec::new(),

@@ -48,8 +48,10 @@ pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run<P>) {
 /// Makes an actor that lives for itself.
 pub(crate) fn spawn(turn: &mut Activation, program: IOValue) -> Result<ActorId, Refusal> {
     turn.spawn_actor(Newborn {
+        role: "actor".to_owned(),
         program,
         manifest: Manifest::of(&["*"]),
+        heap_bytes_max: None,
         link: None,
         on_end: None,
     })

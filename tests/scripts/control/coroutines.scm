@@ -52,25 +52,3 @@
 (suspend 1)          ; raises: error
 (define self (make-coroutine (lambda (value) (resume self))))
 (resume self)        ; raises: error
-
-;; Tasks.
-(define log '())
-(define (note x) (set! log (cons x log)))
-(define a (async (note 'a) 1))
-(define b (async (note 'b) (+ (await a) 10)))
-(define d (async (note 'd) (* 2 (await b))))
-(await d)                                         ; => 22
-(reverse log)                                     ; => (a b d)
-(await (async (await (async (error "inside")))))  ; raises: error
-(define forever (async (await forever)))
-(await forever)                                   ; raises: error
-(let* ((order '())
-       (task (lambda (name)
-               (async (set! order (cons name order))
-                      (await (async #f))
-                      (set! order (cons name order))))))
-  (task 'x)
-  (task 'y)
-  (run-tasks)
-  (reverse order))                                ; => (x y x y)
-(await 5)                                         ; => 5

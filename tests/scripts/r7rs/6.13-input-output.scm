@@ -10,7 +10,7 @@
 (port? 1)                                            ; => #f
 (input-port? "a")                                    ; => #f
 (input-port-open? in)                                ; => #t
-(output-port-open? in)                               ; raises: wrong-type
+(output-port-open? in)                               ; => #f
 
 ;; Reading characters, strings and lines.
 (peek-char in)                                       ; => #\h

@@ -32,6 +32,8 @@
 (stream-fold - 0 (stream 1 2))                               ; => -3
 (stream->list (stream-scan + 0 (stream 1 2 3)))              ; => (0 1 3 6)
 (stream->list (stream-reverse (stream 1 2)))                 ; => (2 1)
+;; Reversing computes no element.
+(stream-car (stream-cdr (stream-reverse (stream 1 (error "computed")))))  ; => 1
 (stream->list (stream-map + (stream 1 2) (stream-from 10)))  ; => (11 13)
 (stream->list (stream-zip (stream 1 2) (stream 'a 'b 'c)))   ; => ((1 a) (2 b))
 (stream->list (stream-range 0 5 2))                          ; => (0 2 4)

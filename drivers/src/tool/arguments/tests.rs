@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::tool::description::{EffectClass, Field, Retry, Shape};
+use crate::tool::returns::Returns;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("test/tool"),
@@ -24,6 +25,7 @@ static DESCRIPTION: Description = Description {
     timeout_ms: None,
     needs: &[],
     retry: Retry::NEVER,
+    returns: Returns::Anything,
     takes_secrets: false,
 };
 

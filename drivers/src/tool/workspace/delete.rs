@@ -20,6 +20,7 @@ use super::write::previous;
 use crate::tool::arguments::{Arguments, dictionary, path};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::interface::{Call, Context, Outcome, Tool};
+use crate::tool::returns::Returns;
 use crate::tool::undo_log::UndoNote;
 
 static DESCRIPTION: Description = Description {
@@ -35,6 +36,7 @@ static DESCRIPTION: Description = Description {
     timeout_ms: Some(60_000),
     needs: &["fs.write"],
     retry: Retry::NEVER,
+    returns: Returns::Fields(&[("previous", Returns::Optional(&Returns::Bytes))]),
     takes_secrets: false,
 };
 

@@ -16,6 +16,7 @@ use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, path};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/exists"),
@@ -31,6 +32,7 @@ static DESCRIPTION: Description = Description {
     timeout_ms: Some(60_000),
     needs: &["fs.read"],
     retry: Retry::NEVER,
+    returns: Returns::Flag,
     takes_secrets: false,
 };
 

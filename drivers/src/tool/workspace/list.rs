@@ -22,6 +22,7 @@ use crate::tool::arguments::{Arguments, boolean, dictionary, integer, path, path
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 
 const ENTRIES_MAX: u64 = 10_000;
 
@@ -59,6 +60,11 @@ static DESCRIPTION: Description = Description {
     timeout_ms: Some(60_000),
     needs: &["fs.read"],
     retry: Retry::NEVER,
+    returns: Returns::List(&Returns::Fields(&[
+        ("path", Returns::Bytes),
+        ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
+        ("size_bytes", Returns::Integer),
+    ])),
     takes_secrets: false,
 };
 

@@ -23,6 +23,7 @@ use crate::tool::arguments::{Arguments, dictionary, integer, path_value, string}
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 use crate::tool::undo_log::UndoNote;
 
 mod diff;
@@ -50,6 +51,11 @@ static DESCRIPTION: Description = Description {
     idempotent: true,
     timeout_ms: Some(60_000),
     retry: Retry::NEVER,
+    returns: Returns::List(&Returns::Fields(&[
+        ("path", Returns::Bytes),
+        ("change", Returns::Symbol(&["made", "changed", "deleted"])),
+        ("size_bytes", Returns::Integer),
+    ])),
     takes_secrets: false,
 };
 

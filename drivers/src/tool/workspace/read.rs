@@ -18,6 +18,7 @@ use crate::tool::arguments::{Arguments, content, count, dictionary, integer, pat
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 
 /// The maximum length that one call may return, in bytes.
 pub const READ_BYTES_MAX: u64 = 8 << 20;
@@ -43,6 +44,11 @@ static DESCRIPTION: Description = Description {
     timeout_ms: Some(60_000),
     needs: &["fs.read"],
     retry: Retry::NEVER,
+    returns: Returns::Fields(&[
+        ("content", Returns::Bytes),
+        ("size_bytes", Returns::Integer),
+        ("next", Returns::Optional(&Returns::Integer)),
+    ]),
     takes_secrets: false,
 };
 

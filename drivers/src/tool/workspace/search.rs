@@ -23,6 +23,7 @@ use crate::tool::arguments::{Arguments, boolean, content, dictionary, integer, p
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 
 const MATCHES_MAX: u64 = 1_000;
 
@@ -80,6 +81,19 @@ static DESCRIPTION: Description = Description {
     idempotent: true,
     timeout_ms: Some(60_000),
     retry: Retry::NEVER,
+    returns: Returns::Fields(&[
+        (
+            "matches",
+            Returns::List(&Returns::Fields(&[
+                ("path", Returns::Bytes),
+                ("line", Returns::Integer),
+                ("column", Returns::Integer),
+                ("text", Returns::Bytes),
+            ])),
+        ),
+        ("truncated", Returns::Flag),
+        ("skipped", Returns::Integer),
+    ]),
     takes_secrets: false,
 };
 

@@ -18,6 +18,7 @@ use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, dictionary, integer, path, path_value};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 
 /// The permission bits.
 const MODE_MASK: u32 = 0o7777;
@@ -39,6 +40,13 @@ static DESCRIPTION: Description = Description {
     idempotent: true,
     timeout_ms: Some(60_000),
     retry: Retry::NEVER,
+    returns: Returns::Fields(&[
+        ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
+        ("size_bytes", Returns::Integer),
+        ("mode", Returns::Integer),
+        ("modified_ms", Returns::Integer),
+        ("target", Returns::Optional(&Returns::Bytes)),
+    ]),
     takes_secrets: false,
 };
 

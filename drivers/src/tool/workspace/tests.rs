@@ -59,7 +59,8 @@ impl Place {
             _ => Box::new(write::tool(workspace)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
-        runtime.block_on(async move {
+        let returns = tool.description().returns;
+        let outcome = runtime.block_on(async move {
             tool.call(
                 payload,
                 Context {
@@ -69,7 +70,10 @@ impl Place {
                 },
             )
             .await
-        })
+        });
+        let complaint = outcome.as_ref().ok().and_then(|value| returns.check(value).err());
+        assert_eq!(complaint, None, "a result fits the tool's description");
+        outcome
     }
 
     #[track_caller]

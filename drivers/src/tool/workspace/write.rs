@@ -20,6 +20,7 @@ use crate::tool::arguments::{Arguments, bytes, content, dictionary, integer, pat
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
+use crate::tool::returns::Returns;
 use crate::tool::undo_log::UndoNote;
 
 /// The maximum length of previous content that a result contains, in bytes.
@@ -45,6 +46,11 @@ static DESCRIPTION: Description = Description {
     timeout_ms: Some(60_000),
     needs: &["fs.write"],
     retry: Retry::NEVER,
+    returns: Returns::Fields(&[
+        ("size_bytes", Returns::Integer),
+        ("changed", Returns::Flag),
+        ("previous", Returns::Optional(&Returns::Bytes)),
+    ]),
     takes_secrets: false,
 };
 

@@ -124,6 +124,30 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     check_version(number(60))
 }
 
+/// Returns the length of a database file and the length that its header says, in bytes, if the file
+/// is shorter.
+///
+/// # Errors
+/// If it cannot be read.
+///
+/// Source: "Database File Format", 1.3.2 and 1.3.9, <https://www.sqlite.org/fileformat2.html>.
+pub fn missing_bytes(path: &Path) -> io::Result<Option<(u64, u64)>> {
+    let mut header = [0; 32];
+    File::open(path)?.read_exact(&mut header)?;
+    let number = |range: Range<usize>| {
+        header[range]
+            .iter()
+            .fold(0, |number, &byte| number << 8 | u64::from(byte))
+    };
+    // The greatest page size does not fit into its field, which then says 1.
+    let page_bytes = match number(16..18) {
+        1 => 65_536,
+        bytes => bytes,
+    };
+    let (has, says) = (fs::metadata(path)?.len(), page_bytes * number(28..32));
+    Ok((has < says).then_some((has, says)))
+}
+
 fn check_version(found: u32) -> Result<(), StoreError> {
     if found == schema::VERSION {
         return Ok(());

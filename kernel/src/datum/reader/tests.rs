@@ -278,6 +278,19 @@ proptest! {
         }
     }
 
+    /// R7RS 7.1.1: no character that ends a word, or begins another datum or an escape, is in a
+    /// symbol without bars.
+    #[test]
+    fn a_symbol_without_bars_is_one_word_to_every_reader(text in "[a-z0-9+.@:\\\\'`,;\"(){}\\[\\]|# \n-]{0,8}") {
+        let symbol = Node::Symbol(Name::from(text.as_str()));
+        let printed = Datum::of(symbol.clone()).to_string();
+        let (datum, end) = read_one(&printed, 0).unwrap().unwrap();
+        prop_assert_eq!(end, printed.len());
+        prop_assert_eq!(datum.node(datum.root), &symbol);
+        let special = |character: char| "\\'`,;\"()[]{}| \n".contains(character);
+        prop_assert!(printed.starts_with('|') || !printed.contains(special), "{}", printed);
+    }
+
     #[test]
     fn any_text_is_read_to_its_end(text in "[()'`,@#;|\"\\\\. a1:=\\[tu8\n-]{0,40}") {
         let (reading, errors) = read_all(&text, SourceId(0));

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Note};
 
-use super::{Texts, check, check_errors, session};
+use super::{Texts, check, check_errors, session, texts};
 
 #[test]
 fn malformed_forms_name_their_grammar() {
@@ -296,4 +296,25 @@ fn a_primitive_called_with_a_wrong_count_is_a_warning() {
         .map(|warning| warning.kind.to_string())
         .collect();
     assert_eq!(warnings, ["`car` takes 1 arguments, not 2"]);
+}
+
+#[test]
+fn an_unbound_argument_may_have_been_meant_as_a_symbol() {
+    for (program, expected) in [
+        (
+            "(list ready)",
+            Some("for the symbol, write 'ready (the manual, \"Names and symbols\")"),
+        ),
+        (
+            "(list kar)",
+            Some("did you mean `car`? for the symbol, write 'kar (the manual, \"Names and symbols\")"),
+        ),
+        ("(ready 1)", None),
+        ("(list (ready 1))", None),
+        ("ready", None),
+    ] {
+        let expansion = session().expand_program("m", program, &mut texts(&[])).unwrap();
+        let hint = expansion.warnings[0].hint();
+        assert_eq!(hint.as_deref(), expected, "{program}");
+    }
 }

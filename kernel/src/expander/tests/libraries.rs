@@ -1,6 +1,8 @@
 //! Libraries, imports, inclusion and interactions.
 
-use super::{Diagnostic, Expansion, session, texts};
+use super::{Diagnostic, Expansion, Texts, session, texts};
+use crate::datum::Name;
+use crate::expander::{Libraries, LibraryName, SourceError, SourceText};
 
 /// Shows the units of an expansion: name and listing.
 fn show(expansion: Result<Expansion, Vec<Diagnostic>>) -> Vec<(String, String)> {
@@ -62,6 +64,109 @@ fn import_sets_narrow_and_rename() {
     ] {
         let shown = show(session().expand_program("m", &format!("(import {import}) {uses}"), &mut texts(&sources)));
         assert_eq!(shown.last().unwrap().1, expected, "{import}");
+    }
+}
+
+/// `(left)` and `(right)` share `same`, and give `differs` and `keyword` different meanings.
+const TWO_SIDES: [(&str, &str); 3] = [
+    (
+        "(left)",
+        "(define-library (left) (export same differs keyword) (import (duet kernel) (base 1))
+           (begin (define differs 'left) (define-syntax keyword (syntax-rules () ((_) 'left)))))",
+    ),
+    (
+        "(right)",
+        "(define-library (right) (export same differs keyword) (import (duet kernel) (base 1))
+           (begin (define differs 'right) (define-syntax keyword (syntax-rules () ((_) 'right)))))",
+    ),
+    (
+        "(base 1)",
+        "(define-library (base 1) (export same (rename same differs)) (import (duet kernel))
+           (begin (define same 'same)))",
+    ),
+];
+
+#[test]
+fn imports_that_give_a_name_two_meanings_are_an_error() {
+    let both = "(left) and (right) give different meanings to `differs`, `keyword`";
+    for (program, expected) in [
+        ("(import (left) (right)) 1", both),
+        ("(import (left)) (import (right)) 1", both),
+        (
+            "(import (only (left) same differs) (prefix (right) r-) (rename (base 1) (same other))) 1",
+            "(left) and (base 1) give different meanings to `differs`",
+        ),
+        (
+            "(import (duet kernel)) (define differs 1) (import (except (left) keyword)) 1",
+            "(left) gives a different meaning to `differs`, which this text defines",
+        ),
+        ("(define-library (l) (import (left) (right))) (import (l))", both),
+        (
+            "(define-module (m) (provide) (require (left) (right)) (keyword)) (import (m))",
+            both,
+        ),
+    ] {
+        check(&TWO_SIDES, program, &[("error", expected)]);
+    }
+    let errors = session()
+        .immutable_top_level("(left) (right)", &mut texts(&TWO_SIDES))
+        .unwrap_err();
+    assert_eq!(errors[0].kind.to_string(), both);
+}
+
+#[test]
+fn the_error_of_two_meanings_shows_how_to_keep_them_apart() {
+    let errors = session()
+        .expand_program("m", "(import (left) (base 1))", &mut texts(&TWO_SIDES))
+        .unwrap_err();
+    let hint = "import fewer names, as in (only (base 1) …) or (except (left) differs), \
+                or rename them, as in (prefix (base 1) base-1:)";
+    assert_eq!(errors[0].hint().as_deref(), Some(hint));
+    let notes: Vec<_> = errors[0].notes.iter().map(|note| note.kind.to_string()).collect();
+    assert_eq!(notes, ["(left) is imported here"]);
+}
+
+#[test]
+fn imports_that_agree_may_overlap() {
+    for program in [
+        "(import (only (left) same) (base 1)) same",
+        "(import (left) (left) (only (left) keyword)) same",
+        "(import (only (left) same differs)) (import (except (base 1) differs)) same",
+        "(import (left) (prefix (right) r:)) same",
+    ] {
+        let shown = show(session().expand_program("m", program, &mut texts(&TWO_SIDES)));
+        assert_eq!(shown.last().unwrap().1, "@(base 1)same", "{program}");
+    }
+}
+
+#[test]
+fn an_import_of_an_interaction_replaces_with_a_warning() {
+    let mut session = session();
+    let mut libraries = texts(&TWO_SIDES);
+    for (input, expected, warnings) in [
+        ("(import (left)) differs", "@(left)differs", &[][..]),
+        (
+            "(import (right)) differs",
+            "@(right)differs",
+            &["`differs`, `keyword` of (right) replaces that of (left)"],
+        ),
+        ("(import (right)) differs", "@(right)differs", &[]),
+        ("(define differs 1) differs", "@differs", &[]),
+        (
+            "(import (only (left) differs)) differs",
+            "@(left)differs",
+            &["`differs` of (left) replaces your own definition"],
+        ),
+    ] {
+        let expansion = session.expand_interaction("repl", input, &mut libraries).unwrap();
+        let own = expansion.units.last().unwrap().to_string();
+        assert_eq!(own.lines().last().unwrap(), expected, "{input}");
+        let shown: Vec<_> = expansion
+            .warnings
+            .iter()
+            .map(|warning| warning.kind.to_string())
+            .collect();
+        assert_eq!(shown, warnings, "{input}");
     }
 }
 
@@ -148,18 +253,71 @@ fn a_module_is_a_library_with_another_face() {
     }
 }
 
+/// Sources for an importer with few capabilities.
+struct Poor(Texts);
+
+impl Libraries for Poor {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        self.0.library(name)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        self.0.include(includer, path)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.0.names()
+    }
+
+    fn grants(&self, _capability: &str) -> bool {
+        false
+    }
+}
+
+#[test]
+fn every_importer_of_a_module_needs_its_capabilities() {
+    let sources = || {
+        texts(&[
+            (
+                "(clock)",
+                "(define-module (clock) (provide now) (capabilities clock/now) (require (duet kernel)) (define now 1))",
+            ),
+            ("(watch)", "(define-library (watch) (export now) (import (clock)))"),
+        ])
+    };
+    let mut session = session();
+    let loaded = session.expand_program("main.scm", "(import (watch)) now", &mut sources());
+    assert!(loaded.is_ok(), "the first importer is granted the capability");
+    for library in ["(watch)", "(clock)"] {
+        let text = format!("(import {library}) now");
+        let refused = session.expand_program("other.scm", &text, &mut Poor(sources()));
+        let messages: Vec<String> = refused
+            .err()
+            .into_iter()
+            .flatten()
+            .map(|error| error.kind.to_string())
+            .collect();
+        assert_eq!(
+            messages,
+            ["(clock) needs the capability `clock/now`, which was not granted"],
+            "{library}"
+        );
+        assert_eq!(session.requirements(&Name::from(library)).len(), 1);
+    }
+}
+
 #[test]
 fn a_module_is_refused_what_the_program_is_not_granted() {
     for (declaration, expected) in [
         (
             "(capabilities clock/now workspace/read)",
-            &["(planner) needs the capability `workspace/read`, which this program is not granted"][..],
+            &["(planner) needs the capability `workspace/read`, which was not granted"][..],
         ),
         (
             "(capabilities a b)",
             &[
-                "(planner) needs the capability `a`, which this program is not granted",
-                "(planner) needs the capability `b`, which this program is not granted",
+                "(planner) needs the capability `a`, which was not granted",
+                "(planner) needs the capability `b`, which was not granted",
             ],
         ),
         (

@@ -10,6 +10,7 @@ const LIMITS: Limits = Limits {
     turn_fuel: 20_000,
     predicate_fuel: 10_000,
     heap_bytes_max: 1 << 20,
+    run_bytes_max: 1 << 30,
 };
 
 /// Fills nearly all memory.

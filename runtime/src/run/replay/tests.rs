@@ -200,6 +200,7 @@ impl crate::driver::Drivers for Answering {
                 | EffectKind::Withdraw
                 | EffectKind::Proceed { .. }
                 | EffectKind::Log { .. }
+                | EffectKind::Failure { .. }
                 | EffectKind::Progress { .. } => {}
             }
         }

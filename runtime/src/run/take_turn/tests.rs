@@ -494,12 +494,10 @@ fn a_long_main_program_is_cut_into_turns_and_a_handler_is_not() {
 fn an_actor_cannot_grant_what_it_was_not_granted() {
     check(
         "main:\n actor other console\nother:\n actor third *",
-        "failed: denied: spawn-actor actor 2 running \"third\", linked to facet 1: \
-         the capability `spawn` was not granted",
+        "failed: refused: the capability `spawn` was not granted",
     );
     check(
         "main:\n actor other console spawn\nother:\n actor third *",
-        "failed: denied: spawn-actor actor 2 running \"third\", linked to facet 1: \
-         an actor cannot grant what it was not granted",
+        "failed: refused: an actor cannot grant what it was not granted: `*`",
     );
 }

@@ -295,6 +295,84 @@ fn what_does_not_end_can_be_given_up() {
 }
 
 #[test]
+fn a_failure_in_the_background_ends_only_the_fiber_that_failed() {
+    let wrong = "!wrong-type: argument 1 of car must be a pair: []";
+    check(&[
+        // Two fibers wake in one turn; the one that does not fail goes on.
+        ("(spawn (lambda () (%await (record 'signal 'go) #f) (car '())))", &[]),
+        ("(spawn (lambda () (log! (%await (record 'signal 'go) #f))))", &[]),
+        ("(define go (assert! (record 'go 5)))", &["#[go 5]", wrong]),
+        // A handler that fails loses the event and stays.
+        (
+            "(define failing (watch (pattern (n $x)) (lambda (event) (log! (car '())))))",
+            &[],
+        ),
+        (
+            "(define hearing (watch (pattern (n $x)) (lambda (event) (log! 'heard))))",
+            &[],
+        ),
+        ("(message! (record 'n 1))", &["heard", wrong]),
+        ("(message! (record 'n 2))", &["heard", wrong]),
+        ("(+ 1 1)", &["2"]),
+    ]);
+}
+
+#[test]
+fn exit_in_the_background_ends_only_the_fiber() {
+    let told = "a background fiber called (exit 3); it ends, the session goes on";
+    check(&[("(spawn (lambda () (yield) (%exit 3)))", &[told]), ("(+ 1 1)", &["2"])]);
+    let refused = "!refused: the facet of a session does not stop; `(exit)` at its prompt ends it";
+    check(&[
+        ("(spawn (lambda () (yield) (stop-facet! (current-facet))))", &[refused]),
+        ("(+ 1 1)", &["2"]),
+    ]);
+}
+
+#[test]
+fn what_is_stopped_in_the_middle_of_a_turn_leaves_only_its_record() {
+    let mut world = world(3);
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    world.drive();
+    if let Some((programs, _)) = world.run.lend(crate::action::exit::MAIN) {
+        programs.stop_on(std::sync::Arc::clone(&stop));
+    }
+    let set = |is_set| stop.store(is_set, std::sync::atomic::Ordering::Relaxed);
+    world.run.deliver(input("(define x 1)"));
+    world.run.deliver(input("(begin (set! x 2) (yield) (set! x 3))"));
+    world.run.step().expect("it runs");
+    world.run.step().expect("it runs");
+    set(true);
+    // The rest of the text fails, and says so in the journal; the next text is as if never typed.
+    world.run.step().expect("it stops");
+    world.drive();
+    assert_eq!(failures(&world, 0), ["!turn-interrupted: the person stopped it"]);
+    let head = world.run.head();
+    world.run.deliver(input("(set! x 4)"));
+    world.run.step().expect("it stops");
+    assert_eq!(world.run.head(), head);
+    set(false);
+    world.run.deliver(input("(+ x 1)"));
+    world.drive();
+    assert_eq!(world.drivers.seen, ["3"]);
+    world.check_replay();
+}
+
+#[test]
+fn each_text_has_a_name_of_its_own() {
+    let mut world = world(3);
+    world.drive();
+    for text in ["(car 1)", "(car 2)"] {
+        world.run.deliver(input(text));
+        world.drive();
+    }
+    let named = world.turns("main").into_iter().filter_map(|turn| match turn.outcome {
+        crate::record::Outcome::Failed { failure } => failure.origin.map(|origin| origin.source),
+        crate::record::Outcome::Committed {} => None,
+    });
+    assert_eq!(named.collect::<Vec<_>>(), ["input 2", "input 3"]);
+}
+
+#[test]
 fn who_was_given_a_first_text_after_a_mark_has_none_there() {
     let given = |newest_savepoint| {
         let mut evaluations = Evaluations::none_until(newest_savepoint);

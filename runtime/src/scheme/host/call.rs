@@ -103,11 +103,20 @@ impl Fault {
 
     /// Makes the condition that the program receives.
     pub(in crate::scheme) fn condition(&self, heap: &mut Heap, procedure: &str) -> Result<Value, HeapFull> {
+        // A name with this prefix is the library's own; the program called the name without it.
+        let caller = match procedure {
+            name if name.starts_with('%') => String::new(),
+            name => format!("{name}: "),
+        };
         let procedure = procedure.trim_start_matches('%');
         match self {
             Self::HeapFull => convert::make_condition(heap, "out-of-memory", "the memory limit is reached", &[]),
             Self::Boundary(error) => convert::boundary_condition(heap, error),
             Self::Refused(Refusal::Policy(ruling)) => policy::condition(heap, procedure, ruling),
+            Self::Refused(refusal @ Refusal::NotGranted { capability, .. }) => {
+                let name = heap.intern(capability)?;
+                convert::make_condition(heap, "capability-denied", &format!("{caller}{refusal}"), &[name])
+            }
             Self::Refused(refusal) => {
                 convert::make_condition(heap, refusal_kind(refusal), &format!("{procedure}: {refusal}"), &[])
             }
@@ -134,7 +143,11 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         Refusal::NoFacet(_) | Refusal::NoActor(_) | Refusal::HasChildren(_) => "facet-stopped",
         Refusal::NoObserver(_) => "not-watching",
         Refusal::Pure => "effect-in-predicate",
-        Refusal::Revoked(_) | Refusal::Unfit(_) | Refusal::NotOwner(_) => "capability-denied",
+        Refusal::Revoked(_)
+        | Refusal::Unfit(_)
+        | Refusal::NotOwner(_)
+        | Refusal::NotGranted { .. }
+        | Refusal::Excess { .. } => "capability-denied",
         Refusal::TooNarrow(_) => "too-large",
         Refusal::NoRole { .. } => "unknown-role",
         Refusal::Attached(_) => "already-attached",
@@ -257,21 +270,6 @@ impl<'a> Call<'a> {
     /// Makes a string for the program.
     pub(in crate::scheme) fn string(&mut self, text: &str) -> Result<Reply, Fault> {
         Ok(Reply::Value(self.instance.heap.string(text)?))
-    }
-
-    /// Raises `capability-denied` unless the actor was granted `capability`.
-    pub(in crate::scheme) fn require(&mut self, capability: &str) -> Result<(), Fault> {
-        if self.turn.is_granted(capability) {
-            return Ok(());
-        }
-        let name = self.instance.heap.intern(capability)?;
-        // A name with this prefix is the library's own; the program called the name without it.
-        let caller = match self.procedure.name {
-            name if name.starts_with('%') => String::new(),
-            name => format!("{name}: "),
-        };
-        let message = format!("{caller}the capability `{capability}` was not granted");
-        Err(Fault::condition_of("capability-denied", &message, vec![name]))
     }
 }
 

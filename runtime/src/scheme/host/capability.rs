@@ -19,14 +19,16 @@ host_procedures! {
     /// granted it or not. Fails with `capability-denied` if the tool was not granted.
     "tool-capability" "tool" [1, 1] => |call| {
         let name = call.text(0, "the name of a tool")?;
-        call.require(&name)?;
         make(call, Authority::Tool { name }, Vec::new())
     };
 
-    /// Makes a capability for asserting: `(assert! value capability)`.
+    /// Makes a capability for asserting what this actor may assert: `(assert! value capability)`.
+    /// Fails with `capability-denied` if this actor may assert nothing.
     "dataspace-capability" "" [0, 0] => |call| make(call, Authority::Dataspace {}, Vec::new());
 
-    /// Makes a capability for sending to a facet: `(send! capability value)`.
+    /// Makes a capability for sending to a facet what this actor may send: `(send! capability
+    /// value)`. To a facet of this actor others may send anything. Fails with `capability-denied`
+    /// if it is another actor's and this actor may send nothing.
     "facet-capability" "actor facet" [2, 2] => |call| {
         let actor = ActorId(call.reference(0, Class::Actor, "an actor")?);
         let facet = super::dataspace::facet(call, 1)?;

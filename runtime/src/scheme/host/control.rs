@@ -8,7 +8,7 @@ use duet_kernel::value::Value;
 
 use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::dataspace::facet;
-use crate::model::identity::FacetId;
+use crate::model::identity::{FacetId, FiberId};
 use crate::scheme::convert::Class;
 use crate::scheme::descriptor;
 use crate::turn::task::Until;
@@ -21,6 +21,19 @@ host_procedures! {
 
     /// Lets everything go first that is on its way; the turn commits.
     "yield" "" [0, 0] => |_| Ok(Reply::Park(Until::Yielded));
+
+    /// The number of this fiber in its actor, for `%wake`.
+    "%current-fiber" "" [0, 0] => |call| Ok(Reply::Value(Value::length(call.turn.fiber().0 as usize)));
+
+    /// Parks the fiber until another one of this actor wakes it; the turn commits.
+    "%sleep" "" [0, 0] => |_| Ok(Reply::Park(Until::Woken));
+
+    /// Lets a fiber of this actor continue that sleeps.
+    "%wake" "fiber" [1, 1] => |call| {
+        let fiber = call.natural(0)?;
+        call.turn.wake(FiberId(fiber))?;
+        DONE
+    };
 
     /// Makes a fiber in `facet`, by default the current one, that calls `thunk` in this turn, after
     /// the present fiber has parked.
@@ -77,16 +90,16 @@ host_procedures! {
 
 fn wait(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let (mut rest, is_edge) = (call.argument(0), call.argument(1).is_true());
-    if !rest.is_pair() {
-        let wanted = vec![descriptor::read(call, rest)?];
+    if !rest.is_pair() || descriptor::is_datum(call, rest) {
+        let wanted = descriptor::begin(call, &[rest])?;
         return Ok(Reply::Park(Until::Condition { wanted, is_edge }));
     }
-    let mut wanted = Vec::new();
+    let mut descriptors = Vec::new();
     while rest.is_pair() {
-        let first = call.instance.heap.car(rest);
-        wanted.push(descriptor::read(call, first)?);
+        descriptors.push(call.instance.heap.car(rest));
         rest = call.instance.heap.cdr(rest);
     }
+    let wanted = descriptor::begin(call, &descriptors)?;
     Ok(Reply::Choose(Until::Condition { wanted, is_edge }))
 }
 

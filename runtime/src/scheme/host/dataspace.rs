@@ -17,9 +17,10 @@ use crate::state::refusal::Refusal;
 host_procedures! {
     /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this
     /// actor too, see it from the next turns on. Fails with `not-serializable` if a part of the
-    /// value cannot leave the program, with `facet-stopped` if the current facet has stopped.
-    /// Through a capability the value first passes its caveats; if they do not let it pass, nothing
-    /// is asserted and the answer is false.
+    /// value cannot leave the program, with `facet-stopped` if the current facet has stopped, with
+    /// `capability-denied` without the right `dataspace/assert`. Through a capability the value
+    /// first passes its caveats; if they do not let it pass, nothing is asserted and the answer is
+    /// false.
     "assert!" "value [capability]" [1, 2] => |call| {
         let (via, value) = match call.arguments.len() {
             1 => (None, call.fact(0)?),
@@ -41,7 +42,7 @@ host_procedures! {
     };
 
     /// Asserts `value` and then retracts `handle`, so that an equal value does not flicker; returns
-    /// the new handle.
+    /// the new handle. Needs the right `dataspace/assert`.
     "update!" "handle value" [2, 2] => |call| {
         let old = handle(call, 0)?;
         let value = call.fact(1)?;
@@ -49,7 +50,8 @@ host_procedures! {
         call.refer(Class::Handle, handle.0)
     };
 
-    /// Tells `value`, once, to everyone who observes it; nothing stays.
+    /// Tells `value`, once, to everyone who observes it; nothing stays. Needs the right
+    /// `dataspace/message`.
     "message!" "value" [1, 1] => |call| {
         let value = call.fact(0)?;
         call.turn.message(value)?;
@@ -57,8 +59,9 @@ host_procedures! {
     };
 
     /// Tells `value`, once, to those watches of a facet of an actor that it matches. If the facet
-    /// is gone nothing happens. `(send! capability value)` sends through a capability for a facet;
-    /// what its caveats do not let pass is not sent, and the answer is false.
+    /// is gone nothing happens. Needs the right `dataspace/message`. `(send! capability value)`
+    /// sends through a capability for a facet; what its caveats do not let pass is not sent, and
+    /// the answer is false.
     "send!" "actor facet value" [2, 3] => |call| {
         if call.arguments.len() == 2 {
             return send_through(call);
@@ -72,7 +75,8 @@ host_procedures! {
 
     /// Calls `handler` with an event for each match of `pattern`: `(added captures handle)`,
     /// `(removed captures handle)` or `(message captures)`. Matches that are there already come
-    /// first, in a later turn. Returns a token for `unwatch`.
+    /// first, in a later turn. Returns a token for `unwatch`. Fails with `capability-denied`
+    /// without the right `dataspace/observe` for everything that the pattern matches.
     "watch" "pattern handler" [2, 2] => |call| {
         let pattern = call.pattern(call.argument(0))?;
         let handler = call.procedure(1)?;

@@ -7,6 +7,7 @@
 
 use duet_kernel::datum::Name;
 use duet_kernel::heap::Register;
+use duet_kernel::printer::{Style, print};
 use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
@@ -16,11 +17,12 @@ use crate::model::identity::ActorId;
 use crate::model::manifest::Manifest;
 use crate::scheme::convert::Class;
 use crate::scheme::entity;
+use crate::scheme::grants::{self, GrantError};
 use crate::state::actor::EntityClass;
 use crate::turn::task::{Newborn, Until};
 
-/// The capability for making actors.
-const SPAWN: &str = crate::action::spawn_actor::CAPABILITY;
+/// The maximum length of a template's written form, in characters.
+const TEMPLATE_CHARACTERS_MAX: usize = 1 << 16;
 
 host_procedures! {
     /// Registers `procedure`, of one argument, as what plays `role`. It must be defined at the top
@@ -31,14 +33,18 @@ host_procedures! {
 
     /// Spawns an actor that plays `role`: it calls the role's procedure with the value of
     /// `:config`, by default `#f`. It ends with the current facet, with the facet given by `:link`,
-    /// or by itself only, with `:link #f`. `:grants`, a list of names, says what it may do, by
-    /// default all that this actor may. `:on-exit` is called with what became of it, when it has
-    /// ended: `#f`, or a condition if it failed. Returns the actor. Fails with `unknown-role`, and
-    /// with `capability-denied` without `spawn`.
-    "spawn-entity!" "role [:config value] [:link facet] [:grants names] [:on-exit procedure]" [1, 9] => spawn;
+    /// or by itself only, with `:link #f`. `:grants`, a list, names everything that it may do, by
+    /// default all that this actor may: a grant is a name, or a right in the dataspace with the
+    /// patterns that limit it, such as `(dataspace/observe (pattern (job $_)))`. `:memory-limit`, a
+    /// number of bytes, limits its heap, by default to the limit of this actor, which is the
+    /// maximum. `:on-exit` is called with what became of it, when it has ended: `#f`, or a
+    /// condition if it failed; without it, a failure is reported as the run's. Returns the actor.
+    /// Fails with `unknown-role`, with `bad-grant`, with `bad-memory-limit`, and with
+    /// `capability-denied` without `spawn` or if it grants more than this actor was granted.
+    "spawn-entity!" "role [:config v] [:link facet] [:grants names] [:memory-limit n] [:on-exit proc]" [1, 11] => spawn;
 
     /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
-    /// the role's procedure.
+    /// the role's procedure. Fails with `capability-denied` without `spawn`.
     "%attach-entity" "role [facet]" [1, 2] => attach;
 
     /// Ends the entity that plays `role` inside this actor: its facet stops. Fails with
@@ -81,11 +87,13 @@ fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let heap = &call.instance.heap;
     let globals = heap.register(Register::Globals);
     let is_it = |number: usize| number < heap.object_length(globals) && heap.field(globals, number) == procedure;
-    let mut names = (0..).zip(call.code.globals()).filter(|(number, _)| is_it(*number));
-    let Some((_, name)) = names.find(|(_, name)| entity::is_library(&name.library)) else {
-        let message =
-            "register-entity!: the procedure must be defined at the top level of a library, where a new actor finds it";
-        return Err(Fault::condition_of("bad-entity", message, vec![procedure]));
+    let names: Vec<&GlobalName> = (0..)
+        .zip(call.code.globals())
+        .filter_map(|(number, name)| is_it(number).then_some(name))
+        .collect();
+    let Some(name) = names.iter().find(|name| entity::is_library(&name.library)) else {
+        let message = unreachable_entity(names.first().map(|name| name.name.as_str()));
+        return Err(Fault::condition_of("bad-entity", &message, vec![procedure]));
     };
     let class = EntityClass {
         library: name.library.as_str().to_owned(),
@@ -95,14 +103,28 @@ fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
     DONE
 }
 
+/// Says why a new actor cannot find a procedure, and where it has to be defined.
+fn unreachable_entity(name: Option<&str>) -> String {
+    let why = match name {
+        Some(name) => format!("`{name}` is defined in the program, which a new actor does not evaluate"),
+        None => "a new actor finds a procedure only by its name at the top level of a library".to_owned(),
+    };
+    let name = name.unwrap_or("name");
+    format!(
+        "register-entity!: {why}; define it in a library, which may stand before the program in the same file: \
+         (define-library (entities) (export {name}) (import (duet base) (duet dataspace)) \
+         (begin (define ({name} config) …)))"
+    )
+}
+
 fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let role = role(call)?;
     let options = call.options(
         call.arguments.get(1..).unwrap_or_default(),
-        ["config", "link", "grants", "on-exit"],
+        ["config", "link", "grants", "memory-limit", "on-exit"],
     );
-    let expected = "`:config`, `:link`, `:grants` or `:on-exit`, each followed by a value";
-    let [config, link, grants, on_end] = options.ok_or_else(|| call.wrong_type(1, expected))?;
+    let expected = "`:config`, `:link`, `:grants`, `:memory-limit` or `:on-exit`, each followed by a value";
+    let [config, link, grants, memory, on_end] = options.ok_or_else(|| call.wrong_type(1, expected))?;
     let class = call.turn.entity_class(&role)?;
     let config = call.leave(config.unwrap_or(Value::FALSE))?;
     let link = match link {
@@ -117,7 +139,7 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         None => call.turn.manifest(),
         Some(names) => manifest(call, names)?,
     };
-    call.require(SPAWN)?;
+    let heap_bytes_max = memory.map(|bytes| memory_limit(call, bytes)).transpose()?;
     let on_end = match on_end {
         Some(procedure) if !call.is_procedure(procedure) => {
             return Err(call.wrong_type(1, "`:on-exit` and a procedure"));
@@ -126,24 +148,87 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         None => None,
     };
     let actor = call.turn.spawn_actor(Newborn {
+        role,
         program: entity::program(&class, config),
         manifest,
+        heap_bytes_max,
         link,
         on_end,
     })?;
     call.refer(Class::Actor, actor.0)
 }
 
-fn manifest(call: &Call<'_>, names: Value) -> Result<Manifest, Fault> {
-    let wrong = || call.wrong_type(1, "`:grants` and a list of names of capabilities");
+/// Reads the limit of a new actor's heap.
+fn memory_limit(call: &Call<'_>, bytes: Value) -> Result<u64, Fault> {
+    let own = call.turn.heap_bytes_max();
+    let given = bytes.as_fixnum().and_then(|bytes| u64::try_from(bytes).ok());
+    given.filter(|bytes| (1..=own).contains(bytes)).ok_or_else(|| {
+        let message = format!("spawn-entity!: `:memory-limit` takes a number of bytes up to {own}, this actor's limit");
+        Fault::condition_of("bad-memory-limit", &message, vec![bytes])
+    })
+}
+
+/// Reads the grants of a new actor: names, and rights with the patterns that limit them.
+fn manifest(call: &mut Call<'_>, grants: Value) -> Result<Manifest, Fault> {
     let mut granted = Manifest::default();
-    let mut rest = names;
+    let mut rest = grants;
     while rest.is_pair() {
-        let name = call.name_of(call.instance.heap.car(rest)).ok_or_else(wrong)?;
-        granted.0.insert(name);
+        let grant = call.instance.heap.car(rest);
+        match call.name_of(grant) {
+            Some(name) => granted
+                .grant(name)
+                .map_err(|unknown| bad_grant(&unknown.into(), grant))?,
+            None if grant.is_pair() => limit(call, &mut granted, grant)?,
+            None => return Err(bad_grant(&GrantError::Form, grant)),
+        }
         rest = call.instance.heap.cdr(rest);
     }
-    if rest == Value::NIL { Ok(granted) } else { Err(wrong()) }
+    if rest == Value::NIL {
+        Ok(granted)
+    } else {
+        Err(call.wrong_type(1, "`:grants` and a list of grants"))
+    }
+}
+
+/// Adds a right with the patterns that limit it, each a pattern or the datum `(pattern template)`.
+fn limit(call: &mut Call<'_>, granted: &mut Manifest, grant: Value) -> Result<(), Fault> {
+    let bad = |error: GrantError| bad_grant(&error, grant);
+    let (name, mut rest) = (call.instance.heap.car(grant), call.instance.heap.cdr(grant));
+    let name = call.name_of(name).ok_or_else(|| bad(GrantError::Form))?;
+    let right = grants::right(&name).map_err(bad)?;
+    if !rest.is_pair() {
+        return Err(bad(GrantError::Form));
+    }
+    while rest.is_pair() {
+        let written = call.instance.heap.car(rest);
+        let pattern = if written.is_pair() {
+            grants::read_pattern_text(&written_form(call, written)?).map_err(bad)?
+        } else {
+            call.pattern(written)?
+        };
+        grants::limit(granted, right, &pattern).map_err(bad)?;
+        rest = call.instance.heap.cdr(rest);
+    }
+    if rest == Value::NIL {
+        Ok(())
+    } else {
+        Err(bad(GrantError::Form))
+    }
+}
+
+fn written_form(call: &Call<'_>, value: Value) -> Result<String, Fault> {
+    let text = print(
+        &call.instance.heap,
+        call.code,
+        value,
+        Style::Write,
+        TEMPLATE_CHARACTERS_MAX,
+    );
+    text.map_err(|error| Fault::condition_of("too-large", &error.to_string(), Vec::new()))
+}
+
+fn bad_grant(error: &GrantError, grant: Value) -> Fault {
+    Fault::condition_of("bad-grant", &format!("spawn-entity!: {error}"), vec![grant])
 }
 
 fn attach(call: &mut Call<'_>) -> Result<Reply, Fault> {

@@ -10,10 +10,13 @@ use preserves::IOValue;
 
 use super::call::{Call, Fault, Reply, host_procedures};
 use crate::action::{Action, Assert, InvokeTool, Retract};
+use crate::dataspace::pattern::Pattern;
 use crate::gate::bench;
 use crate::model::identity::{ActorId, Handle, RequestId};
+use crate::model::value::Fact;
 use crate::policy::ruling::Ruling;
 use crate::scheme::convert::{self, Class};
+use crate::state::refusal::Refusal;
 
 /// The kind of condition that a program receives when policy forbids something.
 pub(super) const DENIED: &str = "policy-denied";
@@ -37,8 +40,11 @@ host_procedures! {
     "%propose" "items" [1, 1] => propose;
 
     /// The proposals that wait for approval: lists of a name, what is asked, and the actor that
-    /// proposes.
+    /// proposes. Needs the right to observe the facts `<approval-request name prompt>`, which show
+    /// the same.
     "pending-approvals" "" [0, 0] => |call| {
+        let label = Fact::new(IOValue::symbol("approval-request")).map_err(Refusal::Value)?;
+        call.turn.require_observing(&Pattern::record(label, vec![Pattern::Discard, Pattern::Discard]))?;
         let mut list = Value::NIL;
         for (name, prompt, actor) in call.turn.proposals().into_iter().rev() {
             let heap = &mut call.instance.heap;
@@ -95,7 +101,6 @@ fn parts_of(heap: &mut Heap, ruling: &Ruling) -> Result<Vec<Value>, HeapFull> {
 
 fn decide(call: &mut Call<'_>, answer: IOValue) -> Result<Reply, Fault> {
     let name = call.text(0, "the name of a proposal")?;
-    call.require(crate::action::decide::CAPABILITY)?;
     if call.turn.decide(&name, answer)? {
         super::call::DONE
     } else {
@@ -114,9 +119,6 @@ fn decide(call: &mut Call<'_>, answer: IOValue) -> Result<Reply, Fault> {
 )]
 fn propose(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let attempts = attempts(call, Ids::Fresh)?;
-    for attempt in attempts.iter().filter_map(Action::call) {
-        call.require(&attempt.tool)?;
-    }
     let pending = call.turn.arbitrate(attempts.clone())?;
     let mut results = Value::NIL;
     for attempt in attempts.iter().rev() {
@@ -194,7 +196,7 @@ fn attempt(call: &mut Call<'_>, item: Value, ids: Ids) -> Result<Action, Fault> 
         }
         ("entry", [_, fact]) => {
             let value = call.leave(*fact)?;
-            let value = crate::model::value::Fact::new(value).map_err(crate::state::refusal::Refusal::Value)?;
+            let value = Fact::new(value).map_err(Refusal::Value)?;
             let handle = if ids == Ids::Fresh {
                 call.turn.fresh_handle()
             } else {

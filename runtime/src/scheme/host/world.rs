@@ -14,9 +14,9 @@ use preserves::IOValue;
 
 use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::capability::pass;
-use crate::action::write;
 use crate::capability::Authority;
 use crate::driver::Stream;
+use crate::model::codec::Codec;
 use crate::model::identity::CapabilityId;
 use crate::scheme::convert::{self, Class};
 use crate::turn::activation::Activation;
@@ -36,14 +36,16 @@ host_procedures! {
     /// payload pass.
     "invoke-tool!" "role capability payload [:tag tag]" [3, 5] => invoke_tool;
 
-    /// A text that no other call in this run returns, and that a replay returns again.
+    /// A text that no other call in this run returns, and that a replay returns again. The turn's
+    /// record says for which property of which role it was drawn.
     "generate-request-id!" "role property" [2, 2] => |call| {
-        let name = call.turn.generate_request_id()?;
+        let (role, property) = (call.datum(0)?, call.datum(1)?);
+        let name = call.turn.generate_request_id(role, property)?;
         call.string(&name)
     };
 
     /// Shows a line of text to whoever follows the run; of an object that is no string, its written
-    /// form.
+    /// form. Needs `console`.
     "log!" "text" [1, 1] => |call| {
         let text = call.argument(0);
         let heap = &call.instance.heap;
@@ -56,7 +58,7 @@ host_procedures! {
         DONE
     };
 
-    /// Shows how far a piece of work has come.
+    /// Shows how far a piece of work has come. Needs `console`.
     "progress!" "label done total" [3, 3] => |call| {
         let label = call.text(0, "a string or symbol")?;
         let (done, total) = (call.natural(1)?, call.natural(2)?);
@@ -72,7 +74,6 @@ host_procedures! {
     /// Reads at most `count` bytes from standard input, at least one unless it is at its end, and
     /// waits for them.
     "%console-read" "count" [1, 1] => |call| {
-        call.require(write::CAPABILITY)?;
         let length = call.natural(0)?.min(READ_BYTES_MAX);
         let request = call.turn.read(length)?;
         Ok(answer(request))
@@ -91,11 +92,34 @@ host_procedures! {
     /// Returns the seconds since 1970 by the clock of the world; a replay returns the same.
     "current-second" "" [0, 0] => |call| call_tool(call, "clock/second", IOValue::new(false));
 
+    /// Returns the milliseconds since 1970 by the clock of the world; a replay returns the same.
+    /// The fiber waits for the answer, so the turn ends. Fails with `capability-denied` without
+    /// `clock/millisecond`, which every main program has.
+    "current-time" "" [0, 0] => |call| call_tool(call, "clock/millisecond", IOValue::new(false));
+
+    /// With an exact integer, one from 0 to below it, each as likely as the others; without, a real
+    /// number from 0 to below 1. The world draws it; a replay returns the same.
+    /// The fiber waits for the answer, so the turn ends. Fails with `capability-denied` without
+    /// `chance/*`, which every main program has.
+    "random" "[below]" [0, 1] => random;
+
     /// Returns the jiffies since some moment by the clock of the world; a replay returns the same.
     "current-jiffy" "" [0, 0] => |call| call_tool(call, "clock/jiffy", IOValue::new(false));
 
     /// How many jiffies a second has.
     "jiffies-per-second" "" [0, 0] => |_| Ok(Reply::Value(Value::small(1_000_000)));
+}
+
+fn random(call: &mut Call<'_>) -> Result<Reply, Fault> {
+    if call.arguments.is_empty() {
+        return call_tool(call, "chance/real", IOValue::new(false));
+    }
+    let below = call.argument(0).as_fixnum().and_then(|below| u64::try_from(below).ok());
+    let below = below.filter(|below| *below > 0);
+    let below = below.ok_or_else(|| call.wrong_type(0, "an exact integer above 0"))?;
+    let payload = [(IOValue::symbol("below"), below.encode())];
+    let payload: preserves::Map<IOValue, IOValue> = payload.into_iter().collect();
+    call_tool(call, "chance/integer", IOValue::new(payload))
 }
 
 fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
@@ -109,10 +133,7 @@ fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let tag = tag.map(name).transpose()?;
     let payload = call.datum(2)?;
     let (tool, payload, via) = match call.name_of(call.argument(1)) {
-        Some(tool) => {
-            call.require(&tool)?;
-            (tool, payload, None)
-        }
+        Some(tool) => (tool, payload, None),
         None => through(call, payload)?,
     };
     let tag = call.turn.invoke_tool(role, tool, payload, tag, via)?;
@@ -150,7 +171,6 @@ fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
     if !call.instance.heap.is_kind(bytes, Kind::Bytevector) {
         return Err(call.wrong_type(1, "a bytevector"));
     }
-    call.require(write::CAPABILITY)?;
     let bytes = call.instance.heap.raw_bytes(bytes).to_vec();
     if !bytes.is_empty() {
         call.turn.write(stream, bytes)?;
@@ -170,11 +190,6 @@ pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Act
         let Some(bytes) = take_console_output(&mut instance.heap, number) else {
             continue;
         };
-        if !turn.is_granted(write::CAPABILITY) {
-            let name = instance.heap.intern(write::CAPABILITY)?;
-            let message = format!("the capability `{}` was not granted", write::CAPABILITY);
-            return Err(Fault::condition_of("capability-denied", &message, vec![name]));
-        }
         turn.write(stream, bytes)?;
         is_any = true;
     }
@@ -183,7 +198,6 @@ pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Act
 
 /// Calls a tool and waits for its result.
 pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Result<Reply, Fault> {
-    call.require(tool)?;
     let tag = call
         .turn
         .invoke_tool(IOValue::new(false), tool.to_owned(), payload, None, None)?;

@@ -58,6 +58,7 @@ impl Table {
         let request = effect.request;
         let (shown, is_answered) = match &effect.kind {
             EffectKind::Log { text } => (text.clone(), false),
+            EffectKind::Failure { failed, .. } => (format!("failed in {}: {}", failed.turn, failed.name()), false),
             EffectKind::Write { bytes, .. } => (format!(">{}", String::from_utf8_lossy(bytes)), false),
             EffectKind::Tool { name, payload } => (format!("*{name} {payload:?}"), true),
             EffectKind::Ask { prompt } => (format!("?{prompt:?}"), true),
@@ -97,6 +98,7 @@ impl Table {
             | EffectKind::Withdraw
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
+            | EffectKind::Failure { .. }
             | EffectKind::Progress { .. } => Input::ToolResult { request, outcome },
         });
     }
@@ -125,6 +127,7 @@ pub(crate) const LIMITS: Limits = Limits {
     turn_fuel: 300,
     predicate_fuel: 20,
     heap_bytes_max: 1 << 24,
+    run_bytes_max: 1 << 30,
 };
 
 impl World<Scripts> {

@@ -9,7 +9,7 @@ use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
 use super::{Activation, failure};
-use crate::action::{self, Action, Admit, Approve, Decide, Limit, Postpone, Propose, Refuse, Reject};
+use crate::action::{self, Action, Admit, Approve, Decide, Limit, Need, Postpone, Propose, Refuse, Reject};
 use crate::gate::{self, Principal, Proposal, bench};
 use crate::model::codec::{Codec, record};
 use crate::model::failure::Failure;
@@ -36,6 +36,9 @@ impl Activation {
     }
 
     fn rule(&self, attempts: &[Action], is_approved: bool) -> Ruling {
+        if let Some(lack) = self.lack_of_all(attempts) {
+            return Ruling::deny(Code::CapabilityMissing, lack.to_string());
+        }
         self.with_proposal(|proposal| gate::explain(&proposal, attempts, is_approved))
             .unwrap_or_else(Ruling::allow)
     }
@@ -44,10 +47,14 @@ impl Activation {
     /// proposes or postpones them and returns the request under which they wait.
     ///
     /// # Errors
-    /// [`Refusal::Policy`] if policy forbids them; the attempt is on record.
+    /// [`Refusal::NotGranted`] if the actor lacks a right, [`Refusal::Policy`] if policy forbids
+    /// them; the attempt is on record.
     pub(crate) fn arbitrate(&mut self, attempts: Vec<Action>) -> Result<Option<RequestId>, Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
+        }
+        if let Some(lack) = self.lack_of_all(&attempts) {
+            return Err(self.refuse(attempts, lack));
         }
         let ruling = self.rule(&attempts, false);
         match ruling.on_fail {
@@ -146,12 +153,6 @@ impl Activation {
             .collect();
         let bytes = duet_journal::PackedValue::from_value(&IOValue::new(texts));
         BlobHash::of(bytes.as_ref().map_or(&[], duet_journal::PackedValue::as_bytes))
-    }
-
-    /// Returns whether policy grants the acting actor `capability`.
-    pub(super) fn is_granted_by_policy(&self, capability: &str) -> bool {
-        let before = self.draft.state.before();
-        before.has_policy() && self.with_proposal(|proposal| bench::Bench::new(proposal).is_granted(capability))
     }
 
     pub(crate) fn with_proposal<T>(&self, judge: impl FnOnce(Proposal<'_>) -> T) -> T {
@@ -290,10 +291,10 @@ impl Activation {
     }
 
     /// Answers a proposal by its name, in the place of a person; returns whether there is such a
-    /// proposal.
+    /// proposal, which only an actor that may answer learns.
     ///
     /// # Errors
-    /// [`Refusal::Pure`].
+    /// [`Refusal::NotGranted`], [`Refusal::Pure`].
     pub fn decide(&mut self, name: &str, answer: IOValue) -> Result<bool, Refusal> {
         let mut requests = self.draft.state.requests.iter();
         let is_it = |request: &crate::state::request::Request| {
@@ -303,9 +304,22 @@ impl Activation {
             .find(|(_, request)| is_it(request))
             .map(|(id, request)| (*id, request.actor))
         else {
-            return Ok(false);
+            let need = Need::of(action::decide::CAPABILITY);
+            return if self.holds(&need) {
+                Ok(false)
+            } else {
+                Err(not_granted(action::decide::CAPABILITY))
+            };
         };
         self.perform(Decide { to, request, answer }).map(|()| true)
+    }
+}
+
+/// Returns the refusal of a capability that the actor lacks.
+fn not_granted(capability: &str) -> Refusal {
+    Refusal::NotGranted {
+        capability: capability.to_owned(),
+        limit: None,
     }
 }
 

@@ -9,7 +9,8 @@ use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
 use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced};
-use crate::model::failure::Failure;
+use crate::model::codec::label_of;
+use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::state::actor::{Condition, FiberKind, Target};
@@ -44,7 +45,7 @@ impl Activation {
             Event::Answered { request, .. } if self.limited(request).is_some() => self.end_limit(request)?,
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
             Event::Sync { from, fiber } => self.synced(from, fiber)?,
-            Event::Ended { actor, code, failure } => self.tell_of_end(actor, code, failure)?,
+            Event::Ended { actor, code, failed } => self.tell_of_end(actor, code, failed)?,
             Event::Kept {
                 request,
                 note,
@@ -55,6 +56,7 @@ impl Activation {
             Event::Orphaned { .. } => false,
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => {
+                self.draft.state.is_session = true;
                 self.begin(FiberKind::Interaction {}, Task::Evaluate { text, sources })?
             }
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
@@ -71,16 +73,21 @@ impl Activation {
         let facet = self.draft.acting().map_err(failure)?.root;
         let fiber = self.draft.state.counters.fiber();
         self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
-        let fiber = Current { fiber, facet, kind };
+        let fiber = Current {
+            fiber,
+            facet,
+            kind,
+            event: self.event,
+        };
         self.jobs.push(Job::Run { fiber, task });
         Ok(true)
     }
 
     fn tell(&mut self, runner: &mut dyn Runner, id: ObserverId, argument: Argument) -> Result<bool, Failure> {
         let observer = self.draft.acting().map_err(failure)?.observers.get(&id);
-        let Some((facet, target)) = observer.map(|observer| (observer.facet, observer.target.clone())) else {
-            return Ok(false);
-        };
+        let Some(observer) = observer else { return Ok(false) };
+        let (facet, target) = (observer.facet, observer.target.clone());
+        let is_unlimited = matches!(target, Target::Predicate { .. }) && observer.pattern.is_anything();
         match target {
             Target::Handler { procedure } => {
                 let fiber = self.handler_fiber(facet);
@@ -97,6 +104,7 @@ impl Activation {
             }
             Target::Predicate { wait, procedure } => {
                 if let Some(value) = subject(&argument)
+                    && !(is_unlimited && is_internal(&value))
                     && self.accepts(runner, facet, procedure, &value)?
                 {
                     self.match_wait(wait, id, value)?;
@@ -150,11 +158,11 @@ impl Activation {
                 self.draft.outbox.released.push(continuation);
                 "it waits or runs too long".to_owned()
             }
-            End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
+            End::Failed(failure) if failure.is_from_outside() => return Err(failure),
             End::Failed(failure) => failure.to_string(),
             End::Exit { .. } => "it exits".to_owned(),
         };
-        self.log(format!("a predicate counts as false: {fault}"))
+        self.note(format!("a predicate counts as false: {fault}"))
             .map_err(failure)?;
         Ok(false)
     }
@@ -184,10 +192,14 @@ impl Activation {
         Ok(true)
     }
 
-    fn tell_of_end(&mut self, actor: ActorId, code: u64, fault: Option<Failure>) -> Result<bool, Failure> {
+    /// Calls the procedure that monitors an actor's end. If the facet of that procedure has stopped
+    /// in the meantime, nobody takes a failure of the actor.
+    fn tell_of_end(&mut self, actor: ActorId, code: u64, failed: Option<ActorFailure>) -> Result<bool, Failure> {
         let Some(monitor) = self.draft.take_monitor(actor).map_err(failure)? else {
+            failed.map_or(Ok(()), |failed| self.report(failed))?;
             return Ok(false);
         };
+        let fault = failed.map(|failed| failed.failure);
         let fiber = self.handler_fiber(monitor.facet);
         let task = Task::Call {
             procedure: monitor.procedure,
@@ -306,6 +318,16 @@ impl Activation {
         Ok(true)
     }
 }
+
+/// Says whether a fact is one that the runtime asserts about watches, questions and proposals. Only
+/// a predicate whose pattern asks for it is called for such a fact.
+fn is_internal(value: &IOValue) -> bool {
+    let label = label_of(value);
+    label.is_some_and(|label| INTERNAL.contains(&label.as_str()))
+}
+
+/// The labels of the facts that actions assert for themselves.
+const INTERNAL: [&str; 3] = ["Observe", "user-input-request", "approval-request"];
 
 /// Returns the value that resumes a wait: the first capture of what appeared, or true without
 /// captures.

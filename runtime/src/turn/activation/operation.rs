@@ -9,8 +9,9 @@ use preserves::{IOValue, Value, ValueImpl};
 
 use super::{Activation, Job};
 use crate::action::{
-    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, InvokeTool, Log, Message, Observe, Pass, Progress,
-    Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
+    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, GenerateRequestId, InvokeTool, Log, Message,
+    Observe, Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer,
+    Unobserve, Wake, Write,
 };
 use crate::capability::{Authority, Caveat};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -47,6 +48,18 @@ impl Activation {
         self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
     }
 
+    /// Returns the maximum size of the acting actor's heap in bytes.
+    pub fn heap_bytes_max(&self) -> u64 {
+        let own = self.draft.acting().ok().and_then(|actor| actor.heap_bytes_max);
+        self.limits.of_actor(own).heap_bytes_max
+    }
+
+    /// Returns whether the running fiber is the evaluation of a text.
+    pub fn is_interaction(&self) -> bool {
+        let interaction = FiberKind::Interaction {};
+        self.current.is_some_and(|current| current.kind == interaction)
+    }
+
     /// Returns the manifest of the acting actor.
     pub fn manifest(&self) -> Manifest {
         self.draft
@@ -60,13 +73,6 @@ impl Activation {
     pub fn commits_on_write(&self) -> bool {
         self.current
             .is_some_and(|current| current.kind != (FiberKind::Handler {}))
-    }
-
-    /// Returns whether the acting actor was granted `capability`, so that a program fails before it
-    /// tries; the gate decides.
-    pub fn is_granted(&self, capability: &str) -> bool {
-        self.draft.acting().is_ok_and(|actor| actor.manifest.grants(capability))
-            || self.is_granted_by_policy(capability)
     }
 
     /// Returns the name of the `counter`th resource at `path` in this run; see
@@ -240,6 +246,7 @@ impl Activation {
             fiber,
             facet,
             kind: FiberKind::Handler {},
+            event: self.event,
         };
         self.later.push_back(Job::Run {
             fiber: fiber_of,
@@ -265,6 +272,7 @@ impl Activation {
     /// # Errors
     /// [`Refusal::NoFacet`].
     pub fn spawn_actor(&mut self, newborn: Newborn) -> Result<ActorId, Refusal> {
+        let own_bytes_max = self.draft.acting()?.heap_bytes_max;
         let counters = &mut self.draft.state.counters;
         let (actor, root) = (counters.actor(), counters.facet());
         let monitor = newborn.on_end.map(|_| self.facet());
@@ -272,9 +280,11 @@ impl Activation {
         self.perform(SpawnActor {
             actor,
             root,
+            role: newborn.role,
             link: newborn.link,
             monitor,
             program: newborn.program,
+            heap_bytes_max: newborn.heap_bytes_max.or(own_bytes_max),
             manifest: newborn.manifest,
         })?;
         Ok(actor)
@@ -448,12 +458,13 @@ impl Activation {
     }
 
     /// Passes a value through a capability's caveats, the newest first; returns `None` if they
-    /// reject it. Capabilities inside the value are narrowed where a caveat says so.
+    /// reject it, or if whoever made the capability has no right to it. Capabilities inside the
+    /// value are narrowed where a caveat says so.
     ///
     /// # Errors
     /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
     pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
-        let (_, caveats) = self.draft.state.way_through(capability)?;
+        let (authority, caveats) = self.draft.state.way_through(capability)?;
         let mut refusal = None;
         let mut value = Some(value);
         for caveat in caveats {
@@ -471,9 +482,10 @@ impl Activation {
             };
             value = value.and_then(|value| caveat.apply(&value, &mut attenuate));
         }
-        match refusal {
-            Some(refusal) => Err(refusal),
-            None => Ok(value),
+        match (refusal, value) {
+            (Some(refusal), _) => Err(refusal),
+            (None, Some(value)) if self.is_within(capability, &authority, &value)? => Ok(Some(value)),
+            (None, _) => Ok(None),
         }
     }
 
@@ -495,16 +507,36 @@ impl Activation {
         Ok(request)
     }
 
-    /// Draws a unique text, such as a request id, for the program's own use.
+    /// Draws a unique text, such as a request id, for a use of a role.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
-    pub fn generate_request_id(&mut self) -> Result<String, Refusal> {
+    pub fn generate_request_id(&mut self, role: IOValue, property: IOValue) -> Result<String, Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
         }
         let request = self.draft.state.counters.request();
-        Ok(self.name("request", request.0))
+        let text = self.name("request", request.0);
+        self.perform(GenerateRequestId {
+            request,
+            role,
+            property,
+            text: text.clone(),
+        })?;
+        Ok(text)
+    }
+
+    /// Returns the running fiber, for [`wake`](Self::wake).
+    pub fn fiber(&self) -> FiberId {
+        self.current.map_or(FiberId(0), |current| current.fiber)
+    }
+
+    /// Lets a fiber of this actor continue that parked [`Until::Woken`](crate::turn::task::Until).
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn wake(&mut self, fiber: FiberId) -> Result<(), Refusal> {
+        self.perform(Wake { fiber })
     }
 
     /// Finds this actor's newest tool call with a tag whose result is not consumed.

@@ -1,0 +1,124 @@
+//! The bell: how other threads reach the thread that runs turns.
+//!
+//! Owns interruptions: the report, and the flag for a turn that takes too long to end by itself.
+//! INVARIANT: the flag is set only while an interruption has not been taken.
+//! It stops nothing; whoever runs turns looks at the flag.
+//! Read next: `world.rs`.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::{Handle, Runtime};
+
+use crate::report::Report;
+
+/// The time that a turn has to end by itself after an interruption. A person does not notice it,
+/// and nearly all turns are shorter, so that an interruption rarely fails one.
+const PATIENCE: Duration = Duration::from_millis(40);
+
+/// Wakes the thread that runs turns; clones ring the same bell.
+#[derive(Clone)]
+pub struct Bell {
+    reporter: Sender<Report>,
+    stop: Stop,
+    runtime: Handle,
+}
+
+/// Whether the current turn should stop.
+#[derive(Clone, Default)]
+pub(crate) struct Stop {
+    flag: Arc<AtomicBool>,
+    /// The number of interruptions that nobody has taken yet.
+    waiting: Arc<Mutex<u64>>,
+}
+
+impl Stop {
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+
+    /// Takes the interruptions so far.
+    pub(crate) fn take(&self) {
+        self.with_waiting(|waiting| {
+            *waiting = 0;
+            self.flag.store(false, Ordering::Relaxed);
+        });
+    }
+
+    fn with_waiting(&self, change: impl FnOnce(&mut u64)) {
+        change(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Bell {
+    pub(crate) fn new(runtime: &Runtime, reporter: &Sender<Report>, stop: &Stop) -> Self {
+        Self {
+            reporter: reporter.clone(),
+            stop: stop.clone(),
+            runtime: runtime.handle().clone(),
+        }
+    }
+
+    /// Interrupts the run at every Ctrl-C. The handler is installed when this function returns.
+    pub(crate) fn watch_interrupts(self) -> io::Result<()> {
+        let runtime = self.runtime.clone();
+        let _guard = runtime.enter();
+        let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+        runtime.spawn(async move { while interrupts.recv().await.is_some() && self.interrupt() {} });
+        Ok(())
+    }
+
+    /// Wakes the thread if it waits for an input.
+    pub fn ring(&self) {
+        // The world may have been dropped.
+        let _ = self.reporter.send(Report::Wake);
+    }
+
+    /// Interrupts the run; a turn that does not end soon is to stop. Returns `false` if nobody
+    /// listens any more.
+    pub fn interrupt(&self) -> bool {
+        self.stop.with_waiting(|waiting| *waiting += 1);
+        let stop = self.stop.clone();
+        self.runtime.spawn(async move {
+            tokio::time::sleep(PATIENCE).await;
+            stop.with_waiting(|waiting| {
+                if *waiting > 0 {
+                    stop.flag.store(true, Ordering::Relaxed);
+                }
+            });
+        });
+        self.reporter.send(Report::Interrupt).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn only_an_interruption_that_nobody_takes_sets_the_flag() {
+        let runtime = Runtime::new().expect("threads");
+        let (reporter, reports) = channel();
+        let stop = Stop::default();
+        let bell = Bell::new(&runtime, &reporter, &stop);
+        let is_set = || stop.flag().load(Ordering::Relaxed);
+        assert!(bell.interrupt());
+        stop.take();
+        runtime.block_on(tokio::time::sleep(PATIENCE * 4));
+        assert!(!is_set());
+        assert!(bell.interrupt());
+        while !is_set() {
+            std::thread::yield_now();
+        }
+        stop.take();
+        assert!(!is_set());
+        assert_eq!(reports.try_iter().count(), 2);
+        drop(reports);
+        assert!(!bell.interrupt());
+    }
+}

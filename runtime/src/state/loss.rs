@@ -1,0 +1,73 @@
+//! The loss of an event in a session: its consequences failed and were undone, and the actor lives
+//! on.
+//!
+//! INVARIANT: a lost event wakes nobody again: the fiber that it was to wake has ended, and the
+//! answer that it brought counts as received.
+//! It does not choose the event; `../run/take_turn.rs` does.
+//! Read next: `draft.rs`.
+
+use super::draft::Draft;
+use super::event::Event;
+use super::refusal::Refusal;
+use crate::model::identity::FiberId;
+use crate::state::actor::Condition;
+
+impl Draft {
+    /// Loses an event: ends the parked fiber that it was to wake, with its waits.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn lose(&mut self, event: &Event) -> Result<(), Refusal> {
+        let fiber = self.woken(event);
+        if let Event::Answered { request, outcome } = event
+            && let Some(request) = self.unanswered(*request)
+        {
+            // An open request would be made again after a restart.
+            request.answer = Some(outcome.clone());
+        }
+        match fiber {
+            Some(fiber) => self.end_fiber(fiber),
+            None => Ok(()),
+        }
+    }
+
+    /// Finds the parked fiber that an event wakes.
+    fn woken(&self, event: &Event) -> Option<FiberId> {
+        let actor = self.acting().ok()?;
+        let waits_for = |is_it: &dyn Fn(&Condition) -> bool| {
+            let mut waits = actor.waits.values();
+            waits
+                .find(|wait| wait.conditions.iter().any(is_it))
+                .map(|wait| wait.fiber)
+        };
+        if let Some(sought) = event.observer() {
+            return waits_for(&|condition| match condition {
+                Condition::Matching { observer, .. } | Condition::Accepted { observer, .. } => *observer == sought,
+                Condition::Answer { .. } => false,
+            });
+        }
+        match event {
+            Event::Resume { fiber } => actor.fibers.contains_key(fiber).then_some(*fiber),
+            Event::Settled { wait, .. } => actor.waits.get(wait).map(|wait| wait.fiber),
+            Event::Answered { request, .. } => {
+                waits_for(&|condition| *condition == Condition::Answer { request: *request })
+            }
+            Event::Boot {}
+            | Event::Added { .. }
+            | Event::Removed { .. }
+            | Event::Message { .. }
+            | Event::Closed { .. }
+            | Event::Direct { .. }
+            | Event::Sync { .. }
+            | Event::Kept { .. }
+            | Event::Due { .. }
+            | Event::Reconsider { .. }
+            | Event::Orphaned { .. }
+            | Event::Ended { .. }
+            | Event::Terminate {}
+            | Event::Evaluate { .. }
+            | Event::Abandon {}
+            | Event::Merged { .. } => None,
+        }
+    }
+}

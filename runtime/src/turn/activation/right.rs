@@ -1,0 +1,124 @@
+//! Rights: what the acting actor may do, asked before it acts, and the record of a denied attempt.
+//!
+//! INVARIANT: an action for which the actor lacks a right has no effect but the record of the
+//! attempt.
+//! It does not judge; `../../gate/right.rs` does.
+//! Read next: `../../gate/right.rs`.
+
+use preserves::IOValue;
+
+use super::Activation;
+use crate::action::{Action, Need, Note, Observe, Refuse};
+use crate::capability::Authority;
+use crate::dataspace::pattern::{PackedPattern, Pattern};
+use crate::gate::{self, Reason, right};
+use crate::model::identity::CapabilityId;
+use crate::model::manifest::{Extent, Right};
+use crate::model::value::Fact;
+use crate::state::refusal::Refusal;
+
+impl Activation {
+    /// Finds the right that an action needs and the actor lacks.
+    #[inline]
+    pub(super) fn lack(&self, action: &Action) -> Option<Reason> {
+        let needs = action.needs();
+        if needs.is_empty() {
+            return None;
+        }
+        self.with_proposal(|proposal| {
+            let mut needs = needs.iter();
+            needs.find_map(|need| right::lack_of(proposal.before, proposal.principal, need))
+        })
+    }
+
+    /// Finds the right that attempts need and the actor lacks.
+    pub(super) fn lack_of_all(&self, attempts: &[Action]) -> Option<Reason> {
+        attempts.iter().find_map(|attempt| self.lack(attempt))
+    }
+
+    /// Returns whether the actor has a right.
+    pub(crate) fn holds(&self, need: &Need<'_>) -> bool {
+        self.with_proposal(|proposal| right::lack_of(proposal.before, proposal.principal, need).is_none())
+    }
+
+    /// Records attempts for which the actor lacks a right; returns the reason for the program.
+    pub(super) fn refuse(&mut self, attempts: Vec<Action>, lack: Reason) -> Refusal {
+        let unused = self.draft.callables.take_rest();
+        self.draft.outbox.released.extend(unused);
+        let refusal = self.refusal(&attempts, lack);
+        match self.perform(Refuse { attempts }) {
+            Ok(()) => refusal,
+            Err(refusal) => refusal,
+        }
+    }
+
+    fn refusal(&self, attempts: &[Action], lack: Reason) -> Refusal {
+        let Reason::CapabilityMissing { capability } = lack else {
+            let manifest_of = |need| {
+                if let Need::Manifest(manifest) = need {
+                    Some(manifest)
+                } else {
+                    None
+                }
+            };
+            let granted = attempts.iter().flat_map(Action::needs).find_map(manifest_of);
+            let excess = self.with_proposal(|proposal| right::excess(proposal.principal.manifest, granted?));
+            let capability = excess.unwrap_or_default();
+            return Refusal::Excess { capability };
+        };
+        let limit = self.with_proposal(|proposal| {
+            let manifest = proposal.principal.manifest;
+            let right = Right::of_name(&capability).filter(|right| manifest.extent(*right) == Extent::Limited)?;
+            let limits = manifest.limited().filter(|limited| limited.right == right);
+            let limits: Vec<String> = limits.map(|limited| format!("{:?}", limited.pattern)).collect();
+            Some(limits.join(" or "))
+        });
+        Refusal::NotGranted { capability, limit }
+    }
+
+    /// Checks that the actor may observe everything that a pattern matches.
+    ///
+    /// # Errors
+    /// [`Refusal::NotGranted`]; the attempt is on record. [`Refusal::Value`].
+    pub fn require_observing(&mut self, pattern: &Pattern) -> Result<(), Refusal> {
+        let pattern = PackedPattern::of(pattern)?;
+        if self.holds(&Need::Observe(&pattern)) {
+            return Ok(());
+        }
+        let counters = &mut self.draft.state.counters;
+        let (observer, handle) = (counters.observer(), counters.handle());
+        let facet = self.facet();
+        self.perform(Observe {
+            facet,
+            observer,
+            handle,
+            pattern,
+        })
+    }
+
+    /// Returns whether the maker of a capability has the right to do what goes through it.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::Value`].
+    pub(super) fn is_within(&self, via: CapabilityId, authority: &Authority, value: &IOValue) -> Result<bool, Refusal> {
+        let maker = self.draft.state.maker(via).map_err(|_| Refusal::Revoked(via))?;
+        let right = match authority {
+            Authority::Dataspace {} => Right::Assert,
+            Authority::Facet { actor, .. } if *actor != maker => Right::Message,
+            Authority::Facet { .. } | Authority::Tool { .. } | Authority::Capability { .. } => return Ok(true),
+        };
+        let before = self.draft.state.before();
+        let manifest = before.manifest(maker);
+        if manifest.is_some_and(|manifest| manifest.extent(right) == Extent::Whole) {
+            return Ok(true);
+        }
+        let value = Fact::new(value.clone())?;
+        Ok(!gate::is_beyond(before, maker, &Need::Value(right, &value)))
+    }
+
+    /// Shows a line of the runtime about the actor.
+    pub(super) fn note(&mut self, text: String) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Note { request, text })
+    }
+}

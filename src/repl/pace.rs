@@ -1,0 +1,453 @@
+//! The pace of a session: how long the prompt waits for a text, and what goes on below the prompt.
+//!
+//! Owns the evaluation of one text, the questions of the program, and the reports about failures in
+//! the background.
+//! INVARIANT: the prompt returns as soon as the text's own evaluation has ended or can no longer go
+//! on by itself; one interruption ends it; and a failure in the background is reported once.
+//! It does not know commands; `command/repl.rs` does.
+//! Read next: `session.rs`, then the crate's `session/pace.rs`.
+
+use std::io;
+
+use duet_drivers::ask::Question;
+use duet_journal::Sequence;
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::{did_you_mean, similar_names};
+use duet_runtime::action::Action;
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::model::failure::Failure;
+use duet_runtime::model::identity::{FiberId, RequestId};
+use duet_runtime::record::{Body, Outcome, TurnRecord};
+use duet_runtime::run::Advance;
+use duet_runtime::state::event::Event;
+use preserves::{IOValue, ValueImpl};
+
+use super::attach;
+use super::complete::Names;
+use super::editor::Line;
+use super::session::Live;
+use super::typist::{Typist, Wanted};
+use crate::error::{CommandError, ExitCode};
+use crate::render;
+use crate::session::{self, Waited};
+use crate::terminal::Terminal;
+use crate::turn;
+
+/// How the evaluation of a text went, its output aside.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Evaluated {
+    /// It has ended, or waits for something that only another text can bring.
+    Done,
+    /// It failed, which has been said.
+    Failed,
+    /// The same, in a later turn than the first; the turns from this one on asked nothing of the
+    /// world and can be taken back.
+    PartlyDone(Sequence),
+    /// The run is over.
+    Ended(ExitCode),
+}
+
+/// The maximum number of turns that follow from a text before the next text of a file; fibers that
+/// yield without end go on beside it.
+const TURNS_MAX: usize = 1_000;
+
+/// Why the session stopped waiting for a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// Its evaluation has ended.
+    Ended,
+    /// It waits, and nothing is under way that could end its wait.
+    Waiting,
+    /// The person interrupts it.
+    Interrupted,
+}
+
+impl Live {
+    /// Evaluates a text; its output and its error go to the terminal.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+        if let Some(code) = self.session.exit() {
+            terminal.message("the session is over; `,back` goes back to before its end");
+            return Ok(Evaluated::Ended(ExitCode::of_run(code)));
+        }
+        let before = self.session.head();
+        let older = self.session.newest_evaluation();
+        let sources = attach::sources(text, &mut self.session);
+        if !self.session.evaluate(text.to_owned(), sources)? {
+            // The interruption that withdrew the text is still to be taken.
+            self.session.advance(&mut *self.store)?;
+            terminal.message("interrupted");
+            return Ok(Evaluated::Failed);
+        }
+        let pause = self.pursue(older, terminal)?;
+        self.session.settle(&mut *self.store)?;
+        let own = if pause == Pause::Ended {
+            self.own_failure()?
+        } else {
+            None
+        };
+        match (pause, own) {
+            (Pause::Interrupted, _) => return self.give_up(before, older, terminal),
+            (Pause::Ended, Some((failure, _))) if failure.is_interruption() => {
+                let given_up = self.give_up(before, older, terminal)?;
+                // The interruption itself is still to be taken.
+                self.session.advance(&mut *self.store)?;
+                return Ok(given_up);
+            }
+            (Pause::Ended, Some((failure, turn))) => return self.tell_own((&failure, &turn), before, terminal),
+            (Pause::Ended, None) => {}
+            (Pause::Waiting, _) => self.tell_waits(terminal),
+        }
+        if self.desk.typist.is_none() {
+            self.catch_up()?;
+        }
+        self.report(terminal)?;
+        Ok(match self.session.exit() {
+            Some(code) => Evaluated::Ended(ExitCode::of_run(code)),
+            None => Evaluated::Done,
+        })
+    }
+
+    /// Lets the run go on until the evaluations that are newer than a given one have ended.
+    fn pursue(&mut self, older: Option<FiberId>, terminal: &mut Terminal) -> Result<Pause, CommandError> {
+        loop {
+            if self.session.newest_evaluation() <= older {
+                return Ok(Pause::Ended);
+            }
+            match self.session.advance(&mut *self.store)? {
+                Advance::Turn => {}
+                Advance::Ended { .. } => return Ok(Pause::Ended),
+                Advance::Interrupted => return Ok(Pause::Interrupted),
+                Advance::Idle => {
+                    if let Some(pause) = self.await_world(terminal)? {
+                        return Ok(pause);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the turns that follow from a text at once, so that texts from a file have the same
+    /// output each time.
+    fn catch_up(&mut self) -> Result<(), CommandError> {
+        for _ in 0..TURNS_MAX {
+            if self.session.advance(&mut *self.store)? != Advance::Turn {
+                break;
+            }
+        }
+        self.session.settle(&mut *self.store)
+    }
+
+    /// Waits for the world or the person, where the run cannot go on by itself.
+    fn await_world(&mut self, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
+        self.report(terminal)?;
+        if let Some((request, prompt)) = self.unseen_question().filter(|_| self.desk.typist.is_some()) {
+            return self.ask(request, &prompt, terminal);
+        }
+        if self.desk.seat.is_input_wanted() && self.session.is_reading() {
+            return self.read_for_program(terminal);
+        }
+        if !self.session.is_expecting() {
+            return Ok(Some(Pause::Waiting));
+        }
+        Ok((self.session.wait() == Waited::Interrupted).then_some(Pause::Interrupted))
+    }
+
+    /// Asks the person a question of the program; with the end of input it stays open.
+    fn ask(
+        &mut self,
+        request: RequestId,
+        prompt: &IOValue,
+        terminal: &mut Terminal,
+    ) -> Result<Option<Pause>, CommandError> {
+        match self.read_line(Question::read(prompt).shown(), terminal)? {
+            Line::Interrupted => return Ok(Some(Pause::Interrupted)),
+            Line::End => {
+                self.desk.seen.insert(request);
+            }
+            Line::Input(line) => {
+                if let Err(CommandError::Problem(problem)) = self.session.answer(request, prompt, &line) {
+                    terminal.message(&problem.what);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a line that the program wants from standard input.
+    fn read_for_program(&mut self, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
+        let line = if self.desk.typist.is_some() {
+            self.read_line(String::new(), terminal)?
+        } else {
+            let mut line = String::new();
+            let read = io::stdin().read_line(&mut line);
+            read.map_err(|error| CommandError::caused("standard input cannot be read", &error))?;
+            self.desk.seat.give(line.into_bytes());
+            return Ok(None);
+        };
+        match line {
+            Line::Interrupted => return Ok(Some(Pause::Interrupted)),
+            Line::End => self.desk.seat.give(Vec::new()),
+            Line::Input(line) => self.desk.seat.give(format!("{line}\n").into_bytes()),
+        }
+        Ok(None)
+    }
+
+    fn read_line(&mut self, question: String, terminal: &mut Terminal) -> Result<Line, CommandError> {
+        self.read(Wanted::Answer { question }, terminal)
+    }
+
+    /// Reads an input at the prompt, while the run goes on.
+    ///
+    /// # Errors
+    /// If the terminal cannot be read, or the journal fails.
+    pub(crate) fn read_input(&mut self, terminal: &mut Terminal) -> Result<Line, CommandError> {
+        let prompt = format!("{}@{}> ", self.name(), self.turn());
+        let names = Names::of(self);
+        self.read(Wanted::Input { prompt, names }, terminal)
+    }
+
+    /// Reads a line, while the run goes on. After an error of the run the editor still has to
+    /// return, so that the terminal gets its usual mode back.
+    fn read(&mut self, wanted: Wanted, terminal: &mut Terminal) -> Result<Line, CommandError> {
+        let is_prompt = matches!(wanted, Wanted::Input { .. });
+        if let Some(screen) = &terminal.screen {
+            screen.begin_prompt()?;
+        }
+        if let Some(typist) = &self.desk.typist {
+            typist.ask(wanted);
+        }
+        let mut gone_on = Ok(());
+        while gone_on.is_ok() && !self.has_line() {
+            gone_on = self.go_on(is_prompt, terminal);
+            if let Err(CommandError::Problem(problem)) = &gone_on {
+                terminal.message(&render::problem(problem, terminal.is_styled));
+            }
+        }
+        let line = self.desk.typist.as_mut().map_or(Ok(Line::End), Typist::wait);
+        if let Some(screen) = &terminal.screen {
+            screen.end_prompt()?;
+        }
+        if let Some(warning) = self.desk.typist.as_mut().and_then(Typist::take_warning) {
+            terminal.message(&warning.to_string());
+        }
+        gone_on?;
+        line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error))
+    }
+
+    fn has_line(&mut self) -> bool {
+        self.desk.typist.as_mut().is_none_or(Typist::has_line)
+    }
+
+    /// Lets the run go on for a turn, or until an input or a typed line comes.
+    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
+        match self.session.advance(&mut *self.store)? {
+            Advance::Turn if self.session.is_settled() => self.report(terminal)?,
+            // The editor returns by itself when the person interrupts it.
+            Advance::Turn | Advance::Interrupted => {}
+            Advance::Idle | Advance::Ended { .. } => {
+                self.report(terminal)?;
+                if is_prompt {
+                    self.tell_questions(terminal);
+                }
+                if !self.has_line() {
+                    self.session.wait();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the run go on until it rests, after the last text of a file or a pipe. Returns whether
+    /// nothing failed in the background.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        self.desk.seat.close();
+        self.session.run_on(&mut *self.store)?;
+        self.report(terminal)?;
+        Ok(!self.desk.has_failed)
+    }
+
+    /// Ends the evaluations that the person interrupted.
+    fn give_up(
+        &mut self,
+        before: Sequence,
+        older: Option<FiberId>,
+        terminal: &mut Terminal,
+    ) -> Result<Evaluated, CommandError> {
+        if self.session.newest_evaluation() > older {
+            self.session.abandon()?;
+            self.session.settle(&mut *self.store)?;
+            self.report(terminal)?;
+        } else {
+            self.report_before_newest(terminal)?;
+        }
+        terminal.message("interrupted");
+        if self.can_take_back(before)? {
+            return Ok(Evaluated::PartlyDone(before));
+        }
+        terminal.message("what was done before stands; `,back` takes it back");
+        Ok(Evaluated::Failed)
+    }
+
+    /// The failure of the text whose evaluation ended in the newest turn, with that turn.
+    fn own_failure(&self) -> Result<Option<(Failure, TurnRecord)>, CommandError> {
+        Ok(match self.turn_at(self.session.head())? {
+            Some(turn) if turn.actor == MAIN => match &turn.outcome {
+                Outcome::Failed { failure } => Some((failure.clone(), turn)),
+                Outcome::Committed {} => None,
+            },
+            Some(_) | None => None,
+        })
+    }
+
+    fn turn_at(&self, at: Sequence) -> Result<Option<TurnRecord>, CommandError> {
+        match turn::body(&session::record_at(&*self.store, &self.place, at)?)? {
+            Body::Turn(turn) => Ok(Some(turn)),
+            Body::Genesis(_) => Ok(None),
+        }
+    }
+
+    /// Reports the failure of a text in the newest turn.
+    fn tell_own(
+        &mut self,
+        (failure, turn): (&Failure, &TurnRecord),
+        before: Sequence,
+        terminal: &mut Terminal,
+    ) -> Result<Evaluated, CommandError> {
+        self.report_before_newest(terminal)?;
+        let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+        let is_torn = !is_whole && self.can_take_back(before)?;
+        let mut ways = self.meant(failure).into_iter().collect::<Vec<_>>();
+        if !is_torn {
+            ways.push(self.way_to_see(self.session.head()));
+        }
+        if !is_torn && !is_whole {
+            ways.push("what was done before that turn stands; `,back` takes it back".to_owned());
+        }
+        self.session.tell_failure(failure, &ways, terminal);
+        Ok(if is_torn {
+            Evaluated::PartlyDone(before)
+        } else {
+            Evaluated::Failed
+        })
+    }
+
+    fn way_to_see(&self, at: Sequence) -> String {
+        format!("`,show {at}` shows the turn that failed; it left no other trace")
+    }
+
+    /// Reports the failures in the background, up to the newest durable turn.
+    fn report(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        self.report_until(self.session.newest_durable(), terminal)
+    }
+
+    /// Reports the failures in the background before the newest turn, which is reported otherwise.
+    fn report_before_newest(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        let newest = self.session.head();
+        let before = Sequence::new(newest.number().saturating_sub(1)).unwrap_or(Sequence::FIRST);
+        self.report_until(before, terminal)?;
+        self.reported = newest;
+        Ok(())
+    }
+
+    fn report_until(&mut self, newest: Sequence, terminal: &mut Terminal) -> Result<(), CommandError> {
+        while let Some(at) = self.reported.next().filter(|at| *at <= newest) {
+            self.reported = at;
+            let Some(turn) = self.turn_at(at)? else { continue };
+            // The session's world shows the failures of other actors that nobody takes.
+            let is_reported = |action: &Action| matches!(action, Action::ReportFailure(_));
+            self.desk.has_failed |= turn.actions.iter().any(is_reported);
+            if turn.actor == MAIN
+                && let Outcome::Failed { failure } = &turn.outcome
+            {
+                self.desk.has_failed = true;
+                let who = "it happened in the background: what failed has ended, the session goes on".to_owned();
+                self.session
+                    .tell_failure(failure, &[who, self.way_to_see(at)], terminal);
+            }
+        }
+        Ok(())
+    }
+
+    /// The oldest open question that the person has not seen.
+    fn unseen_question(&self) -> Option<(RequestId, IOValue)> {
+        let mut open = self.session.open_questions().into_iter();
+        open.find(|(request, _)| !self.desk.seen.contains(request))
+    }
+
+    /// Shows the questions that came up while the prompt stands.
+    fn tell_questions(&mut self, terminal: &mut Terminal) {
+        while let Some((request, prompt)) = self.unseen_question() {
+            self.desk.seen.insert(request);
+            terminal.message(&format!(
+                "question {number}: {}\n`,answer TEXT` answers the oldest question, `,answer {number} TEXT` this one",
+                Question::read(&prompt).shown().trim_end(),
+                number = request.0
+            ));
+        }
+    }
+
+    /// Answers an open question with a text whose first word may name it.
+    pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) {
+        let named = text
+            .split_once(char::is_whitespace)
+            .and_then(|(named, rest)| Some((self.session.question(Some(named))?, rest.trim_start())));
+        let asked = named.or_else(|| Some((self.session.question(None)?, text)));
+        let Some(((request, prompt), answer)) = asked else {
+            terminal.message("no question is open");
+            return;
+        };
+        if let Err(CommandError::Problem(problem)) = self.session.answer(request, &prompt, answer) {
+            terminal.message(&problem.what);
+        }
+    }
+
+    /// Says why the prompt is back although the text has not ended.
+    fn tell_waits(&self, terminal: &mut Terminal) {
+        if self.session.open_questions().is_empty() {
+            let fibers = self.session.waiting_fibers();
+            terminal.message(&format!("waiting: {fibers}; `,waits` lists them"));
+        } else {
+            terminal.message("a question is open; `,waits` shows it, `,answer TEXT` answers it");
+        }
+    }
+
+    /// Asks whether a name like the one that has no value was meant.
+    fn meant(&self, failure: &Failure) -> Option<String> {
+        let missing = failure
+            .irritants
+            .first()
+            .filter(|_| failure.kind == Failure::UNDEFINED_VARIABLE)?;
+        let names: Vec<Name> = self
+            .session
+            .names()
+            .into_iter()
+            .map(|(name, _)| Name::from(name.as_str()))
+            .collect();
+        let missing = missing.as_symbol()?;
+        did_you_mean(&similar_names(
+            &missing,
+            names.iter().filter(|name| name.as_str() != missing),
+        ))
+    }
+
+    /// Whether nothing was asked of the world after a turn, and the journal can go back to it
+    /// without the loss of a call that is under way.
+    fn can_take_back(&self, before: Sequence) -> Result<bool, CommandError> {
+        let mut next = before.next();
+        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
+            if let Some(turn) = self.turn_at(at)?
+                && turn.actions.iter().any(|action| action.effects().next().is_some())
+            {
+                return Ok(false);
+            }
+            next = at.next();
+        }
+        Ok(self.journal.is_some() && !self.session.is_calling())
+    }
+}

@@ -1,0 +1,151 @@
+//! The person's seat: what a session's world gets in place of the standard streams, because the
+//! prompt reads the same terminal.
+//!
+//! Owns the lines that the person types for the program, and the bell by which other threads reach
+//! the session.
+//! INVARIANT: only the session reads standard input; the program gets a line when the session gives
+//! it one.
+//! It decides nothing about who is asked. Read next: `pace.rs`.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use duet_drivers::console::Console;
+use duet_drivers::world::{Person, Settings, World};
+use duet_runtime::driver::Stream;
+
+use super::screen::Screen;
+use super::typist::SharedBell;
+
+/// The person's side of a session, the same for all its worlds.
+#[derive(Clone, Default)]
+pub(crate) struct Seat(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    /// The terminal; `None` if the session reads a file or a pipe.
+    screen: Option<Arc<Screen>>,
+    bell: SharedBell,
+    /// Whether the program waits for a line of input.
+    is_input_wanted: AtomicBool,
+    /// Where the current world's input comes from.
+    input: Mutex<Option<Sender<Vec<u8>>>>,
+}
+
+impl fmt::Debug for Seat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Seat").finish_non_exhaustive()
+    }
+}
+
+impl Seat {
+    /// A seat at a terminal.
+    pub(crate) fn at(screen: Arc<Screen>) -> Self {
+        Self(Arc::new(Shared {
+            screen: Some(screen),
+            ..Shared::default()
+        }))
+    }
+
+    /// The bell of the current world.
+    pub(crate) fn bell(&self) -> SharedBell {
+        Arc::clone(&self.0.bell)
+    }
+
+    /// Makes the settings of a world those of this seat.
+    pub(crate) fn furnish(&self, settings: Settings) -> Settings {
+        let (lines, given) = channel();
+        *self.0.input.lock().unwrap_or_else(PoisonError::into_inner) = Some(lines);
+        self.0.is_input_wanted.store(false, Ordering::Relaxed);
+        let input = Box::new(Given {
+            seat: self.clone(),
+            lines: given,
+            left: Vec::new(),
+        });
+        let Some(screen) = &self.0.screen else {
+            return Settings { input, ..settings };
+        };
+        let stream = |stream| {
+            Box::new(OnScreen {
+                screen: Arc::clone(screen),
+                stream,
+            })
+        };
+        // A progress line and the prompt would overwrite each other.
+        let console = Console::without_progress(stream(Stream::Output), stream(Stream::Error));
+        Settings {
+            input,
+            console,
+            person: Person::Away,
+            ..settings
+        }
+    }
+
+    /// Listens to the bell of a new world.
+    pub(crate) fn listen(&self, world: &World) {
+        *self.0.bell.lock().unwrap_or_else(PoisonError::into_inner) = world.bell();
+    }
+
+    /// Whether the program waits for a line of input.
+    pub(crate) fn is_input_wanted(&self) -> bool {
+        self.0.is_input_wanted.load(Ordering::Relaxed)
+    }
+
+    /// Ends the program's input.
+    pub(crate) fn close(&self) {
+        *self.0.input.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Gives the program a line of input, with its end; no bytes mean the end of input.
+    pub(crate) fn give(&self, line: Vec<u8>) {
+        self.0.is_input_wanted.store(false, Ordering::Relaxed);
+        if let Some(lines) = &*self.0.input.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The world may have been dropped.
+            let _ = lines.send(line);
+        }
+    }
+}
+
+/// The input that the session gives.
+struct Given {
+    seat: Seat,
+    lines: Receiver<Vec<u8>>,
+    left: Vec<u8>,
+}
+
+impl Read for Given {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.is_empty() {
+            self.seat.0.is_input_wanted.store(true, Ordering::Relaxed);
+            if let Some(bell) = &*self.seat.0.bell.lock().unwrap_or_else(PoisonError::into_inner) {
+                bell.ring();
+            }
+            self.left = self.lines.recv().unwrap_or_default();
+        }
+        let length = self.left.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(self.left.drain(..length)) {
+            *place = byte;
+        }
+        Ok(length)
+    }
+}
+
+/// One of the console's streams on the screen.
+struct OnScreen {
+    screen: Arc<Screen>,
+    stream: Stream,
+}
+
+impl Write for OnScreen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.screen.write(self.stream, bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.screen.flush()
+    }
+}

@@ -1,0 +1,124 @@
+//! The typist: the thread on which the line editor waits for the person, while the run goes on.
+//!
+//! INVARIANT: one line is asked for at a time, and the editor is idle when no line is asked for, so
+//! that the terminal has its usual mode then.
+//! It evaluates nothing. Read next: `editor.rs`.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use duet_drivers::bell::Bell;
+
+use super::complete::Names;
+use super::editor::{Editor, EditorError, Line, Printer};
+
+/// A line that the person is asked for.
+pub(crate) enum Wanted {
+    /// An input to the session, at a prompt.
+    Input { prompt: String, names: Names },
+    /// The answer to a question.
+    Answer { question: String },
+}
+
+/// The person's answer, and an error that does not stop the editor.
+type Typed = (Result<Line, EditorError>, Option<EditorError>);
+
+/// The bell of the current world, which rings for each line.
+pub(crate) type SharedBell = Arc<Mutex<Option<Bell>>>;
+
+/// The way to the thread of the line editor.
+pub(crate) struct Typist {
+    wanted: Sender<Wanted>,
+    typed: Receiver<Typed>,
+    /// A line that was typed and not taken yet.
+    line: Option<Typed>,
+    warning: Option<EditorError>,
+}
+
+impl Typist {
+    /// Starts the line editor; also returns its printer for text above the prompt.
+    ///
+    /// # Errors
+    /// [`EditorError::Terminal`].
+    pub(crate) fn start(
+        history: Option<PathBuf>,
+        is_styled: bool,
+        bell: SharedBell,
+    ) -> Result<(Self, Option<Printer>), EditorError> {
+        let (wanted, questions) = channel();
+        let (answers, typed) = channel();
+        let (opened, opening) = channel();
+        #[expect(clippy::disallowed_methods, reason = "a person types while the run goes on")]
+        std::thread::spawn(move || {
+            let mut editor = match Editor::new(history, is_styled) {
+                Ok(editor) => editor,
+                Err(error) => return drop(opened.send(Err(error))),
+            };
+            let _ = opened.send(Ok(editor.printer()));
+            serve(&mut editor, &questions, &answers, &bell);
+        });
+        let ended = || EditorError::Terminal(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+        let printer = opening.recv().map_err(|_| ended())??;
+        let typist = Self {
+            wanted,
+            typed,
+            line: None,
+            warning: None,
+        };
+        Ok((typist, printer))
+    }
+
+    /// Asks for a line.
+    pub(crate) fn ask(&self, wanted: Wanted) {
+        // If the thread has ended, `wait` says so.
+        let _ = self.wanted.send(wanted);
+    }
+
+    /// Whether the line that was asked for has been typed.
+    pub(crate) fn has_line(&mut self) -> bool {
+        if self.line.is_none() {
+            self.line = self.typed.try_recv().ok();
+        }
+        self.line.is_some()
+    }
+
+    /// Waits for the line that was asked for; the end of input if there is no editor any more.
+    ///
+    /// # Errors
+    /// [`EditorError::Terminal`].
+    pub(crate) fn wait(&mut self) -> Result<Line, EditorError> {
+        let typed = self.line.take().or_else(|| self.typed.recv().ok());
+        let Some((line, warning)) = typed else {
+            return Ok(Line::End);
+        };
+        self.warning = warning;
+        line
+    }
+
+    /// The newest error since the last call that did not stop the editor.
+    pub(crate) fn take_warning(&mut self) -> Option<EditorError> {
+        self.warning.take()
+    }
+}
+
+/// Reads lines as long as somebody asks for them.
+fn serve(editor: &mut Editor, questions: &Receiver<Wanted>, answers: &Sender<Typed>, bell: &SharedBell) {
+    while let Ok(wanted) = questions.recv() {
+        let line = match wanted {
+            Wanted::Input { prompt, names } => editor.read(&prompt, names),
+            Wanted::Answer { question } => editor.ask(&question),
+        };
+        let bell = bell.lock().unwrap_or_else(PoisonError::into_inner);
+        // The terminal sends no signal while the editor reads.
+        if let (Ok(Line::Interrupted), Some(bell)) = (&line, &*bell) {
+            bell.interrupt();
+        }
+        if answers.send((line, editor.take_warning())).is_err() {
+            return;
+        }
+        if let Some(bell) = &*bell {
+            bell.ring();
+        }
+    }
+}

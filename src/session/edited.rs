@@ -1,0 +1,49 @@
+//! Texts of a program that were edited after its run began.
+//!
+//! INVARIANT: an edited file changes nothing in a run that began before; the person only hears of
+//! it.
+//! It runs nothing. Read next: the crate's `session.rs`.
+
+use std::path::Path;
+
+use duet_kernel::expander::SourceText;
+
+use super::Session;
+use crate::launch;
+use crate::terminal::Terminal;
+
+impl Session {
+    /// Says which texts of the program were edited since the run began, which goes on with the
+    /// texts that it began with.
+    pub(crate) fn tell_changed_texts(&self, terminal: &mut Terminal) {
+        let changed = edited(self.texts.all());
+        let Some(first) = changed.first() else { return };
+        let name = &self.place.name;
+        let (what, has) = match changed.len() {
+            1 => (format!("`{first}`"), "has"),
+            count => (
+                format!("`{first}` and {} more of the program's texts", count - 1),
+                "have",
+            ),
+        };
+        terminal.message(&format!(
+            "{what} {has} changed since {name} began; the run goes on with what it began with\n\
+             `duet replay {name} --with FILE` shows where the changed program would do something else, \
+             `duet run FILE` begins a run of it"
+        ));
+    }
+}
+
+/// The names of the texts that came from files which now say something else.
+fn edited(texts: &[SourceText]) -> Vec<&str> {
+    let is_own = |text: &SourceText| duet_stdlib::FILES.iter().all(|(_, known)| **known != *text.text);
+    let has_changed = |text: &&SourceText| {
+        let now = launch::read_program(Path::new(&text.name));
+        now.is_ok_and(|(now, _)| now != *text.text) && is_own(text)
+    };
+    texts
+        .iter()
+        .filter(has_changed)
+        .map(|text| text.name.as_str())
+        .collect()
+}

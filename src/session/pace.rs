@@ -1,0 +1,169 @@
+//! A run that goes on while somebody else decides how long to wait: one turn at a time.
+//!
+//! INVARIANT: a text that was given has had its first turn when [`Session::evaluate`] returns.
+//! It does not know who waits; `repl/pace.rs` does.
+//! Read next: the crate's `repl/pace.rs`.
+
+use duet_drivers::ask::Question as Asked;
+use duet_journal::{Sequence, Store};
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::driver::{Attached, Drivers, Input};
+use duet_runtime::model::identity::{FiberId, RequestId};
+use duet_runtime::run::Advance;
+use duet_runtime::state::RunState;
+use duet_runtime::state::actor::FiberKind;
+use duet_runtime::state::request::Question;
+use preserves::IOValue;
+
+use super::Session;
+use crate::error::CommandError;
+
+/// What a wait for an input ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// There is something to do.
+    Input,
+    /// The bell rang.
+    Rung,
+    /// The person interrupts.
+    Interrupted,
+}
+
+/// The newest evaluation of a text that has not ended.
+pub(crate) fn newest_evaluation(state: &RunState) -> Option<FiberId> {
+    let fibers = state.actor(MAIN)?.fibers.iter();
+    let evaluations = fibers.filter(|(_, fiber)| fiber.kind == (FiberKind::Interaction {}));
+    evaluations.map(|(id, _)| *id).max()
+}
+
+impl Session {
+    /// Lets an interruption stop the turn that is in progress.
+    pub(crate) fn stop_when_interrupted(&mut self) {
+        let flag = self.world.stop_flag();
+        self.run.programs_mut().stop_on(flag);
+    }
+
+    /// Gives the main program's actor a text to evaluate, before anything else happens, and takes
+    /// the first turn of the evaluation. Returns whether the turn has left a record: one that is
+    /// interrupted leaves none.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub(crate) fn evaluate(&mut self, text: String, sources: Vec<Attached>) -> Result<bool, CommandError> {
+        self.at_once(Input::Evaluate { text, sources })
+    }
+
+    /// Ends the evaluations that are still in progress.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub(crate) fn abandon(&mut self) -> Result<bool, CommandError> {
+        self.at_once(Input::Abandon)
+    }
+
+    fn at_once(&mut self, input: Input) -> Result<bool, CommandError> {
+        let before = self.head();
+        self.run.deliver_first(input);
+        self.run.step()?;
+        Ok(self.head() != before)
+    }
+
+    /// Takes at most one turn, and performs effects that are durable.
+    ///
+    /// # Errors
+    /// If the journal fails; durable turns stay.
+    pub(crate) fn advance(&mut self, store: &mut dyn Store) -> Result<Advance, CommandError> {
+        Ok(self.run.advance(store, &mut self.world as &mut dyn Drivers)?)
+    }
+
+    /// Makes all turns durable.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn settle(&mut self, store: &mut dyn Store) -> Result<(), CommandError> {
+        Ok(self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?)
+    }
+
+    /// Whether all turns are durable.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.run.unflushed().is_none()
+    }
+
+    /// Whether an effect in progress can still answer.
+    pub(crate) fn is_expecting(&self) -> bool {
+        self.world.is_expecting()
+    }
+
+    /// Waits for the next input, or for the bell.
+    pub(crate) fn wait(&mut self) -> Waited {
+        match self.world.next_input_or_ring() {
+            None => Waited::Rung,
+            Some(Input::Interrupt) => Waited::Interrupted,
+            Some(input) => {
+                self.run.deliver(input);
+                Waited::Input
+            }
+        }
+    }
+
+    /// The newest evaluation that has not ended.
+    pub(crate) fn newest_evaluation(&self) -> Option<FiberId> {
+        newest_evaluation(self.run.state())
+    }
+
+    /// The number of fibers that wait.
+    pub(crate) fn waiting_fibers(&self) -> usize {
+        self.run.state().actors.values().map(|actor| actor.fibers.len()).sum()
+    }
+
+    /// The open questions to the person, oldest first.
+    pub(crate) fn open_questions(&self) -> Vec<(RequestId, IOValue)> {
+        self.run.questions()
+    }
+
+    /// Answers a question with a typed line.
+    ///
+    /// # Errors
+    /// If the question has choices and the line is none of them.
+    pub(crate) fn answer(&mut self, request: RequestId, prompt: &IOValue, line: &str) -> Result<(), CommandError> {
+        let value = Asked::read(prompt).answer(line);
+        let value = value.map_err(|error| CommandError::usage(error.to_string()))?;
+        self.run.deliver_first(Input::Answer { request, value });
+        Ok(())
+    }
+
+    /// Finds an open question by its number, its tag, or the name in its fact; without one, the
+    /// oldest open question.
+    pub(crate) fn question(&self, named: Option<&str>) -> Option<(RequestId, IOValue)> {
+        let mut open = self.run.questions().into_iter();
+        let Some(named) = named else { return open.next() };
+        let number = named.parse().ok();
+        let is_it = |id: RequestId| {
+            let request = self.run.state().requests.get(&id);
+            let has_tag = request.is_some_and(|request| request.tag == named);
+            Some(id.0) == number || has_tag || self.run.request_name(id) == named
+        };
+        open.find(|(id, _)| is_it(*id))
+    }
+
+    /// Whether a fiber reads standard input.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.has_open(|question| matches!(question, Question::Read { .. }))
+    }
+
+    /// Whether a tool is at work, whose call would be lost if the journal were closed.
+    pub(crate) fn is_calling(&self) -> bool {
+        self.has_open(|question| matches!(question, Question::Tool { .. }))
+    }
+
+    fn has_open(&self, is_it: impl Fn(&Question) -> bool) -> bool {
+        let mut requests = self.run.state().requests.values();
+        requests.any(|request| request.answer.is_none() && is_it(&request.question))
+    }
+
+    /// The newest turn whose record is before all others that are not durable yet.
+    pub(crate) fn newest_durable(&self) -> Sequence {
+        let ahead = self.run.unflushed().map_or(0, |append| append.records.len() as u64);
+        Sequence::new(self.head().number().saturating_sub(ahead)).unwrap_or(Sequence::FIRST)
+    }
+}

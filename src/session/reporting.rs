@@ -1,0 +1,109 @@
+//! The world of a session, which also shows the failures of actors.
+//!
+//! INVARIANT: a failure is shown once, when the turn that reports it is durable: a replay performs
+//! no effect.
+//! It does not decide which failures are shown; the runtime reports those that no actor takes.
+//! Read next: the crate's `render.rs`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use duet_drivers::world::World;
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
+use duet_runtime::model::failure::ActorFailure;
+
+use super::RunPlace;
+use super::stop_report::ways_back;
+use crate::render::{self, SourceTexts};
+use crate::terminal::Terminal;
+
+/// A world whose console shows failures as the commands do.
+pub(crate) struct Reporting {
+    world: World,
+    /// The run's name, if a journal is kept, so that commands can name its turns.
+    name: Option<String>,
+    /// Whether a person sits at the prompt, where comma commands name turns.
+    is_prompt: bool,
+    is_styled: bool,
+}
+
+impl Reporting {
+    /// Makes a world show the failures of a run.
+    pub(super) fn new(world: World, place: &RunPlace) -> Self {
+        Self {
+            world,
+            name: place.journal.is_some().then(|| place.name.clone()),
+            is_prompt: false,
+            is_styled: Terminal::standard().is_styled,
+        }
+    }
+
+    /// Makes advice name comma commands.
+    pub(super) fn advise_prompt(&mut self) {
+        self.is_prompt = true;
+    }
+
+    /// Says whether the reader of standard output has closed it.
+    pub(super) fn is_output_closed(&self) -> bool {
+        self.world.is_output_closed()
+    }
+
+    /// Returns the flag that stops the turn in progress.
+    pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.world.stop_flag()
+    }
+
+    /// Says whether an effect in progress can still answer.
+    pub(super) fn is_expecting(&self) -> bool {
+        self.world.is_expecting()
+    }
+
+    /// Waits for an input; `None` if the bell rang.
+    pub(super) fn next_input_or_ring(&mut self) -> Option<Input> {
+        self.world.next_input_or_ring()
+    }
+
+    /// Replaces the report of a failure by its text.
+    fn laid_out(&self, effect: Effect) -> Effect {
+        let kind = match effect.kind {
+            EffectKind::Failure { failed, texts } => {
+                let text = render::failed_actor(
+                    &failed,
+                    &SourceTexts::named_texts(texts),
+                    &self.ways(&failed),
+                    self.is_styled,
+                );
+                EffectKind::Write {
+                    stream: Stream::Error,
+                    bytes: format!("{text}\n").into_bytes(),
+                }
+            }
+            kind => kind,
+        };
+        Effect { kind, ..effect }
+    }
+
+    /// How to look at the failed turn.
+    fn ways(&self, failed: &ActorFailure) -> Vec<String> {
+        match &self.name {
+            _ if self.is_prompt => vec![format!("`,show {}` shows the turn that failed", failed.turn)],
+            Some(name) => ways_back(name, failed.turn),
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Drivers for Reporting {
+    fn perform(&mut self, effects: Vec<Effect>) {
+        let effects = effects.into_iter().map(|effect| self.laid_out(effect)).collect();
+        self.world.perform(effects);
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        self.world.next_input()
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        self.world.poll_input()
+    }
+}
