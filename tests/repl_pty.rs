@@ -93,10 +93,11 @@ fn the_prompt_stays_while_fibers_go_on() {
     // One interruption ends what waits, and what computes.
     at.go_on("(sleep 1000000)\r", "1000000)\r\n");
     at.go_on(INTERRUPT, "interrupted");
-    at.go_on("(let loop () (loop))\r", "(loop))\r\n");
+    at.type_at("> ", "(let loop () (loop))\r", "(loop))\r\n");
     at.go_on(INTERRUPT, "interrupted");
     // One in a handler does not reach the prompt, and ends, too.
-    at.go_on(
+    at.type_at(
+        "> ",
         "(begin (on-assert (endless) (let loop () (loop))) 'endless)\r",
         "\nendless\r",
     );

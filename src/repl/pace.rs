@@ -219,9 +219,10 @@ impl Live {
         if let Some(typist) = &self.desk.typist {
             typist.ask(wanted);
         }
-        let mut gone_on = Ok(());
+        let (mut gone_on, mut is_interrupted) = (Ok(false), false);
         while gone_on.is_ok() && !self.has_line() {
             gone_on = self.go_on(is_prompt, terminal);
+            is_interrupted |= matches!(gone_on, Ok(true));
             if let Err(CommandError::Problem(problem)) = &gone_on {
                 terminal.message(&render::problem(problem, terminal.is_styled));
             }
@@ -234,30 +235,38 @@ impl Live {
             terminal.message(&warning.to_string());
         }
         gone_on?;
-        line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error))
+        match line {
+            Ok(Line::Input(_)) if is_interrupted => {
+                terminal.message("interrupted");
+                Ok(Line::Interrupted)
+            }
+            line => line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error)),
+        }
     }
 
     fn has_line(&mut self) -> bool {
         self.desk.typist.as_mut().is_none_or(Typist::has_line)
     }
 
-    /// Lets the run go on for a turn, or until an input or a typed line comes.
-    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
+    /// Lets the run go on for a turn, or until an input or a typed line comes. Returns whether the
+    /// person interrupts a line that has just been typed.
+    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<bool, CommandError> {
         match self.session.advance(&mut *self.store)? {
             Advance::Turn if self.session.is_settled() => self.report(terminal)?,
-            // The editor returns by itself when the person interrupts it.
-            Advance::Turn | Advance::Interrupted => {}
+            Advance::Turn => {}
+            // The terminal sends a signal only after the editor has returned.
+            Advance::Interrupted => return Ok(self.desk.typist.as_mut().is_some_and(Typist::has_line_soon)),
             Advance::Idle | Advance::Ended { .. } => {
                 self.report(terminal)?;
                 if is_prompt {
                     self.tell_questions(terminal);
                 }
-                if !self.has_line() {
-                    self.session.wait();
+                if !self.has_line() && self.session.wait() == Waited::Interrupted {
+                    return Ok(self.desk.typist.as_mut().is_some_and(Typist::has_line_soon));
                 }
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Lets the run go on until it rests, after the last text of a file or a pipe. Returns whether

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use duet_drivers::bell::Bell;
 
@@ -26,6 +27,9 @@ type Typed = (Result<Line, EditorError>, Option<EditorError>);
 
 /// The bell of the current world, which rings for each line.
 pub(crate) type SharedBell = Arc<Mutex<Option<Bell>>>;
+
+/// The time from the end of the editor's mode of the terminal to the arrival of the line, at most.
+const SOON: Duration = Duration::from_millis(20);
 
 /// The way to the thread of the line editor.
 pub(crate) struct Typist {
@@ -79,6 +83,14 @@ impl Typist {
     pub(crate) fn has_line(&mut self) -> bool {
         if self.line.is_none() {
             self.line = self.typed.try_recv().ok();
+        }
+        self.line.is_some()
+    }
+
+    /// Whether the line is there, or comes at once.
+    pub(crate) fn has_line_soon(&mut self) -> bool {
+        if self.line.is_none() {
+            self.line = self.typed.recv_timeout(SOON).ok();
         }
         self.line.is_some()
     }
