@@ -216,17 +216,6 @@ fn obey(
     let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
     let mut after = After::Here;
-    // Commands that only read leave the session open, so that what is under way goes on.
-    let is_move = matches!(
-        command,
-        Command::Back(_)
-            | Command::Goto(_)
-            | Command::Fork(_)
-            | Command::Amend(..)
-            | Command::Merge(_)
-            | Command::Undo
-            | Command::Redo
-    );
     let words: Result<Vec<String>, CommandError> = match &command {
         Command::Quit => return Ok((live, Evaluated::Ended(ExitCode::OK))),
         Command::Help(name) => return help(live, name.as_deref(), terminal),
@@ -278,16 +267,29 @@ fn obey(
         Command::Show(None) => words(&["show", &at(&live.turn().to_string())]),
     };
     match words {
-        Ok(words) if is_move => Ok((live.lend(&words, &after, terminal)?, Evaluated::Done)),
-        Ok(words) => {
-            live.consult(&words, terminal)?;
-            Ok((live, Evaluated::Done))
-        }
+        Ok(words) if moves(&command) => live = live.lend(&words, &after, terminal)?,
+        Ok(words) => live.consult(&words, terminal)?,
         Err(failure) => {
             tell(failure, terminal)?;
-            Ok((live, Evaluated::Failed))
+            return Ok((live, Evaluated::Failed));
         }
     }
+    Ok((live, Evaluated::Done))
+}
+
+/// Whether a command moves the head of a branch. Others only read and leave the session open, so
+/// that what is under way goes on.
+fn moves(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Back(_)
+            | Command::Goto(_)
+            | Command::Fork(_)
+            | Command::Amend(..)
+            | Command::Merge(_)
+            | Command::Undo
+            | Command::Redo
+    )
 }
 
 fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {

@@ -153,7 +153,9 @@ impl Editor {
         self.set_plain(false);
         match read {
             Ok(line) => Ok(Line::Input(line)),
-            Err(error) => Self::ended(error),
+            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -161,14 +163,6 @@ impl Editor {
         self.is_plain.store(is_plain, Ordering::Relaxed);
         if let Some(assistant) = self.lines.helper_mut() {
             assistant.is_plain = is_plain;
-        }
-    }
-
-    fn ended(error: ReadlineError) -> Result<Line, EditorError> {
-        match error {
-            ReadlineError::Interrupted => Ok(Line::Interrupted),
-            ReadlineError::Eof => Ok(Line::End),
-            error => Err(error.into()),
         }
     }
 
@@ -195,7 +189,9 @@ impl Editor {
                 self.show_history()?;
                 Ok(Line::Input(input))
             }
-            Err(error) => Self::ended(error),
+            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(error) => Err(error.into()),
         }
     }
 
