@@ -95,7 +95,9 @@ fn what_the_spawner_is_told_of_is_not_shown() {
     for taker in [
         "(spawn-entity! 'worker ':on-exit (lambda (reason) (log! (condition-message reason))))",
         "(supervise 'one-for-one (list (child 'worker :config 1 :restart 'temporary)))",
-        "(define s (supervise 'one-for-one (list (child 'worker :config 1 :restart 'transient)))) (sleep 25) (stop-supervisor! s)",
+        "(define s (supervise 'one-for-one (list (child 'worker :config 1 :restart 'transient))))
+         (sleep 25)
+         (stop-supervisor! s)",
     ] {
         let (_, said) = run(taker);
         assert_eq!(said.code, 0, "{taker}: {}", said.errors);

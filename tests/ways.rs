@@ -27,9 +27,12 @@ const EVERYTHING: &str = r#"
 (define-library (everything)
   (export everything)
   (import (scheme base) (scheme read) (scheme write) (scheme process-context)
-          (duet base) (duet dataspace) (duet policy) (duet capability))
+          (duet base) (duet control) (duet dataspace) (duet policy) (duet capability))
   (begin
-    (define (helper config) (if (eq? config 'leave) (exit)))
+    (define (helper config)
+      (case config
+        ((leave) (exit))
+        ((fail) (error "nobody takes this"))))
 
     (define (ignoring-refusal thunk) (guard (refusal ((policy-refusal? refusal) #f) (#t (raise refusal))) (thunk)))
 
@@ -55,6 +58,8 @@ const EVERYTHING: &str = r#"
       (yield)
       (stop-facet! room)
       (yield)
+      (let ((task (async (yield) 'done))) (await task))
+      (generate-request-id! 'helper 'goal)
       (sync!)
       (await (record 'a)))
 
@@ -81,6 +86,7 @@ const EVERYTHING: &str = r#"
       (register-entity! 'helper helper)
       (attach-entity! 'helper)
       (detach-entity! 'helper)
+      (spawn-entity! 'helper :config 'fail)
       (sync! (spawn-entity! 'helper :config 'leave)))
 
     (define (writing way) (invoke-tool! 'w 'workspace/write (dictionary 'path way 'content "x")))

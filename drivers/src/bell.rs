@@ -109,7 +109,7 @@ mod tests {
         let is_set = || stop.flag().load(Ordering::Relaxed);
         assert!(bell.interrupt());
         stop.take();
-        runtime.block_on(tokio::time::sleep(PATIENCE * 4));
+        runtime.block_on(async { tokio::time::sleep(PATIENCE * 4).await });
         assert!(!is_set());
         assert!(bell.interrupt());
         while !is_set() {

@@ -15,6 +15,8 @@ use duet_journal::{Store, StoreError};
 
 /// What somebody does to a journal.
 type Harm = fn(&Path);
+/// Whether the store's finding is the expected one.
+type Expects = fn(&Displacement) -> bool;
 
 fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
@@ -51,7 +53,7 @@ fn harm_to_an_open_journal_fails_the_next_commit() {
     let is_missing = |how: &Displacement| *how == Displacement::Missing;
     let is_replaced = |how: &Displacement| *how == Displacement::Replaced;
     let is_cut = |how: &Displacement| matches!(how, Displacement::Cut { to: 0, .. });
-    let cases: [(usize, Harm, fn(&Displacement) -> bool); 8] = [
+    let cases: [(usize, Harm, Expects); 8] = [
         (1, |path| fs::remove_file(path).unwrap(), is_missing),
         (3, |path| fs::remove_file(path).unwrap(), is_missing),
         (

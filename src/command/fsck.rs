@@ -40,9 +40,8 @@ pub(crate) struct Arguments {
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
-    let is_repair = arguments.repair;
     journal.require()?;
-    let opened = if is_repair {
+    let opened = if arguments.repair {
         SqliteStore::open(journal.path(), &owner("fsck"))
     } else {
         SqliteStore::open_to_read(journal.path())
@@ -55,66 +54,94 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         None => all_branches(&store).map_err(|error| unreadable(journal, error))?,
     };
-    let mut found = Vec::new();
-    let mut is_sound = true;
-    let mut sound = Vec::new();
-    for (run, branch) in branches {
-        let report = match verify(&store, &run, &branch) {
+    let mut check = Check {
+        arguments,
+        terminal,
+        is_sound: true,
+        sound: Vec::new(),
+        found: Vec::new(),
+    };
+    for (run, branch) in &branches {
+        check.branch(&mut store, run, branch)?;
+    }
+    check.index(&store)?;
+    if arguments.json {
+        check.terminal.json(&json!(check.found))?;
+    }
+    Ok(if check.is_sound { ExitCode::OK } else { ExitCode::FAILED })
+}
+
+/// A check of a journal, with what it has found so far.
+struct Check<'a> {
+    arguments: &'a Arguments,
+    terminal: &'a mut Terminal,
+    /// Whether all is sound, or was repaired.
+    is_sound: bool,
+    /// The branches that were sound before any repair.
+    sound: Vec<(RunId, BranchName)>,
+    /// One JSON object for each branch and for the index.
+    found: Vec<Value>,
+}
+
+impl Check<'_> {
+    /// Verifies a branch, repairs it if that is asked for, and says what it found.
+    fn branch(&mut self, store: &mut SqliteStore, run: &RunId, branch: &BranchName) -> Result<(), CommandError> {
+        let name = name(run, branch);
+        let report = match verify(store, run, branch) {
             Ok(report) => report,
             Err(error) => {
-                is_sound = false;
-                let name = name(&run, &branch);
+                self.is_sound = false;
                 let why = causes(&error).join(": ");
-                if arguments.json {
-                    found.push(json!({ "run": run.as_str(), "branch": branch.as_str(), "sound": false, "error": why }));
-                } else {
-                    terminal.data(&format!("{name}: cannot be read: {why}\n"))?;
+                self.found
+                    .push(json!({ "run": run.as_str(), "branch": branch.as_str(), "sound": false, "error": why }));
+                if !self.arguments.json {
+                    self.terminal.data(&format!("{name}: cannot be read: {why}\n"))?;
                 }
-                continue;
+                return Ok(());
             }
         };
         let mut lost = None;
-        if is_repair && !report.is_sound() {
-            let epoch = store.claim(&run, &owner("fsck"))?;
-            lost = repair(&mut store, &report, epoch)?;
-        }
-        is_sound &= report.is_sound() || lost.is_some();
         if report.is_sound() {
-            sound.push((run.clone(), branch.clone()));
+            self.sound.push((run.clone(), branch.clone()));
+        } else if self.arguments.repair {
+            let epoch = store.claim(run, &owner("fsck"))?;
+            lost = repair(store, &report, epoch)?;
         }
-        if arguments.json {
-            found.push(as_json(&report, &branch, lost.is_some()));
-            continue;
+        self.is_sound &= report.is_sound() || lost.is_some();
+        self.found.push(as_json(&report, branch, lost.is_some()));
+        if self.arguments.json {
+            return Ok(());
         }
-        terminal.data(&describe(&report, &branch))?;
+        self.terminal.data(&describe(&report, branch))?;
         if let Some(lost) = lost {
-            let name = name(&run, &branch);
-            terminal.data(&format!(
-                "  repaired: {name} no longer has turns {} to {}\n",
-                lost.positions.start(),
-                lost.positions.end()
-            ))?;
+            let (first, last) = (lost.positions.start(), lost.positions.end());
+            self.terminal.data(&format!("  repaired: {name} no longer has turns {first} to {last}\n"))?;
         } else if !report.is_sound() {
-            terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
+            self.terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
         }
+        Ok(())
     }
-    if let Some(wrong) = changes::check(journal, &store, &sound)? {
-        let is_removed = is_repair && Index::remove(journal.path())?;
-        is_sound &= is_removed;
-        found.push(json!({ "index": wrong, "repaired": is_removed }));
-        if !arguments.json {
-            terminal.data(&format!("the index of facts: {wrong}\n"))?;
-            terminal.message(if is_removed {
+
+    /// Compares the index of facts with the sound branches, and removes it if it is wrong and a
+    /// repair is asked for.
+    fn index(&mut self, store: &SqliteStore) -> Result<(), CommandError> {
+        let journal = &self.arguments.journal;
+        let Some(wrong) = changes::check(journal, store, &self.sound)? else {
+            return Ok(());
+        };
+        let is_removed = self.arguments.repair && Index::remove(journal.path())?;
+        self.is_sound &= is_removed;
+        self.found.push(json!({ "index": wrong, "repaired": is_removed }));
+        if !self.arguments.json {
+            self.terminal.data(&format!("the index of facts: {wrong}\n"))?;
+            self.terminal.message(if is_removed {
                 "  repaired: it is removed, and Duet builds it again when it is needed"
             } else {
                 "  `duet fsck --repair` removes it; Duet builds it again when it is needed"
             });
         }
+        Ok(())
     }
-    if arguments.json {
-        terminal.json(&json!(found))?;
-    }
-    Ok(if is_sound { ExitCode::OK } else { ExitCode::FAILED })
 }
 
 /// Says what is wrong with a file in which not even the runs can be told apart.

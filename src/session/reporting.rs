@@ -65,20 +65,14 @@ impl Reporting {
 
     /// Replaces the report of a failure by its text.
     fn laid_out(&self, effect: Effect) -> Effect {
-        let kind = match effect.kind {
-            EffectKind::Failure { failed, texts } => {
-                let text = render::failed_actor(
-                    &failed,
-                    &SourceTexts::named_texts(texts),
-                    &self.ways(&failed),
-                    self.is_styled,
-                );
-                EffectKind::Write {
-                    stream: Stream::Error,
-                    bytes: format!("{text}\n").into_bytes(),
-                }
-            }
-            kind => kind,
+        let EffectKind::Failure { failed, texts } = effect.kind else {
+            return effect;
+        };
+        let texts = SourceTexts::named_texts(texts);
+        let text = render::failed_actor(&failed, &texts, &self.ways(&failed), self.is_styled);
+        let kind = EffectKind::Write {
+            stream: Stream::Error,
+            bytes: format!("{text}\n").into_bytes(),
         };
         Effect { kind, ..effect }
     }

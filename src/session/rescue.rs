@@ -47,9 +47,10 @@ pub(super) fn explained(
 }
 
 fn error_text(error: &RunError) -> String {
-    match error {
-        RunError::Store(error) => error.to_string(),
-        error => error.to_string(),
+    if let RunError::Store(error) = error {
+        error.to_string()
+    } else {
+        error.to_string()
     }
 }
 

@@ -558,7 +558,10 @@ fn the_built_in_tools_describe_themselves() {
         })
         .collect();
     let expected = [
+        "chance/integer below pure idempotent",
+        "chance/real  pure idempotent",
         "clock/jiffy  pure idempotent",
+        "clock/millisecond  pure idempotent",
         "clock/second  pure idempotent",
         "environment/*  pure idempotent",
         "process/run arguments [directory] [input] [environment] [timeout_ms] [output_limit_bytes] irreversible once",
