@@ -502,7 +502,7 @@ impl Session {
                 place.tell_questions(&run, terminal);
                 ExitCode::WAITING
             }
-            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, untaken)),
+            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, run.state())),
             DriveOutcome::Interrupted => {
                 if !is_output_closed {
                     terminal.message(&place.interrupted());

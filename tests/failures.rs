@@ -383,3 +383,24 @@ fn an_amended_result_must_be_one_that_the_tool_can_return() {
     }
     desk.check("branches look", 0, "@ look/main@2\n");
 }
+
+#[test]
+fn a_task_that_fails_and_that_nothing_awaits_keeps_the_run_from_ending_well() {
+    let (desk, said) = run("(import (duet control)) (async (error \"lost\" 1)) (sleep 1) (display \"done\")");
+    assert_eq!((said.code, said.output.as_str()), (1, "done"), "{}", said.errors);
+    check_times(&said, "something awaits its task, which failed: lost 1", 1);
+    let waits = desk.duet("waits farm");
+    check_times(&waits, "until something awaits its task", 0);
+    assert!(
+        waits
+            .output
+            .contains("until something awaits its task, which failed: lost 1"),
+        "{}",
+        waits.output
+    );
+    let (_, said) = run("(import (duet control))
+        (define task (async (error \"late\" 1)))
+        (sleep 1)
+        (guard (failure (#t (display (condition-message failure)))) (await task))");
+    assert_eq!((said.code, said.output.as_str(), said.errors.as_str()), (0, "late", ""));
+}

@@ -173,7 +173,7 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
 const POOR: &str = "
 (define-library (poor)
   (export poor)
-  (import (duet kernel) (scheme base) (duet base) (duet dataspace) (duet capability) (duet policy))
+  (import (except (duet kernel) close-output-port close-port watch) (scheme base) (duet base) (duet dataspace) (duet capability) (duet policy))
   (begin
     (define (outcome thunk)
       (guard (c ((condition? c) (cons (condition-kind c) (condition-irritants c))))
@@ -552,4 +552,29 @@ fn modules_ask_for_the_rights_of_the_actor_that_loads_them() {
         assert!(said.output.contains(&line), "{}\n{}", said.output, line);
     }
     assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
+fn a_merge_that_the_main_program_has_no_right_to_is_refused_and_changes_nothing() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+        (define job (assert! (record 'job 'a 0)))
+        (update! job (record 'job 'a (await (user-input :prompt \"how many?\"))))
+        (await (user-input :prompt \"go on?\"))";
+    let manifest = "((program \"main.scm\") (tools person (dataspace/assert (pattern (job _ _)))))";
+    let desk = Desk::new(&[("p/manifest.scm", manifest), ("p/main.scm", program)]);
+    for (line, code) in [
+        ("run p", 4),
+        ("fork p side", 0),
+        ("answer p/main 1", 4),
+        ("answer p/side 2", 4),
+    ] {
+        let said = desk.duet(line);
+        assert_eq!(said.code, code, "{line}: {}", said.errors);
+    }
+    let before = desk.duet("log p/main --json").output;
+    let said = desk.duet("merge p/side --into main");
+    assert_eq!(said.code, 1, "{}", said.errors);
+    let expected = "the main program of p/main has no right to assert <merge-conflict";
+    assert!(said.errors.contains(expected), "{}", said.errors);
+    assert_eq!(desk.duet("log p/main --json").output, before);
 }

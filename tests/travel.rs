@@ -162,7 +162,7 @@ fn an_input_is_amended_on_a_branch_of_its_own() {
     desk.check("facts main-3 greeted", 0, "handle 2   main     <greeted \"Cy\">\n");
     desk.check("replay --check greeter/main-3", 0, "identical: 4 turns\n");
     desk.check("amend greeter/main@3 Dee --branch dee", 4, "Hello, Dee\n");
-    let other = r#"amend greeter/main@2 "{content: \"Bo\"}" --branch tool"#;
+    let other = r#"amend greeter/main@2 "{content: \"Bo\" size_bytes: 2 next: #f}" --branch tool"#;
     desk.check(other, 4, "");
     desk.check("replay greeter/tool", 0, "identical: 2 turns\n");
     for (line, code, expected) in [

@@ -3,6 +3,7 @@
 //!
 //! `golden/runs.sqlite` has three runs of `golden/greet.scm`: `done` received the answer `Grace`,
 //! `failed` received `nobody`, and `open` still asks. Their workspace is `/`, which is everywhere.
+//! `DUET_PAGES=write` makes the file anew; that is right only if a format or a library has changed.
 //! INVARIANT: what today's code writes is what the golden runs have.
 //! It does not look into records; `journal/tests/golden.rs` does. Read next: `format.rs`.
 #![cfg(unix)]
@@ -13,7 +14,8 @@ mod support {
 }
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BlobHash, BranchName, Record, RunId, Sequence, Store};
@@ -21,9 +23,39 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::run::source::{decode_turn, genesis};
 use support::desk::Desk;
 
+/// The golden journal.
+fn golden() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/runs.sqlite");
+        #[expect(clippy::disallowed_methods, reason = "a person asks for a new file")]
+        let mode = std::env::var("DUET_PAGES");
+        if mode.is_ok_and(|mode| mode == "write") {
+            make(&golden);
+        }
+        golden
+    })
+}
+
+/// Makes the golden journal anew.
+fn make(golden: &Path) {
+    let desk = Desk::new(&[("greet.scm", include_str!("golden/greet.scm"))]);
+    for (line, code) in [
+        ("run greet.scm --name done --workspace / --answer Grace", 0),
+        ("run greet.scm --name failed --workspace / --answer nobody", 1),
+        ("run greet.scm --name open --workspace /", 4),
+    ] {
+        let said = desk.duet(line);
+        assert_eq!(said.code, code, "{}", said.errors);
+    }
+    // Closing the last connection moves everything from the log into the file.
+    drop(SqliteStore::open(&desk.path(".duet/journal.sqlite"), "test").unwrap());
+    fs::copy(desk.path(".duet/journal.sqlite"), golden).unwrap();
+}
+
 /// A desk with the golden journal.
 fn desk() -> Desk {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/runs.sqlite");
+    let golden = golden();
     let desk = Desk::new(&[]);
     fs::create_dir(desk.path(".duet")).unwrap();
     fs::copy(golden, desk.path(".duet/journal.sqlite")).unwrap();

@@ -200,12 +200,12 @@ fn every_kind_of_action_by_every_way_in_has_exactly_one_verdict() {
     say(
         "repl all/resumed",
         "(import (everything))\n(everything \"prompt\")\n",
-        0,
+        1,
     );
     check_way(&desk, JOURNAL, "resumed", "prompt");
     say("export all/main all.duet", "", 0);
     say("import all.duet --journal elsewhere", "", 0);
-    say("resume all --journal elsewhere --answer imported", "input", 0);
+    say("resume all --journal elsewhere --answer imported", "input", 1);
     check_way(&desk, "elsewhere", "main", "imported");
     // Judging again finds the same verdicts, or says so.
     for branch in ["main", "picked", "amended", "resumed"] {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use duet_runtime::driver::ToolFailure;
 
 pub mod arguments;
-pub mod chance;
-pub mod clock;
+mod chance;
+pub(crate) mod clock;
 pub mod description;
 pub mod double;
 pub mod environment;

@@ -158,3 +158,28 @@ pub struct Unit {
     /// The compiled unit, if it was compiled ahead; its body is empty then.
     pub compiled: Option<Arc<CompiledUnit>>,
 }
+
+impl Unit {
+    /// Appends the parts of a node, including bodies of procedures.
+    pub fn push_parts(&self, id: CoreId, parts: &mut Vec<CoreId>) {
+        match &self.nodes[id.0 as usize] {
+            Core::Constant(_) | Core::Unspecified | Core::Local(_) | Core::Global(_) | Core::Primitive(_) => {}
+            Core::SetLocal(_, value) | Core::SetGlobal(_, value) | Core::DefineGlobal(_, value) => parts.push(*value),
+            Core::If {
+                test,
+                consequent,
+                alternative,
+            } => parts.extend([*test, *consequent, *alternative]),
+            Core::Lambda(clauses) => parts.extend(clauses.iter().map(|clause| self.lambdas[clause.0 as usize].body)),
+            Core::Sequence(forms) => parts.extend(forms),
+            Core::Let { bindings, body } | Core::Letrec { bindings, body } => {
+                parts.extend(bindings.iter().map(|(_, initialiser)| *initialiser));
+                parts.push(*body);
+            }
+            Core::Call { procedure, arguments } => {
+                parts.push(*procedure);
+                parts.extend(arguments);
+            }
+        }
+    }
+}

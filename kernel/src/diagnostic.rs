@@ -114,6 +114,8 @@ pub enum DiagnosticKind {
         /// The name.
         name: Name,
     },
+    /// A record type with a label has a procedure that changes a field.
+    ModifierOfLabelled,
     /// A constructor of records has a parameter that is not a field.
     NotAField {
         /// The parameter.
@@ -373,6 +375,7 @@ impl fmt::Display for DiagnosticKind {
             Self::EmptyCombination => write!(f, "() is not an expression"),
             Self::ImproperCombination => write!(f, "a procedure call must be a proper list"),
             Self::DuplicateBinding { name } => write!(f, "`{name}` is bound twice here"),
+            Self::ModifierOfLabelled => f.write_str("instances of a record type with a label cannot change"),
             Self::NotAField { name, record_type } => write!(f, "`{name}` is not a field of `{record_type}`"),
             Self::AssignsImport { name } => write!(f, "`{name}` is imported and cannot be assigned"),
             Self::NotATransformer => write!(f, "this is not a syntax transformer"),

@@ -148,7 +148,9 @@ forms! {
     /// Binds variables to the multiple values of an expression.
     "define-values" "(define-values formals expression)" definition define::define_values;
     /// Defines a record type, with its constructor, its predicate, and procedures that read and
-    /// change fields.
+    /// change fields. With `(name :label label)` for the name, the instances are dataspace records
+    /// with this label, which never change: they can be asserted, sent and matched, and a record
+    /// from elsewhere with the same label and number of fields is an instance too.
     "define-record-type" "(define-record-type name (constructor field …) predicate (field accessor [modifier]) …)"
         definition record::define_record_type;
     /// Binds a keyword to a transformer, which rewrites the forms that begin with it before the

@@ -27,6 +27,7 @@ mod observation;
 mod interaction;
 mod profile;
 mod programs;
+mod shared_definitions;
 mod source;
 #[cfg(test)]
 pub(crate) mod tests;

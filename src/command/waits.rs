@@ -1,9 +1,9 @@
 //! `duet waits`: lists the open waits of a run at a turn.
 
 use duet_runtime::action::{self, Action};
-use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::state::RunState;
-use duet_runtime::state::actor::Condition;
+use duet_runtime::state::actor::{Actor, Condition};
 use duet_runtime::state::request::{Question, Request};
 use serde_json::{Value, json};
 
@@ -68,19 +68,23 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     Ok(ExitCode::OK)
 }
 
-fn waits(state: &RunState) -> impl Iterator<Item = String> {
+/// Lists the waits of fibers, and the fibers that sleep until another one wakes them.
+pub(crate) fn waits(state: &RunState) -> impl Iterator<Item = String> {
     state.actors.iter().flat_map(|(id, actor)| {
-        actor.waits.iter().map(move |(wait, found)| {
+        let name = turn::actor(*id);
+        let waits = actor.waits.iter().map(|(wait, found)| {
             let conditions: Vec<String> = found.conditions.iter().map(condition).collect();
-            format!(
-                "{:<10} {:<8} {} for {}",
-                wait.to_string(),
-                turn::actor(*id),
-                found.fiber,
-                conditions.join(" or ")
-            )
-        })
+            let (wait, conditions) = (wait.to_string(), conditions.join(" or "));
+            format!("{wait:<10} {name:<8} {} for {conditions}", found.fiber)
+        });
+        let sleepers = sleepers(actor).map(|(fiber, until)| format!("{:<10} {name:<8} {fiber} until {until}", "-"));
+        waits.chain(sleepers).collect::<Vec<_>>()
     })
+}
+
+fn sleepers(actor: &Actor) -> impl Iterator<Item = (FiberId, &str)> {
+    let fibers = actor.fibers.iter();
+    fibers.filter_map(|(id, fiber)| Some((*id, fiber.asleep_until.as_deref()?)))
 }
 
 fn requests(state: &RunState) -> impl Iterator<Item = (&RequestId, &Request)> {
@@ -160,5 +164,9 @@ fn as_json(state: &RunState) -> Value {
             "tag": request.tag,
         })
     });
-    json!({ "waits": waits.collect::<Vec<_>>(), "requests": requests.collect::<Vec<_>>() })
+    let sleepers = state.actors.iter().flat_map(|(id, actor)| {
+        sleepers(actor).map(move |(fiber, until)| json!({ "actor": id.0, "fiber": fiber.0, "until": until }))
+    });
+    let waits: Vec<Value> = waits.chain(sleepers).collect();
+    json!({ "waits": waits, "requests": requests.collect::<Vec<_>>() })
 }

@@ -9,9 +9,11 @@ use duet_journal::Sequence;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recalled;
 use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::state::RunState;
 use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
+use crate::command::waits::waits;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::render;
 use crate::terminal::Terminal;
@@ -20,7 +22,7 @@ use crate::terminal::Terminal;
 const TAKERS: &str = "`guard` in the entity handles a failure where it happens; `:on-exit` of `spawn-entity!` \
                       and the supervisors of (duet supervision) take it from there";
 
-/// The maximum number of failures that are listed.
+/// The maximum number of failures, and of waits, that are listed.
 const LISTED_MAX: usize = 8;
 
 /// How to look at a failed turn and how to go back to before it.
@@ -142,8 +144,9 @@ impl StopReport<'_> {
         }
     }
 
-    pub(super) fn stuck(&self, fibers: usize, untaken: &UntakenFailures) -> CommandError {
+    pub(super) fn stuck(&self, fibers: usize, state: &RunState) -> CommandError {
         let name = &self.place.name;
+        let untaken = &state.untaken;
         let what = if fibers == 1 {
             "1 fiber waits".to_owned()
         } else {
@@ -152,12 +155,15 @@ impl StopReport<'_> {
         let mut failure = CommandError::problem(format!(
             "{name} cannot continue: {what} for events that can no longer happen"
         ));
+        for wait in waits(state).take(LISTED_MAX) {
+            failure = failure.because(wait);
+        }
         if let (CommandError::Problem(problem), Some(untaken)) = (&mut failure, untaken_failures(untaken)) {
             problem.because.push(untaken);
             problem.advice.push(TAKERS.to_owned());
         }
         if self.is_kept() {
-            failure.advise(format!("`duet waits {name}` lists them"))
+            failure.advise(format!("`duet waits {name}` lists them again"))
         } else {
             failure
         }

@@ -114,15 +114,20 @@
     ((_ (name . formals) yield body ...) (define name (generator-lambda yield formals body ...)))))
 
 ;;; A task is a record of its state, its value or the object it raised, the fibers that sleep until
-;;; it has ended, and the task that it awaits. It runs in a fiber of its own, so a task that waits for
-;;; a tool or for time does not stop the others.
+;;; it has ended, the task that it awaits, and whether something has awaited it. It runs in a fiber
+;;; of its own, so a task that waits for a tool or for time does not stop the others.
+;;;
+;;; The fiber of a task that has raised an object sleeps until something awaits the task. A failure
+;;; that nothing awaits is therefore among the waits of the run, and the run cannot end well.
 (define-record-type task
-  (%task state content sleepers awaited)
+  (%task fiber state content sleepers awaited is-claimed)
   %task?
+  (fiber %fiber %set-fiber!)
   (state %state %set-state!)
   (content %content %set-content!)
   (sleepers %sleepers %set-sleepers!)
-  (awaited %awaited %set-awaited!))
+  (awaited %awaited %set-awaited!)
+  (is-claimed %claimed? %set-claimed!))
 
 ;;; The task that runs, or #f.
 (define %current-task (make-parameter #f))
@@ -138,24 +143,48 @@
   (for-each %wake (reverse (%sleepers task)))
   (%set-sleepers! task '()))
 
+;;; Returns a raised object as a text for people.
+(define (%described object)
+  (let ((port (open-output-string)))
+    (define (add-irritant irritant)
+      (write-char #\space port)
+      (write irritant port))
+    (cond ((error-object? object)
+           (write-string (error-object-message object) port)
+           (for-each add-irritant (error-object-irritants object)))
+          (else (write object port)))
+    (get-output-string port)))
+
+;;; Suspends the fiber of a task that has raised an object until something awaits the task.
+(define (%sleep-until-claimed task)
+  (when (not (%claimed? task))
+    (%sleep (string-append "something awaits its task, which failed: " (%described (%content task))))
+    (%sleep-until-claimed task)))
+
 (define (%start thunk)
-  (let ((task (%task 'running #f '() #f)))
+  (let ((task (%task #f 'running #f '() #f #f)))
     (spawn
       (lambda ()
         (%step!)
+        (%set-fiber! task (%current-fiber))
         (guard (object (#t (%finish! task 'raised object)))
-          (%finish! task 'done (parameterize ((%current-task task)) (thunk))))))
+          (%finish! task 'done (parameterize ((%current-task task)) (thunk))))
+        (if (eq? (%state task) 'raised) (%sleep-until-claimed task))))
     task))
 
 ;;;> Makes a task that evaluates the body in a fiber of its own, after the current fiber has parked;
 ;;;> `await` returns its value. Tasks overlap: while one waits for a tool, a person or time, the
-;;;> others run.
+;;;> others run. A task that fails waits until something awaits it, and `duet waits` shows it.
 (define-syntax async
   (syntax-rules () ((_ body ...) (%start (lambda () body ...)))))
 
 ;;; Returns the value of a task that has ended, or raises its object.
 (define (%outcome task)
-  (if (eq? (%state task) 'done) (%content task) (raise (%content task))))
+  (cond ((eq? (%state task) 'done) (%content task))
+        (else
+         (if (not (%claimed? task))
+             (begin (%set-claimed! task #t) (%wake (%fiber task))))
+         (raise (%content task)))))
 
 ;;; Says whether a task awaits another one, directly or not.
 (define (%awaits? task other)
@@ -163,8 +192,9 @@
 
 ;;; Suspends the fiber until a task has ended.
 (define (%sleep-until-end task)
+  (%set-claimed! task #t)
   (%set-sleepers! task (cons (%current-fiber) (%sleepers task)))
-  (%sleep)
+  (%sleep "a task has ended")
   (%step!)
   (if (eq? (%state task) 'running) (%sleep-until-end task)))
 

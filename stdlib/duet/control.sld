@@ -8,7 +8,7 @@
     make-coroutine coroutine? coroutine-done? resume suspend
     async await run-tasks)
   (on-demand)
-  (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda)
+  (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda) (scheme write)
     (duet internal control)
     (only (duet kernel) spawn yield %await %current-fiber %sleep %wake))
   (include "control.scm"))

@@ -86,12 +86,13 @@ impl Desk {
     }
 }
 
-/// Splits at blanks, but not inside double quotes.
+/// Splits at blanks, but not inside double quotes; inside them, `\\"` is a double quote.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for (position, part) in line.split('"').enumerate() {
+    for (position, part) in line.replace("\\\"", "\u{0}").split('"').enumerate() {
+        let part = part.replace('\u{0}', "\"");
         if position % 2 == 1 {
-            words.push(part.to_owned());
+            words.push(part);
         } else {
             words.extend(part.split_whitespace().map(str::to_owned));
         }

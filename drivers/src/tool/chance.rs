@@ -50,14 +50,14 @@ static REAL: Description = Description {
 };
 
 /// One of the two tools.
-pub struct Chance {
+pub(crate) struct Chance {
     description: &'static Description,
     draw: fn(&IOValue) -> Outcome,
 }
 
 impl Chance {
     /// Makes `chance/integer`.
-    pub fn integer() -> Self {
+    pub(crate) fn integer() -> Self {
         Self {
             description: &INTEGER,
             draw: |payload| {
@@ -68,7 +68,7 @@ impl Chance {
     }
 
     /// Makes `chance/real`.
-    pub fn real() -> Self {
+    pub(crate) fn real() -> Self {
         Self {
             description: &REAL,
             // 53 bits are the precision of a double.

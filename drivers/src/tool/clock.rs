@@ -68,7 +68,7 @@ fn since_1970() -> std::time::Duration {
 }
 
 /// One of the three tools.
-pub struct Clock {
+pub(crate) struct Clock {
     description: &'static Description,
     /// Converts the time since 1970 to the tool's result.
     convert: fn(std::time::Duration) -> IOValue,
@@ -76,7 +76,7 @@ pub struct Clock {
 
 impl Clock {
     /// Makes `clock/second`.
-    pub fn second() -> Self {
+    pub(crate) fn second() -> Self {
         Self {
             description: &SECOND,
             convert: |elapsed| IOValue::new(elapsed.as_secs_f64()),
@@ -84,7 +84,7 @@ impl Clock {
     }
 
     /// Makes `clock/jiffy`.
-    pub fn jiffy() -> Self {
+    pub(crate) fn jiffy() -> Self {
         Self {
             description: &JIFFY,
             convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)),
@@ -94,7 +94,7 @@ impl Clock {
 
 impl Clock {
     /// Makes `clock/millisecond`.
-    pub fn millisecond() -> Self {
+    pub(crate) fn millisecond() -> Self {
         Self {
             description: &MILLISECOND,
             convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)),

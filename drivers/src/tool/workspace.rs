@@ -20,16 +20,16 @@ use super::failure::Kind;
 
 pub mod apply;
 pub mod change;
-pub mod delete;
-pub mod exists;
+pub(super) mod delete;
+pub(super) mod exists;
 pub mod ignore;
-pub mod list;
-pub mod patch;
-pub mod read;
-pub mod search;
+pub(super) mod list;
+pub(super) mod patch;
+pub(super) mod read;
+pub(super) mod search;
 pub mod shape;
-pub mod stat;
-pub mod write;
+pub(super) mod stat;
+pub(super) mod write;
 
 /// An open root directory.
 pub struct Workspace {

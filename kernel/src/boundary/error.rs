@@ -139,7 +139,8 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TypedRecord(name) => write!(
                 out,
-                "an instance of the record type {name} cannot leave; send a labelled record with its fields"
+                "an instance of the record type {name} cannot leave; give the type a label, \
+                 (define-record-type ({name} :label {name}) …), or send a record with its fields"
             ),
             Refusal::Capability => out.write_str("a reference that nothing outside stands for cannot leave"),
             Refusal::DuplicateKey => out.write_str("two keys are the same outside, where lists and vectors are"),

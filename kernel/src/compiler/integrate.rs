@@ -180,33 +180,10 @@ fn calls(unit: &Unit, forms: &[CoreId], templates: &BTreeMap<GlobalId, Template>
             {
                 found.push(id);
             }
-            push_parts(unit, id, &mut pending);
+            unit.push_parts(id, &mut pending);
         }
     }
     found
-}
-
-/// Appends the parts of a node, including bodies of procedures.
-fn push_parts(unit: &Unit, id: CoreId, parts: &mut Vec<CoreId>) {
-    match &unit.nodes[id.0 as usize] {
-        Core::Constant(_) | Core::Unspecified | Core::Local(_) | Core::Global(_) | Core::Primitive(_) => {}
-        Core::SetLocal(_, value) | Core::SetGlobal(_, value) | Core::DefineGlobal(_, value) => parts.push(*value),
-        Core::If {
-            test,
-            consequent,
-            alternative,
-        } => parts.extend([*test, *consequent, *alternative]),
-        Core::Lambda(clauses) => parts.extend(clauses.iter().map(|clause| unit.lambdas[clause.0 as usize].body)),
-        Core::Sequence(forms) => parts.extend(forms),
-        Core::Let { bindings, body } | Core::Letrec { bindings, body } => {
-            parts.extend(bindings.iter().map(|(_, initialiser)| *initialiser));
-            parts.push(*body);
-        }
-        Core::Call { procedure, arguments } => {
-            parts.push(*procedure);
-            parts.extend(arguments);
-        }
-    }
 }
 
 /// Returns the variables that may be read before they have their values.

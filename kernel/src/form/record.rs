@@ -1,7 +1,7 @@
 //! `define-record-type`.
 //!
 //! Owns the definitions that the form stands for: type, constructor, predicate, accessors and
-//! modifiers.
+//! modifiers. With `(name :label label)` for the name, the instances are dataspace records.
 //! INVARIANT: each of them is an ordinary definition of its context.
 //! It does not lay out records in the heap.
 //! Read next: `primitive/record.rs`.
@@ -21,6 +21,16 @@ struct Field {
     modifier: Option<Syntax>,
 }
 
+/// A type while its procedures are being defined.
+struct RecordType<'a> {
+    identifier: Identifier,
+    /// The variable that has the type, or the label.
+    target: DefinitionTarget,
+    /// Whether the instances are dataspace records.
+    is_labelled: bool,
+    fields: &'a [Field],
+}
+
 pub(super) fn define_record_type(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
@@ -34,16 +44,23 @@ pub(super) fn define_record_type(
         .iter()
         .map(|field| parse_field(unit, form, *field))
         .collect::<Result<Vec<_>, _>>()?;
-    let type_name = match unit.session.syntax.pair(type_name) {
-        Some((name, _)) => name,
-        None => type_name,
-    };
+    let (type_name, label) = parse_type(unit, form, type_name)?;
     let type_name = keyword_as_name(unit, form, type_name);
     let type_identifier = unit.identifier_in(form, type_name)?;
-    let names: Vec<_> = fields.iter().map(|field| field.name).collect();
-    let names = unit.session.syntax.make_list(&names, None, form);
-    let arguments = vec![unit.constant(type_name), unit.constant(names)];
-    let descriptor = unit.primitive_call("%make-record-type", arguments, form);
+    let descriptor = match label {
+        Some(label) => {
+            if let Some(modifier) = fields.iter().find_map(|field| field.modifier) {
+                return Err(unit.failure(modifier, DiagnosticKind::ModifierOfLabelled));
+            }
+            unit.constant(label)
+        }
+        None => {
+            let names: Vec<_> = fields.iter().map(|field| field.name).collect();
+            let names = unit.session.syntax.make_list(&names, None, form);
+            let arguments = vec![unit.constant(type_name), unit.constant(names)];
+            unit.primitive_call("%make-record-type", arguments, form)
+        }
+    };
     let own_name = if names_constructor(unit, type_identifier, constructor) {
         let hidden = Name::from(format!("{} type", unit.name_of(type_identifier)).as_str());
         let scopes = unit.session.syntax.scopes(type_name);
@@ -53,25 +70,64 @@ pub(super) fn define_record_type(
     };
     let type_target = unit.define_type(context, form, own_name)?;
     context.define(type_target, Value::Ready(descriptor), form);
-    define_constructor(
-        unit,
-        context,
-        (form, constructor),
-        (type_target, type_identifier, &fields),
-    )?;
+    let record_type = RecordType {
+        identifier: type_identifier,
+        target: type_target,
+        is_labelled: label.is_some(),
+        fields: &fields,
+    };
+    define_constructor(unit, context, (form, constructor), &record_type)?;
     if unit.session.syntax.identifier(predicate).is_some() {
+        let name = if label.is_some() { "%labelled?" } else { "%record?" };
         let body = |unit: &mut UnitExpander<'_>, value| {
-            let arguments = vec![unit.node(Core::Local(value), form), unit.read(type_target, form)];
-            unit.primitive_call("%record?", arguments, form)
+            let arguments = record_type.operands(unit, value, form);
+            unit.primitive_call(name, arguments, form)
         };
         define_procedure(unit, context, (form, predicate), body)?;
     } else if !is_false(unit, predicate) {
         return Err(unit.malformed_at(form, predicate));
     }
-    for (index, field) in fields.iter().enumerate() {
-        define_field(unit, context, form, (type_target, index, field))?;
+    for index in 0..fields.len() {
+        define_field(unit, context, form, (&record_type, index))?;
     }
     Ok(())
+}
+
+/// Separates the name of a type from its label.
+fn parse_type(
+    unit: &mut UnitExpander<'_>,
+    form: Syntax,
+    written: Syntax,
+) -> Result<(Syntax, Option<Syntax>), FormError> {
+    let Some((name, rest)) = unit.session.syntax.pair(written) else {
+        return Ok((written, None));
+    };
+    let rest = unit.list_in(form, rest)?;
+    let is_label = |unit: &UnitExpander<'_>, key: Syntax| matches!(unit.session.syntax.atom(key), Some(Node::Keyword(key)) if key.as_str() == "label");
+    match rest[..] {
+        [] => Ok((name, None)),
+        [key, label] if is_label(unit, key) && unit.session.syntax.identifier(label).is_some() => {
+            Ok((name, Some(label)))
+        }
+        _ => Err(unit.malformed_at(form, written)),
+    }
+}
+
+impl RecordType<'_> {
+    /// Makes the arguments that every use of a record has: the record, and what tells its type.
+    fn operands(&self, unit: &mut UnitExpander<'_>, record: VariableId, form: Syntax) -> Vec<CoreId> {
+        let mut operands = vec![unit.node(Core::Local(record), form), unit.read(self.target, form)];
+        if self.is_labelled {
+            operands.push(count(unit, self.fields.len(), form));
+        }
+        operands
+    }
+}
+
+/// Makes a constant.
+fn count(unit: &mut UnitExpander<'_>, number: usize, form: Syntax) -> CoreId {
+    let number = Node::Number(Number::Fixnum(i64::try_from(number).unwrap_or(i64::MAX)));
+    unit.node(Core::Constant(Datum::of(number)), form)
 }
 
 /// Returns whether a type and its constructor have the same name; the name then means the
@@ -131,8 +187,9 @@ fn define_constructor(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     (form, constructor): (Syntax, Syntax),
-    (type_target, type_identifier, fields): (DefinitionTarget, Identifier, &[Field]),
+    record_type: &RecordType<'_>,
 ) -> Result<(), FormError> {
+    let fields = record_type.fields;
     if is_false(unit, constructor) {
         return Ok(());
     }
@@ -147,7 +204,7 @@ fn define_constructor(
         let position = fields.iter().position(|field| field.identifier == identifier);
         let text = unit.name_of(identifier);
         let Some(position) = position else {
-            let record_type = unit.name_of(type_identifier);
+            let record_type = unit.name_of(record_type.identifier);
             return Err(unit.failure(
                 field_name,
                 DiagnosticKind::NotAField {
@@ -162,14 +219,19 @@ fn define_constructor(
         }
         parameters.push(parameter);
     }
-    let mut arguments = vec![unit.read(type_target, form)];
+    let mut arguments = vec![unit.read(record_type.target, form)];
     for value in values {
         arguments.push(match value {
             Some(parameter) => unit.node(Core::Local(parameter), form),
             None => unit.node(Core::Unspecified, form),
         });
     }
-    let body = unit.primitive_call("%make-record", arguments, form);
+    let name_of_primitive = if record_type.is_labelled {
+        "record"
+    } else {
+        "%make-record"
+    };
+    let body = unit.primitive_call(name_of_primitive, arguments, form);
     define_lambda(unit, context, (form, name), (parameters, body))
 }
 
@@ -177,21 +239,23 @@ fn define_field(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-    (type_target, index, field): (DefinitionTarget, usize, &Field),
+    (record_type, index): (&RecordType<'_>, usize),
 ) -> Result<(), FormError> {
+    let field = &record_type.fields[index];
     let operands = |unit: &mut UnitExpander<'_>, record| {
-        let index = Node::Number(Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX)));
-        let index = unit.node(Core::Constant(Datum::of(index)), form);
-        vec![
-            unit.node(Core::Local(record), form),
-            unit.read(type_target, form),
-            index,
-        ]
+        let mut operands = record_type.operands(unit, record, form);
+        operands.push(count(unit, index, form));
+        operands
     };
     if let Some(accessor) = field.accessor {
+        let name = if record_type.is_labelled {
+            "%labelled-ref"
+        } else {
+            "%record-ref"
+        };
         let body = |unit: &mut UnitExpander<'_>, record| {
             let arguments = operands(unit, record);
-            unit.primitive_call("%record-ref", arguments, form)
+            unit.primitive_call(name, arguments, form)
         };
         define_procedure(unit, context, (form, accessor), body)?;
     }

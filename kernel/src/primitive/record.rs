@@ -75,6 +75,29 @@ primitives! {
         Ok(context.heap.make_record(arguments[0], &arguments[1..])?)
     };
 
+    /// Returns whether the first argument is a dataspace record with this label and this number of
+    /// fields.
+    "%labelled?" "object label count" [3, 3] => |context, arguments| {
+        Ok(Value::boolean(is_like(context.heap, arguments)))
+    };
+
+    /// Returns the field at index `k` of a dataspace record with this label and number of fields.
+    /// Fails with `wrong-type`, naming the label, if the first argument is not one, with
+    /// `out-of-range` if there is no such field.
+    "%labelled-ref" "record label count k" [4, 4] => |context, arguments| {
+        let heap = &*context.heap;
+        if !is_like(heap, arguments) {
+            let (label, count) = (heap.symbol_name(symbol_at(heap, arguments, 1)?), arguments[2].as_fixnum());
+            return Err(PrimitiveError::Condition {
+                kind: "wrong-type",
+                message: format!("argument 1 must be a record `{label}` with {} fields", count.unwrap_or(0)),
+                irritants: vec![arguments[0]],
+            });
+        }
+        let index = index_at(heap, arguments, 3, heap.record_length(arguments[0]))?;
+        Ok(heap.field(arguments[0], record::FIELDS + index))
+    };
+
     /// Returns whether the argument is a dataspace record.
     "record?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(is_labelled(context.heap, arguments[0])));
 
@@ -111,6 +134,17 @@ primitives! {
         let record = record_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.record_length(record)))
     };
+}
+
+/// Returns whether `arguments[0]` is a dataspace record with the label `arguments[1]` and
+/// `arguments[2]` fields.
+fn is_like(heap: &Heap, arguments: &[Value]) -> bool {
+    let [object, label, count, ..] = *arguments else {
+        return false;
+    };
+    is_labelled(heap, object)
+        && heap.record_label(object) == label
+        && Value::length(heap.record_length(object)) == count
 }
 
 fn type_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {

@@ -9,7 +9,7 @@ use crate::state::refusal::Refusal;
 use crate::{codec_enum, codec_struct};
 
 /// Why a fiber yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// The program asked for it.
     Asked {},
@@ -18,9 +18,14 @@ pub enum Pause {
     /// The fiber has used its slice of fuel.
     Slice {},
     /// The fiber waits until another one wakes it.
-    Sleep {},
+    Sleep {
+        /// What that other fiber will have done, for people.
+        until: String,
+    },
 }
-codec_enum!(Pause "a reason to pause" { Asked "asked" {} Flush "flush" {} Slice "slice" {} Sleep "sleep" {} });
+codec_enum!(Pause "a reason to pause" {
+    Asked "asked" {} Flush "flush" {} Slice "slice" {} Sleep "sleep" { until }
+});
 
 /// Parks a fiber until the actors have handled everything in the queue, or until another fiber
 /// wakes it; takes the continuation.
@@ -40,8 +45,12 @@ codec_struct!(Yield "yield" { fiber, kind, facet, pause });
 impl Act for Yield {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         draft.park(self.fiber, self.facet, self.kind)?;
-        if self.pause != (Pause::Sleep {}) {
+        let Pause::Sleep { until } = &self.pause else {
             draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
+            return Ok(());
+        };
+        if let Some(fiber) = draft.acting_mut()?.fibers.get_mut(&self.fiber) {
+            fiber.asleep_until = Some(until.as_str().into());
         }
         Ok(())
     }

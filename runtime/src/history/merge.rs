@@ -17,10 +17,14 @@ use preserves::{IOValue, ValueImpl};
 
 use super::parting::part;
 use super::shadow::Shadow;
+use crate::action::Need;
 use crate::action::exit::MAIN;
 use crate::driver::Input;
+use crate::gate::Principal;
+use crate::gate::right::lack_of;
 use crate::model::codec::{Codec, label_of, record};
 use crate::model::identity::ActorId;
+use crate::model::manifest::Right;
 use crate::model::value::Fact;
 use crate::run::error::RunError;
 use crate::run::source::Source;
@@ -72,9 +76,7 @@ impl Merge {
     /// Returns the inputs that merge into a run in `state`: one for each actor that has something
     /// to change, the main program's last.
     pub fn inputs(&self, state: &RunState) -> Vec<Input> {
-        let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != *fact);
-        let mut asserted: Vec<IOValue> = self.asserted.clone();
-        asserted.extend(self.conflicts.iter().map(Conflict::fact).filter(is_new));
+        let asserted = self.new_facts(state);
         let mut retracted: BTreeMap<ActorId, Vec<IOValue>> = BTreeMap::new();
         for fact in &self.retracted {
             let holders = state.held.iter().filter(|(_, held)| held.fact.value() == *fact);
@@ -96,6 +98,26 @@ impl Merge {
             retracted: main,
         });
         others.chain(main).collect()
+    }
+
+    /// Returns the first fact that the main program of a run in `state` has no right to assert.
+    pub fn forbidden(&self, state: &RunState) -> Option<IOValue> {
+        let principal = Principal {
+            actor: MAIN,
+            manifest: &state.actor(MAIN)?.manifest,
+        };
+        let is_forbidden = |fact: &IOValue| {
+            let fact = Fact::new(fact.clone());
+            fact.is_ok_and(|fact| lack_of(state.before(), principal, &Need::Value(Right::Assert, &fact)).is_some())
+        };
+        self.new_facts(state).into_iter().find(is_forbidden)
+    }
+
+    /// Lists the facts and the conflicts to assert in a run in `state`.
+    fn new_facts(&self, state: &RunState) -> Vec<IOValue> {
+        let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != *fact);
+        let conflicts = self.conflicts.iter().map(Conflict::fact).filter(is_new);
+        [self.asserted.clone(), conflicts.collect()].concat()
     }
 }
 

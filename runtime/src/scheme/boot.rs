@@ -9,9 +9,9 @@ use duet_kernel::heap::Register;
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
+use super::convert;
 use super::programs::{Fault, SchemePrograms};
 use super::template::THE_ENTITY;
-use super::{convert, entity};
 use crate::model::failure::Failure;
 use crate::turn::activation::Activation;
 
@@ -29,13 +29,11 @@ impl SchemePrograms {
             }
             Some(entity) => {
                 let library = entity.name().library;
-                let units = entity::units_for(&library, &self.library_units, &self.units);
+                let units = self.units_for(&library);
+                let shared = self.shared.as_ref().map(|(_, number)| *number);
                 // Texts brought these units, and no template has them.
-                let brought: Vec<usize> = units
-                    .iter()
-                    .copied()
-                    .filter(|unit| !self.units.contains(unit))
-                    .collect();
+                let is_brought = |unit: &usize| !self.units.contains(unit) && Some(*unit) != shared;
+                let brought: Vec<usize> = units.iter().copied().filter(is_brought).collect();
                 for unit in &brought {
                     instance.link_apart(&self.code, *unit)?;
                 }

@@ -16,6 +16,7 @@ use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
+use super::entity::PROGRAM;
 use super::programs::SchemePrograms;
 
 /// A copy of an actor's memory.
@@ -48,9 +49,6 @@ pub struct Difference {
     /// The later value, as text; `None` if the place is gone.
     pub after: Option<String>,
 }
-
-/// The name of the program's own top level in a [`GlobalName`].
-const PROGRAM: &str = "(program)";
 
 /// The maximum length of a value's text, in characters.
 const CHARACTERS: usize = 60;

@@ -1,24 +1,26 @@
-//! The program of an actor that plays a role: one procedure of one library.
+//! The program of an actor that plays a role: one procedure of a library or of the main program.
 //!
 //! Owns the description `<entity library procedure config>` and the choice of units that such an
 //! actor evaluates.
 //! INVARIANT: an entity evaluates the units that its library's code mentions, directly or not, each
-//! once and in the order of the program, and never the main program; so its beginning depends only
-//! on its class and its configuration.
+//! once and in the order of the program, and of the main program definitions only; so its beginning
+//! depends only on its class and its configuration.
 //! It does not know roles; the actor that spawns it does.
-//! Read next: `host/entity.rs`.
+//! Read next: `shared_definitions.rs`, `host/entity.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use duet_kernel::core::Unit;
 use duet_kernel::datum::Name;
 use duet_kernel::unit::GlobalName;
 use preserves::IOValue;
 
+use super::programs::SchemePrograms;
 use crate::codec_struct;
 use crate::model::codec::Codec;
 use crate::state::actor::EntityClass;
+
+/// The name of the main program's unit.
+pub(super) const PROGRAM: &str = "(program)";
 
 /// The description of an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,29 +53,23 @@ pub(super) fn program(class: &EntityClass, config: IOValue) -> IOValue {
     .encode()
 }
 
-/// Returns whether a unit's name is that of a library, not of a program or an interaction.
-pub(super) fn is_library(name: &Name) -> bool {
-    !matches!(name.as_str(), "(program)" | "(interaction)")
-}
-
-/// Lists the units that `library` needs, itself included, in the order of `units`, the program's;
-/// then those that a text has brought since, in the order in which they were loaded.
-pub(super) fn units_for(
-    library: &Name,
-    library_units: &BTreeMap<Name, (Arc<Unit>, usize)>,
-    units: &[usize],
-) -> Vec<usize> {
-    let mut needed = BTreeSet::new();
-    let mut rest = vec![library.clone()];
-    while let Some(name) = rest.pop() {
-        let Some((unit, number)) = library_units.get(&name) else {
-            continue;
-        };
-        if needed.insert(*number) {
-            rest.extend(unit.globals.iter().map(|global| global.name.library.clone()));
+impl SchemePrograms {
+    /// Lists the units that the entities of a library, or of the main program, need, in the order of
+    /// the program's units; then the main program's definitions; then those that a text has brought
+    /// since, in the order in which they were loaded.
+    pub(super) fn units_for(&self, library: &Name) -> Vec<usize> {
+        let mut needed = BTreeSet::new();
+        let mut rest = vec![library.clone()];
+        while let Some(name) = rest.pop() {
+            let Some((unit, number)) = self.defining_unit(&name) else {
+                continue;
+            };
+            if needed.insert(number) {
+                rest.extend(unit.globals.iter().map(|global| global.name.library.clone()));
+            }
         }
+        let of_program = self.units.iter().copied().filter(|unit| needed.contains(unit));
+        let others = needed.iter().copied().filter(|unit| !self.units.contains(unit));
+        of_program.chain(others).collect()
     }
-    let of_program = units.iter().copied().filter(|unit| needed.contains(unit));
-    let brought = needed.iter().copied().filter(|unit| !units.contains(unit));
-    of_program.chain(brought).collect()
 }

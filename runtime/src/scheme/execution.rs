@@ -242,6 +242,7 @@ impl SchemePrograms {
             let arguments = self.machine.arguments(count);
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
             call.command_line = &self.command_line;
+            call.shared = self.shared.as_ref().map(|(shared, _)| shared);
             (procedure.body)(&mut call)
         });
         match reply {

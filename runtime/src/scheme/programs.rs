@@ -27,9 +27,10 @@ use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::model::identity::Callable;
 use crate::model::limits::Limits;
-use crate::scheme::entity::Entity;
+use crate::scheme::entity::{Entity, PROGRAM};
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::profile::{Procedure, Profile};
+use crate::scheme::shared_definitions::SharedDefinitions;
 use crate::scheme::source::Pinned;
 use crate::scheme::template::LibraryTemplates;
 use crate::turn::activation::Activation;
@@ -69,6 +70,9 @@ pub struct SchemePrograms {
     pub(super) sources: Pinned,
     /// The units of libraries, with their numbers, by name.
     pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The definitions of the main program that its entities evaluate, with the number of their
+    /// unit; `None` if the program has no roles.
+    pub(super) shared: Option<(SharedDefinitions, usize)>,
     /// The units of evaluated texts, by number.
     pub(super) text_units: BTreeMap<usize, Arc<Unit>>,
     /// The counts of fuel, while a profile is being taken.
@@ -150,6 +154,7 @@ impl SchemePrograms {
             has_written: false,
             sources: Pinned::default(),
             library_units: BTreeMap::new(),
+            shared: None,
             text_units: BTreeMap::new(),
             profile: None,
             observation: None,
@@ -167,7 +172,31 @@ impl SchemePrograms {
                 Err(error) => return Err((error, programs.expander)),
             }
         }
-        Ok((programs, expansion.warnings))
+        match programs.share(&expansion.units) {
+            Ok(()) => Ok((programs, expansion.warnings)),
+            Err(error) => Err((error, programs.expander)),
+        }
+    }
+
+    /// Loads the definitions of the main program, the last unit, that its entities evaluate.
+    fn share(&mut self, units: &[Arc<Unit>]) -> Result<(), ProgramError> {
+        let program = units.last().filter(|unit| unit.name.as_str() == PROGRAM);
+        let shared = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
+        if let Some(shared) = shared {
+            let number = self.load_unit(&shared.unit)?;
+            self.shared = Some((shared, number));
+        }
+        Ok(())
+    }
+
+    /// Returns the unit that an entity evaluates for the definitions of a library or of the main
+    /// program.
+    pub(super) fn defining_unit(&self, library: &Name) -> Option<(&Unit, usize)> {
+        if library.as_str() == PROGRAM {
+            return self.shared.as_ref().map(|(shared, number)| (&*shared.unit, *number));
+        }
+        let (unit, number) = self.library_units.get(library)?;
+        Some((unit, *number))
     }
 
     /// Returns the entity that a program describes; `None` for the main program.
@@ -181,7 +210,7 @@ impl SchemePrograms {
             return Err(no_program(message.to_owned()));
         };
         let name = entity.name();
-        if !self.library_units.contains_key(&name.library) || self.code.find_global(&name).is_none() {
+        if self.defining_unit(&name.library).is_none() || self.code.find_global(&name).is_none() {
             return Err(no_program(format!(
                 "the program has no procedure {} of {}",
                 name.name.as_str(),

@@ -164,8 +164,10 @@ pub struct Fiber {
     pub kind: FiberKind,
     /// The rest of its computation.
     pub continuation: Callable,
+    /// What another fiber will have done when it wakes this one, for people, if this one sleeps.
+    pub asleep_until: Option<Arc<str>>,
 }
-codec_struct!(Fiber "fiber-state" { facet, kind, continuation });
+codec_struct!(Fiber "fiber-state" { facet, kind, continuation, asleep_until });
 
 /// The class of the entities with a role: a procedure of a library, which a new actor finds by
 /// name.

@@ -204,6 +204,7 @@ impl Draft {
             facet,
             kind,
             continuation,
+            asleep_until: None,
         };
         let actor = self.acting_mut()?;
         let Some(found) = actor.facets.get_mut(&facet) else {

@@ -361,7 +361,7 @@ impl Activation {
                 return self.perform(sync).map_err(failure);
             }
             Until::Yielded => Pause::Asked {},
-            Until::Woken => Pause::Sleep {},
+            Until::Woken(until) => Pause::Sleep { until },
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},

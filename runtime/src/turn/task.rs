@@ -113,8 +113,9 @@ pub enum Until {
     },
     /// All events that are already queued have been handled.
     Yielded,
-    /// Another fiber of the actor wakes it.
-    Woken,
+    /// Another fiber of the actor wakes it. The text says for people what that fiber will have
+    /// done.
+    Woken(String),
     /// The output of the fiber has been handed over; only if
     /// [`Activation::commits_on_write`](crate::turn::activation::Activation::commits_on_write).
     Flushed,

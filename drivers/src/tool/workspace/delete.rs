@@ -41,13 +41,13 @@ static DESCRIPTION: Description = Description {
 };
 
 /// The tool.
-pub struct Delete {
+pub(crate) struct Delete {
     workspace: Arc<Workspace>,
 }
 
 impl Delete {
     /// Makes the tool for a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
+    pub(crate) fn new(workspace: Arc<Workspace>) -> Self {
         Self { workspace }
     }
 }

@@ -60,7 +60,7 @@ static DESCRIPTION: Description = Description {
 };
 
 /// Makes the tool for a workspace.
-pub fn tool(workspace: Arc<Workspace>) -> WritingTool {
+pub(crate) fn tool(workspace: Arc<Workspace>) -> WritingTool {
     WritingTool {
         description: &DESCRIPTION,
         workspace,

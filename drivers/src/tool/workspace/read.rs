@@ -21,7 +21,7 @@ use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
 
 /// The maximum length that one call may return, in bytes.
-pub const READ_BYTES_MAX: u64 = 8 << 20;
+pub(crate) const READ_BYTES_MAX: u64 = 8 << 20;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/read"),
@@ -53,7 +53,7 @@ static DESCRIPTION: Description = Description {
 };
 
 /// Makes the tool for a workspace.
-pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {
     ReadingTool {
         description: &DESCRIPTION,
         workspace,

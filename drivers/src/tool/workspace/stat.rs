@@ -51,7 +51,7 @@ static DESCRIPTION: Description = Description {
 };
 
 /// Makes the tool for a workspace.
-pub fn tool(workspace: Arc<Workspace>) -> ReadingTool {
+pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {
     ReadingTool {
         description: &DESCRIPTION,
         workspace,

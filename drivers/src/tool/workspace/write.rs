@@ -24,7 +24,7 @@ use crate::tool::returns::Returns;
 use crate::tool::undo_log::UndoNote;
 
 /// The maximum length of previous content that a result contains, in bytes.
-pub const PREVIOUS_BYTES_MAX: u64 = 1 << 20;
+pub(crate) const PREVIOUS_BYTES_MAX: u64 = 1 << 20;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/write"),
@@ -55,7 +55,7 @@ static DESCRIPTION: Description = Description {
 };
 
 /// Makes the tool for a workspace.
-pub fn tool(workspace: Arc<Workspace>) -> WritingTool {
+pub(crate) fn tool(workspace: Arc<Workspace>) -> WritingTool {
     WritingTool {
         description: &DESCRIPTION,
         workspace,

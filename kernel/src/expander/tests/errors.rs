@@ -59,6 +59,22 @@ fn a_constructor_takes_fields_only() {
 }
 
 #[test]
+fn a_record_type_has_a_label_or_none() {
+    check_errors(
+        "(define-record-type (job :label task) make-job job? (id job-id set-job-id!))",
+        &[("instances of a record type with a label cannot change", "set-job-id!")],
+    );
+    let grammar = "this form should look like (define-record-type name (constructor field …) predicate \
+                   (field accessor [modifier]) …)";
+    for (text, place) in [
+        ("(define-record-type (job parent) make-job job?)", "(job parent)"),
+        ("(define-record-type (job :label 1) make-job job?)", "(job :label 1)"),
+    ] {
+        check_errors(text, &[(grammar, place)]);
+    }
+}
+
+#[test]
 fn misused_names_are_explained() {
     for (text, message, place) in [
         ("if", "`if` is a keyword, not a value", "if"),

@@ -127,6 +127,13 @@ fn definitions_at_top_level() {
              (define @point-y (lambda (record.5) (%record-ref record.5 @point 1)))",
         ),
         (
+            "(define-record-type (point :label p) (make-point y x) point? (x point-x) (y))",
+            "(define @point 'p)\n\
+             (define @make-point (lambda (y.0 x.1) (record @point x.1 y.0)))\n\
+             (define @point? (lambda (record.2) (%labelled? record.2 @point 2)))\n\
+             (define @point-x (lambda (record.3) (%labelled-ref record.3 @point 2 0)))",
+        ),
+        (
             "(cond-expand ((and r7rs (not foo)) (define a 1)) (else (define b 2)))",
             "(define @a 1)",
         ),

@@ -382,7 +382,10 @@ fn an_actor_that_fails_takes_its_assertions_along_in_descending_order() {
         fail oops
       show:
         show ";
-    check(&with_p(script), "+1\n +2\n +3\n -3\n -2\n -1\n failed: error: oops");
+    check(
+        &with_p(script),
+        "+1\n +2\n +3\n -3\n -2\n -1\n failed: error: oops\n Ended { code: 1 }",
+    );
 }
 
 #[test]
@@ -494,10 +497,10 @@ fn a_long_main_program_is_cut_into_turns_and_a_handler_is_not() {
 fn an_actor_cannot_grant_what_it_was_not_granted() {
     check(
         "main:\n actor other console\nother:\n actor third *",
-        "failed: refused: the capability `spawn` was not granted",
+        "failed: refused: the capability `spawn` was not granted\n Ended { code: 1 }",
     );
     check(
         "main:\n actor other console spawn\nother:\n actor third *",
-        "failed: refused: an actor cannot grant what it was not granted: `*`",
+        "failed: refused: an actor cannot grant what it was not granted: `*`\n Ended { code: 1 }",
     );
 }

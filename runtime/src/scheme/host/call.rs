@@ -15,6 +15,7 @@ use super::policy;
 use crate::model::identity::{Callable, FacetId};
 use crate::model::value::Fact;
 use crate::scheme::convert::{self, Class};
+use crate::scheme::shared_definitions::SharedDefinitions;
 use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
 use crate::turn::task::Until;
@@ -166,6 +167,8 @@ pub(in crate::scheme) struct Call<'a> {
     pub(in crate::scheme) turn: &'a mut Activation,
     pub(in crate::scheme) arguments: &'a [Value],
     pub(in crate::scheme) command_line: &'a [String],
+    /// The definitions of the main program that its entities evaluate, if it has roles.
+    pub(in crate::scheme) shared: Option<&'a SharedDefinitions>,
 }
 
 impl<'a> Call<'a> {
@@ -183,6 +186,7 @@ impl<'a> Call<'a> {
             turn,
             arguments,
             command_line: &[],
+            shared: None,
         }
     }
 

@@ -25,8 +25,9 @@ host_procedures! {
     /// The number of this fiber in its actor, for `%wake`.
     "%current-fiber" "" [0, 0] => |call| Ok(Reply::Value(Value::length(call.turn.fiber().0 as usize)));
 
-    /// Parks the fiber until another one of this actor wakes it; the turn commits.
-    "%sleep" "" [0, 0] => |_| Ok(Reply::Park(Until::Woken));
+    /// Parks the fiber until another one of this actor wakes it; the turn commits. `until` says for
+    /// people what that fiber will have done.
+    "%sleep" "until" [1, 1] => |call| Ok(Reply::Park(Until::Woken(call.text(0, "a string")?)));
 
     /// Lets a fiber of this actor continue that sleeps.
     "%wake" "fiber" [1, 1] => |call| {

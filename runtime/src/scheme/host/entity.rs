@@ -1,10 +1,11 @@
 //! Entities: actors and parts of actors that play a role, and their ends.
 //!
-//! INVARIANT: an entity's procedure comes from the top level of a library, so a new actor shares
-//! nothing with its parent.
+//! INVARIANT: an entity's procedure comes from the top level of a library or of the main program, so
+//! a new actor finds it by its name and shares nothing with its parent.
 //! It does not choose the units of an entity; `../entity.rs` does.
 //! Read next: `../entity.rs`.
 
+use duet_kernel::core::INTERACTION;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::Register;
 use duet_kernel::printer::{Style, print};
@@ -16,8 +17,9 @@ use super::control::facet_or;
 use crate::model::identity::ActorId;
 use crate::model::manifest::Manifest;
 use crate::scheme::convert::Class;
-use crate::scheme::entity;
+use crate::scheme::entity::{self, PROGRAM};
 use crate::scheme::grants::{self, GrantError};
+use crate::scheme::shared_definitions::SharedDefinitions;
 use crate::state::actor::EntityClass;
 use crate::turn::task::{Newborn, Until};
 
@@ -26,9 +28,11 @@ const TEMPLATE_CHARACTERS_MAX: usize = 1 << 16;
 
 host_procedures! {
     /// Registers `procedure`, of one argument, as what plays `role`. It must be defined at the top
-    /// level of a library, because a new actor evaluates that library for itself and shares nothing
-    /// with this one. Actors that this one spawns later know the role too. Fails with `bad-entity`
-    /// if no library defines the procedure.
+    /// level of a library or of the main program, because a new actor evaluates these definitions
+    /// for itself and shares nothing with this one. Of the main program it evaluates the definitions
+    /// of procedures, record types and constants, and no other form. Actors that this one spawns
+    /// later know the role too. Fails with `bad-entity` if the procedure has no such definition, or
+    /// uses a variable of the program that has none.
     "register-entity!" "role procedure" [2, 2] => register;
 
     /// Spawns an actor that plays `role`: it calls the role's procedure with the value of
@@ -78,7 +82,7 @@ fn role(call: &Call<'_>) -> Result<String, Fault> {
     call.text(0, "a role, which is a symbol or string")
 }
 
-/// Registers a procedure, whose library it finds among the globals of the instance.
+/// Registers a procedure, which it finds among the globals of the instance.
 fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let (role, procedure) = (role(call)?, call.argument(1));
     if !call.is_procedure(procedure) {
@@ -91,8 +95,14 @@ fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
         .zip(call.code.globals())
         .filter_map(|(number, name)| is_it(number).then_some(name))
         .collect();
-    let Some(name) = names.iter().find(|name| entity::is_library(&name.library)) else {
-        let message = unreachable_entity(names.first().map(|name| name.name.as_str()));
+    let shared = call.shared;
+    let is_found = |name: &&&GlobalName| match name.library.as_str() {
+        PROGRAM => shared.is_some_and(|shared| shared.has(&name.name)),
+        INTERACTION => false,
+        _ => true,
+    };
+    let Some(name) = names.iter().find(is_found) else {
+        let message = unreachable_entity(names.first().copied(), shared);
         return Err(Fault::condition_of("bad-entity", &message, vec![procedure]));
     };
     let class = EntityClass {
@@ -104,16 +114,22 @@ fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
 }
 
 /// Says why a new actor cannot find a procedure, and where it has to be defined.
-fn unreachable_entity(name: Option<&str>) -> String {
-    let why = match name {
-        Some(name) => format!("`{name}` is defined in the program, which a new actor does not evaluate"),
-        None => "a new actor finds a procedure only by its name at the top level of a library".to_owned(),
+fn unreachable_entity(name: Option<&GlobalName>, shared: Option<&SharedDefinitions>) -> String {
+    let culprit = name.and_then(|name| shared.and_then(|shared| shared.culprit(&name.name)));
+    let text = name.map_or("name", |name| name.name.as_str());
+    let why = match culprit.map(Name::as_str) {
+        Some(culprit) if culprit == text => format!("the program computes `{text}`, so a new actor does not have it;"),
+        Some(culprit) => format!(
+            "`{text}` uses `{culprit}`, which the program computes, so a new actor does not have it; pass its value \
+             with `:config`, compute it in `{text}`, or"
+        ),
+        None if name.is_some() => format!("`{text}` is defined in a text that a new actor does not evaluate;"),
+        None => "a new actor finds a procedure only by its name at the top level of a program or library;".to_owned(),
     };
-    let name = name.unwrap_or("name");
     format!(
-        "register-entity!: {why}; define it in a library, which may stand before the program in the same file: \
-         (define-library (entities) (export {name}) (import (duet base) (duet dataspace)) \
-         (begin (define ({name} config) …)))"
+        "register-entity!: {why} define it in a library, which may stand before the program in the same file: \
+         (define-library (entities) (export {text}) (import (duet base) (duet dataspace)) \
+         (begin (define ({text} config) …)))"
     )
 }
 
