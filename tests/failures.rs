@@ -388,13 +388,13 @@ fn an_amended_result_must_be_one_that_the_tool_can_return() {
 fn a_task_that_fails_and_that_nothing_awaits_keeps_the_run_from_ending_well() {
     let (desk, said) = run("(import (duet control)) (async (error \"lost\" 1)) (sleep 1) (display \"done\")");
     assert_eq!((said.code, said.output.as_str()), (1, "done"), "{}", said.errors);
-    check_times(&said, "something awaits its task, which failed: lost 1", 1);
+    check_times(&said, "something awaits its task, which failed: lost: 1", 1);
     let waits = desk.duet("waits farm");
     check_times(&waits, "until something awaits its task", 0);
     assert!(
         waits
             .output
-            .contains("until something awaits its task, which failed: lost 1"),
+            .contains("until something awaits its task, which failed: lost: 1"),
         "{}",
         waits.output
     );

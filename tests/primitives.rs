@@ -23,7 +23,13 @@ use support::script::Evaluate as _;
 use support::session::Session;
 
 /// Primitives that only the libraries may call, with the reason.
-const NOT_PROBED: [(&str, &str); 1] = [("%set-dynamic!", "it replaces what conditions are handled by")];
+const NOT_PROBED: [(&str, &str); 2] = [
+    ("%set-dynamic!", "it replaces what conditions are handled by"),
+    (
+        "%labelled-ref",
+        "its message names the record, because an accessor calls it",
+    ),
+];
 
 /// Kinds of conditions that concern limits, or the phase of a call, and not its arguments.
 const KINDS_OF_LIMITS: [&str; 3] = ["out-of-memory", "too-many-arguments", "out-of-phase"];

@@ -308,6 +308,14 @@ fn a_slip_in_a_name_is_answered_with_names_like_it() {
     );
     assert!(said.errors.contains("help: did you mean `square`?"), "{}", said.errors);
     assert!(!said.errors.contains("interaction"), "{}", said.errors);
+    // The name is the error, not what its operands do.
+    let said = desk.feed("repl", "(define (square x) (* x x))\n(squar (car 5))\n");
+    assert!(
+        said.errors
+            .starts_with("error[undefined-variable]: squar is not defined\n"),
+        "{}",
+        said.errors
+    );
 }
 
 #[test]

@@ -173,7 +173,8 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
 const POOR: &str = "
 (define-library (poor)
   (export poor)
-  (import (except (duet kernel) close-output-port close-port watch) (scheme base) (duet base) (duet dataspace) (duet capability) (duet policy))
+  (import (except (duet kernel) close-output-port close-port watch)
+    (scheme base) (duet base) (duet dataspace) (duet capability) (duet policy))
   (begin
     (define (outcome thunk)
       (guard (c ((condition? c) (cons (condition-kind c) (condition-irritants c))))
@@ -574,7 +575,7 @@ fn a_merge_that_the_main_program_has_no_right_to_is_refused_and_changes_nothing(
     let before = desk.duet("log p/main --json").output;
     let said = desk.duet("merge p/side --into main");
     assert_eq!(said.code, 1, "{}", said.errors);
-    let expected = "the main program of p/main has no right to assert <merge-conflict";
+    let expected = "the main program of p has no right to assert <merge-conflict";
     assert!(said.errors.contains(expected), "{}", said.errors);
     assert_eq!(desk.duet("log p/main --json").output, before);
 }

@@ -145,6 +145,7 @@ impl Compiler<'_> {
         // Not a tail call, because a last call in tail position would leave no frame that shows its
         // place in the text.
         self.block(name, Some(0), 0, |compiler, emitter| {
+            emitter.is_body = true;
             compiler.effectful(emitter, Context::Tail, |compiler, emitter, target| {
                 compiler.expression(emitter, body, Context::Register(target))
             })

@@ -146,12 +146,14 @@
 ;;; Returns a raised object as a text for people.
 (define (%described object)
   (let ((port (open-output-string)))
-    (define (add-irritant irritant)
-      (write-char #\space port)
-      (write irritant port))
+    (define (add-irritants separator irritants)
+      (when (pair? irritants)
+        (write-string separator port)
+        (write (car irritants) port)
+        (add-irritants " " (cdr irritants))))
     (cond ((error-object? object)
            (write-string (error-object-message object) port)
-           (for-each add-irritant (error-object-irritants object)))
+           (add-irritants ": " (error-object-irritants object)))
           (else (write object port)))
     (get-output-string port)))
 

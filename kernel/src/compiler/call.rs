@@ -5,7 +5,7 @@
 //! It does not know which primitives have instructions.
 //! Read next: `compiler/inline.rs`.
 
-use crate::core::{Core, CoreId, GlobalId};
+use crate::core::{Core, CoreId, GlobalId, INTERACTION};
 use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode};
 
@@ -73,12 +73,21 @@ impl Compiler<'_> {
         if let Core::Primitive(name) = operator {
             return self.primitive_call(emitter, id, procedure, name, arguments, context);
         }
-        let callee = if let Core::Global(global) = operator {
+        let callee = if let Core::Global(global) = operator
+            && !(emitter.is_body && self.may_be_undefined(*global))
+        {
             Callee::Global(global.0)
         } else {
             Callee::Window
         };
         self.window_call(emitter, id, callee, procedure, arguments, context)
+    }
+
+    /// Returns whether nothing in the program or its libraries defines a global. In the unit's body
+    /// such an operator is evaluated before the operands, so that a misspelt name is the error, and
+    /// not what its operands do.
+    fn may_be_undefined(&self, global: GlobalId) -> bool {
+        self.unit.globals[global.0 as usize].name.library.as_str() == INTERACTION
     }
 
     /// Returns whether the operator always holds the running procedure, and that takes this many

@@ -60,6 +60,8 @@ pub(super) struct Emitter {
     /// The global or variable that holds the procedure being compiled, and its arity, when calls of
     /// it may jump straight to its start.
     pub(super) own: Option<OwnProcedure>,
+    /// Whether the block is the unit's body, which is evaluated once.
+    pub(super) is_body: bool,
 }
 
 /// A way in which the running procedure can refer to itself.
@@ -90,6 +92,7 @@ impl Emitter {
             locations: BTreeMap::new(),
             loops: BTreeMap::new(),
             own: None,
+            is_body: false,
         }
     }
 

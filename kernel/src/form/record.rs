@@ -103,7 +103,12 @@ fn parse_type(
         return Ok((written, None));
     };
     let rest = unit.list_in(form, rest)?;
-    let is_label = |unit: &UnitExpander<'_>, key: Syntax| matches!(unit.session.syntax.atom(key), Some(Node::Keyword(key)) if key.as_str() == "label");
+    let is_label = |unit: &UnitExpander<'_>, key: Syntax| {
+        let Some(Node::Keyword(key)) = unit.session.syntax.atom(key) else {
+            return false;
+        };
+        key.as_str() == "label"
+    };
     match rest[..] {
         [] => Ok((name, None)),
         [key, label] if is_label(unit, key) && unit.session.syntax.identifier(label).is_some() => {

@@ -4,6 +4,9 @@
 //! It does not make templates; `template.rs` does.
 //! Read next: `template.rs`, `execution.rs`.
 
+use std::collections::BTreeSet;
+
+use duet_kernel::datum::Name;
 use duet_kernel::expander::Requirement;
 use duet_kernel::heap::Register;
 use duet_kernel::value::Value;
@@ -16,6 +19,25 @@ use crate::model::failure::Failure;
 use crate::turn::activation::Activation;
 
 impl SchemePrograms {
+    /// Lists the units that the entities of a library, or of the main program, need, in the order
+    /// of the program's units; then the main program's definitions; then those that a text has
+    /// brought since, in the order in which they were loaded.
+    fn units_for(&self, library: &Name) -> Vec<usize> {
+        let mut needed = BTreeSet::new();
+        let mut rest = vec![library.clone()];
+        while let Some(name) = rest.pop() {
+            let Some((unit, number)) = self.defining_unit(&name) else {
+                continue;
+            };
+            if needed.insert(number) {
+                rest.extend(unit.globals.iter().map(|global| global.name.library.clone()));
+            }
+        }
+        let of_program = self.units.iter().copied().filter(|unit| needed.contains(unit));
+        let others = needed.iter().copied().filter(|unit| !self.units.contains(unit));
+        of_program.chain(others).collect()
+    }
+
     /// Starts an actor's program: its first unit, or its entity's procedure if a template replaces
     /// the units. Returns whether there is anything to run.
     pub(super) fn begin_program(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {

@@ -1,20 +1,14 @@
 //! The program of an actor that plays a role: one procedure of a library or of the main program.
 //!
-//! Owns the description `<entity library procedure config>` and the choice of units that such an
-//! actor evaluates.
-//! INVARIANT: an entity evaluates the units that its library's code mentions, directly or not, each
-//! once and in the order of the program, and of the main program definitions only; so its beginning
-//! depends only on its class and its configuration.
-//! It does not know roles; the actor that spawns it does.
-//! Read next: `shared_definitions.rs`, `host/entity.rs`.
-
-use std::collections::BTreeSet;
+//! Owns the description `<entity library procedure config>`.
+//! INVARIANT: the beginning of an entity depends only on its class and its configuration.
+//! It does not know roles, which the actor that spawns it does, nor the units that an entity
+//! evaluates. Read next: `boot.rs`, `shared_definitions.rs`.
 
 use duet_kernel::datum::Name;
 use duet_kernel::unit::GlobalName;
 use preserves::IOValue;
 
-use super::programs::SchemePrograms;
 use crate::codec_struct;
 use crate::model::codec::Codec;
 use crate::state::actor::EntityClass;
@@ -51,25 +45,4 @@ pub(super) fn program(class: &EntityClass, config: IOValue) -> IOValue {
         config,
     }
     .encode()
-}
-
-impl SchemePrograms {
-    /// Lists the units that the entities of a library, or of the main program, need, in the order of
-    /// the program's units; then the main program's definitions; then those that a text has brought
-    /// since, in the order in which they were loaded.
-    pub(super) fn units_for(&self, library: &Name) -> Vec<usize> {
-        let mut needed = BTreeSet::new();
-        let mut rest = vec![library.clone()];
-        while let Some(name) = rest.pop() {
-            let Some((unit, number)) = self.defining_unit(&name) else {
-                continue;
-            };
-            if needed.insert(number) {
-                rest.extend(unit.globals.iter().map(|global| global.name.library.clone()));
-            }
-        }
-        let of_program = self.units.iter().copied().filter(|unit| needed.contains(unit));
-        let others = needed.iter().copied().filter(|unit| !self.units.contains(unit));
-        of_program.chain(others).collect()
-    }
 }

@@ -1,7 +1,7 @@
 //! Entities: actors and parts of actors that play a role, and their ends.
 //!
-//! INVARIANT: an entity's procedure comes from the top level of a library or of the main program, so
-//! a new actor finds it by its name and shares nothing with its parent.
+//! INVARIANT: an entity's procedure comes from the top level of a library or of the main program,
+//! so a new actor finds it by its name and shares nothing with its parent.
 //! It does not choose the units of an entity; `../entity.rs` does.
 //! Read next: `../entity.rs`.
 
@@ -29,10 +29,10 @@ const TEMPLATE_CHARACTERS_MAX: usize = 1 << 16;
 host_procedures! {
     /// Registers `procedure`, of one argument, as what plays `role`. It must be defined at the top
     /// level of a library or of the main program, because a new actor evaluates these definitions
-    /// for itself and shares nothing with this one. Of the main program it evaluates the definitions
-    /// of procedures, record types and constants, and no other form. Actors that this one spawns
-    /// later know the role too. Fails with `bad-entity` if the procedure has no such definition, or
-    /// uses a variable of the program that has none.
+    /// for itself and shares nothing with this one. Of the main program it evaluates the
+    /// definitions of procedures, record types and constants, and no other form. Actors that this
+    /// one spawns later know the role too. Fails with `bad-entity` if the procedure has no such
+    /// definition, or uses a variable of the program that has none.
     "register-entity!" "role procedure" [2, 2] => register;
 
     /// Spawns an actor that plays `role`: it calls the role's procedure with the value of
