@@ -11,6 +11,7 @@ mod support {
 use std::io::{self, Write};
 use std::path::Path;
 
+use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::Registry;
 use duet_drivers::world::{Settings, World};
 use duet_journal::store::sqlite::SqliteStore;
@@ -36,7 +37,7 @@ fn phases(folder: &Path) -> [f64; PHASES.len()] {
     let (store, opening) = microseconds(|| SqliteStore::open(&folder.join("journal.db"), "bench"));
     let mut store = store.expect("a new journal opens");
     let (mut run, claiming) = microseconds(|| start_compiled("empty", compiled, SnapshotPolicy::default(), &mut store));
-    let settings = Settings::standard(Registry::default(), Vec::new());
+    let settings = Settings::standard(Registry::default(), Prepared::default());
     let (world, making) = microseconds(|| World::new(settings));
     let mut world = world.expect("the operating system gives threads");
     let (rest, driving) = microseconds(|| run.drive(&mut store, &mut world));

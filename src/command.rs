@@ -129,15 +129,15 @@ pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCod
     };
     match error {
         CommandError::Problem(problem) => {
-            terminal.message(&render::problem(&problem, terminal.is_styled));
+            terminal.message(render::problem(&problem, terminal.is_styled));
             problem.code
         }
         CommandError::Shown(text) => {
-            terminal.message(&text);
+            terminal.message(text);
             ExitCode::FAILED
         }
         CommandError::Usage(text) => {
-            terminal.message(&text);
+            terminal.message(text);
             ExitCode::USAGE
         }
         // A reader that reads no further has all it wants, as in `| head`.
@@ -177,7 +177,7 @@ impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> Self {
         match error.get(ContextKind::InvalidSubcommand) {
             Some(ContextValue::String(name)) => unknown(name),
-            Some(_) | None => Self::Usage(error.to_string().trim_end().to_owned()),
+            Some(_) | None => Self::Usage(error.to_string().trim_end().into()),
         }
     }
 }

@@ -8,6 +8,7 @@
 use std::error::Error;
 use std::io;
 
+use duet_drivers::text::Text;
 use duet_journal::StoreError;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
@@ -44,9 +45,9 @@ pub(crate) enum CommandError {
     /// One message.
     Problem(Problem),
     /// Errors in the texts of a program, laid out already.
-    Shown(String),
+    Shown(Text),
     /// A wrong command line, laid out already.
-    Usage(String),
+    Usage(Text),
     /// The reader of standard output has closed it.
     OutputClosed,
 }

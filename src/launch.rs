@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
 use duet_drivers::memory;
+use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
@@ -72,7 +73,7 @@ pub(crate) struct Launch {
     /// Its text; that of a workflow is its translation.
     pub(crate) text: String,
     /// What the translation of a workflow does otherwise, laid out.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Text>,
     /// The name that runs of it get.
     pub(crate) stem: String,
     /// The words behind the program's name.
@@ -278,7 +279,7 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
 
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
 /// translated.
-pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<String>), CommandError> {
+pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<Text>), CommandError> {
     let text = read_text(path)?;
     if !migrate::is_workflow(path) {
         return Ok((text, Vec::new()));
@@ -290,7 +291,7 @@ pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<String>), Command
 /// A translated workflow with its warnings, laid out.
 pub(crate) struct TranslatedWorkflow {
     pub(crate) text: String,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Text>,
 }
 
 /// Reads and translates a workflow of the older language.

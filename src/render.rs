@@ -1,6 +1,7 @@
 //! The layout of errors: the source line, a caret, a hint, and the turn to go back to.
 //!
-//! INVARIANT: no span, however wrong, makes rendering fail: a span is clamped to its text.
+//! INVARIANT: no span, however wrong, makes rendering fail: a span is clamped to its text; and each
+//! part that may hold data of a program is clean before styles come to it.
 //! It decides nothing about exit codes; `error.rs` does.
 //! Read next: `error.rs`.
 
@@ -11,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use duet_drivers::text::{Text, line};
 use duet_kernel::datum::SourceId;
 use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, SourceText};
@@ -54,19 +56,25 @@ impl SourceTexts {
     }
 
     /// The line, counted from 1, of a byte of a text.
-    fn line(&self, name: &str, byte: u64) -> Option<usize> {
+    fn line_of(&self, name: &str, byte: u64) -> Option<usize> {
         let text = self.named(name)?.text.as_bytes();
         let end = usize::try_from(byte).unwrap_or(text.len()).min(text.len());
         Some(1 + text[..end].iter().filter(|byte| **byte == b'\n').count())
     }
 }
 
-fn renderer(is_styled: bool) -> Renderer {
+/// Lays out groups whose parts come from [`prose`], [`line`] or [`snippet`].
+fn laid_out(groups: &[Group<'_>], is_styled: bool) -> Text {
     if is_styled {
-        Renderer::styled()
+        Text::styled(&Renderer::styled().render(groups))
     } else {
-        Renderer::plain()
+        Text::lines(&Renderer::plain().render(groups))
     }
+}
+
+/// Makes text of several lines a part of a layout.
+fn prose(text: &str) -> String {
+    Text::lines(text).to_string()
 }
 
 /// The nearest range inside the text that begins and ends between characters.
@@ -84,30 +92,25 @@ fn clamp(text: &str, start: usize, end: usize) -> Range<usize> {
 
 fn snippet<'a>(source: &'a SourceText, annotations: Vec<Annotation<'a>>) -> Snippet<'a, Annotation<'a>> {
     Snippet::source(&*source.text)
-        .path(&*source.name)
+        .path(line(&source.name))
         .annotations(annotations)
 }
 
 /// Lays out errors or warnings of program texts, one below the other.
-pub(crate) fn diagnostics(
-    level: &Level<'static>,
-    found: &[Diagnostic],
-    texts: &SourceTexts,
-    is_styled: bool,
-) -> String {
+pub(crate) fn diagnostics(level: &Level<'static>, found: &[Diagnostic], texts: &SourceTexts, is_styled: bool) -> Text {
     let mut rendered = Vec::new();
     for diagnostic in found {
-        let text = renderer(is_styled).render(&groups(level, diagnostic, texts));
+        let text = laid_out(&groups(level, diagnostic, texts), is_styled);
         // A library that is read for several importers has the same errors each time.
         if !rendered.contains(&text) {
             rendered.push(text);
         }
     }
-    rendered.join("\n\n")
+    Text::joined(&rendered, "\n\n")
 }
 
 /// Lays out errors of a single text.
-pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) -> String {
+pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) -> Text {
     let text = SourceText {
         name: name.to_owned(),
         text: Arc::from(text),
@@ -116,20 +119,20 @@ pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) ->
 }
 
 /// Lays out a message about a place of a single text.
-pub(crate) fn located(level: &Level<'static>, what: &str, (name, text): (&str, &str), span: Range<usize>) -> String {
+pub(crate) fn located(level: &Level<'static>, what: &str, (name, text): (&str, &str), span: Range<usize>) -> Text {
     let source = SourceText {
         name: name.to_owned(),
         text: Arc::from(text),
     };
     let place = AnnotationKind::Primary.span(clamp(text, span.start, span.end));
-    let title = level.clone().primary_title(what.to_owned());
-    renderer(false).render(&[title.element(snippet(&source, vec![place]))])
+    let title = level.clone().primary_title(prose(what));
+    laid_out(&[title.element(snippet(&source, vec![place]))], false)
 }
 
 /// One error: its place with the notes in the same text, then the notes in other texts, then the
 /// advice.
 fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a SourceTexts) -> Vec<Group<'a>> {
-    let title = level.clone().primary_title(diagnostic.kind.to_string());
+    let title = level.clone().primary_title(prose(&diagnostic.kind.to_string()));
     let Some(source) = texts.numbered(diagnostic.span.source) else {
         return vec![Group::with_title(title)];
     };
@@ -142,11 +145,13 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Source
         .partition(|note| note.span.source == diagnostic.span.source);
     annotations.extend(near.into_iter().map(|note| {
         let place = range(note.span.start, note.span.end, &source.text);
-        AnnotationKind::Context.span(place).label(note.kind.to_string())
+        AnnotationKind::Context
+            .span(place)
+            .label(line(&note.kind.to_string()).into_owned())
     }));
     let mut main = title.element(snippet(source, annotations));
     if let Some(hint) = diagnostic.hint() {
-        main = main.element(Level::HELP.message(hint));
+        main = main.element(Level::HELP.message(prose(&hint.to_string())));
     }
     if let DiagnosticKind::Unbound { name, .. } = &diagnostic.kind
         && let Some(library) = home_of(name.as_str())
@@ -159,7 +164,7 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Source
         let annotation = AnnotationKind::Primary.span(place);
         Some(
             Level::NOTE
-                .secondary_title(note.kind.to_string())
+                .secondary_title(prose(&note.kind.to_string()))
                 .element(snippet(source, vec![annotation])),
         )
     });
@@ -167,9 +172,9 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Source
 }
 
 /// Lays out an uncaught condition, with advice on how to go back.
-pub(crate) fn uncaught(failure: &failure::Failure, texts: &SourceTexts, advice: &[String], is_styled: bool) -> String {
+pub(crate) fn uncaught(failure: &failure::Failure, texts: &SourceTexts, advice: &[String], is_styled: bool) -> Text {
     let group = explained_failure(failure, texts, advice, None);
-    renderer(is_styled).render(&[group])
+    laid_out(&[group], is_styled)
 }
 
 /// Lays out the failure of an actor, which is named unless it is the main program.
@@ -178,11 +183,11 @@ pub(crate) fn failed_actor(
     texts: &SourceTexts,
     advice: &[String],
     is_styled: bool,
-) -> String {
+) -> Text {
     let is_main = failed.actor == MAIN;
     let who = (!is_main).then(|| format!("{} failed in turn {}", failed.name(), failed.turn));
     let group = explained_failure(&failed.failure, texts, advice, who);
-    renderer(is_styled).render(&[group])
+    laid_out(&[group], is_styled)
 }
 
 /// A failure with its place, its trace, the actor that failed, and advice.
@@ -193,7 +198,11 @@ fn explained_failure<'a>(
     who: Option<String>,
 ) -> Group<'a> {
     let what = failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH));
-    let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
+    let mut group = Group::with_title(
+        Level::ERROR
+            .primary_title(prose(&what))
+            .id(line(&failure.kind).into_owned()),
+    );
     if let Some(origin) = &failure.origin
         && let Some(source) = texts.named(&origin.source)
     {
@@ -203,13 +212,13 @@ fn explained_failure<'a>(
     }
     let source = failure.origin.as_ref().map(|origin| origin.source.as_str());
     if let Some(trace) = backtrace::shown(&failure.backtrace, source, texts) {
-        group = group.element(Level::NOTE.message(trace));
+        group = group.element(Level::NOTE.message(prose(&trace)));
     }
     if let Some(who) = who {
-        group = group.element(Level::NOTE.message(who));
+        group = group.element(Level::NOTE.message(line(&who).into_owned()));
     }
     for advice in way_out(failure).iter().chain(advice) {
-        group = group.element(Level::HELP.message(advice.clone()));
+        group = group.element(Level::HELP.message(prose(advice)));
     }
     group
 }
@@ -236,9 +245,9 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
 
 /// Lays out the difference between a program and its journal, with the place in the program if that
 /// is known.
-pub(crate) fn divergence(divergence: &Divergence, texts: &SourceTexts, is_styled: bool) -> String {
+pub(crate) fn divergence(divergence: &Divergence, texts: &SourceTexts, is_styled: bool) -> Text {
     let parting = Problem::from(divergence);
-    let mut group = Group::with_title(Level::ERROR.primary_title(parting.what.clone()));
+    let mut group = Group::with_title(Level::ERROR.primary_title(prose(&parting.what)));
     if let Some(origin) = &divergence.span
         && let Some(source) = texts.named(&origin.source)
     {
@@ -246,22 +255,22 @@ pub(crate) fn divergence(divergence: &Divergence, texts: &SourceTexts, is_styled
         let place = clamp(&source.text, at(origin.start), at(origin.end));
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
-    renderer(is_styled).render(&[explained(group, &parting)])
+    laid_out(&[explained(group, &parting)], is_styled)
 }
 
 /// Lays out a problem.
-pub(crate) fn problem(problem: &Problem, is_styled: bool) -> String {
-    let group = Group::with_title(Level::ERROR.primary_title(problem.what.clone()));
-    renderer(is_styled).render(&[explained(group, problem)])
+pub(crate) fn problem(problem: &Problem, is_styled: bool) -> Text {
+    let group = Group::with_title(Level::ERROR.primary_title(prose(&problem.what)));
+    laid_out(&[explained(group, problem)], is_styled)
 }
 
 /// Adds the causes and the advice to a problem's title.
 fn explained<'a>(mut group: Group<'a>, problem: &Problem) -> Group<'a> {
     for cause in &problem.because {
-        group = group.element(Level::NOTE.message(cause.clone()));
+        group = group.element(Level::NOTE.message(prose(cause)));
     }
     for advice in &problem.advice {
-        group = group.element(Level::HELP.message(advice.clone()));
+        group = group.element(Level::HELP.message(prose(advice)));
     }
     group
 }

@@ -145,7 +145,7 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
         libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
     } else {
         let texts = SourceTexts::of(programs.expander());
-        terminal.message(&render::diagnostics(
+        terminal.message(render::diagnostics(
             &Level::WARNING,
             &warnings,
             &texts,
@@ -337,7 +337,7 @@ impl Session {
             genesis,
             texts,
         } = pinned(store, place)?;
-        let (world, recovery) = surroundings(store, &genesis, options)?;
+        let (world, recovery) = surroundings(store, &genesis, options.beside(journal))?;
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
@@ -372,7 +372,7 @@ impl Session {
         let Some(Detached { run, texts }) = detached.filter(|detached| *detached.run.id() == place.run) else {
             return Self::resume(place, (store, journal), options, "repl");
         };
-        let (world, recovery) = surroundings(store, run.genesis(), options)?;
+        let (world, recovery) = surroundings(store, run.genesis(), options.beside(journal))?;
         let owner = journal::owner("repl");
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
         let place = RunPlace::of(place, journal);
@@ -441,7 +441,7 @@ impl Session {
     /// Shows why a turn failed.
     pub(crate) fn tell_failure(&self, failure: &failure::Failure, ways: &[String], terminal: &mut Terminal) {
         let texts = SourceTexts::of(self.run.programs().expander());
-        terminal.message(&render::uncaught(failure, &texts, ways, terminal.is_styled));
+        terminal.message(render::uncaught(failure, &texts, ways, terminal.is_styled));
     }
 
     /// Drives the run until it stops, and reports its state.

@@ -8,6 +8,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
+use duet_drivers::text::Text;
 use duet_runtime::driver::Stream;
 
 use crate::error::CommandError;
@@ -47,14 +48,15 @@ impl Terminal {
     ///
     /// # Errors
     /// [`CommandError::OutputClosed`] if the reader has closed it.
-    pub(crate) fn data(&mut self, text: &str) -> Result<(), CommandError> {
+    pub(crate) fn data(&mut self, text: impl Into<Text>) -> Result<(), CommandError> {
+        let text = text.into();
         if let Some(screen) = &self.screen {
             screen.end_line()?;
-            screen.write(Stream::Output, text.as_bytes())?;
+            screen.write(Stream::Output, &text)?;
             return Ok(screen.flush()?);
         }
         let mut output = io::stdout().lock();
-        output.write_all(text.as_bytes())?;
+        output.write_all(text.as_str().as_bytes())?;
         Ok(output.flush()?)
     }
 
@@ -63,23 +65,26 @@ impl Terminal {
     /// # Errors
     /// [`CommandError::OutputClosed`] if the reader has closed it.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), CommandError> {
-        self.data(&format!("{value}\n"))
+        self.data(Text::json(&value.to_string()).ended())
     }
 
     /// Writes lines for people.
-    pub(crate) fn message(&mut self, text: &str) {
-        let typed = self.is_lent.then(|| as_typed(text));
-        let text = typed.as_deref().unwrap_or(text);
+    pub(crate) fn message(&mut self, text: impl Into<Text>) {
+        let mut text = text.into();
+        if self.is_lent {
+            text = Text::styled(&as_typed(text.as_str()));
+        }
+        let text = text.ended();
         if let Some(screen) = &self.screen {
             // Whoever closed standard error does not want to know.
             let _ = screen
                 .end_line()
-                .and_then(|()| screen.write(Stream::Error, format!("{text}\n").as_bytes()))
+                .and_then(|()| screen.write(Stream::Error, &text))
                 .and_then(|()| screen.flush());
             return;
         }
         let mut error = io::stderr().lock();
         // Whoever closed standard error does not want to know.
-        let _ = error.write_all(text.as_bytes()).and_then(|()| error.write_all(b"\n"));
+        let _ = error.write_all(text.as_str().as_bytes());
     }
 }

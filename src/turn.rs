@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 
+use duet_drivers::text;
 use duet_drivers::tool::workspace::change::changes;
 use duet_journal::Record;
 use duet_runtime::action::Action;
@@ -77,7 +78,7 @@ fn cause(cause: &Cause) -> String {
 /// Describes a record in one line.
 pub(crate) fn line(body: &Body) -> String {
     match body {
-        Body::Genesis(genesis) => format!("run of {}", program_name(genesis)),
+        Body::Genesis(genesis) => format!("run of {}", text::line(&program_name(genesis))),
         Body::Turn(turn) => format!("{:<8} {:<8} {}", actor(turn.actor), cause(&turn.cause), did(turn)),
     }
 }
@@ -100,7 +101,10 @@ pub(crate) fn is_failed(body: &Body) -> bool {
 
 fn did(turn: &TurnRecord) -> String {
     if let Outcome::Failed { failure } = &turn.outcome {
-        return format!("failed: {}", short(&describe(failure), 2 * ACTION_CHARACTERS));
+        return format!(
+            "failed: {}",
+            text::line(&short(&describe(failure), 2 * ACTION_CHARACTERS))
+        );
     }
     let is_quiet = |action: &&Action| QUIET.contains(&action.name());
     let loud: Vec<&Action> = turn.actions.iter().filter(|action| !is_quiet(action)).collect();
@@ -140,7 +144,7 @@ fn did_one(action: &Action) -> String {
         Action::Exit(exit) => format!("exit with code {}", exit.code),
         other => other.to_string(),
     };
-    short(&told, ACTION_CHARACTERS)
+    text::line(&short(&told, ACTION_CHARACTERS)).into_owned()
 }
 
 /// The values that a turn asserts, sends, or receives from the world.
@@ -190,7 +194,7 @@ pub(crate) fn full(address: &str, record: &Record, body: &Body) -> String {
     let mut text = format!("{address}\n");
     let mut row = |name: &str, value: &dyn std::fmt::Display| {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "  {name:<9} {value}");
+        let _ = writeln!(text, "  {name:<9} {}", text::line(&value.to_string()));
     };
     row("record", &record.hash());
     if let Some(parent) = header.parent {

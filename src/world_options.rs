@@ -9,9 +9,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::environment::Environment;
 use duet_drivers::tool::http::{Hosts, Http};
 use duet_drivers::tool::secret::Secrets;
+use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
 
@@ -27,8 +29,10 @@ pub(crate) struct WorldOptions {
     pub(crate) secrets: Vec<String>,
     /// The script of doubles, by the path it was read from.
     pub(crate) double: Option<(String, String)>,
-    /// Answers given ahead.
-    pub(crate) answers: Vec<String>,
+    /// Answers and approvals that are given ahead.
+    pub(crate) prepared: Prepared,
+    /// The journal that the tools are kept out of.
+    pub(crate) journal: Option<PathBuf>,
     /// Whether nobody will ever approve anything.
     pub(crate) is_headless: bool,
     /// Whether the run leaves no journal, so that nobody can answer later.
@@ -40,9 +44,13 @@ pub(crate) struct WorldOptions {
 /// The options of a command that drives a run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorldArguments {
-    /// Answers the next question of the program; may be given several times.
+    /// Answers the next question of the program; may be given several times. It approves nothing.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     answer: Vec<String>,
+    /// Approves calls of this tool, or changes of this entry; a `*` at the end stands for any rest;
+    /// may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    approve: Vec<String>,
     /// Refuses everything that needs approval, because nobody will ever answer.
     #[arg(long)]
     headless: bool,
@@ -73,7 +81,11 @@ impl WorldArguments {
             hosts: self.allow_host.clone(),
             secrets: self.secret.clone(),
             double: double.transpose()?,
-            answers: self.answer.clone(),
+            prepared: Prepared {
+                answers: self.answer.iter().cloned().collect(),
+                approvals: self.approve.clone(),
+            },
+            journal: None,
             is_headless: self.headless,
             is_fleeting,
             seat: None,
@@ -82,6 +94,23 @@ impl WorldArguments {
 }
 
 impl WorldOptions {
+    /// The options of a world whose tools are kept out of a journal.
+    #[must_use]
+    pub(crate) fn beside(self, journal: &Path) -> Self {
+        Self {
+            journal: Some(journal.to_owned()),
+            ..self
+        }
+    }
+
+    /// Replaces secrets in the words that a program gets.
+    pub(crate) fn mask_words(&self, words: &mut [String]) {
+        let secrets = self.secrets_among(&environment());
+        for word in words {
+            *word = secrets.mask_text(word);
+        }
+    }
+
     /// The tools for a workspace.
     ///
     /// # Errors
@@ -94,10 +123,17 @@ impl WorldOptions {
             (name.clone(), stand_in.map_or_else(|| value.clone(), OsString::from))
         });
         let told = Environment::new(told.collect::<Vec<_>>());
-        let tools = Registry::built_in(workspace, environment).map_err(|error| {
+        let opened = Workspace::open(workspace).and_then(|opened| match &self.journal {
+            Some(journal) => opened.keep_out_of(journal),
+            None => Ok(opened),
+        });
+        let opened = opened.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error)
         })?;
-        let hosts = Hosts::of(&self.hosts);
+        let tools = Registry::built_in(opened, environment);
+        let hosts = Hosts::of(&self.hosts).map_err(|entry| {
+            CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))
+        })?;
         let tools = tools
             .with(told)
             .with(Http::get(hosts.clone()))
@@ -115,7 +151,7 @@ impl WorldOptions {
     /// As [`tools`](Self::tools); or if the system cannot start a thread.
     pub(crate) fn world(self, workspace: &Path) -> Result<World, CommandError> {
         let tools = self.tools(workspace)?;
-        let settings = Settings::standard(tools, self.answers.clone());
+        let settings = Settings::standard(tools, self.prepared.clone());
         let is_alone = self.is_headless || (self.is_fleeting && matches!(settings.person, Person::Away));
         let settings = Settings {
             person: if is_alone { Person::Never } else { settings.person },

@@ -62,6 +62,17 @@ impl Desk {
         turns.any(|turn| turn.actions.iter().any(|action| action.to_string().contains(text)))
     }
 
+    /// The number of the request for approval that is open.
+    #[track_caller]
+    fn approval(&self, run: &str) -> String {
+        let waits = self.duet(&["waits", run]).output;
+        let line = waits.lines().find(|line| line.contains(" approval: "));
+        let number = line.and_then(|line| line.split_whitespace().nth(1));
+        number
+            .unwrap_or_else(|| panic!("nothing to approve: {waits}"))
+            .to_owned()
+    }
+
     fn file(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.0.path().join(name)).ok()
     }
@@ -99,7 +110,8 @@ fn a_person_approves_and_the_run_goes_on() {
     let waits = desk.duet(&["waits"]).output;
     assert!(waits.contains("Allow workspace/write"), "{waits}");
     desk.check(&["resume", "approval"], 4, "");
-    desk.check(&["answer", "approval", "yes"], 0, "(NOTES.md written)\n");
+    let number = desk.approval("approval");
+    desk.check(&["answer", "approval", &number, "yes"], 0, "(NOTES.md written)\n");
     assert_eq!(
         desk.file("NOTES.md").as_deref(),
         Some("What users notice: approvals.\n")
@@ -111,7 +123,7 @@ fn a_person_approves_and_the_run_goes_on() {
         "judging again gives the same"
     );
     assert_eq!(
-        desk.duet(&["answer", "approval", "yes"]).code,
+        desk.duet(&["answer", "approval", &number, "yes"]).code,
         1,
         "an approval is used once"
     );
@@ -120,10 +132,12 @@ fn a_person_approves_and_the_run_goes_on() {
 #[test]
 fn a_person_rejects_and_the_program_is_told() {
     let desk = Desk::new("");
+    desk.check(&["run", &example(), "--", "."], 4, REFUSED);
+    let number = desk.approval("approval");
     desk.check(
-        &["run", &example(), "--answer", "no", "--", "."],
+        &["answer", "approval", &number, "no"],
         0,
-        &format!("{REFUSED}(NOTES.md refused approval_required)\n"),
+        "(NOTES.md refused approval_required)\n",
     );
     assert_eq!(desk.file("NOTES.md"), None);
     assert_eq!(desk.duet(&["replay", "approval", "--check"]).code, 0);
@@ -161,7 +175,7 @@ fn a_policy_that_changed_makes_an_approval_stale() {
         (show (told (lambda () (await (tool-result :tag tag)))))";
     let desk = Desk::new(&format!("{IMPORTS}{program}"));
     desk.check(
-        &["run", "p.scm", "--workspace", ".", "--answer", "yes"],
+        &["run", "p.scm", "--workspace", ".", "--approve", "workspace/write"],
         0,
         "(policy-denied approval_stale approval_stale #f)\n",
     );
@@ -230,11 +244,11 @@ fn a_conflict_of_goals_is_put_to_a_person() {
     let waits = desk.duet(&["waits"]).output;
     assert!(waits.contains("at most one of goal.a, goal.b"), "{waits}");
     assert!(!desk.duet(&["facts", "p"]).output.contains("<goal \"b\""));
-    desk.check(&["answer", "p", "yes"], 0, "both\n");
+    desk.check(&["answer", "p", &desk.approval("p"), "yes"], 0, "both\n");
     assert_eq!(desk.duet(&["replay", "p", "--check"]).code, 0);
     let refusing = Desk::new(&format!("{IMPORTS}{RIVALS}"));
     refusing.check(&["run", "p.scm"], 4, "1\n");
-    refusing.duet(&["answer", "p", "no"]);
+    refusing.duet(&["answer", "p", &refusing.approval("p"), "no"]);
     assert!(!refusing.duet(&["facts", "p"]).output.contains("<goal \"b\""));
 }
 
@@ -424,7 +438,7 @@ fn an_approval_comes_in_time_or_not_at_all() {
     assert!(desk.has_done("nobody answered in time"));
     assert_eq!(desk.file("a"), None);
     let desk = Desk::new(&timed(600_000));
-    let said = desk.duet(&["run", "p.scm", "--workspace", ".", "--answer", "yes"]);
+    let said = desk.duet(&["run", "p.scm", "--workspace", ".", "--approve", "workspace/*"]);
     assert_eq!(
         (said.code, said.output.as_str()),
         (0, "{changed #t previous #f size_bytes 1}\n"),

@@ -82,6 +82,12 @@ fn the_prompt_stays_while_fibers_go_on() {
     at.go_on("", "tick\r\n");
     at.go_on("(list 'still 'here)\r", "\n(still here)\r");
     at.go_on("", "tick\r\n");
+    // What stands above the prompt cannot move the cursor.
+    at.go_on(
+        "(spawn (lambda () (sleep 20) (display \"\\x1b;[2J\\x9b;up\\n\")))\r",
+        "\n\\x1b;[2J\\x9b;up\r\n",
+    );
+    at.go_on("", "tick\r\n");
     // The prompt shows a failure in the background, which ends only its fiber.
     at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");
     at.go_on("", "the session goes on");

@@ -129,6 +129,86 @@ denied
     desk.check("replay all --check", 0, &replayed(&desk));
 }
 
+/// A secret whose parts are found too.
+const PARTED: &str = "Qwertzui-Yxcvbnmk";
+
+#[test]
+fn no_secret_reaches_a_journal_in_pieces() {
+    let program = r#"
+        (define words (command-line))
+        (write words) (newline)
+        (define (try thunk) (guard (failure (#t (condition-kind failure))) (thunk)))
+        (define (read offset length)
+          (try (lambda () (dictionary-ref (call-tool 'r 'workspace/read
+            (dictionary 'path "ws.env" 'offset offset 'length length)) 'content))))
+        (write (list (read 0 16) (read 16 100) (read 10 4) (read 0 8) (read 25 6) (read 0 100)))
+        (newline)
+        (define (run limit)
+          (try (lambda () (dictionary-ref (call-tool 'p 'process/run
+            (dictionary 'arguments '("cat" "ws.env") 'output_limit_bytes limit)) 'stdout))))
+        (write (map run '(16 20 31 100)))
+        (newline)
+        (define (search pattern path)
+          (length (dictionary-ref (call-tool 's 'workspace/search (dictionary 'pattern pattern 'path path)) 'matches)))
+        (write (map search '("Qw[e]rtzui" "Q[a-z]+-Y[a-z]+" "API_KEY=." "xxx")
+                           '("ws.env" "ws.env" "ws.env" "long.txt")))
+        (newline)
+        (write (list (read-string 9) (read-string 7) (read-line) (read-line)))
+        (newline)"#;
+    let manifest = "((program \"main.scm\") (tools environment/* process/run workspace/*))";
+    let mut desk = Desk::new(&[
+        ("all/main.scm", program),
+        ("all/manifest.scm", manifest),
+        ("ws.env", "API_KEY=Qwertzui-Yxcvbnmk\nmore\n"),
+        ("long.txt", &format!("{}Qwertzui-Yxcvbnmk", "x".repeat(991))),
+    ]);
+    desk.variables = vec![("API_KEY", PARTED)];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .current_dir(desk.folder.path())
+        .args(["run", "all", "--", ".", "word=Qwertzui-Yxcvbnmk"])
+        .envs(desk.variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for chunk in ["it is Qwertzui", "-Yxcvb", "nmk!\nQwertzui\n"] {
+        input.write_all(chunk.as_bytes()).unwrap();
+        input.flush().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    drop(input);
+    let done = child.wait_with_output().unwrap();
+    let expected = r#"("all/main.scm" "." "word={{secret:API_KEY}}")
+(denied denied denied "API_KEY=" "\nmore\n" "API_KEY={{secret:API_KEY}}\nmore\n")
+("API_KEY={{secret" "API_KEY={{secret:API" "API_KEY={{secret:API_KEY}}\nmore" "API_KEY={{secret:API_KEY}}\nmore\n")
+(0 0 1 1)
+("it is {{s" "ecret:A" "PI_KEY}}!" "Qwertzui")
+"#;
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(String::from_utf8_lossy(&done.stdout), expected, "{errors}");
+    // Texts that a person types at a prompt.
+    let mut session = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .current_dir(desk.folder.path())
+        .args(["repl", "--name", "typed"])
+        .envs(desk.variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let typed = "(define key \"Qwertzui-Yxcvbnmk\")\n(string-length key)\n";
+    session.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&session.wait_with_output().unwrap().stdout),
+        "18\n"
+    );
+    assert!(!desk.journal_holds("Yxcvbnmk"));
+    for part in ["Qwertzui-", "zui-Yx"] {
+        assert!(!desk.journal_holds(part), "{part}");
+    }
+}
+
 /// The output of a replay of the newest run.
 fn replayed(desk: &Desk) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));

@@ -1,6 +1,7 @@
 //! Questions to the person: how a prompt is shown, and how a typed line is read.
 //!
-//! INVARIANT: only one of its choices answers a question with choices.
+//! INVARIANT: only one of its choices answers a question with choices, and a question shows no
+//! control character of a program.
 //! It neither shows a question nor reads a line; `input.rs` does.
 //! Read next: `input.rs`.
 
@@ -8,6 +9,8 @@ use std::error::Error;
 use std::fmt;
 
 use preserves::{CompoundClass, IOValue, Value, ValueClass, ValueImpl};
+
+use crate::text::{self, Text};
 
 /// A question to the person, read from a prompt.
 ///
@@ -62,7 +65,11 @@ impl Question {
         if !prompt.is_record() || prompt.len() == 0 || prompt.len() > 2 {
             return None;
         }
-        let text = prompt.index(0).as_string()?.into_owned();
+        let mut text = prompt.index(0).as_string()?.into_owned();
+        if prompt.label().as_symbol().is_some_and(|label| label == "approve") {
+            // The reason for asking is a program's, and must not look like more lines of Duet's.
+            text = text::line(&text).into_owned();
+        }
         let choices = match prompt.len() {
             1 => Vec::new(),
             _ => prompt
@@ -75,18 +82,22 @@ impl Question {
     }
 
     /// Returns the text to show, with the choices; the person types behind it.
-    pub fn shown(&self) -> String {
-        let words = self.words();
+    pub fn shown(&self) -> Text {
+        let words: Vec<String> = self
+            .choices
+            .iter()
+            .map(|choice| text::line(&choice.word).into_owned())
+            .collect();
         let space = if self.text.is_empty() || self.text.ends_with(char::is_whitespace) {
             ""
         } else {
             " "
         };
-        if words.is_empty() {
+        Text::from(if words.is_empty() {
             format!("{}{space}", self.text)
         } else {
             format!("{}{space}[{}] ", self.text, words.join("/"))
-        }
+        })
     }
 
     /// Reads a typed line: without choices it is the answer; otherwise it names a choice, or is a
@@ -164,7 +175,7 @@ mod tests {
 
     fn check(prompt: &str, shown: &str, answers: &[(&str, Result<&str, &str>)]) {
         let question = Question::read(&prompt.parse().expect("a prompt"));
-        assert_eq!(question.shown(), shown, "{prompt}");
+        assert_eq!(question.shown().as_str(), shown, "{prompt}");
         for (line, expected) in answers {
             let answer = question
                 .answer(line)
@@ -219,9 +230,18 @@ mod tests {
     }
 
     #[test]
+    fn a_question_cannot_draw_on_the_terminal() {
+        check(r#""a\u001b[2J\u009b\u202e?""#, r"a\x1b;[2J\x9b;\x202e;? ", &[]);
+        check(r#"<ask "a" ["b\n\u001b"]>"#, r"a [b\n\x1b;] ", &[]);
+    }
+
+    #[test]
     fn a_deeply_nested_value_is_not_walked() {
         let deep = |levels: usize| (0..levels).fold(IOValue::new(true), |value, _| IOValue::new(vec![value]));
-        assert_eq!(Question::read(&deep(3)).shown(), "[[[#t]]] ");
-        assert_eq!(Question::read(&deep(2_000)).shown(), "(a deeply nested value) ");
+        assert_eq!(Question::read(&deep(3)).shown().as_str(), "[[[#t]]] ");
+        assert_eq!(
+            Question::read(&deep(2_000)).shown().as_str(),
+            "(a deeply nested value) "
+        );
     }
 }

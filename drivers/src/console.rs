@@ -11,6 +11,7 @@ use duet_runtime::driver::Stream;
 use indicatif::ProgressDrawTarget;
 
 use crate::progress::Bar;
+use crate::text::Text;
 
 /// The two output streams and the progress line that shares a terminal with them.
 pub struct Console {
@@ -78,13 +79,13 @@ impl Console {
     }
 
     /// Writes a line of text to standard error.
-    pub fn line(&mut self, text: &str) {
-        self.write(Stream::Error, format!("{text}\n").as_bytes());
+    pub fn line(&mut self, text: impl Into<Text>) {
+        self.write(Stream::Error, text.into().ended().as_str().as_bytes());
     }
 
     /// Shows text on standard error; the person types behind it.
-    pub fn prompt(&mut self, text: &str) {
-        self.write(Stream::Error, text.as_bytes());
+    pub fn prompt(&mut self, text: &Text) {
+        self.write(Stream::Error, text.as_str().as_bytes());
         self.flush();
         // The person ends the line.
         self.is_line_open = false;

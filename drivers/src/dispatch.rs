@@ -24,6 +24,7 @@ use crate::tool::arguments::integer;
 use crate::tool::description::Description;
 use crate::tool::failure::Kind;
 use crate::tool::interface::{Call, Context, Outcome, Tool};
+use crate::tool::secret::Secrets;
 use crate::tool::undo_log::UndoLog;
 
 /// The maximum time that [`Dispatch::stop`] waits for the calls that it abandons.
@@ -38,6 +39,7 @@ pub(crate) struct Job {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) payload: IOValue,
     pub(crate) undo_log: UndoLog,
+    pub(crate) secrets: Secrets,
 }
 
 /// A message to the worker.
@@ -160,6 +162,7 @@ fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<
         key: job.key,
         tool: job.name,
         undo_log: job.undo_log,
+        secrets: job.secrets,
     };
     // A panic here would end all other calls; dropping the promise reports the failure.
     let first = AssertUnwindSafe(|| job.tool.call(job.payload.clone(), context.clone()));

@@ -18,6 +18,7 @@ use duet_runtime::model::identity::RequestId;
 use crate::ask::Question;
 use crate::console::Console;
 use crate::report::Report;
+use crate::tool::secret::stream::Redactor;
 
 /// The maximum length of one read, in bytes; a terminal returns one line at a time.
 const CHUNK_BYTES_MAX: usize = 64 << 10;
@@ -38,6 +39,8 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     reads: VecDeque<PendingRead>,
+    /// Masks secrets in what the program reads, before it reads them in pieces.
+    redactor: Redactor,
     /// Bytes that were read for the program and not yet taken.
     left: Vec<u8>,
     /// Bytes that were read for a question and not yet taken.
@@ -70,10 +73,13 @@ enum Need {
 }
 
 impl InputStream {
-    pub(crate) fn new(reports: Sender<Report>, console: Arc<Mutex<Console>>) -> Self {
+    pub(crate) fn new(reports: Sender<Report>, console: Arc<Mutex<Console>>, redactor: Redactor) -> Self {
         Self {
             shared: Arc::new(Shared {
-                queue: Mutex::default(),
+                queue: Mutex::new(Queue {
+                    redactor,
+                    ..Queue::default()
+                }),
                 changed: Condvar::new(),
                 reports,
                 console,
@@ -245,7 +251,17 @@ impl Shared {
         queue.is_reading = false;
         let is_typed = queue.shown.is_some();
         if !bytes.is_empty() {
-            if is_typed { &mut queue.typed } else { &mut queue.left }.extend_from_slice(bytes);
+            if is_typed {
+                queue.typed.extend_from_slice(bytes);
+            } else {
+                let masked = queue.redactor.push(bytes);
+                queue.left.extend(masked);
+            }
+            return;
+        }
+        let rest = queue.redactor.finish();
+        if !rest.is_empty() {
+            queue.left.extend(rest);
             return;
         }
         // A last line needs no line end.
@@ -279,13 +295,12 @@ impl Shared {
 impl Queue {
     /// Takes bytes for the program, if any are stored.
     fn take(&mut self, length_bytes_max: usize) -> Option<Vec<u8>> {
-        let from = if self.left.is_empty() {
-            &mut self.typed
-        } else {
-            &mut self.left
-        };
-        let length_bytes = length_bytes_max.min(from.len());
-        (length_bytes > 0).then(|| from.drain(..length_bytes).collect())
+        if self.left.is_empty() {
+            let typed = std::mem::take(&mut self.typed);
+            self.left = self.redactor.push(&typed);
+        }
+        let length_bytes = length_bytes_max.min(self.left.len());
+        (length_bytes > 0).then(|| self.left.drain(..length_bytes).collect())
     }
 
     /// Takes a whole line for a question, without its end, if one is stored.

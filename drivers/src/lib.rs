@@ -14,7 +14,9 @@ pub mod console;
 mod dispatch;
 mod input;
 pub mod memory;
+pub mod prepared;
 mod progress;
 mod report;
+pub mod text;
 
 pub mod tool;

@@ -7,6 +7,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::text::line;
+
 /// On a narrow terminal the label is shortened.
 const TEMPLATE: &str = "{wide_msg} [{bar:24}] {pos}/{len}";
 
@@ -35,12 +37,8 @@ impl Bar {
             self.bar.reset();
             self.is_shown = true;
         }
-        let label: String = label
-            .chars()
-            .map(|letter| if letter.is_control() { ' ' } else { letter })
-            .collect();
         self.bar.set_length(total);
-        self.bar.set_message(label);
+        self.bar.set_message(line(label).into_owned());
         self.bar.set_position(done);
     }
 

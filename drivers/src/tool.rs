@@ -7,8 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use duet_runtime::driver::ToolFailure;
@@ -31,6 +29,7 @@ pub mod workspace;
 
 use description::Description;
 use interface::Tool;
+use workspace::Workspace;
 
 /// The tools a run can call, by name.
 #[derive(Clone, Default)]
@@ -39,17 +38,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Makes the built-in tools, confined to the directory `root`.
+    /// Makes the built-in tools, confined to a workspace.
     ///
     /// `environment` is the environment to choose from; programs started by `process/run` see only
     /// [`process::ENVIRONMENT_ALLOWED`] of it.
-    ///
-    /// # Errors
-    /// If `root` cannot be opened as a directory.
-    pub fn built_in(root: &Path, environment: impl IntoIterator<Item = (OsString, OsString)>) -> io::Result<Self> {
-        let workspace = Arc::new(workspace::Workspace::open(root)?);
+    pub fn built_in(workspace: Workspace, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let workspace = Arc::new(workspace);
         let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
-        Ok(Self::default()
+        Self::default()
             .with(workspace::list::tool(Arc::clone(&workspace)))
             .with(workspace::read::tool(Arc::clone(&workspace)))
             .with(workspace::write::tool(Arc::clone(&workspace)))
@@ -64,7 +60,7 @@ impl Registry {
             .with(clock::Clock::jiffy())
             .with(clock::Clock::millisecond())
             .with(chance::Chance::integer())
-            .with(chance::Chance::real()))
+            .with(chance::Chance::real())
     }
 
     /// Adds a tool; one of the same name is replaced, so that a test double can take its place.

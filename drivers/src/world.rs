@@ -5,7 +5,7 @@
 //! It does not decide whether an effect may happen or who waits for it; the runtime does.
 //! Read next: `dispatch.rs`.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, check_result};
 use duet_runtime::model::identity::RequestId;
-use preserves::{IOValue, ValueImpl};
+use preserves::IOValue;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -24,6 +24,7 @@ use crate::bell::{Bell, Stop};
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::input::{InputStream, PendingRead, Wanted};
+use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::Report;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
@@ -49,8 +50,8 @@ pub struct Settings {
     pub person: Person,
     /// The secrets that tools receive and the journal does not.
     pub secrets: Secrets,
-    /// Prepared answers, as they would be typed; they are used in order before the person is asked.
-    pub answers: Vec<String>,
+    /// Answers and approvals that are given ahead; the person is asked for all others.
+    pub prepared: Prepared,
     /// Whether Ctrl-C becomes [`Input::Interrupt`] instead of ending the process.
     pub is_interruptible: bool,
 }
@@ -84,7 +85,7 @@ impl Person {
 impl Settings {
     /// Settings for this process: its standard streams, its person, Ctrl-C as input, eight tool
     /// calls at a time.
-    pub fn standard(tools: Registry, answers: Vec<String>) -> Self {
+    pub fn standard(tools: Registry, prepared: Prepared) -> Self {
         Self {
             tools,
             tool_calls_max: 8,
@@ -92,7 +93,7 @@ impl Settings {
             input: Box::new(io::stdin()),
             person: Person::find(),
             secrets: Secrets::default(),
-            answers,
+            prepared,
             is_interruptible: true,
         }
     }
@@ -105,7 +106,7 @@ pub struct World {
     console: Arc<Mutex<Console>>,
     input: LazyInput,
     person: AnswerSource,
-    answers: VecDeque<String>,
+    prepared: Prepared,
     /// The requests that can still be answered, each with the key of the effect that started it.
     open: BTreeMap<RequestId, String>,
     /// Calls that start when all effects of one batch are known, because one effect may acknowledge
@@ -165,7 +166,7 @@ impl World {
         let engine = Engine { runtime, calls };
         let console = Arc::new(Mutex::new(settings.console));
         let lazy = |source| LazyInput {
-            stream: InputStream::new(reporter.clone(), Arc::clone(&console)),
+            stream: InputStream::new(reporter.clone(), Arc::clone(&console), settings.secrets.redactor()),
             source: Some(source),
         };
         let input = lazy(settings.input);
@@ -181,7 +182,7 @@ impl World {
             console,
             input,
             person,
-            answers: settings.answers.into(),
+            prepared: settings.prepared,
             open: BTreeMap::new(),
             jobs: Vec::new(),
             acknowledgements: BTreeMap::new(),
@@ -258,9 +259,9 @@ impl World {
                     });
                 }
             }
-            EffectKind::Ask { prompt } => {
+            EffectKind::Ask { prompt, approves } => {
                 if self.begin(request, &key) {
-                    self.ask(request, key, &prompt);
+                    self.ask(request, key, (&prompt, &approves));
                 }
             }
             EffectKind::Timer { delay_ms } => {
@@ -338,6 +339,7 @@ impl World {
             },
             tool,
             undo_log,
+            secrets: self.secrets.clone(),
         });
     }
 
@@ -367,23 +369,19 @@ impl World {
         });
     }
 
-    fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue) {
+    fn ask(&mut self, request: RequestId, key: String, (prompt, approves): (&IOValue, &[String])) {
         let question = Question::read(prompt);
-        if let Some(line) = self.answers.pop_front() {
-            match question.answer(&line) {
-                Ok(value) => {
-                    self.console().line(&format!("{}{line}", question.shown()));
-                    return self.report(Report::Answered {
-                        key,
-                        request,
-                        input: Input::Answer { request, value },
-                    });
-                }
-                Err(error) => self.console().line(&format!(
-                    "{}\nthe answer given ahead does not fit: {error}",
-                    question.shown()
-                )),
+        match self.prepared.answer(&question, approves) {
+            Some(Ok(PreparedAnswer { value, shown, by })) => {
+                self.console().line(format!("{}{shown}", question.shown()));
+                let input = Input::Prepared { request, value, by };
+                return self.report(Report::Answered { key, request, input });
             }
+            Some(Err(error)) => self.console().line(format!(
+                "{}\nthe answer given ahead does not fit: {error}",
+                question.shown()
+            )),
+            None => {}
         }
         let pending = |key| PendingRead {
             request,
@@ -393,7 +391,7 @@ impl World {
         match &mut self.person {
             AnswerSource::OnInput => self.read(pending(key)),
             AnswerSource::On(terminal) => terminal.add(self.engine.as_ref(), pending(key)),
-            AnswerSource::Denied if is_approval(prompt) => {
+            AnswerSource::Denied if !approves.is_empty() => {
                 let value = IOValue::new(NOBODY.to_owned());
                 self.report(Report::Answered {
                     key,
@@ -427,6 +425,11 @@ impl World {
         if let AnswerSource::On(terminal) = &self.person {
             terminal.stream.forget(request);
         }
+    }
+
+    /// Replaces secrets in a text that a person types.
+    pub fn mask_text(&self, text: &str) -> String {
+        self.secrets.mask_text(text)
     }
 
     /// Sends a report to this world itself; the receiver lives as long as `self`.
@@ -589,11 +592,6 @@ impl LazyInput {
             engine.runtime.spawn_blocking(move || stream.serve(source));
         }
     }
-}
-
-/// Says whether a prompt asks for approval.
-fn is_approval(prompt: &IOValue) -> bool {
-    prompt.is_record() && prompt.label().as_symbol().is_some_and(|label| label == "approve")
 }
 
 #[cfg(test)]

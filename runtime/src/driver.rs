@@ -78,6 +78,9 @@ pub enum EffectKind {
     Ask {
         /// The question to show.
         prompt: IOValue,
+        /// The names of the tools and the keys of the entries that the person must approve; empty
+        /// for a question of the program.
+        approves: Vec<String>,
     },
     /// Withdraw a request that nothing waits for any more: the driver removes a question or a timer
     /// and abandons a call. Has no answer.
@@ -199,6 +202,15 @@ pub enum Input {
         /// The answer.
         value: IOValue,
     },
+    /// The person prepared the answer to a request before it came.
+    Prepared {
+        /// The request.
+        request: RequestId,
+        /// The answer.
+        value: IOValue,
+        /// Where the person prepared it, such as the option of a command.
+        by: String,
+    },
     /// The person asked the run to stop (Ctrl-C).
     Interrupt,
     /// The person asks the main program's actor to evaluate a text.
@@ -229,6 +241,7 @@ impl Input {
             | Self::Kept { request, .. }
             | Self::Chunk { request, .. }
             | Self::Answer { request, .. }
+            | Self::Prepared { request, .. }
             | Self::Due { request, .. }
             | Self::Elapsed { request, .. } => Some(*request),
             Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon | Self::Merge { .. } => {

@@ -13,6 +13,7 @@
 pub mod bench;
 mod chain;
 mod payload;
+pub(crate) mod question;
 pub(crate) mod right;
 
 use std::collections::BTreeSet;

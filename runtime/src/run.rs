@@ -25,6 +25,7 @@ pub mod replay;
 mod rewind;
 pub mod snapshot;
 pub mod source;
+mod stillness;
 mod take_turn;
 pub mod tip;
 
@@ -257,12 +258,6 @@ impl<P: Programs> Run<P> {
             self.attached = contents.iter().map(Blob::hash).collect();
             self.unflushed_blobs.extend_from_slice(contents);
         }
-    }
-
-    /// Drops the batches that are on their way, for a copy of a run that only answers a question
-    /// and must not go on.
-    pub fn hold_still(&mut self) {
-        self.state.queue.clear();
     }
 
     /// Queues an input; it becomes a turn at one of the next steps.

@@ -139,7 +139,7 @@ fn check_result(said: &Recorded, input: &Input) -> Result<(), CommandError> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is answered")]
 fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>, CommandError> {
     match question {
-        EffectKind::Ask { prompt } => {
+        EffectKind::Ask { prompt, .. } => {
             let value = Question::read(prompt)
                 .answer(text)
                 .map_err(|error| CommandError::usage(error.to_string()))?;

@@ -1,7 +1,5 @@
 //! `duet answer`: answers an open question of a waiting run and continues the run.
 
-use duet_journal::Sequence;
-
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -12,11 +10,11 @@ use crate::world_options::WorldOptions;
 /// Answers an open question of a waiting run and continues it.
 ///
 /// The answer goes to the oldest open question, or to the one that is named by its number, its tag,
-/// or its name in the fact that shows it; `duet waits` lists the open ones. If the question has
-/// choices, the answer must be one of them or the beginning of one. The run then continues, as with
-/// `duet resume`. Nothing happens if no such question is open.
+/// or its name in the fact that shows it; `duet waits` lists the open ones. What asks for approval
+/// has to be named. If the question has choices, the answer must be one of them or the beginning of
+/// one. The run then continues, as with `duet resume`. Nothing happens if no such question is open.
 ///
-///   duet answer review yes
+///   duet answer review Ada
 ///   duet answer review 12 yes
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -55,7 +53,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(ExitCode::FAILED);
     }
     match session.question(named) {
-        None => return Err(no_question(&name, named, session.head())),
+        None => return Err(no_question(&name, named, &session)),
         Some((request, prompt)) => session.answer(request, &prompt, text)?,
     }
     session.tell_changed_texts(terminal);
@@ -67,7 +65,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 /// The error that no question, or not the named one, is open.
-fn no_question(run: &str, named: Option<&str>, at: Sequence) -> CommandError {
+fn no_question(run: &str, named: Option<&str>, session: &Session) -> CommandError {
+    let at = session.head();
+    let mut open = session.open_questions().into_iter();
+    if let (None, Some((request, _))) = (named, open.find(|(request, _)| session.is_approval(*request))) {
+        let number = request.0;
+        return CommandError::problem(format!("what {run} waits for is an approval, which has to be named"))
+            .advise(format!("`duet waits {run}` shows what it wants to do"))
+            .advise(format!("`duet answer {run} {number} yes` approves it, `duet answer {run} {number} no` does not"));
+    }
     let what = match named {
         None => format!("{run} asks nothing at turn {at}"),
         Some(named) => format!("{run} has no open question `{named}` at turn {at}"),

@@ -21,6 +21,6 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut parser(), "duet", &mut script);
-    terminal.data(&String::from_utf8_lossy(&script))?;
+    terminal.data(String::from_utf8_lossy(&script).as_ref())?;
     Ok(ExitCode::OK)
 }

@@ -14,9 +14,10 @@ use crate::{render, session, turn};
 ///
 /// Duet restores the run as it was after the turn, in memory, and the main program's actor
 /// evaluates the expression there: it sees the program's imports and definitions, or in a session
-/// of `duet repl` the texts that were typed. The program stands still: its handlers and fibers do
-/// not run, except those that the expression itself sets going. Duet records nothing and asks
-/// nothing of the world: an expression that calls a tool or waits is abandoned.
+/// of `duet repl` the texts that were typed. The program stands still: its handlers, fibers and
+/// entities do not run, whatever the expression asserts or sends; fibers and handlers of the
+/// expression itself do. Duet records nothing and asks nothing of the world: an expression that
+/// calls a tool or waits for the program is abandoned.
 ///
 ///   duet eval plan@3 '(length tasks)'
 #[derive(Debug, clap::Args)]
@@ -53,7 +54,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         );
     }
     run.programs_mut().observe();
-    run.hold_still();
+    let since = run.state().counters.clone();
+    run.hold_still(&since);
     let older = session::newest_evaluation(run.state());
     run.deliver(Input::Evaluate {
         text: text.to_owned(),
@@ -62,6 +64,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut shown = String::new();
     for _ in 0..TURNS_MAX {
         let step = run.step()?;
+        run.hold_still(&since);
         let newest = run.unflushed().and_then(|append| append.records.last().cloned());
         for effect in run.confirm_durable() {
             match effect.kind {
@@ -87,7 +90,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
         {
             let texts = render::SourceTexts::of(run.programs().expander());
-            terminal.message(&render::uncaught(&failure, &texts, &[], terminal.is_styled));
+            terminal.message(render::uncaught(&failure, &texts, &[], terminal.is_styled));
             return Ok(ExitCode::FAILED);
         }
         if is_over {

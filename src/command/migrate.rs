@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let translation = launch::read_workflow(&arguments.file, arguments.faithful)?;
     for warning in &translation.warnings {
-        terminal.message(warning);
+        terminal.message(warning.clone());
     }
     terminal.data(&translation.text)?;
     Ok(ExitCode::OK)

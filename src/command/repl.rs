@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use duet_drivers::text::line;
 use duet_journal::{RunId, Store};
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
@@ -354,7 +355,8 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
             .as_deref()
             .unwrap_or("an unnamed procedure or the text itself");
         let share = *used as f64 * 100.0 / all as f64;
-        terminal.message(&format!("{used:>10}  {share:>6.1}  {name}, in {}", procedure.unit));
+        let told = format!("{used:>10}  {share:>6.1}  {name}, in {}", procedure.unit);
+        terminal.message(line(&told).as_ref());
     }
     if let Some(rest @ 1..) = counts.len().checked_sub(PROFILE_LINES) {
         terminal.message(&format!("and {rest} procedures that used less"));
@@ -365,8 +367,8 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
 /// Shows an error, after which the session continues.
 fn tell(failure: CommandError, terminal: &mut Terminal) -> Result<(), CommandError> {
     match failure {
-        CommandError::Problem(problem) => terminal.message(&render::problem(&problem, terminal.is_styled)),
-        CommandError::Shown(text) | CommandError::Usage(text) => terminal.message(&text),
+        CommandError::Problem(problem) => terminal.message(render::problem(&problem, terminal.is_styled)),
+        CommandError::Shown(text) | CommandError::Usage(text) => terminal.message(text),
         closed @ CommandError::OutputClosed => return Err(closed),
     }
     Ok(())

@@ -58,7 +58,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             if arguments.json {
                 terminal.json(&as_json(&divergence))?;
             }
-            terminal.message(&render::divergence(&divergence, &pinned.texts, terminal.is_styled));
+            terminal.message(render::divergence(&divergence, &pinned.texts, terminal.is_styled));
             return Ok(ExitCode::DIVERGED);
         }
         run => run?,

@@ -78,14 +78,18 @@ pub(crate) struct Arguments {
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let given = arguments.name.as_deref().map(read_name).transpose()?;
-    let options = arguments.world.read(arguments.memory)?;
+    let mut options = arguments.world.read(arguments.memory)?;
+    if !arguments.memory {
+        options = options.beside(arguments.journal.path());
+    }
     let mut launch = Launch::read(
         &arguments.program,
         arguments.workspace.as_deref(),
         arguments.arguments.clone(),
     )?;
-    launch.warnings.iter().for_each(|warning| terminal.message(warning));
+    launch.warnings.iter().for_each(|warning| terminal.message(warning.clone()));
     launch.grant(&options);
+    launch.fit(options.clone()).mask_words(&mut launch.arguments);
     launch.memory_limit = arguments.memory_limit.or(launch.memory_limit);
     launch.cache = (!arguments.memory).then(|| arguments.journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;

@@ -1,5 +1,6 @@
 //! `duet runs`: lists the runs of a journal.
 
+use duet_drivers::text;
 use duet_journal::{Sequence, Store};
 use duet_runtime::run::source;
 use serde_json::json;
@@ -58,7 +59,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .iter()
             .map(|head| format!("{}@{}", head.branch, head.sequence))
             .collect();
-        terminal.data(&format!("{:<width$}  {program}  {}\n", run.as_str(), heads.join(" ")))?;
+        let (run, program) = (run.as_str(), text::line(program));
+        terminal.data(&format!("{run:<width$}  {program}  {}\n", heads.join(" ")))?;
     }
     Ok(ExitCode::OK)
 }

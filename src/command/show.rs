@@ -48,7 +48,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Ok(memory) => memory,
         Err(CommandError::OutputClosed) => return Err(CommandError::OutputClosed),
         Err(CommandError::Shown(why) | CommandError::Usage(why)) => {
-            terminal.message(&format!("{why}\n{UNTOLD}"));
+            terminal.message(why);
+            terminal.message(UNTOLD);
             None
         }
         Err(CommandError::Problem(problem)) => {

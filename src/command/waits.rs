@@ -1,7 +1,10 @@
 //! `duet waits`: lists the open waits of a run at a turn.
 
+use duet_drivers::ask::Question as Asked;
+use duet_drivers::text::{self, Text};
 use duet_runtime::action::{self, Action};
 use duet_runtime::model::identity::{FiberId, RequestId};
+use duet_runtime::model::value::Fact;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::{Actor, Condition};
 use duet_runtime::state::request::{Question, Request};
@@ -16,13 +19,18 @@ use crate::{session, turn};
 /// Lists the open waits of a run at a turn.
 ///
 /// The list has the waits of fibers with their conditions, and the open requests to the world:
-/// questions to the person, tool calls, input. `duet answer` answers a question by its number or
-/// its tag.
+/// questions to the person, approvals, tool calls, input. `duet answer` answers a question by its
+/// number or its tag, and a request for approval by its number. Such a request shows the arguments
+/// that decide first and whole, and shortens long contents, with their length and hash; `--full`
+/// shows them too.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The address of a turn, or of the branch whose newest turn is meant.
     address: Option<String>,
+    /// Shows all arguments of what asks for approval, whole.
+    #[arg(long)]
+    full: bool,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -45,12 +53,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "{:<10} {:<8} {}",
             id.to_string(),
             turn::actor(request.actor),
-            question(request)
+            question(request, arguments.full)
         )
     }));
     let mut is_waiting = false;
     for line in lines {
-        terminal.data(&format!("{line}\n"))?;
+        terminal.data(Text::from(text::line(&line).as_ref()).ended())?;
         is_waiting = true;
     }
     let is_asking =
@@ -59,7 +67,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let name = place.name();
         terminal.message(&format!(
             "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` \
-             any, by number or tag"
+             any, by number or tag; what asks for approval has to be named"
         ));
     }
     if !is_waiting {
@@ -99,31 +107,39 @@ fn condition(condition: &Condition) -> String {
     }
 }
 
-fn question(request: &Request) -> String {
+fn question(request: &Request, is_full: bool) -> String {
     match &request.question {
         Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
-        Question::Deferred { name, payload } => format!("approval of the call of {name} with {}", shown(payload)),
-        Question::Approve { prompt, .. } => format!("approval {}", shown(prompt)),
+        Question::Deferred { name, payload } if is_full => {
+            format!("approval of the call of {name} with {}", shown(payload))
+        }
+        Question::Deferred { name, .. } => format!("approval of the call of {name}"),
+        Question::Approve { attempts, .. } if is_full => format!("approval of {}", attempted(attempts)),
+        Question::Approve { prompt, .. } => {
+            let asked = Asked::read(prompt).shown();
+            format!("approval: {}", asked.as_str().trim_end())
+        }
         Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
         Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
         Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
         Question::Deadline { at_ms, .. } => format!("the time {at_ms} ms after 1970"),
         Question::Postponed { attempts } => {
-            let shown = |actions: Vec<Action>| {
-                actions
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" and ")
-            };
-            let attempts = action::of_value(attempts).map_or_else(|error| error.to_string(), shown);
-            format!("policy to allow {attempts}")
+            format!("policy to allow {}", attempted(attempts))
         }
         Question::Ask { prompt } => match tag(request) {
             Some(tag) => format!("question {}, tag {tag}", shown(prompt)),
             None => format!("question {}", shown(prompt)),
         },
     }
+}
+
+/// Writes attempts with all their arguments.
+fn attempted(attempts: &Fact) -> String {
+    let shown = |actions: Vec<Action>| {
+        let actions: Vec<String> = actions.iter().map(ToString::to_string).collect();
+        actions.join(" and ")
+    };
+    action::of_value(attempts).map_or_else(|error| error.to_string(), shown)
 }
 
 /// The tag that the program gave a question; one that it did not name has a unique one.

@@ -4,6 +4,7 @@
 //! middle, never an end.
 //! It does not know the origin of a trace. Read next: `runtime/src/model/failure.rs`.
 
+use duet_drivers::text;
 use duet_runtime::model::failure::{Frame, FramePlace};
 
 use super::SourceTexts;
@@ -83,16 +84,16 @@ fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>
     let name = if frame.procedure == UNNAMED {
         "an unnamed procedure".to_owned()
     } else {
-        format!("`{}`", frame.procedure)
+        format!("`{}`", text::line(&frame.procedure))
     };
     let FramePlace::Text { source, start } = &frame.at else {
         return format!("{how} {name}");
     };
     // The message already shows the line of the innermost call.
     let is_shown = is_innermost && error_in == Some(source);
-    match texts.line(source, *start).filter(|_| !is_shown) {
+    match texts.line_of(source, *start).filter(|_| !is_shown) {
         Some(line) if error_in == Some(source) => format!("{how} {name} on line {line}"),
-        Some(line) => format!("{how} {name} at {source}:{line}"),
+        Some(line) => format!("{how} {name} at {}:{line}", text::line(source)),
         None => format!("{how} {name}"),
     }
 }

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use duet_drivers::text::line;
+
 use super::command::{self, TABLE};
 use super::outline::{Frame, Opener, Outline, PieceKind};
 
@@ -34,8 +36,11 @@ pub(crate) struct Names(BTreeMap<String, Candidate>);
 impl Names {
     /// Takes down all names of a scope.
     pub(crate) fn of(scope: &dyn Scope) -> Self {
-        let all = scope.names().into_iter();
-        Self(all.map(|candidate| (candidate.name.clone(), candidate)).collect())
+        let all = scope.names().into_iter().map(|mut candidate| {
+            candidate.signature = candidate.signature.map(|signature| line(&signature).into_owned());
+            (candidate.name.clone(), candidate)
+        });
+        Self(all.collect())
     }
 
     /// Whether a name is that of a special form or macro.
@@ -88,7 +93,7 @@ impl Completion {
     fn of(name: &str, shown: Option<String>) -> Self {
         Self {
             name: name.to_owned(),
-            shown: shown.unwrap_or_else(|| name.to_owned()),
+            shown: line(shown.as_deref().unwrap_or(name)).into_owned(),
         }
     }
 }

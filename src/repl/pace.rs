@@ -10,6 +10,7 @@
 use std::io;
 
 use duet_drivers::ask::Question;
+use duet_drivers::text::Text;
 use duet_journal::Sequence;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::{did_you_mean, similar_names};
@@ -179,7 +180,7 @@ impl Live {
     /// Reads a line that the program wants from standard input.
     fn read_for_program(&mut self, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
         let line = if self.desk.typist.is_some() {
-            self.read_line(String::new(), terminal)?
+            self.read_line(Text::from(""), terminal)?
         } else {
             let mut line = String::new();
             let read = io::stdin().read_line(&mut line);
@@ -195,7 +196,7 @@ impl Live {
         Ok(None)
     }
 
-    fn read_line(&mut self, question: String, terminal: &mut Terminal) -> Result<Line, CommandError> {
+    fn read_line(&mut self, question: Text, terminal: &mut Terminal) -> Result<Line, CommandError> {
         self.read(Wanted::Answer { question }, terminal)
     }
 
@@ -204,7 +205,7 @@ impl Live {
     /// # Errors
     /// If the terminal cannot be read, or the journal fails.
     pub(crate) fn read_input(&mut self, terminal: &mut Terminal) -> Result<Line, CommandError> {
-        let prompt = format!("{}@{}> ", self.name(), self.turn());
+        let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
         let names = Names::of(self);
         self.read(Wanted::Input { prompt, names }, terminal)
     }
@@ -224,7 +225,7 @@ impl Live {
             gone_on = self.go_on(is_prompt, terminal);
             is_interrupted |= matches!(gone_on, Ok(true));
             if let Err(CommandError::Problem(problem)) = &gone_on {
-                terminal.message(&render::problem(problem, terminal.is_styled));
+                terminal.message(render::problem(problem, terminal.is_styled));
             }
         }
         let line = self.desk.typist.as_mut().map_or(Ok(Line::End), Typist::wait);
@@ -393,11 +394,18 @@ impl Live {
     fn tell_questions(&mut self, terminal: &mut Terminal) {
         while let Some((request, prompt)) = self.unseen_question() {
             self.desk.seen.insert(request);
-            terminal.message(&format!(
-                "question {number}: {}\n`,answer TEXT` answers the oldest question, `,answer {number} TEXT` this one",
-                Question::read(&prompt).shown().trim_end(),
-                number = request.0
-            ));
+            let (number, question) = (request.0, Question::read(&prompt).shown());
+            let question = question.as_str().trim_end();
+            terminal.message(&if self.session.is_approval(request) {
+                format!(
+                    "approval {number}: {question}\n`,answer {number} yes` approves it, `,answer {number} no` does not"
+                )
+            } else {
+                format!(
+                    "question {number}: {question}\n\
+                     `,answer TEXT` answers the oldest question, `,answer {number} TEXT` this one"
+                )
+            });
         }
     }
 
@@ -408,7 +416,11 @@ impl Live {
             .and_then(|(named, rest)| Some((self.session.question(Some(named))?, rest.trim_start())));
         let asked = named.or_else(|| Some((self.session.question(None)?, text)));
         let Some(((request, prompt), answer)) = asked else {
-            terminal.message("no question is open");
+            terminal.message(if self.session.open_questions().is_empty() {
+                "no question is open"
+            } else {
+                "what asks for approval has to be named by its number: `,waits` shows it"
+            });
             return;
         };
         if let Err(CommandError::Problem(problem)) = self.session.answer(request, &prompt, answer) {

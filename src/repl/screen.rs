@@ -1,7 +1,8 @@
 //! The screen: everything that a session writes, and the prompt below it.
 //!
 //! Owns the end of the newest line, and the way to write while the person types.
-//! INVARIANT: a prompt begins a line, and nothing that is written is lost or overwritten.
+//! INVARIANT: a prompt begins a line, nothing that is written is lost or overwritten, and while a
+//! prompt stands a program cannot move the cursor.
 //! It neither reads nor evaluates.
 //! Read next: `typist.rs`.
 
@@ -10,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use duet_drivers::text::Text;
 use duet_runtime::driver::Stream;
 
 use super::editor::Printer;
@@ -24,8 +26,10 @@ struct State {
     is_line_open: bool,
     /// Whether a prompt stands below what is written.
     is_prompting: bool,
-    /// Bytes for above the prompt, until they are flushed.
-    above: Vec<u8>,
+    /// Text for above the prompt, until it is flushed.
+    above: String,
+    /// The beginning of a character that the program writes above the prompt.
+    cut: Vec<u8>,
     /// Where texts for above the prompt go; `None` if the terminal cannot move its cursor.
     printer: Option<Sender<Job>>,
 }
@@ -42,29 +46,33 @@ enum Job {
 const SETTLING: Duration = Duration::from_millis(100);
 
 impl Screen {
-    /// Writes bytes; while a prompt stands, they appear above it when they are flushed.
-    pub(crate) fn write(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+    /// Writes text; while a prompt stands, it appears above it when it is flushed.
+    pub(crate) fn write(&self, stream: Stream, text: &Text) -> io::Result<()> {
         let mut state = self.state();
-        if state.is_prompting && state.printer.is_some() && is_terminal(stream) {
-            state.above.extend_from_slice(bytes);
+        if state.is_above(stream) {
+            state.above.push_str(text.as_str());
             return Ok(());
         }
-        if is_terminal(stream)
-            && let Some(last) = bytes.last()
-        {
-            state.is_line_open = *last != b'\n';
+        state.put(stream, text.as_str().as_bytes())
+    }
+
+    /// Writes the console output of the program: in the foreground as it is, above a prompt as text
+    /// for people.
+    pub(crate) fn write_program(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        if state.is_above(stream) {
+            let text = state.whole(bytes);
+            state.above.push_str(Text::lines(&text).as_str());
+            return Ok(());
         }
-        match stream {
-            Stream::Output => io::stdout().write_all(bytes),
-            Stream::Error => io::stderr().write_all(bytes),
-        }
+        state.put(stream, bytes)
     }
 
     /// Shows what was written.
     pub(crate) fn flush(&self) -> io::Result<()> {
         let mut state = self.state();
         if !state.above.is_empty() {
-            let text = String::from_utf8_lossy(&std::mem::take(&mut state.above)).into_owned();
+            let text = std::mem::take(&mut state.above);
             if let Some(printer) = &state.printer {
                 // The thread lives as long as the screen.
                 let _ = printer.send(Job::Print(text));
@@ -125,6 +133,36 @@ impl Screen {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_above(&self, stream: Stream) -> bool {
+        self.is_prompting && self.printer.is_some() && is_terminal(stream)
+    }
+
+    /// Writes bytes below what stands.
+    fn put(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        if is_terminal(stream)
+            && let Some(last) = bytes.last()
+        {
+            self.is_line_open = *last != b'\n';
+        }
+        match stream {
+            Stream::Output => io::stdout().write_all(bytes),
+            Stream::Error => io::stderr().write_all(bytes),
+        }
+    }
+
+    /// The characters that are whole with these bytes; the beginning of another waits for its rest.
+    fn whole(&mut self, bytes: &[u8]) -> String {
+        self.cut.extend_from_slice(bytes);
+        let end = match std::str::from_utf8(&self.cut) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Ok(_) | Err(_) => self.cut.len(),
+        };
+        let rest = self.cut.split_off(end);
+        String::from_utf8_lossy(&std::mem::replace(&mut self.cut, rest)).into_owned()
     }
 }
 

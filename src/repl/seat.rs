@@ -141,7 +141,7 @@ struct OnScreen {
 
 impl Write for OnScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.screen.write(self.stream, bytes)?;
+        self.screen.write_program(self.stream, bytes)?;
         Ok(bytes.len())
     }
 

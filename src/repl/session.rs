@@ -89,7 +89,11 @@ impl Live {
         let mut store = store;
         let launch = Launch::of_text("repl", PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
-        let prepared = Prepared::new(&launch, desk.options(), terminal)?;
+        let options = match journal {
+            Some(journal) => desk.options().beside(journal),
+            None => desk.options(),
+        };
+        let prepared = Prepared::new(&launch, options, terminal)?;
         let mut session = Session::start(prepared, id.clone(), at)?;
         session.run_on(&mut *store)?;
         session.stop_when_interrupted();

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use duet_drivers::bell::Bell;
+use duet_drivers::text::Text;
 
 use super::complete::Names;
 use super::editor::{Editor, EditorError, Line, Printer};
@@ -17,9 +18,9 @@ use super::editor::{Editor, EditorError, Line, Printer};
 /// A line that the person is asked for.
 pub(crate) enum Wanted {
     /// An input to the session, at a prompt.
-    Input { prompt: String, names: Names },
+    Input { prompt: Text, names: Names },
     /// The answer to a question.
-    Answer { question: String },
+    Answer { question: Text },
 }
 
 /// The person's answer, and an error that does not stop the editor.
@@ -118,8 +119,8 @@ impl Typist {
 fn serve(editor: &mut Editor, questions: &Receiver<Wanted>, answers: &Sender<Typed>, bell: &SharedBell) {
     while let Ok(wanted) = questions.recv() {
         let line = match wanted {
-            Wanted::Input { prompt, names } => editor.read(&prompt, names),
-            Wanted::Answer { question } => editor.ask(&question),
+            Wanted::Input { prompt, names } => editor.read(prompt.as_str(), names),
+            Wanted::Answer { question } => editor.ask(question.as_str()),
         };
         let bell = bell.lock().unwrap_or_else(PoisonError::into_inner);
         // The terminal sends no signal while the editor reads.

@@ -36,6 +36,12 @@ pub(crate) fn newest_evaluation(state: &RunState) -> Option<FiberId> {
     evaluations.map(|(id, _)| *id).max()
 }
 
+/// Whether a request asks the person to approve something.
+pub(super) fn is_approval(state: &RunState, request: RequestId) -> bool {
+    let request = state.requests.get(&request);
+    request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
+}
+
 impl Session {
     /// Lets an interruption stop the turn that is in progress.
     pub(crate) fn stop_when_interrupted(&mut self) {
@@ -50,6 +56,7 @@ impl Session {
     /// # Errors
     /// If the run fails.
     pub(crate) fn evaluate(&mut self, text: String, sources: Vec<Attached>) -> Result<bool, CommandError> {
+        let text = self.world.mask_text(&text);
         self.at_once(Input::Evaluate { text, sources })
     }
 
@@ -126,17 +133,19 @@ impl Session {
     /// # Errors
     /// If the question has choices and the line is none of them.
     pub(crate) fn answer(&mut self, request: RequestId, prompt: &IOValue, line: &str) -> Result<(), CommandError> {
-        let value = Asked::read(prompt).answer(line);
+        let value = Asked::read(prompt).answer(&self.world.mask_text(line));
         let value = value.map_err(|error| CommandError::usage(error.to_string()))?;
         self.run.deliver_first(Input::Answer { request, value });
         Ok(())
     }
 
     /// Finds an open question by its number, its tag, or the name in its fact; without one, the
-    /// oldest open question.
+    /// oldest open question of the program: an approval has to be named.
     pub(crate) fn question(&self, named: Option<&str>) -> Option<(RequestId, IOValue)> {
         let mut open = self.run.questions().into_iter();
-        let Some(named) = named else { return open.next() };
+        let Some(named) = named else {
+            return open.find(|(id, _)| !self.is_approval(*id));
+        };
         let number = named.parse().ok();
         let is_it = |id: RequestId| {
             let request = self.run.state().requests.get(&id);
@@ -144,6 +153,11 @@ impl Session {
             Some(id.0) == number || has_tag || self.run.request_name(id) == named
         };
         open.find(|(id, _)| is_it(*id))
+    }
+
+    /// Whether a request asks the person to approve something.
+    pub(crate) fn is_approval(&self, request: RequestId) -> bool {
+        is_approval(self.run.state(), request)
     }
 
     /// Whether a fiber reads standard input.

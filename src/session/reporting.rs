@@ -48,6 +48,11 @@ impl Reporting {
         self.world.is_output_closed()
     }
 
+    /// Replaces secrets in a text that a person types.
+    pub(super) fn mask_text(&self, text: &str) -> String {
+        self.world.mask_text(text)
+    }
+
     /// Returns the flag that stops the turn in progress.
     pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {
         self.world.stop_flag()
@@ -69,10 +74,12 @@ impl Reporting {
             return effect;
         };
         let texts = SourceTexts::named_texts(texts);
-        let text = render::failed_actor(&failed, &texts, &self.ways(&failed), self.is_styled);
+        // The screen takes no styles from the console while a prompt stands.
+        let is_styled = self.is_styled && !self.is_prompt;
+        let text = render::failed_actor(&failed, &texts, &self.ways(&failed), is_styled);
         let kind = EffectKind::Write {
             stream: Stream::Error,
-            bytes: format!("{text}\n").into_bytes(),
+            bytes: text.ended().as_str().into(),
         };
         Effect { kind, ..effect }
     }

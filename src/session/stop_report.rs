@@ -13,6 +13,7 @@ use duet_runtime::state::RunState;
 use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
+use super::pace::is_approval;
 use crate::command::waits::waits;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::render;
@@ -84,7 +85,7 @@ impl StopReport<'_> {
                 advice: vec![TAKERS.to_owned()],
                 code: ExitCode::FAILED,
             };
-            terminal.message(&render::problem(&problem, terminal.is_styled));
+            terminal.message(render::problem(&problem, terminal.is_styled));
         }
     }
 
@@ -124,11 +125,24 @@ impl StopReport<'_> {
 
     pub(super) fn tell_questions(&self, run: &Run<SchemePrograms>, terminal: &mut Terminal) {
         let name = &self.place.name;
-        for (_, prompt) in run.questions() {
+        let mut is_asking = false;
+        for (request, prompt) in run.questions() {
             let question = Question::read(&prompt).shown();
-            terminal.message(&format!("{name} waits for an answer: {}", question.trim_end()));
+            let question = question.as_str().trim_end();
+            let number = request.0;
+            if !is_approval(run.state(), request) {
+                is_asking = true;
+                terminal.message(&format!("{name} waits for an answer: {question}"));
+            } else if self.is_kept() {
+                terminal.message(&format!(
+                    "{name} waits for approval: {question}\n`duet answer {name} {number} yes` approves it; \
+                     `duet waits {name} --full` shows all of it"
+                ));
+            } else {
+                terminal.message(&format!("{name} waits for approval: {question}"));
+            }
         }
-        if self.is_kept() {
+        if self.is_kept() && is_asking {
             terminal.message(&format!(
                 "`duet answer {name} TEXT` answers, `duet resume {name}` asks again"
             ));

@@ -184,6 +184,19 @@ fn the_program_stands_still_while_an_expression_is_evaluated() {
         desk.check(&format!("eval {turn} \"(+ 1 1)\""), 0, "2\n");
     }
     desk.check("eval m@2 \"(begin (yield) 'later)\"", 0, "later\n");
+    // What the expression asserts does not wake the program; its own fibers and handlers run.
+    desk.check(
+        "eval m@1 \"(begin (assert! (record 'a 2)) (yield) (yield) 'still)\"",
+        0,
+        "still\n",
+    );
+    let own = "(let ((seen #f)) (on-assert (a $x) (set! seen x)) (assert! (record 'a 2)) (yield) (yield) seen)";
+    desk.check(&format!("eval m@2 \"{own}\""), 0, "2\n");
+    desk.check(
+        "eval m@2 \"(begin (spawn (lambda () (display 'own))) (yield) 'end)\"",
+        0,
+        "ownend\n",
+    );
     let said = desk.check("eval m@2 \"(await (signal 'nobody))\"", 1, "");
     assert!(
         said.errors.contains("abandoned: it waits for an event"),

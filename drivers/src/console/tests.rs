@@ -121,7 +121,7 @@ fn progress_is_one_line_that_makes_room() {
     console.progress("reading\nfiles", 1, 4);
     assert_eq!(
         terminal.contents(),
-        format!("{:<29} [======>                 ] 1/4", "reading files")
+        format!("{:<29} [======>                 ] 1/4", r"reading\nfiles")
     );
     console.progress("reading", 3, 4);
     assert_eq!(

@@ -1,12 +1,14 @@
 //! `http/get` and `http/request`: one HTTP exchange with a server.
 //!
-//! INVARIANT: a connection is made only to a host on the list; a redirection is returned and not
-//! followed, so that the list is checked for each host.
+//! INVARIANT: a connection is made only to a host on the list, at a public address unless the list
+//! names the address; a redirection is returned and not followed, so that the list is checked for
+//! each host.
 //! It keeps no connection, cookie or cache.
 //! Read next: `tool/http/exchange.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use duet_runtime::driver::ToolFailure;
@@ -19,7 +21,9 @@ use super::description::{Description, EffectClass, Field, Retry, Shape};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
 use crate::tool::returns::Returns;
+use crate::tool::secret::Secrets;
 
+mod address;
 mod exchange;
 
 const TIMEOUT_MS: u64 = 30_000;
@@ -96,29 +100,70 @@ static REQUEST: Description = Description {
 /// The allowed hosts: `name`, or `*.name` for all its subdomains; each at `:port`, or without a
 /// port at 80 and 443.
 #[derive(Clone, Debug, Default)]
-pub struct Hosts(Arc<[String]>);
+pub struct Hosts(Arc<[ListedHost]>);
+
+#[derive(Clone, Debug)]
+struct ListedHost {
+    /// The name or address in lower case; a `*` at its beginning stands for subdomains.
+    name: String,
+    port: Option<u16>,
+}
 
 impl Hosts {
     /// Takes a list.
-    pub fn of(names: &[String]) -> Self {
-        Self(names.iter().map(|name| name.to_ascii_lowercase()).collect())
+    ///
+    /// # Errors
+    /// The first entry whose port is no number from 1 to 65535.
+    pub fn of(names: &[String]) -> Result<Self, String> {
+        let entries = names
+            .iter()
+            .map(|name| ListedHost::read(name).ok_or_else(|| name.clone()));
+        Ok(Self(entries.collect::<Result<_, _>>()?))
     }
 
     /// Says whether a host is allowed at a port.
     pub fn include(&self, host: &str, port: u16) -> bool {
         let host = host.to_ascii_lowercase();
-        self.0.iter().any(|entry| {
-            let (name, at) = match entry.rsplit_once(':') {
-                Some((name, at)) if !name.contains(':') || name.ends_with(']') => (name, at.parse().ok()),
-                _ => (&**entry, None),
-            };
-            let is_port = at.map_or(port == 80 || port == 443, |at: u16| at == port);
-            let is_name = match name.strip_prefix('*') {
-                Some(suffix) => suffix.starts_with('.') && host.len() > suffix.len() && host.ends_with(suffix),
-                None => host == name,
-            };
-            is_port && is_name
+        self.0.iter().any(|entry| entry.includes(&host, port))
+    }
+}
+
+impl ListedHost {
+    fn read(entry: &str) -> Option<Self> {
+        let entry = entry.to_ascii_lowercase();
+        Some(match entry.rsplit_once(':') {
+            Some((name, port)) if !name.contains(':') || name.ends_with(']') => Self {
+                name: name.to_owned(),
+                port: Some(port.parse().ok().filter(|port| *port > 0)?),
+            },
+            _ => Self {
+                name: entry,
+                port: None,
+            },
         })
+    }
+
+    fn includes(&self, host: &str, port: u16) -> bool {
+        let is_port = self.port.map_or(port == 80 || port == 443, |at| at == port);
+        let is_name = match self.name.strip_prefix('*') {
+            // The parts of an address are no domains.
+            Some(suffix) => {
+                let is_below = suffix.starts_with('.') && host.len() > suffix.len() && host.ends_with(suffix);
+                is_below && host.parse::<IpAddr>().is_err()
+            }
+            None => host == self.name,
+        };
+        is_port && is_name
+    }
+}
+
+/// The port of a URL: the one that it names, or that of its scheme.
+fn port(url: &Uri, is_secure: bool) -> Option<u16> {
+    let named = url.authority()?.as_str().strip_prefix(url.host()?)?;
+    match named.strip_prefix(':').filter(|digits| !digits.is_empty()) {
+        None => Some(if is_secure { 443 } else { 80 }),
+        Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => digits.parse().ok(),
+        Some(_) => None,
     }
 }
 
@@ -162,6 +207,8 @@ struct Exchange {
     url: Uri,
     host: String,
     port: u16,
+    hosts: Hosts,
+    secrets: Secrets,
     is_secure: bool,
     method: Method,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -207,7 +254,9 @@ impl Exchange {
         let host = host
             .ok_or_else(|| refuse("url", format!("`{text}` names no host")))?
             .to_owned();
-        let port = url.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
+        let port = port(&url, is_secure)
+            .filter(|port| *port > 0)
+            .ok_or_else(|| refuse("url", format!("the port of `{text}` is no number from 1 to 65535")))?;
         if !hosts.include(&host, port) {
             return Err(not_listed(&host, port));
         }
@@ -242,6 +291,8 @@ impl Exchange {
             url,
             host,
             port,
+            hosts: hosts.clone(),
+            secrets: context.secrets.clone(),
             is_secure,
             method,
             headers,

@@ -13,6 +13,7 @@ use preserves::IOValue;
 
 use super::description::Description;
 use super::failure::Kind;
+use super::secret::Secrets;
 use super::undo_log::UndoLog;
 
 /// The result of a call.
@@ -39,6 +40,8 @@ pub struct Context {
     pub tool: String,
     /// Where the call records what it is about to replace.
     pub undo_log: UndoLog,
+    /// What a tool must not return in pieces.
+    pub secrets: Secrets,
 }
 
 /// Runs `work`, which may wait for the disk, on a thread where it blocks no other call.

@@ -26,6 +26,8 @@ use tokio::time::timeout;
 use super::arguments::{Arguments, bytes, content, dictionary, integer, path, positive, string};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
+use super::secret::Secrets;
+use super::secret::stream::Redactor;
 use super::workspace::Workspace;
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::returns::Returns;
@@ -118,10 +120,10 @@ impl Tool for Run {
         &DESCRIPTION
     }
 
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
+    fn call(&self, payload: IOValue, context: Context) -> Call {
         let invocation = Invocation::read(&self.workspace, &payload);
         let environment = self.environment.clone();
-        Box::pin(async move { run(invocation?, environment).await })
+        Box::pin(async move { run(invocation?, environment, &context.secrets).await })
     }
 }
 
@@ -213,11 +215,11 @@ fn plain(value: &IOValue) -> Option<String> {
     string(value).filter(|text| !text.contains('\0'))
 }
 
-async fn run(mut invocation: Invocation, environment: Vec<(OsString, OsString)>) -> Outcome {
+async fn run(mut invocation: Invocation, environment: Vec<(OsString, OsString)>, secrets: &Secrets) -> Outcome {
     let mut child = invocation.start(environment)?;
     let mut group = Group::of(&child);
-    let mut output = Collected::new(invocation.output_limit_bytes);
-    let mut errors = Collected::new(invocation.output_limit_bytes);
+    let mut output = Collected::new(invocation.output_limit_bytes, secrets.redactor());
+    let mut errors = Collected::new(invocation.output_limit_bytes, secrets.redactor());
     let status = {
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = invocation.input.take().unwrap_or_default();
@@ -230,6 +232,8 @@ async fn run(mut invocation: Invocation, environment: Vec<(OsString, OsString)>)
         )
         .await
     };
+    output.finish();
+    errors.finish();
     let is_truncated = output.is_truncated() || errors.is_truncated();
     let (output, errors) = (output.value(), errors.value());
     match status {
@@ -302,19 +306,21 @@ async fn feed(pipe: Option<ChildStdin>, input: Vec<u8>) {
     }
 }
 
-/// The first bytes of an output.
+/// The first bytes of an output, whose secrets are masked before it is cut.
 struct Collected {
     bytes: Vec<u8>,
     limit_bytes: u64,
     seen_bytes: u64,
+    redactor: Redactor,
 }
 
 impl Collected {
-    fn new(limit_bytes: u64) -> Self {
+    fn new(limit_bytes: u64, redactor: Redactor) -> Self {
         Self {
             bytes: Vec::new(),
             limit_bytes,
             seen_bytes: 0,
+            redactor,
         }
     }
 
@@ -325,12 +331,22 @@ impl Collected {
         let mut chunk = vec![0; 16 << 10];
         // A read error ends the pipe like its end.
         while let Ok(length_bytes @ 1..) = pipe.read(&mut chunk).await {
-            let room_bytes = self.limit_bytes.saturating_sub(self.bytes.len() as u64);
-            let kept_bytes =
-                usize::try_from(room_bytes).map_or(length_bytes, |room_bytes| room_bytes.min(length_bytes));
-            self.bytes.extend_from_slice(&chunk[..kept_bytes]);
-            self.seen_bytes += length_bytes as u64;
+            let masked = self.redactor.push(&chunk[..length_bytes]);
+            self.keep(&masked);
         }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room_bytes = self.limit_bytes.saturating_sub(self.bytes.len() as u64);
+        let kept_bytes = usize::try_from(room_bytes).map_or(bytes.len(), |room_bytes| room_bytes.min(bytes.len()));
+        self.bytes.extend_from_slice(&bytes[..kept_bytes]);
+        self.seen_bytes += bytes.len() as u64;
+    }
+
+    /// Takes what may have been the beginning of a secret.
+    fn finish(&mut self) {
+        let rest = self.redactor.finish();
+        self.keep(&rest);
     }
 
     fn is_truncated(&self) -> bool {

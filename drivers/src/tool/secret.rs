@@ -3,10 +3,10 @@
 //! A program never sees a secret. It gets a placeholder, `{{secret:NAME}}`, and puts it into the
 //! payload of a call; on the way to a tool that takes secrets the secret replaces the placeholder,
 //! and on the way back the placeholder replaces the secret.
-//! INVARIANT: every input for the run has passed [`Secrets::mask`]; a revealed value goes to a tool
-//! and nowhere else.
+//! INVARIANT: every input for the run has passed [`Secrets::mask`], and whatever is cut into pieces
+//! has passed a [`Redactor`] before; a revealed value goes to a tool and nowhere else.
 //! It does not find encodings of a secret, such as Base64, and does not control what a tool sends.
-//! Read next: `world.rs`.
+//! Read next: `tool/secret/stream.rs`.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,9 @@ use duet_runtime::model::value::map_atoms;
 use preserves::{IOValue, ValueImpl};
 
 use super::failure::Kind;
+use stream::{Masked, Redactor};
+
+pub mod stream;
 
 /// Words that mark the name of an environment variable whose value is a secret.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL"];
@@ -99,11 +102,45 @@ impl Secrets {
     /// Replaces secrets by their placeholders, the longest first, because one secret may contain
     /// another.
     pub fn mask(&self, value: &IOValue) -> IOValue {
-        let pairs = self.masked();
-        replace(
-            value,
-            &pairs.iter().map(|(from, to)| (*from, &**to)).collect::<Vec<_>>(),
-        )
+        let sought = self.masked();
+        if sought.is_empty() {
+            return value.clone();
+        }
+        map_atoms(value, &|atom| mask_atom(atom, &sought))
+    }
+
+    /// Replaces secrets in a text, such as one that a person types.
+    pub fn mask_text(&self, text: &str) -> String {
+        text_of(masked_bytes(text.as_bytes(), &self.masked()))
+    }
+
+    /// Replaces secrets in bytes that are whole.
+    pub fn mask_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        masked_bytes(bytes, &self.masked())
+    }
+
+    /// Makes a stream whose secrets are masked.
+    pub fn redactor(&self) -> Redactor {
+        Redactor::new(self.masked())
+    }
+
+    /// The length of the longest masked secret, in bytes; 0 without secrets.
+    pub fn longest_bytes(&self) -> usize {
+        self.masked().first().map_or(0, |masked| masked.secret.len())
+    }
+
+    /// Finds the placeholder of a secret that goes across one of the places in some bytes.
+    pub fn cut_by(&self, bytes: &[u8], places: &[usize]) -> Option<String> {
+        let is_cut = |masked: &Masked| {
+            let length = masked.secret.len();
+            let mut starts = bytes
+                .windows(length)
+                .enumerate()
+                .filter(|(_, window)| **window == masked.secret);
+            starts.any(|(start, _)| places.iter().any(|place| start < *place && *place < start + length))
+        };
+        let masked = self.masked().into_iter().find(is_cut)?;
+        Some(text_of(masked.placeholder))
     }
 
     /// Masks an input. The contents of an undo note must stay as they are, so a call whose contents
@@ -136,9 +173,14 @@ impl Secrets {
                 request,
                 value: self.mask(&value),
             },
+            Input::Prepared { request, value, by } => Input::Prepared {
+                request,
+                value: self.mask(&value),
+                by,
+            },
             Input::Chunk { request, bytes } => Input::Chunk {
                 request,
-                bytes: self.mask_bytes(bytes),
+                bytes: self.mask_bytes(&bytes),
             },
             Input::Kept {
                 request,
@@ -162,14 +204,15 @@ impl Secrets {
     }
 
     fn refuse_contents(&self, contents: &[Blob]) -> Result<(), ToolFailure> {
-        let is_in = |value: &str| {
-            contents
-                .iter()
-                .any(|blob| find(blob.as_bytes(), value.as_bytes()).is_some())
-        };
-        match self.masked().into_iter().find(|(value, _)| is_in(value)) {
+        let is_in = |masked: &Masked| contents.iter().any(|blob| has(blob.as_bytes(), &masked.secret));
+        match self
+            .masked()
+            .into_iter()
+            .find(is_in)
+            .map(|masked| text_of(masked.placeholder))
+        {
             None => Ok(()),
-            Some((_, name)) => Err(Kind::Denied.because(format!(
+            Some(name) => Err(Kind::Denied.because(format!(
                 "a file holds {name}, so it cannot be kept in the journal and is not replaced"
             ))),
         }
@@ -191,19 +234,16 @@ impl Secrets {
         }
     }
 
-    fn mask_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let sought = self.masked();
-        sought.iter().fold(bytes, |bytes, (from, to)| {
-            replace_bytes(bytes, from.as_bytes(), to.as_bytes())
-        })
-    }
-
-    /// Returns the values that are masked, longest first, each with its placeholder.
-    fn masked(&self) -> Vec<(&str, String)> {
+    /// Returns the masked texts, longest first.
+    fn masked(&self) -> Vec<Masked> {
         let is_long = |secret: &Secret| secret.value.chars().count() >= secret.masked_from;
         let long = self.values.iter().filter(|(_, secret)| is_long(secret));
-        let mut sought: Vec<(&str, String)> = long.map(|(name, secret)| (&*secret.value, placeholder(name))).collect();
-        sought.sort_by_key(|(value, _)| std::cmp::Reverse(str::len(value)));
+        let masked = |(name, secret): (&String, &Secret)| Masked {
+            secret: secret.value.clone().into_bytes(),
+            placeholder: placeholder(name).into_bytes(),
+        };
+        let mut sought: Vec<Masked> = long.map(masked).collect();
+        sought.sort_by_key(|masked| std::cmp::Reverse(masked.secret.len()));
         sought
     }
 }
@@ -256,6 +296,39 @@ fn replace_bytes(bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
 
 fn find(bytes: &[u8], sought: &[u8]) -> Option<usize> {
     bytes.windows(sought.len()).position(|window| window == sought)
+}
+
+fn has(bytes: &[u8], sought: &[u8]) -> bool {
+    find(bytes, sought).is_some()
+}
+
+fn mask_atom(value: &IOValue, sought: &[Masked]) -> IOValue {
+    let masked = |text: &str| text_of(masked_bytes(text.as_bytes(), sought));
+    if let Some(text) = value.as_string() {
+        return IOValue::new(masked(&text));
+    }
+    if let Some(text) = value.as_symbol() {
+        return IOValue::symbol(masked(&text));
+    }
+    if let Some(bytes) = value.as_bytestring() {
+        return IOValue::bytes(masked_bytes(&bytes, sought));
+    }
+    value.clone()
+}
+
+fn masked_bytes(bytes: &[u8], sought: &[Masked]) -> Vec<u8> {
+    if !sought.iter().any(|masked| has(bytes, &masked.secret)) {
+        return bytes.to_vec();
+    }
+    let mut redactor = Redactor::new(sought.to_vec());
+    let mut masked = redactor.push(bytes);
+    masked.extend(redactor.finish());
+    masked
+}
+
+/// Secrets and placeholders are whole characters, so what is left between them is.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

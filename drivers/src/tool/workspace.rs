@@ -1,6 +1,6 @@
 //! The directory that file tools work in.
 //!
-//! INVARIANT: no file tool reaches a file outside the root. The operating system or `cap-std`
+//! INVARIANT: no file tool reaches a file outside the root, or one of a journal. `cap-std`
 //! resolves paths relative to an open directory, so neither `..`, an absolute path nor a symbolic
 //! link (even one swapped in meanwhile) leads out.
 //! It does not decide what may be written inside the root; the gate does.
@@ -10,13 +10,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
 use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::arguments::path_value;
 use super::failure::Kind;
+use tree::Tree;
 
 pub mod apply;
 pub mod change;
@@ -29,6 +28,7 @@ pub(super) mod read;
 pub(super) mod search;
 pub mod shape;
 pub(super) mod stat;
+mod tree;
 pub(super) mod write;
 
 /// An open root directory.
@@ -36,7 +36,7 @@ pub struct Workspace {
     root: PathBuf,
     /// The root as the caller named it, made absolute without following links.
     named_root: PathBuf,
-    dir: Dir,
+    tree: Tree,
     /// The call that replaces files holds it.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
@@ -49,18 +49,29 @@ impl Workspace {
     pub fn open(root: &Path) -> io::Result<Self> {
         let named_root = std::path::absolute(root)?;
         let root = root.canonicalize()?;
-        let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
+        let tree = Tree::open_root(&root)?;
         Ok(Self {
             root,
             named_root,
-            dir,
+            tree,
             writing: Arc::default(),
         })
     }
 
-    /// Returns the directory, for operations relative to it.
-    pub(crate) fn dir(&self) -> &Dir {
-        &self.dir
+    /// Keeps the tools out of a journal, which need not exist yet: its file, those beside it whose
+    /// names begin with its name, and the whole folder if that is named `.duet`. Without it they
+    /// are kept out of every folder of that name.
+    ///
+    /// # Errors
+    /// If the root belongs to the journal.
+    pub fn keep_out_of(mut self, journal: &Path) -> io::Result<Self> {
+        self.tree.keep_out_of(journal)?;
+        Ok(self)
+    }
+
+    /// Returns the files, by paths relative to the root.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     /// Makes an absolute path below the root relative to it; leaves any other path as it is.
@@ -82,11 +93,12 @@ impl Workspace {
     /// Those of [`Workspace::explain`]; `bad-argument` if it is not a directory.
     pub(crate) fn directory(&self, path: &Path) -> Result<PathBuf, ToolFailure> {
         let inside = self
-            .dir
-            .canonicalize(self.inside(path.to_owned()))
+            .tree
+            .canonicalize(&self.inside(path.to_owned()))
             .map_err(|error| self.explain(path, &error))?;
         // `canonicalize` gives the root itself an empty path, which names nothing to the system.
-        let is_directory = inside.as_os_str().is_empty() || self.dir.is_dir(&inside);
+        let is_directory =
+            inside.as_os_str().is_empty() || self.tree.metadata(&inside).is_ok_and(|metadata| metadata.is_dir());
         match is_directory {
             true => Ok(self.root.join(inside)),
             false => Err(Kind::BadArgument.with(
@@ -100,6 +112,10 @@ impl Workspace {
     pub(crate) fn explain(&self, path: &Path, error: &io::Error) -> ToolFailure {
         let shown = path.display();
         let root = self.root.display();
+        if tree::is_of_journal(error) {
+            let message = format!("`{shown}` belongs to the journal, which no tool reaches");
+            return Kind::Denied.with(message, [("path", path_value(path))]);
+        }
         // The library refuses a path that leads out, so its error has no system error number.
         let is_escape = error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
         if is_escape {

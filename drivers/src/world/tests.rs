@@ -15,6 +15,7 @@ use indicatif::ProgressDrawTarget;
 
 use super::*;
 use crate::tool::scripted::Scripted;
+use crate::tool::workspace::Workspace;
 
 use crate::tool::description::{Description, EffectClass};
 use crate::tool::interface::{Call, Context, Tool};
@@ -84,7 +85,7 @@ fn settings(errors: &Tape, person: Person) -> Settings {
         input: Box::new(io::empty()),
         person,
         secrets: Secrets::default(),
-        answers: Vec::new(),
+        prepared: Prepared::default(),
         is_interruptible: false,
     }
 }
@@ -120,6 +121,7 @@ fn ask(number: u64, prompt: &str) -> Effect {
         number,
         EffectKind::Ask {
             prompt: prompt.parse().unwrap(),
+            approves: Vec::new(),
         },
     )
 }
@@ -389,9 +391,12 @@ fn nobody_there_means_no_answer_comes() {
 #[test]
 fn answers_given_ahead_are_used_in_order() {
     let errors = Tape::default();
-    let answers = ["Ada", "perhaps", "no"].map(str::to_owned).to_vec();
+    let prepared = Prepared {
+        answers: ["Ada", "perhaps", "no"].map(str::to_owned).into(),
+        ..Prepared::default()
+    };
     let mut world = World::new(Settings {
-        answers,
+        prepared,
         ..settings(&errors, Person::Away)
     })
     .unwrap();
@@ -402,8 +407,15 @@ fn answers_given_ahead_are_used_in_order() {
         ask(3, yes_or_no),
         ask(4, yes_or_no),
     ]);
-    assert_eq!(world.next_input(), answer(1, r#""Ada""#));
-    assert_eq!(world.next_input(), answer(3, "#f"));
+    let prepared = |number: u64, value: &str| {
+        Some(Input::Prepared {
+            request: RequestId(number),
+            value: value.parse().unwrap(),
+            by: "--answer".to_owned(),
+        })
+    };
+    assert_eq!(world.next_input(), prepared(1, r#""Ada""#));
+    assert_eq!(world.next_input(), prepared(3, "#f"));
     assert_eq!(world.next_input(), None);
     let refused = "Go on? [yes/no] \nthe answer given ahead does not fit: `perhaps` is not one of: yes, no\n";
     assert_eq!(errors.text(), format!("Name? Ada\n{refused}Go on? [yes/no] no\n"));
@@ -502,7 +514,7 @@ fn an_interrupt_is_an_input() {
 fn dropping_the_world_stops_its_processes() {
     let root = tempfile::TempDir::new().unwrap();
     let environment = [("PATH".into(), "/usr/bin:/bin".into())];
-    let mut world = quiet(Registry::built_in(root.path(), environment).unwrap());
+    let mut world = quiet(Registry::built_in(Workspace::open(root.path()).unwrap(), environment));
     let payload = r#"{arguments: ["sh" "-c" "sleep 1000 & echo $! > pid; wait"]}"#
         .parse()
         .unwrap();
@@ -536,7 +548,7 @@ fn dropping_the_world_stops_its_processes() {
 #[test]
 fn the_built_in_tools_describe_themselves() {
     let root = tempfile::TempDir::new().unwrap();
-    let registry = Registry::built_in(root.path(), []).unwrap();
+    let registry = Registry::built_in(Workspace::open(root.path()).unwrap(), []);
     let listed: Vec<String> = registry
         .descriptions()
         .map(|tool| {

@@ -68,6 +68,7 @@ impl Act for AskUser {
             self.request,
             EffectKind::Ask {
                 prompt: self.prompt.clone(),
+                approves: Vec::new(),
             },
         ))
     }

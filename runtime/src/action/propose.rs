@@ -10,6 +10,7 @@ use super::refuse::listed;
 use super::{Act, Action, Claims, Needs, needs_of, to_value};
 use crate::codec_struct;
 use crate::driver::EffectKind;
+use crate::policy::keyed;
 use crate::model::codec::{Codec, record};
 use crate::model::identity::{FacetId, Handle, RequestId, Resource};
 use crate::model::value::Fact;
@@ -47,6 +48,7 @@ impl Act for Propose {
         let name = draft.names.name("request", self.request.0);
         let question = Question::Approve {
             prompt: self.prompt.clone(),
+            approves: names(&self.attempts),
             attempts: to_value(&self.attempts)?,
             proposal: hash(&self.attempts),
             policy: self.policy,
@@ -81,12 +83,28 @@ impl Act for Propose {
             self.request,
             EffectKind::Ask {
                 prompt: self.prompt.clone(),
+                approves: names(&self.attempts),
             },
         ))
     }
 
     fn show(&self) -> String {
         format!("{} to the person, {}", listed(&self.attempts), self.request)
+    }
+}
+
+/// The names by which a person approves attempts: those of tools, and the keys of entries.
+fn names(attempts: &[Action]) -> Vec<String> {
+    attempts.iter().map(name).collect()
+}
+
+fn name(action: &Action) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other actions have the name of their kind")]
+    match action {
+        Action::InvokeTool(call) => call.tool.clone(),
+        Action::Assert(assert) => keyed::of(&assert.value).map_or_else(|| "assert".to_owned(), |entry| entry.key),
+        Action::Pass(pass) => pass.action.first().map_or_else(|| "pass".to_owned(), name),
+        other => other.name().to_owned(),
     }
 }
 

@@ -7,8 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use super::{Proposal, payload};
 use crate::action::Action;
 use crate::policy::authority::{NAMESPACES, Role};
@@ -176,17 +174,4 @@ fn roles(principal: &Principal, before: &Entries) -> Vec<Role> {
         .iter()
         .filter(|(.., capability)| principal.is_granted(before, capability));
     granted.flat_map(|(_, roles, _)| roles.iter().copied()).collect()
-}
-
-/// Describes the arguments of an action to the person who must decide on it.
-pub(crate) fn described(action: &Action) -> String {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other actions describe themselves")]
-    match action {
-        Action::InvokeTool(call) => format!("{} {}", call.tool, payload::as_json(&call.payload)),
-        Action::Assert(assert) => match keyed::of(&assert.value) {
-            Some(entry) => format!("{} = {}", entry.key, entry.text),
-            None => json!(format!("{:?}", assert.value)).to_string(),
-        },
-        other => other.to_string(),
-    }
 }

@@ -126,6 +126,8 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
         | Event::Due { .. }
         | Event::Reconsider { .. }
         | Event::Orphaned { .. }
+        // The answer says it all to another branch.
+        | Event::Prepared { .. }
         | Event::Terminate {}
         // A merge concerns only the branch that it was made on.
         | Event::Merged { .. } => None,

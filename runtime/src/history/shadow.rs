@@ -197,6 +197,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Sync { .. }
         | Event::Kept { .. }
         | Event::Due { .. }
+        | Event::Prepared { .. }
         | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}

@@ -44,6 +44,14 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
             check_depth(&value)?;
             (request, Ok(value))
         }
+        Input::Prepared { request, value, by } => {
+            check_depth(&value)?;
+            Fact::new(value.clone())?;
+            let mut batch = to_owner(state, request, Event::Prepared { request, by });
+            let outcome = Ok(value);
+            batch.events.push(Event::Answered { request, outcome });
+            return Ok(batch);
+        }
         Input::Due { request, at_ms } => return Ok(to_owner(state, request, Event::Due { request, at_ms })),
         Input::Elapsed { request } => (request, Ok(IOValue::new(true))),
         // An interruption concerns the driver of the run; the program does not see it.

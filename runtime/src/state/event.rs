@@ -81,6 +81,13 @@ pub enum Event {
         /// The answer: a value, or a condition record.
         outcome: Result<IOValue, IOValue>,
     },
+    /// The answer of the same batch was prepared before the request came.
+    Prepared {
+        /// The request.
+        request: RequestId,
+        /// Where the person prepared it.
+        by: String,
+    },
     /// Another actor asks whether this one has handled everything that it sent.
     Sync {
         /// The other actor.
@@ -154,6 +161,7 @@ codec_enum!(Event "an event" {
     Resume "resume" { fiber }
     Settled "settled" { wait, request }
     Answered "answered" { request, outcome }
+    Prepared "prepared" { request, by }
     Sync "sync" { from, fiber }
     Ended "ended" { actor, code, failed }
     Kept "kept" { request, note, contents }
@@ -179,6 +187,7 @@ impl Event {
             | Self::Resume { .. }
             | Self::Settled { .. }
             | Self::Answered { .. }
+            | Self::Prepared { .. }
             | Self::Sync { .. }
             | Self::Ended { .. }
             | Self::Kept { .. }

@@ -63,6 +63,7 @@ impl Draft {
             | Event::Due { .. }
             | Event::Reconsider { .. }
             | Event::Orphaned { .. }
+            | Event::Prepared { .. }
             | Event::Ended { .. }
             | Event::Terminate {}
             | Event::Evaluate { .. }

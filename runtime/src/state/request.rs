@@ -87,6 +87,8 @@ pub enum Question {
     Approve {
         /// The question to show.
         prompt: IOValue,
+        /// The names of the tools and the keys of the entries that it is about.
+        approves: Vec<String>,
         /// The attempted actions as a record.
         attempts: Fact,
         /// The hash of the attempts.
@@ -124,7 +126,7 @@ codec_enum!(Question "a question" {
     Read "read" { length_bytes_max }
     Timer "timer" { delay_ms }
     Deferred "deferred" { name, payload }
-    Approve "approve" { prompt, attempts, proposal, policy }
+    Approve "approve" { prompt, approves, attempts, proposal, policy }
     Ask "ask" { prompt }
     Postponed "postponed" { attempts }
     Limit "limit" { delay_ms, of }
@@ -173,7 +175,14 @@ impl Question {
             },
             Self::Timer { delay_ms } | Self::Limit { delay_ms, .. } => EffectKind::Timer { delay_ms: *delay_ms },
             Self::Deadline { at_ms, .. } => EffectKind::Alarm { at_ms: *at_ms },
-            Self::Ask { prompt } | Self::Approve { prompt, .. } => EffectKind::Ask { prompt: prompt.clone() },
+            Self::Ask { prompt } => EffectKind::Ask {
+                prompt: prompt.clone(),
+                approves: Vec::new(),
+            },
+            Self::Approve { prompt, approves, .. } => EffectKind::Ask {
+                prompt: prompt.clone(),
+                approves: approves.clone(),
+            },
         })
     }
 }

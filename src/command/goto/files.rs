@@ -10,6 +10,7 @@ use duet_runtime::run::source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::workspace::change::{Change, State, changes};
 use duet_journal::{BranchName, RunId, Sequence, Store};
@@ -167,7 +168,8 @@ impl Plan {
 
 impl File {
     fn line(&self) -> String {
-        let path = self.change.path.display();
+        let path = self.change.path.display().to_string();
+        let path = line(&path);
         let what = match (&self.now, &self.then) {
             (State::Absent, then) => format!("make {path}: {then}"),
             (now, State::Absent) => format!("delete {path}: now {now}"),

@@ -58,6 +58,9 @@
         ((list? sequence) (list-sort less? sequence))
         (else (%wrong-type 'sort "a proper list or a vector" sequence))))
 
+;;; The lists of the elements at the same index of one or more lists.
+(define (%rows first lists) (apply map list first lists))
+
 ;;;> Combines the elements of one or more lists from the left: `(combine element … accumulated)`, up
 ;;;> to the end of the shortest.
 (define fold
@@ -65,11 +68,11 @@
     ((combine initial list)
      (let loop ((accumulated initial) (list list))
        (if (null? list) accumulated (loop (combine (car list) accumulated) (cdr list)))))
-    ((combine initial . lists)
-     (let loop ((accumulated initial) (lists lists))
+    ((combine initial list . lists)
+     (let loop ((accumulated initial) (lists (cons list lists)))
        (let ((cars (%cars lists)))
          (if cars
-             (loop (apply combine (append cars (list accumulated))) (%cdrs lists))
+             (loop (apply combine (append cars (cons accumulated '()))) (%cdrs lists))
              accumulated))))))
 
 ;;;> Combines the elements from the left: `(combine accumulated element)`.
@@ -81,10 +84,10 @@
 (define fold-right
   (case-lambda
     ((combine initial list) (fold combine initial (reverse list)))
-    ((combine initial . lists)
-     (fold (lambda (elements accumulated) (apply combine (append elements (list accumulated))))
+    ((combine initial list . lists)
+     (fold (lambda (elements accumulated) (apply combine (append elements (cons accumulated '()))))
            initial
-           (reverse (apply map list lists))))))
+           (reverse (%rows list lists))))))
 
 ;;;> Combines the elements of a list; returns `initial` if it has none.
 (define (reduce combine initial list)
@@ -144,7 +147,7 @@
 (define any
   (case-lambda
     ((wanted? list) (%any wanted? list))
-    ((wanted? . lists) (%any (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
+    ((wanted? list . lists) (%any (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
 
 (define (%every wanted? list)
   (cond ((null? list) #t)
@@ -156,14 +159,14 @@
 (define every
   (case-lambda
     ((wanted? list) (%every wanted? list))
-    ((wanted? . lists) (%every (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
+    ((wanted? list . lists) (%every (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
 
 ;;;> Returns the number of elements that satisfy a predicate; of several lists, elements at the same
 ;;;> index count together.
 (define count
   (case-lambda
     ((wanted? list) (fold (lambda (element sum) (if (wanted? element) (+ sum 1) sum)) 0 list))
-    ((wanted? . lists) (count (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
+    ((wanted? list . lists) (count (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
 
 ;;;> Returns the index of the first element that satisfies a predicate, or #f; of several lists,
 ;;;> elements at the same index are tested together.
@@ -174,15 +177,15 @@
        (cond ((null? list) #f)
              ((wanted? (car list)) index)
              (else (loop (cdr list) (+ index 1))))))
-    ((wanted? . lists) (list-index (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
+    ((wanted? list . lists) (list-index (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
 
 ;;;> Returns the true values of a procedure for the elements of one or more lists, in order.
-(define (filter-map procedure . lists)
-  (filter (lambda (answer) answer) (apply map procedure lists)))
+(define (filter-map procedure list . lists)
+  (filter (lambda (answer) answer) (apply map procedure list lists)))
 
 ;;;> Concatenates the lists that a procedure returns for the elements.
-(define (append-map procedure . lists)
-  (apply append (apply map procedure lists)))
+(define (append-map procedure list . lists)
+  (apply append (apply map procedure list lists)))
 
 ;;;> Concatenates the lists in a list.
 (define (concatenate lists) (apply append lists))

@@ -32,8 +32,8 @@
            (let ((first (procedure (car a) (car b))))
              (cons first (loop (cdr a) (cdr b))))
            (begin (%check-rest 'map a) (%check-rest 'map b) '()))))
-    ((procedure . lists)
-     (let loop ((lists lists))
+    ((procedure list . lists)
+     (let loop ((lists (cons list lists)))
        (let ((cars (%cars lists)))
          (if cars
              (let ((first (apply procedure cars)))
@@ -57,8 +57,8 @@
        (if (and (pair? a) (pair? b))
            (begin (procedure (car a) (car b)) (loop (cdr a) (cdr b)))
            (begin (%check-rest 'for-each a) (%check-rest 'for-each b)))))
-    ((procedure . lists)
-     (let loop ((lists lists))
+    ((procedure list . lists)
+     (let loop ((lists (cons list lists)))
        (let ((cars (%cars lists)))
          (if cars
              (begin (apply procedure cars) (loop (%cdrs lists)))
@@ -101,10 +101,11 @@
   (case-lambda
     ((procedure vector)
      (list->vector (%collect (lambda (index) (procedure (vector-ref vector index))) (vector-length vector))))
-    ((procedure . vectors)
-     (list->vector
-       (%collect (lambda (index) (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))
-                 (%shortest (map vector-length vectors)))))))
+    ((procedure vector . vectors)
+     (let ((vectors (cons vector vectors)))
+       (list->vector
+         (%collect (lambda (index) (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))
+                   (%shortest (map vector-length vectors))))))))
 
 ;;;> Calls `procedure` for the elements of one or more vectors in order.
 (define vector-for-each
@@ -113,8 +114,8 @@
      (let ((end (vector-length vector)))
        (do ((index 0 (+ index 1))) ((= index end))
          (procedure (vector-ref vector index)))))
-    ((procedure . vectors)
-     (let ((end (%shortest (map vector-length vectors))))
+    ((procedure vector . vectors)
+     (let* ((vectors (cons vector vectors)) (end (%shortest (map vector-length vectors))))
        (do ((index 0 (+ index 1))) ((= index end))
          (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))))))
 
@@ -122,10 +123,12 @@
 (define string-map
   (case-lambda
     ((procedure string) (list->string (map procedure (string->list string))))
-    ((procedure . strings) (list->string (apply map procedure (map string->list strings))))))
+    ((procedure string . strings)
+     (list->string (apply map procedure (string->list string) (map string->list strings))))))
 
 ;;;> Calls `procedure` for the characters of one or more strings in order.
 (define string-for-each
   (case-lambda
     ((procedure string) (for-each procedure (string->list string)))
-    ((procedure . strings) (apply for-each procedure (map string->list strings)))))
+    ((procedure string . strings)
+     (apply for-each procedure (string->list string) (map string->list strings)))))

@@ -149,17 +149,17 @@
        (if (pair? rest)
            (let ((next (cdr rest))) (loop (combine rest accumulated) next))
            accumulated)))
-    ((combine initial . lists)
-     (let loop ((accumulated initial) (lists lists))
+    ((combine initial list . lists)
+     (let loop ((accumulated initial) (lists (cons list lists)))
        (if (%heads lists)
-           (let ((next (%cdrs lists))) (loop (apply combine (append lists (list accumulated))) next))
+           (let ((next (%cdrs lists))) (loop (apply combine (append lists (cons accumulated '()))) next))
            accumulated)))))
 
 ;;;> Combines the pairs of one or more lists from the right: `(combine pair … accumulated)`.
-(define (pair-fold-right combine initial . lists)
-  (let loop ((lists lists))
+(define (pair-fold-right combine initial list . lists)
+  (let loop ((lists (cons list lists)))
     (if (%heads lists)
-        (apply combine (append lists (list (loop (%cdrs lists)))))
+        (apply combine (append lists (cons (loop (%cdrs lists)) '())))
         initial)))
 
 ;;;> Combines the elements of a list from the right; returns `initial` if it has none.
@@ -169,8 +169,8 @@
       initial))
 
 ;;;> Calls `procedure` for the pairs of one or more lists in order; it may change their cdrs.
-(define (pair-for-each procedure . lists)
-  (let loop ((lists lists))
+(define (pair-for-each procedure list . lists)
+  (let loop ((lists (cons list lists)))
     (if (%heads lists)
         (let ((next (%cdrs lists)))
           (apply procedure lists)

@@ -58,7 +58,7 @@
 
 ;;;> Returns the characters of a string that meet a criterion; the arguments come in either order.
 (define (string-filter criterion string . range)
-  (if (string? criterion)
+  (if (and (string? criterion) (not (string? string)))
       (apply string-filter string criterion range)
       (let ((wanted? (%wanted criterion)))
         (reverse-list->string
@@ -67,6 +67,6 @@
 ;;;> Returns the characters of a string that do not meet a criterion; the arguments come in either
 ;;;> order.
 (define (string-delete criterion string . range)
-  (if (string? criterion)
+  (if (and (string? criterion) (not (string? string)))
       (apply string-delete string criterion range)
       (apply string-filter (%unwanted criterion) string range)))

@@ -147,14 +147,15 @@
   (case-lambda
     ((procedure source)
      (lambda () (let ((object (source))) (if (eof-object? object) object (procedure object)))))
-    ((procedure . generators)
-     (lambda () (let ((objects (%next generators))) (if objects (apply procedure objects) (eof-object)))))))
+    ((procedure source . generators)
+     (let ((generators (cons source generators)))
+       (lambda () (let ((objects (%next generators))) (if objects (apply procedure objects) (eof-object))))))))
 
 ;;;> Makes a generator of the first of the two values of `(procedure object … state)`; the second is
 ;;;> the next state.
-(define (gcombine procedure state . generators)
+(define (gcombine procedure state source . generators)
   (lambda ()
-    (let ((objects (%next generators)))
+    (let ((objects (%next (cons source generators))))
       (if objects
           (call-with-values
             (lambda () (apply procedure (append objects (list state))))
@@ -289,18 +290,19 @@
      (let loop ((accumulated initial))
        (let ((object (source)))
          (if (eof-object? object) accumulated (loop (combine object accumulated))))))
-    ((combine initial . generators)
+    ((combine initial source . generators)
      (let loop ((accumulated initial))
-       (let ((objects (%next generators)))
+       (let ((objects (%next (cons source generators))))
          (if objects (loop (apply combine (append objects (list accumulated)))) accumulated))))))
 
 ;;;> Returns a list of the values of `procedure` for the objects of one or more generators.
-(define (generator-map->list procedure . generators) (generator->list (apply gmap procedure generators)))
+(define (generator-map->list procedure source . generators)
+  (generator->list (apply gmap procedure source generators)))
 
 ;;;> Calls `procedure` with the objects of one or more generators.
-(define (generator-for-each procedure . generators)
+(define (generator-for-each procedure source . generators)
   (let loop ()
-    (let ((objects (%next generators)))
+    (let ((objects (%next (cons source generators))))
       (if objects
           (begin (apply procedure objects) (loop))))))
 

@@ -73,11 +73,12 @@
       (stream-fold combine (combine initial (stream-car stream)) (stream-cdr stream))))
 
 ;;;> Calls `procedure` with the elements of one or more streams, up to the end of the shortest.
-(define (stream-for-each procedure . streams)
-  (if (not (any stream-null? streams))
-      (begin
-        (apply procedure (map stream-car streams))
-        (apply stream-for-each procedure (map stream-cdr streams)))))
+(define (stream-for-each procedure stream . streams)
+  (let loop ((streams (cons stream streams)))
+    (if (not (any stream-null? streams))
+        (begin
+          (apply procedure (map stream-car streams))
+          (loop (map stream-cdr streams))))))
 
 ;;;> Returns the stream of the numbers from `first` on by `step`, by default 1.
 (define stream-from
@@ -96,8 +97,8 @@
 
 ;;;> Returns the stream of the values of `procedure` for the elements of one or more streams, up to
 ;;;> the end of the shortest.
-(define (stream-map procedure . streams)
-  (stream-let loop ((streams streams))
+(define (stream-map procedure stream . streams)
+  (stream-let loop ((streams (cons stream streams)))
     (if (any stream-null? streams)
         stream-null
         (stream-cons (apply procedure (map stream-car streams)) (loop (map stream-cdr streams))))))
@@ -187,4 +188,4 @@
           (loop (- index 1) (cons (column index results) streams))))))
 
 ;;;> Returns the stream of lists of the elements at the same indices.
-(define (stream-zip . streams) (apply stream-map list streams))
+(define (stream-zip stream . streams) (apply stream-map list stream streams))

@@ -102,3 +102,20 @@
 (fold + 0 5)         ; raises: wrong-type
 (fold + 0 '(1 . 2))  ; raises: wrong-type
 (reduce + 0 5)       ; raises: wrong-type
+
+;; Procedures of one or more lists refuse none.
+(map list)                     ; raises: wrong-arity
+(for-each list)                ; raises: wrong-arity
+(vector-map list)              ; raises: wrong-arity
+(string-map list)              ; raises: wrong-arity
+(fold list 0)                  ; raises: wrong-arity
+(fold-right list 0)            ; raises: wrong-arity
+(any list)                     ; raises: wrong-arity
+(every list)                   ; raises: wrong-arity
+(count list)                   ; raises: wrong-arity
+(list-index list)              ; raises: wrong-arity
+(filter-map list)              ; raises: wrong-arity
+(append-map list)              ; raises: wrong-arity
+(pair-fold list 0)             ; raises: wrong-arity
+(pair-fold-right list 0)       ; raises: wrong-arity
+(pair-for-each list)           ; raises: wrong-arity

@@ -110,3 +110,7 @@
 text  ; => "hello DlroW"
 (string-xcopy! text 0 "abc" 1 4)
 text  ; => "bcalo DlroW"
+
+;; Two strings have no criterion among them.
+(string-filter "ab" "ab")  ; raises: error
+(string-delete "ab" "ab")  ; raises: error

@@ -78,3 +78,9 @@
   (accumulate (eof-object)))         ; => "ab"
 (let ((accumulate (vector-accumulator! (vector 0 0 0) 1))) (accumulate 1) (accumulate (eof-object)))
 ; => #(0 1 0)
+
+;; Procedures of one or more generators refuse none.
+(generator-fold list 0)     ; raises: wrong-arity
+(generator-map->list list)  ; raises: wrong-arity
+(generator-for-each list)   ; raises: wrong-arity
+(gmap list)                 ; raises: wrong-arity

@@ -82,3 +82,7 @@
 ;; A stream without elements has no first one.
 (stream-car stream-null)  ; raises: error
 (stream-car 5)            ; raises: error
+
+;; Procedures of one or more streams refuse none.
+(stream-for-each list)  ; raises: wrong-arity
+(stream-map list)       ; raises: wrong-arity

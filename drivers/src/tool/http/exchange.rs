@@ -4,6 +4,7 @@
 //! It does not check the list of hosts; `../http.rs` does.
 //! Read next: `../http.rs`.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,16 +18,18 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use preserves::{IOValue, Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use super::Exchange;
+use super::address::admitted;
 use crate::tool::arguments::{content, dictionary, integer};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
+use crate::tool::secret::stream::Redactor;
 
 /// Performs an exchange within its time limit.
 pub(super) async fn perform(exchange: Exchange) -> Outcome {
@@ -45,7 +48,14 @@ async fn converse(exchange: Exchange) -> Outcome {
     let unavailable =
         |error: &dyn std::fmt::Display| Kind::Unavailable.because(format!("`{server}` cannot be reached: {error}"));
     let address = (exchange.host.trim_matches(['[', ']']), exchange.port);
-    let stream = TcpStream::connect(address).await.map_err(|error| unavailable(&error))?;
+    let found: Vec<SocketAddr> = lookup_host(address)
+        .await
+        .map_err(|error| unavailable(&error))?
+        .collect();
+    let admitted = admitted(&exchange.hosts, &exchange.host, &found)?;
+    let stream = TcpStream::connect(&admitted[..])
+        .await
+        .map_err(|error| unavailable(&error))?;
     if !exchange.is_secure {
         return send(stream, exchange).await;
     }
@@ -77,10 +87,11 @@ async fn send(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, exch
     let failed = |error: hyper::Error| Kind::Failed.because(format!("the exchange failed: {error}"));
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
     let limit_bytes = exchange.output_limit_bytes;
+    let redactor = exchange.secrets.redactor();
     let request = request(exchange)?;
     let conversation = async move {
         let response = sender.send_request(request).await.map_err(failed)?;
-        receive(response, limit_bytes).await
+        receive(response, limit_bytes, redactor).await
     };
     // The connection must be polled for the conversation to proceed; it may end first.
     tokio::pin!(connection);
@@ -115,22 +126,20 @@ fn request(exchange: Exchange) -> Result<Request<Full<Bytes>>, ToolFailure> {
 }
 
 /// Reads the response, and at most `limit_bytes` of its body.
-async fn receive(response: Response<Incoming>, limit_bytes: u64) -> Outcome {
+async fn receive(response: Response<Incoming>, limit_bytes: u64, mut redactor: Redactor) -> Outcome {
     let (head, mut body) = response.into_parts();
     let mut bytes: Vec<u8> = Vec::new();
-    let mut is_truncated = false;
-    while let Some(frame) = body.frame().await {
+    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+    // Secrets are masked before the body is cut.
+    while let Some(frame) = body.frame().await.filter(|_| bytes.len() <= limit) {
         let frame = frame.map_err(|error| Kind::Failed.because(format!("the response broke off: {error}")))?;
-        let Ok(chunk) = frame.into_data() else { continue };
-        let room = usize::try_from(limit_bytes)
-            .unwrap_or(usize::MAX)
-            .saturating_sub(bytes.len());
-        bytes.extend_from_slice(&chunk[..room.min(chunk.len())]);
-        if chunk.len() > room {
-            is_truncated = true;
-            break;
+        if let Ok(chunk) = frame.into_data() {
+            bytes.extend(redactor.push(&chunk));
         }
     }
+    bytes.extend(redactor.finish());
+    let is_truncated = bytes.len() > limit;
+    bytes.truncate(limit);
     Ok(dictionary([
         ("status", integer(u64::from(head.status.as_u16()))),
         ("headers", headers_value(&head.headers)),

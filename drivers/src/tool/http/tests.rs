@@ -45,6 +45,7 @@ fn call(tool: &Http, payload: &str) -> Outcome {
         key: "key-1".to_owned(),
         tool: tool.description().name.to_string(),
         undo_log: UndoLog::default(),
+        secrets: crate::tool::secret::Secrets::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -54,7 +55,7 @@ fn call(tool: &Http, payload: &str) -> Outcome {
 }
 
 fn hosts(names: &[&str]) -> Hosts {
-    Hosts::of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    Hosts::of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
 #[track_caller]
@@ -193,5 +194,32 @@ fn hosts_are_listed_by_name_and_port() {
         ("[::1]", 81, true),
     ] {
         assert_eq!(list.include(host, port), expected, "{host}:{port}");
+    }
+}
+
+#[test]
+fn a_port_is_a_number_from_1_to_65535() {
+    for port in ["0", "65536", "99999999999999999999", "80x", "-1", "+80"] {
+        let url = format!("http://listed.example:{port}/");
+        let failure = call(&Http::get(hosts(&["listed.example"])), &format!("{{url: {url:?}}}")).unwrap_err();
+        assert_eq!(failure.kind, "bad-argument", "{url}: {}", failure.message);
+        assert!(
+            Hosts::of(&[format!("listed.example:{port}")]).is_err() || port == "+80",
+            "{port}"
+        );
+    }
+}
+
+#[test]
+fn a_name_that_leads_to_this_machine_is_refused_unless_the_address_is_listed() {
+    // The resolver reads these as 127.0.0.1.
+    for name in ["127.1", "0x7f.0.0.1", "2130706433"] {
+        let (port, served) = serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned());
+        let payload = format!("{{url: \"http://{name}:{port}/\"}}");
+        let failure = call(&Http::get(hosts(&[&format!("{name}:{port}")])), &payload).unwrap_err();
+        assert_eq!(failure.kind, "denied", "{name}: {}", failure.message);
+        let listed = hosts(&[&format!("{name}:{port}"), &format!("127.0.0.1:{port}")]);
+        call(&Http::get(listed), &payload).unwrap();
+        served.join().unwrap();
     }
 }

@@ -35,6 +35,7 @@ fn call_in(root: &TempDir, payload: &str) -> Outcome {
                 key: "k".to_owned(),
                 tool: String::new(),
                 undo_log: crate::tool::undo_log::UndoLog::default(),
+                secrets: crate::tool::secret::Secrets::default(),
             },
         )
         .await
@@ -244,6 +245,7 @@ fn a_call_that_is_abandoned_leaves_no_process() {
                 key: "k".to_owned(),
                 tool: String::new(),
                 undo_log: crate::tool::undo_log::UndoLog::default(),
+                secrets: crate::tool::secret::Secrets::default(),
             },
         );
         let written = async {

@@ -17,6 +17,7 @@ use duet_runtime::driver::ToolFailure;
 
 use super::Workspace;
 use super::change::{Change, Replacement, State, changes, content_of, record};
+use super::tree::Tree;
 use crate::tool::failure::Kind;
 use crate::tool::interface::{Call, Outcome, off_thread};
 use crate::tool::undo_log::{UndoLog, UndoNote};
@@ -66,18 +67,18 @@ impl Workspace {
                 Component::ParentDir if resolved.pop() => {}
                 Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
                     // The library's error says how the path leads out.
-                    self.dir().symlink_metadata(named).map_err(explain)?;
+                    self.tree().symlink_metadata(named).map_err(explain)?;
                     return Err(Kind::OutsideRoot.because(format!("`{}` leads outside the root", named.display())));
                 }
                 Component::Normal(name) => resolved.push(name),
             }
             let is_link = || {
-                self.dir()
+                self.tree()
                     .symlink_metadata(&resolved)
                     .is_ok_and(|metadata| metadata.is_symlink())
             };
             if components.peek().is_some() && is_link() {
-                resolved = self.dir().canonicalize(&resolved).map_err(explain)?;
+                resolved = self.tree().canonicalize(&resolved).map_err(explain)?;
             }
         }
         Ok(resolved)
@@ -96,7 +97,7 @@ impl Workspace {
             (State::File { mode, .. }, Some(bytes)) => {
                 let is_new = change.before == State::Absent && state.is_like(&change.after);
                 let permissions = (!is_new).then(|| Permissions::from_mode(*mode));
-                replace(self.dir(), path, bytes, permissions).map_err(explain)
+                replace(self.tree(), path, bytes, permissions).map_err(explain)
             }
             (State::File { .. }, None) => Err(refuse("its content is not in the journal")),
             (State::Link { target }, _) => self.link(path, target).map_err(explain),
@@ -106,7 +107,11 @@ impl Workspace {
 
     /// Removes a file, and the directories that were made for it if they are empty.
     fn remove(&self, path: &Path, made: Option<&Path>) -> io::Result<()> {
-        match self.dir().remove_file(path) {
+        match self
+            .tree()
+            .place(path)
+            .and_then(|(directory, name)| directory.remove_file(name))
+        {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
@@ -116,14 +121,14 @@ impl Workspace {
             .skip(1)
             .filter(|above| made.is_some_and(|made| above.starts_with(made)))
         {
-            if self.dir().remove_dir(above).is_err() {
+            if self.tree().remove_dir(above).is_err() {
                 break;
             }
             lowest = above.parent();
         }
         // The name is gone from the disk only when its directory is synced.
         match lowest.map(|directory| {
-            self.dir()
+            self.tree()
                 .open(or_current(directory))
                 .and_then(|directory| directory.sync_all())
         }) {
@@ -134,10 +139,9 @@ impl Workspace {
 
     fn link(&self, path: &Path, target: &Path) -> io::Result<()> {
         self.remove(path, None)?;
-        self.dir().symlink_contents(target, path)?;
-        self.dir()
-            .open(or_current(path.parent().unwrap_or(Path::new(""))))?
-            .sync_all()
+        let (directory, name) = self.tree().place(path)?;
+        directory.symlink_contents(target, name)?;
+        directory.open(".")?.sync_all()
     }
 }
 
@@ -151,21 +155,25 @@ fn or_current(parent: &Path) -> &Path {
 }
 
 /// Writes a temporary file beside the file, then renames it.
-fn replace(dir: &Dir, path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let (parent, name) = (or_current(path.parent().unwrap_or(Path::new(""))), path.file_name());
-    let name = Path::new(name.ok_or(io::ErrorKind::InvalidInput)?);
-    let is_parent_made = !dir.try_exists(parent)?;
-    dir.create_dir_all(parent)?;
-    let directory = dir.open_dir(parent)?;
+fn replace(tree: &Tree, path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    let parent = or_current(path.parent().unwrap_or(Path::new("")));
+    let is_parent_made = match tree.metadata(parent) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        found => found.map(|_| false)?,
+    };
+    if is_parent_made {
+        tree.create_dir_all(parent)?;
+    }
+    let (directory, name) = tree.place(path)?;
     let temporary = write_temporary(&directory, bytes, permissions)?;
     directory
-        .rename(&temporary, &directory, name)
+        .rename(&temporary, &directory, &name)
         .inspect_err(|_| discard(&directory, &temporary))?;
     // The new names are on disk only when their directories are synced.
     directory.open(".")?.sync_all()?;
     if is_parent_made {
         for ancestor in parent.ancestors().skip(1) {
-            dir.open(or_current(ancestor))?.sync_all()?;
+            tree.open(or_current(ancestor))?.sync_all()?;
         }
     }
     Ok(())

@@ -10,11 +10,12 @@ use std::fmt;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use cap_std::fs::{Dir, MetadataExt as _};
+use cap_std::fs::MetadataExt as _;
 use duet_runtime::driver::{Blob, BlobHash, ToolFailure};
 use preserves::{IOValue, Value, ValueImpl};
 
 use super::Workspace;
+use super::tree::Tree;
 use crate::tool::arguments::{self, integer, path_value};
 use crate::tool::failure::Kind;
 use crate::tool::undo_log::{UndoLog, UndoNote};
@@ -190,7 +191,7 @@ impl Workspace {
     pub fn look(&self, path: &Path) -> Result<Found, ToolFailure> {
         let explain = |error: io::Error| self.explain(path, &error);
         let bare = |state| Ok(Found { state, content: None });
-        let metadata = match self.dir().symlink_metadata(path) {
+        let metadata = match self.tree().symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return bare(State::Absent);
@@ -198,13 +199,13 @@ impl Workspace {
             Err(error) => return Err(explain(error)),
         };
         if metadata.is_symlink() {
-            let target = self.dir().read_link_contents(path).map_err(explain)?;
+            let target = self.tree().read_link(path).map_err(explain)?;
             return bare(State::Link { target });
         }
         if !metadata.is_file() {
             return bare(State::Other);
         }
-        let bytes = read_within(self.dir(), path, KEPT_BYTES_MAX)
+        let bytes = read_within(self.tree(), path, KEPT_BYTES_MAX)
             .map_err(explain)?
             .ok_or_else(|| too_large(path))?;
         let content = Blob::new(bytes).map_err(|_| too_large(path))?;
@@ -253,7 +254,7 @@ impl Workspace {
     /// Finds the topmost directory above a path that does not exist.
     fn missing_above(&self, path: &Path) -> Option<PathBuf> {
         let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-        let missing = above.take_while(|above| self.dir().symlink_metadata(above).is_err());
+        let missing = above.take_while(|above| self.tree().symlink_metadata(above).is_err());
         missing.last().map(Path::to_owned)
     }
 
@@ -298,9 +299,9 @@ pub(crate) fn content_of<'a>(state: &State, note: &'a UndoNote) -> Option<&'a [u
 }
 
 /// Reads a file; returns nothing if it is longer than `length_bytes_max`.
-pub(crate) fn read_within(dir: &Dir, path: &Path, length_bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_within(tree: &Tree, path: &Path, length_bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    dir.open(path)?.take(length_bytes_max + 1).read_to_end(&mut bytes)?;
+    tree.open(path)?.take(length_bytes_max + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= length_bytes_max).then_some(bytes))
 }
 

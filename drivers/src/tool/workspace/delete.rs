@@ -75,7 +75,7 @@ impl Tool for Delete {
 /// call deleted it.
 fn plan(workspace: &Workspace, named: &Path) -> Result<Vec<Replacement>, ToolFailure> {
     let resolved = workspace.resolve(named)?;
-    match workspace.dir().symlink_metadata(&resolved) {
+    match workspace.tree().symlink_metadata(&resolved) {
         Ok(metadata) if !metadata.is_symlink() => workspace.require_file(named, &metadata)?,
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -17,6 +17,7 @@ use crate::tool::arguments::{Arguments, path};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
+use crate::tool::secret::Secrets;
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/exists"),
@@ -45,9 +46,9 @@ pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {
     }
 }
 
-fn exists(workspace: &Workspace, payload: &IOValue) -> Outcome {
+fn exists(workspace: &Workspace, payload: &IOValue, _: &Secrets) -> Outcome {
     let path = workspace.inside(Arguments::read(&DESCRIPTION, payload)?.required("path", path)?);
-    match workspace.dir().metadata(&path) {
+    match workspace.tree().metadata(&path) {
         Ok(_) => Ok(IOValue::new(true)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(IOValue::new(false))

@@ -62,12 +62,12 @@ impl Ignored {
 }
 
 fn read(workspace: &Workspace, path: &Path) -> Option<String> {
-    let metadata = workspace.dir().metadata(path).ok()?;
+    let metadata = workspace.tree().metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > RULES_BYTES_MAX {
         return None;
     }
     let mut text = String::new();
-    workspace.dir().open(path).ok()?.read_to_string(&mut text).ok()?;
+    workspace.tree().open(path).ok()?.read_to_string(&mut text).ok()?;
     Some(text)
 }
 

@@ -23,6 +23,7 @@ use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
+use crate::tool::secret::Secrets;
 
 const ENTRIES_MAX: u64 = 10_000;
 
@@ -97,7 +98,7 @@ pub(super) struct Entry {
     pub(super) size_bytes: u64,
 }
 
-fn list(workspace: &Workspace, payload: &IOValue) -> Outcome {
+fn list(workspace: &Workspace, payload: &IOValue, _: &Secrets) -> Outcome {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
     let start = arguments.optional("path", path)?;
     let start = start.map_or_else(|| PathBuf::from("."), |start| workspace.inside(start));
@@ -151,8 +152,7 @@ fn scan(
     entries: &mut Vec<Entry>,
 ) -> io::Result<Vec<(PathBuf, Ignored)>> {
     let mut found = Vec::new();
-    for entry in workspace.dir().read_dir(directory)? {
-        let entry = entry?;
+    for entry in workspace.tree().read_dir(directory)? {
         let name = entry.file_name();
         let is_hidden = name.as_bytes().starts_with(b".") || DERIVED.iter().any(|derived| name == *derived);
         if is_hidden && !options.is_all {

@@ -8,7 +8,7 @@
 //! Source: POSIX.1-2024, "diff", unified format.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -95,14 +95,19 @@ fn patched(workspace: &Workspace, patch: &FilePatch, path: &Path) -> Result<Opti
         let message = format!("`{}`: {problem}; nothing was changed", patch.path);
         Kind::Conflict.with(message, [("path", path_value(path))])
     };
-    let before = match workspace.dir().metadata(path) {
+    let before = match workspace.tree().metadata(path) {
         Ok(_) if patch.is_made => return Err(conflict("the patch makes it, and it is there".to_owned())),
         Ok(metadata) if metadata.len() > FILE_BYTES_MAX => {
             return Err(conflict(format!("it has more than {FILE_BYTES_MAX} bytes")));
         }
         Ok(_) => workspace
-            .dir()
-            .read(path)
+            .tree()
+            .open(path)
+            .and_then(|mut file| {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes)?;
+                Ok(bytes)
+            })
             .map_err(|error| workspace.explain(path, &error))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound && patch.is_made => Vec::new(),
         Err(error) => return Err(workspace.explain(path, &error)),

@@ -19,6 +19,7 @@ use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
+use crate::tool::secret::Secrets;
 
 /// The maximum length that one call may return, in bytes.
 pub(crate) const READ_BYTES_MAX: u64 = 8 << 20;
@@ -61,7 +62,7 @@ pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {
     }
 }
 
-fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
+fn read(workspace: &Workspace, payload: &IOValue, secrets: &Secrets) -> Outcome {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
     let path = workspace.inside(arguments.required("path", path)?);
     let offset = arguments.optional("offset", count)?.unwrap_or(0);
@@ -69,16 +70,21 @@ fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
     let explain = |error: io::Error| workspace.explain(&path, &error);
 
     // Checked before it is opened, because opening a named pipe waits for its other end.
-    workspace.require_file(&path, &workspace.dir().metadata(&path).map_err(explain)?)?;
-    let mut file = workspace.dir().open(&path).map_err(explain)?;
+    workspace.require_file(&path, &workspace.tree().metadata(&path).map_err(explain)?)?;
+    let mut file = workspace.tree().open(&path).map_err(explain)?;
     let metadata = file.metadata().map_err(explain)?;
     workspace.require_file(&path, &metadata)?;
 
     let size_bytes = metadata.len();
     let wanted_bytes = range(&path, size_bytes, offset, length)?;
-    file.seek(SeekFrom::Start(offset)).map_err(explain)?;
+    // Bytes around the range show whether it cuts a secret.
+    let margin = secrets.longest_bytes().saturating_sub(1) as u64;
+    let before = margin.min(offset);
+    file.seek(SeekFrom::Start(offset - before)).map_err(explain)?;
     let mut bytes = Vec::new();
-    file.take(wanted_bytes).read_to_end(&mut bytes).map_err(explain)?;
+    let around_bytes = before + wanted_bytes + margin;
+    file.take(around_bytes).read_to_end(&mut bytes).map_err(explain)?;
+    let bytes = within(&path, bytes, (before, wanted_bytes), secrets)?;
 
     let is_cut = offset + (bytes.len() as u64) < size_bytes;
     let (content, taken_bytes) = content(bytes, is_cut);
@@ -93,6 +99,26 @@ fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
         ("size_bytes", integer(size_bytes)),
         ("next", next),
     ]))
+}
+
+/// Takes the range of `length` bytes after the first `before`, unless a secret goes across an end.
+fn within(
+    path: &Path,
+    mut bytes: Vec<u8>,
+    (before, length): (u64, u64),
+    secrets: &Secrets,
+) -> Result<Vec<u8>, duet_runtime::driver::ToolFailure> {
+    let place = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(bytes.len());
+    let (start, end) = (place(before), place(before + length));
+    if let Some(name) = secrets.cut_by(&bytes, &[start, end]) {
+        let message = format!(
+            "the range of `{}` begins or ends inside {name}; read the file whole, or another range",
+            path.display()
+        );
+        return Err(Kind::Denied.with(message, [("path", path_value(path))]));
+    }
+    bytes.truncate(end);
+    Ok(bytes.split_off(start))
 }
 
 /// Returns how many bytes to read of a file of `size_bytes`.

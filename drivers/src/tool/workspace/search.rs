@@ -24,6 +24,7 @@ use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
+use crate::tool::secret::Secrets;
 
 const MATCHES_MAX: u64 = 1_000;
 
@@ -114,7 +115,7 @@ struct Found {
     skipped: u64,
 }
 
-fn search(workspace: &Workspace, payload: &IOValue) -> Outcome {
+fn search(workspace: &Workspace, payload: &IOValue, secrets: &Secrets) -> Outcome {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
     let pattern = arguments.required("pattern", string)?;
     let is_literal = arguments.optional("literal", boolean)?.unwrap_or(false);
@@ -134,7 +135,8 @@ fn search(workspace: &Workspace, payload: &IOValue) -> Outcome {
             break;
         }
         match text(workspace, &path) {
-            Ok(Some(bytes)) => found.look(&pattern, &path, &bytes, limit),
+            // A pattern must not find out about a secret, nor a line end in the middle of one.
+            Ok(Some(bytes)) => found.look(&pattern, &path, &secrets.mask_bytes(&bytes), limit),
             Ok(None) => found.skipped += 1,
             // A file that vanishes during the search is left out.
             Err(error) if error.kind() == io::ErrorKind::NotFound && path != start => {}
@@ -170,7 +172,7 @@ fn expression(pattern: &str, is_literal: bool, is_caseless: bool) -> Result<Rege
 /// Lists the files to search, sorted by path.
 fn files(workspace: &Workspace, start: &Path, options: &ListOptions) -> Result<Vec<PathBuf>, ToolFailure> {
     let metadata = workspace
-        .dir()
+        .tree()
         .metadata(start)
         .map_err(|error| workspace.explain(start, &error))?;
     if metadata.is_file() {
@@ -185,7 +187,7 @@ fn files(workspace: &Workspace, start: &Path, options: &ListOptions) -> Result<V
 fn text(workspace: &Workspace, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     workspace
-        .dir()
+        .tree()
         .open(path)?
         .take(READ_BYTES_MAX + 1)
         .read_to_end(&mut bytes)?;

@@ -14,13 +14,14 @@ use super::apply::apply;
 use super::change::{Change, Replacement};
 use crate::tool::description::Description;
 use crate::tool::interface::{Call, Context, Outcome, Tool, blocking};
+use crate::tool::secret::Secrets;
 use crate::tool::undo_log::UndoNote;
 
 /// A tool that reads the workspace.
 pub struct ReadingTool {
     pub(super) description: &'static Description,
     pub(super) workspace: Arc<Workspace>,
-    pub(super) read: fn(&Workspace, &IOValue) -> Outcome,
+    pub(super) read: fn(&Workspace, &IOValue, &Secrets) -> Outcome,
 }
 
 impl Tool for ReadingTool {
@@ -28,9 +29,9 @@ impl Tool for ReadingTool {
         self.description
     }
 
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
+    fn call(&self, payload: IOValue, context: Context) -> Call {
         let (workspace, read) = (Arc::clone(&self.workspace), self.read);
-        blocking(move || read(&workspace, &payload))
+        blocking(move || read(&workspace, &payload, &context.secrets))
     }
 }
 

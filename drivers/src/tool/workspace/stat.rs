@@ -19,6 +19,7 @@ use crate::tool::arguments::{Arguments, dictionary, integer, path, path_value};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
+use crate::tool::secret::Secrets;
 
 /// The permission bits.
 const MODE_MASK: u32 = 0o7777;
@@ -59,12 +60,12 @@ pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {
     }
 }
 
-fn stat(workspace: &Workspace, payload: &IOValue) -> Outcome {
+fn stat(workspace: &Workspace, payload: &IOValue, _: &Secrets) -> Outcome {
     let named = workspace.inside(Arguments::read(&DESCRIPTION, payload)?.required("path", path)?);
     let explain = |error: io::Error| workspace.explain(&named, &error);
-    let metadata = workspace.dir().symlink_metadata(&named).map_err(explain)?;
+    let metadata = workspace.tree().symlink_metadata(&named).map_err(explain)?;
     let target = match metadata.is_symlink() {
-        true => path_value(&workspace.dir().read_link_contents(&named).map_err(explain)?),
+        true => path_value(&workspace.tree().read_link(&named).map_err(explain)?),
         false => IOValue::new(false),
     };
     let kind = kind(metadata.file_type());

@@ -17,6 +17,7 @@ use super::*;
 use crate::tool::interface::{Context, Outcome, Tool};
 
 mod finding;
+mod journal;
 
 /// A root directory inside a directory with a secret beside it.
 struct Place {
@@ -47,7 +48,9 @@ impl Place {
     }
 
     fn call_with(&self, tool: &str, payload: IOValue) -> Outcome {
-        let workspace = Arc::new(Workspace::open(&self.root()).expect("workspace"));
+        let root = self.root();
+        let workspace = Workspace::open(&root).and_then(|opened| opened.keep_out_of(&root.join("named.sqlite")));
+        let workspace = Arc::new(workspace.expect("workspace"));
         let tool: Box<dyn Tool> = match tool {
             "list" => Box::new(list::tool(workspace)),
             "read" => Box::new(read::tool(workspace)),
@@ -67,6 +70,7 @@ impl Place {
                     key: "k".to_owned(),
                     tool: String::new(),
                     undo_log: crate::tool::undo_log::UndoLog::default(),
+                    secrets: crate::tool::secret::Secrets::default(),
                 },
             )
             .await

@@ -84,10 +84,10 @@ pub(crate) fn target(workspace: &Workspace, named: &Path) -> Result<PathBuf, Too
             [("path", path_value(named))],
         ));
     }
-    let metadata = match workspace.dir().symlink_metadata(&resolved) {
+    let metadata = match workspace.tree().symlink_metadata(&resolved) {
         Ok(metadata) if metadata.is_symlink() => {
-            resolved = workspace.dir().canonicalize(&resolved).map_err(explain)?;
-            workspace.dir().metadata(&resolved).map_err(explain)?
+            resolved = workspace.tree().canonicalize(&resolved).map_err(explain)?;
+            workspace.tree().metadata(&resolved).map_err(explain)?
         }
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(resolved),

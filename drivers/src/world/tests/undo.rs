@@ -3,7 +3,7 @@
 use super::*;
 
 fn write_one(root: &std::path::Path) -> (World, Effect) {
-    let registry = Registry::built_in(root, []).unwrap();
+    let registry = Registry::built_in(Workspace::open(root).unwrap(), []);
     let payload = r#"{path: "a", content: "new"}"#.parse().unwrap();
     let name = "workspace/write".to_owned();
     (quiet(registry), effect(1, EffectKind::Tool { name, payload }))

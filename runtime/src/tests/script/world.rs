@@ -62,7 +62,7 @@ impl Table {
             EffectKind::Failure { .. } => return,
             EffectKind::Write { bytes, .. } => (format!(">{}", String::from_utf8_lossy(bytes)), false),
             EffectKind::Tool { name, payload } => (format!("*{name} {payload:?}"), true),
-            EffectKind::Ask { prompt } => (format!("?{prompt:?}"), true),
+            EffectKind::Ask { prompt, .. } => (format!("?{prompt:?}"), true),
             EffectKind::Read { length_bytes_max } => (format!("<{length_bytes_max}"), true),
             EffectKind::Withdraw => ("withdrawn".to_owned(), false),
             EffectKind::Proceed { note, .. } => (format!("+{note:?}"), false),

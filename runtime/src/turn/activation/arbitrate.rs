@@ -10,7 +10,7 @@ use preserves::{IOValue, ValueImpl};
 
 use super::{Activation, failure};
 use crate::action::{self, Action, Admit, Approve, Decide, Limit, Need, Postpone, Propose, Refuse, Reject};
-use crate::gate::{self, Principal, Proposal, bench};
+use crate::gate::{self, Principal, Proposal, question};
 use crate::model::codec::{Codec, record};
 use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, Handle, RequestId};
@@ -19,9 +19,6 @@ use crate::policy::document::Documents;
 use crate::policy::ruling::{Code, OnFail, Ruling};
 use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
-
-/// The maximum length of a proposal's prompt, in characters.
-const PROMPT_CHARACTERS_MAX: usize = 400;
 
 /// The entry whose `value` is the time to approve a proposal, in milliseconds.
 const APPROVAL_TIMEOUT: &str = "policy.approval_timeout";
@@ -331,17 +328,13 @@ fn attempted(attempts: &Fact) -> Result<Vec<Action>, Failure> {
 /// Returns the question to the person: the attempts and why they need approval, with the choices
 /// yes and no.
 fn prompt(attempts: &[Action], ruling: &Ruling) -> IOValue {
-    let attempts: Vec<String> = attempts.iter().map(bench::described).collect();
-    let mut text = format!("Allow {}?", attempts.join(" and "));
+    let text = format!("Allow {}?", question::described(attempts));
     let by = ruling.decided_by.as_deref().unwrap_or(ruling.code.name());
     let why = if ruling.detail.is_empty() {
         by.to_owned()
     } else {
         format!("{by}: {}", ruling.detail)
     };
-    if text.chars().count() > PROMPT_CHARACTERS_MAX {
-        text = text.chars().take(PROMPT_CHARACTERS_MAX).chain("…?".chars()).collect();
-    }
     let choices = IOValue::new(vec![IOValue::new(true), IOValue::new(false)]);
     record("approve", vec![format!("{text} ({why})").encode(), choices])
 }

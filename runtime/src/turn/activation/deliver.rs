@@ -53,6 +53,7 @@ impl Activation {
             } => self.keep(request, Kept { note, contents })?,
             Event::Due { request, at_ms } => self.note_due(request, at_ms)?,
             Event::Reconsider { request } => self.reconsider(request)?,
+            Event::Prepared { .. } => true,
             Event::Orphaned { .. } => false,
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => {

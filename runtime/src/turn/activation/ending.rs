@@ -53,6 +53,7 @@ impl Activation {
                 | Event::Resume { .. }
                 | Event::Settled { .. }
                 | Event::Answered { .. }
+                | Event::Prepared { .. }
                 | Event::Kept { .. }
                 | Event::Due { .. }
                 | Event::Reconsider { .. }
