@@ -21,6 +21,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::Registry;
 use duet_drivers::world::{Settings, World};
 use duet_journal::Store;
@@ -87,7 +88,7 @@ const OPTIONS: [&str; SIDES.len()] = ["--bare", "--memory", "--disk"];
 fn run_journaled(text: &str, store: &mut dyn Store) {
     let compiled = compile(text, &["duet", "base"]);
     let mut run = start_compiled("program", compiled, SnapshotPolicy::default(), store);
-    let settings = Settings::standard(Registry::default(), Vec::new());
+    let settings = Settings::standard(Registry::default(), Prepared::default());
     let mut world = World::new(settings).expect("the system gives threads");
     let rest = run.drive(store, &mut world).expect("the run goes on");
     assert_eq!(rest, DriveOutcome::Ended { code: 0 });

@@ -109,6 +109,15 @@ impl CommandError {
         self
     }
 
+    /// The problem itself, without its causes and advice.
+    pub(crate) fn first_line(&self) -> String {
+        match self {
+            Self::Problem(problem) => problem.what.clone(),
+            Self::Usage(text) | Self::Shown(text) => text.as_str().lines().next().unwrap_or_default().to_owned(),
+            Self::OutputClosed => String::new(),
+        }
+    }
+
     pub(crate) fn with_code(mut self, code: ExitCode) -> Self {
         if let Self::Problem(problem) = &mut self {
             problem.code = code;

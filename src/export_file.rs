@@ -6,7 +6,8 @@
 //! INVARIANT: a file whose bytes have changed, or whose end is missing, is refused.
 //! It does not check the run; `command/import.rs` does. Read next: `marks.rs`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
@@ -46,10 +47,26 @@ pub(crate) fn pack(store: MemoryStore, marks: &str) -> Vec<u8> {
 /// Reads a file.
 ///
 /// # Errors
-/// If it cannot be read, or is not whole.
-pub(crate) fn read(path: &Path) -> Result<ExportFile, CommandError> {
-    let bytes =
-        fs::read(path).map_err(|error| CommandError::caused(format!("cannot read `{}`", path.display()), &error))?;
+/// If it cannot be read, is longer than `length_bytes_max`, or is not whole.
+pub(crate) fn read(path: &Path, length_bytes_max: u64) -> Result<ExportFile, CommandError> {
+    let failed = |error| CommandError::caused(format!("cannot read `{}`", path.display()), &error);
+    let found = fs::metadata(path).map_err(failed)?;
+    if !found.is_file() {
+        return Err(damaged(path, "it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(length_bytes_max + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > length_bytes_max {
+        return Err(CommandError::problem(format!(
+            "`{}` has {} bytes, and an import reads {length_bytes_max} here",
+            path.display(),
+            found.len()
+        ))
+        .advise("`--memory-limit SIZE` lets it read a quarter of SIZE"));
+    }
     let (log, marks) = parts(&bytes).map_err(|why| damaged(path, why))?;
     let store = MemoryStore::open(SimulatedDisk::new(log.to_vec(), FaultPlan::default())).map_err(|error| {
         if matches!(error, StoreError::UnsupportedVersion { .. }) {
@@ -116,7 +133,7 @@ mod tests {
         let log = store().into_disk().bytes().to_vec();
         for marks in ["", "mark r a 1 x\n"] {
             fs::write(&path, pack(store(), marks)).expect("a file");
-            let read = read(&path).expect("it is whole");
+            let read = read(&path, 1 << 20).expect("it is whole");
             assert_eq!(read.marks, marks);
             assert_eq!(read.store.into_disk().bytes(), log);
         }

@@ -11,7 +11,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::beside::{beside, open_beside, text_beside};
+use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::address::{Address, Mark, TurnAddress};
 
@@ -92,6 +93,35 @@ pub(crate) fn owner(command: &str) -> String {
     format!("duet {command}, process {process}")
 }
 
+/// Requires that a journal has all turns that were durable.
+fn whole(store: SqliteStore) -> Result<SqliteStore, CommandError> {
+    let lost = store.lost()?;
+    if lost.is_empty() {
+        return Ok(store);
+    }
+    let problem = CommandError::problem("the journal has lost turns that were durable");
+    let problem = lost.iter().map(what_is_lost).fold(problem, CommandError::because);
+    Err(problem
+        .because("its write-ahead log is damaged or was taken away, or the file is an older copy")
+        .advise("put back a copy of the journal with the files beside it")
+        .advise("`duet fsck` says what is there, and `duet fsck --repair` lets the journal go on from that"))
+}
+
+/// Says what a journal has lost of a branch.
+pub(crate) fn what_is_lost(lost: &LostCommits) -> String {
+    let name = name(&lost.run, &lost.branch);
+    match lost.found {
+        None => format!("{name} is gone; it had turn {}", lost.durable),
+        Some(found) if found < lost.durable => {
+            format!("{name} ends at turn {found} and had turn {}", lost.durable)
+        }
+        Some(found) => format!(
+            "{name} stands at turn {found} and had been moved to turn {}",
+            lost.durable
+        ),
+    }
+}
+
 impl Journal {
     /// The journal in a file.
     pub(crate) fn at(path: &Path) -> Self {
@@ -105,9 +135,7 @@ impl Journal {
 
     /// The folder beside it that keeps compiled libraries.
     pub(crate) fn cache(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".cache");
-        name.into()
+        beside(&self.path, ".cache")
     }
 
     /// Opens it to look.
@@ -116,7 +144,7 @@ impl Journal {
     /// If there is none, or the file is something else.
     pub(crate) fn open_to_read(&self) -> Result<SqliteStore, CommandError> {
         self.require()?;
-        Ok(SqliteStore::open_to_read(&self.path)?)
+        whole(SqliteStore::open_to_read(&self.path)?)
     }
 
     /// Opens it to write.
@@ -125,7 +153,7 @@ impl Journal {
     /// If there is none, the file is something else, or another process writes it.
     pub(crate) fn open_to_write(&self, command: &str) -> Result<SqliteStore, CommandError> {
         self.require()?;
-        Ok(SqliteStore::open(&self.path, &owner(command))?)
+        whole(SqliteStore::open(&self.path, &owner(command))?)
     }
 
     /// Opens it to write, and makes it if there is none.
@@ -142,7 +170,7 @@ impl Journal {
                 .advise("name another place with `--journal FILE`, or keep no journal with `--memory`")
             })?;
         }
-        Ok(SqliteStore::open(&self.path, &owner(command))?)
+        whole(SqliteStore::open(&self.path, &owner(command))?)
     }
 
     /// Checks that there is a journal.
@@ -154,9 +182,7 @@ impl Journal {
             return Ok(());
         }
         let missing = format!("there is no journal at `{}`", self.path.display());
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
-        if Path::new(&log).exists() {
+        if beside(&self.path, "-wal").exists() {
             return Err(CommandError::problem(missing)
                 .because("its write-ahead log is there, so the file itself was deleted or moved away")
                 .advise("put the file back beside its log, or move the log away as well"));
@@ -165,9 +191,7 @@ impl Journal {
     }
 
     fn current_path(&self) -> PathBuf {
-        let mut path = self.path.clone().into_os_string();
-        path.push(".current");
-        path.into()
+        beside(&self.path, ".current")
     }
 
     /// Records the branch that was used last. A failure is ignored, because it only makes addresses
@@ -175,20 +199,15 @@ impl Journal {
     pub(crate) fn set_current(&self, run: &RunId, branch: &BranchName) {
         let line = format!("{run}/{branch}\n");
         // Truncating first would make some file systems wait for the disk.
-        let _ = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(self.current_path())
-            .and_then(|mut file| {
-                file.write_all(line.as_bytes())?;
-                file.set_len(line.len() as u64)
-            });
+        let _ = open_beside(&self.current_path()).and_then(|mut file| {
+            file.write_all(line.as_bytes())?;
+            file.set_len(line.len() as u64)
+        });
     }
 
     /// The branch used last, if that is known and it still exists.
     fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
-        let text = fs::read_to_string(self.current_path()).ok()?;
+        let text = text_beside(&self.current_path());
         let (run, branch) = text.lines().next()?.split_once('/')?;
         let (run, branch) = (RunId::new(run).ok()?, BranchName::new(branch).ok()?);
         store.head(&run, &branch).ok()??;

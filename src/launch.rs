@@ -34,7 +34,7 @@ const MANIFEST: &str = "manifest.scm";
 
 /// Granted to every program: the console, questions to the person, the clock, chance, actors, and
 /// the entries that it is governed by; what it grants in turn is never more than it has.
-const ALWAYS: [&str; 8] = [
+pub(crate) const ALWAYS: [&str; 8] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,
     "clock/*",
@@ -242,8 +242,8 @@ const NOTE: &str = "launch";
 pub(crate) struct LaunchNote {
     /// The workspace.
     pub(crate) workspace: PathBuf,
-    hosts: Vec<String>,
-    secrets: Vec<String>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) secrets: Vec<String>,
 }
 
 impl LaunchNote {

@@ -18,6 +18,7 @@ mod error;
 mod export_file;
 mod exports;
 mod graph;
+mod imported;
 mod journal;
 mod launch;
 mod marks;

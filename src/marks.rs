@@ -7,10 +7,10 @@
 //! Read next: `command/mark.rs`.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use duet_journal::beside::{append_beside, beside, text_beside};
 use duet_journal::{RecordHash, RunId, Sequence};
 use duet_runtime::model::address::Mark;
 
@@ -26,9 +26,7 @@ pub(crate) struct Marked {
 }
 
 fn path(journal: &Journal) -> PathBuf {
-    let mut path = journal.path().as_os_str().to_owned();
-    path.push(".marks");
-    path.into()
+    beside(journal.path(), ".marks")
 }
 
 /// Adds a mark, or with `None` removes it.
@@ -41,7 +39,7 @@ pub(crate) fn set(journal: &Journal, run: &RunId, mark: &Mark, marked: Option<Ma
         None => format!("unmark {run} {mark}\n"),
     };
     // One write, so that lines of several processes do not mix.
-    let mut file = OpenOptions::new().append(true).create(true).open(path(journal))?;
+    let mut file = append_beside(&path(journal))?;
     file.write_all(line.as_bytes())?;
     file.sync_all()
 }
@@ -52,7 +50,7 @@ pub(crate) fn of(journal: &Journal, run: &RunId) -> BTreeMap<Mark, Marked> {
 }
 
 fn read(path: &Path, run: &RunId) -> BTreeMap<Mark, Marked> {
-    parse(&fs::read_to_string(path).unwrap_or_default(), run)
+    parse(&text_beside(path), run)
 }
 
 /// The line that gives a turn a name.
@@ -82,6 +80,8 @@ pub(crate) fn parse(text: &str, run: &RunId) -> BTreeMap<Mark, Marked> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -8,10 +8,10 @@
 //! Read next: `command/undo.rs`.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use duet_journal::beside::{append_beside, beside, text_beside};
 use duet_journal::{RecordHash, RunId};
 
 use crate::journal::{Journal, Place};
@@ -44,9 +44,7 @@ pub(crate) struct Moves {
 }
 
 fn path(journal: &Journal) -> PathBuf {
-    let mut path = journal.path().as_os_str().to_owned();
-    path.push(".moves");
-    path.into()
+    beside(journal.path(), ".moves")
 }
 
 impl MoveKind {
@@ -77,7 +75,7 @@ pub(crate) fn note(journal: &Journal, place: &Place, kind: MoveKind, moved: Move
         moved.to,
         now_s()
     );
-    let file = OpenOptions::new().append(true).create(true).open(path(journal));
+    let file = append_beside(&path(journal));
     // One write, so that lines of several processes do not mix.
     let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
 }
@@ -88,7 +86,7 @@ pub(crate) fn of(journal: &Journal, place: &Place) -> Moves {
 }
 
 fn read(path: &Path, branch: &str) -> Moves {
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = text_beside(path);
     let mut moves = Moves::default();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -105,7 +103,7 @@ fn read(path: &Path, branch: &str) -> Moves {
 /// The heads of a run's branches that were left, each with when that was last, in seconds since
 /// 1970.
 pub(crate) fn left(journal: &Journal, run: &RunId) -> BTreeMap<RecordHash, u64> {
-    let text = fs::read_to_string(path(journal)).unwrap_or_default();
+    let text = text_beside(&path(journal));
     let mut left = BTreeMap::new();
     for line in text.lines() {
         if let [_, named, from, _, at] = line.split(' ').collect::<Vec<_>>()[..]
@@ -152,6 +150,8 @@ impl Moves {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn hash(name: &str) -> RecordHash {

@@ -28,6 +28,7 @@ use duet_journal::{Blob, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
 use duet_runtime::driver::Drivers;
 use duet_runtime::record::Genesis;
+use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
@@ -36,8 +37,9 @@ use duet_runtime::run::{DriveOutcome, Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
 use crate::error::{CommandError, ExitCode};
+use crate::imported::{self, Wishes};
 use crate::journal::{self, Place};
-use crate::launch::{self, Launch};
+use crate::launch::{self, Launch, LaunchNote};
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -176,14 +178,74 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
     let genesis = source::genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let mut fetch = |hash: &_| store.blob(hash).ok();
-    let programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
+    let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
+    if let Some(terms) = imported::terms(store, &place.run)? {
+        programs.cap_memory(terms.memory_bytes);
+    }
     let texts = SourceTexts::of(programs.expander());
     Ok(Pinned {
         programs,
         genesis,
         texts,
     })
+}
+
+/// Replays a branch from its beginning and proves its snapshots on the way; returns their number.
+/// `memory_bytes` is the maximum that the run may take here.
+///
+/// # Errors
+/// The turn or the snapshot that is not what the records say.
+pub(crate) fn prove(store: &dyn Store, place: &Place, memory_bytes: Option<u64>) -> Result<u64, ProofError> {
+    let make = || -> Result<SchemePrograms, CommandError> {
+        let mut programs = pinned(store, place)?.programs;
+        if let Some(bytes) = memory_bytes {
+            programs.cap_memory(bytes);
+        }
+        Ok(programs)
+    };
+    let (programs, apart) = (make()?, make()?);
+    let source = Source {
+        store,
+        run: &place.run,
+        branch: &place.branch,
+    };
+    Ok(source.prove(programs, apart)?)
+}
+
+/// Why a branch is not proved.
+pub(crate) enum ProofError {
+    /// The program cannot be prepared.
+    Program(CommandError),
+    /// The replay, or a snapshot.
+    Run(RunError),
+}
+
+impl From<CommandError> for ProofError {
+    fn from(error: CommandError) -> Self {
+        Self::Program(error)
+    }
+}
+
+impl From<RunError> for ProofError {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl From<ProofError> for CommandError {
+    fn from(error: ProofError) -> Self {
+        match error {
+            ProofError::Program(error) => error,
+            ProofError::Run(error) => error.into(),
+        }
+    }
+}
+
+/// The note about its launch that a run's first record names.
+pub(crate) fn launch_note(store: &dyn Store, genesis: &Genesis) -> Option<LaunchNote> {
+    let mut pinned = genesis.pinned.iter();
+    pinned.find_map(|hash| launch::read_note(&store.blob(hash).ok()?))
 }
 
 /// Compiles a program from its file to stand in for a run's own, under its name, with its arguments
@@ -235,20 +297,37 @@ pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemeProg
     Ok(source.restore(place.turn, pinned.programs, Snapshots::Use)?)
 }
 
-/// The world in which a run was begun, and the tools whose calls can be repeated or reversed.
+/// The world in which a run was begun, or that whoever imported it gives it, and the tools whose
+/// calls can be repeated or reversed.
 fn surroundings(
     store: &dyn Store,
+    (run, name): (&RunId, &str),
     genesis: &Genesis,
-    options: WorldOptions,
+    mut options: WorldOptions,
 ) -> Result<(World, Recovery), CommandError> {
-    let note = genesis
-        .pinned
-        .iter()
-        .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
-    let (workspace, options) = note.map_or_else(
-        || (PathBuf::from("."), options.clone()),
-        |note| note.fit(options.clone()),
-    );
+    let note = launch_note(store, genesis);
+    let workspace = match (imported::terms(store, run)?, note) {
+        (None, None) => PathBuf::from("."),
+        (None, Some(note)) => {
+            let workspace;
+            (workspace, options) = note.fit(options);
+            workspace
+        }
+        (Some(terms), note) => {
+            // To mask more harms nobody.
+            options
+                .secrets
+                .extend(note.iter().flat_map(|note| note.secrets.clone()));
+            let wishes = Wishes::of(genesis, note);
+            if !terms.is_settled && !wishes.is_empty() {
+                return Err(wishes.refusal(name));
+            }
+            options.hosts.extend(terms.hosts.iter().cloned());
+            let workspace = terms.directory().to_owned();
+            options.terms = Some(terms);
+            workspace
+        }
+    };
     let world = options.world(&workspace)?;
     let recovery = Recovery {
         repeatable: world.tools().named(|tool| tool.idempotent),
@@ -337,7 +416,7 @@ impl Session {
             genesis,
             texts,
         } = pinned(store, place)?;
-        let (world, recovery) = surroundings(store, &genesis, options.beside(journal))?;
+        let (world, recovery) = surroundings(store, (&place.run, &place.name()), &genesis, options.beside(journal))?;
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
@@ -372,7 +451,12 @@ impl Session {
         let Some(Detached { run, texts }) = detached.filter(|detached| *detached.run.id() == place.run) else {
             return Self::resume(place, (store, journal), options, "repl");
         };
-        let (world, recovery) = surroundings(store, run.genesis(), options.beside(journal))?;
+        let (world, recovery) = surroundings(
+            store,
+            (&place.run, &place.name()),
+            run.genesis(),
+            options.beside(journal),
+        )?;
         let owner = journal::owner("repl");
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
         let place = RunPlace::of(place, journal);

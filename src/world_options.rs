@@ -18,6 +18,7 @@ use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
 
 use crate::error::CommandError;
+use crate::imported::Terms;
 use crate::repl::seat::Seat;
 
 /// The options of a world.
@@ -39,6 +40,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_fleeting: bool,
     /// The seat of the person at a prompt.
     pub(crate) seat: Option<Seat>,
+    /// The terms of the person who imported the run.
+    pub(crate) terms: Option<Terms>,
 }
 
 /// The options of a command that drives a run.
@@ -89,6 +92,7 @@ impl WorldArguments {
             is_headless: self.headless,
             is_fleeting,
             seat: None,
+            terms: None,
         })
     }
 }
@@ -138,11 +142,17 @@ impl WorldOptions {
             .with(told)
             .with(Http::get(hosts.clone()))
             .with(Http::request(hosts));
-        match &self.double {
-            None => Ok(tools),
+        let tools = match &self.double {
+            None => tools,
             Some((path, script)) => double::stand_in(tools, script)
-                .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}"))),
-        }
+                .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}")))?,
+        };
+        let Some(terms) = &self.terms else { return Ok(tools) };
+        let mut granted = terms.manifest();
+        // Nothing happens outside when a double is called.
+        granted.extend(self.double.iter().flat_map(|(_, script)| double::names(script)));
+        let why = "the run was imported; `duet resume --grant` grants it more";
+        Ok(tools.restricted(granted, why.to_owned()))
     }
 
     /// The world of a run that works in a workspace.

@@ -420,7 +420,11 @@ fn a_run_is_exported_checked_and_imported() {
         let imported = desk.duet(&format!("{line} --journal new/journal"));
         assert_eq!((imported.code, imported.output), (0, desk.duet(line).output), "{line}");
     }
-    desk.check("answer greeter/main enough --journal new/journal", 0, "");
+    desk.check(
+        "resume greeter/main --grant none --answer enough --journal new/journal",
+        0,
+        "",
+    );
     let said = desk.check("import all.duet --journal new/journal", 1, "");
     assert!(
         said.errors.contains("a branch main that the file does not know"),

@@ -105,7 +105,7 @@ fn the_golden_runs_are_exported_and_go_on_elsewhere() {
     let file = there.path("open.duet");
     here.check(&format!("export open {}", file.display()), 0, "");
     there.check("import open.duet", 0, "");
-    there.check("answer open Ada", 0, "Hello, Ada\n");
+    there.check("resume open --grant none --answer Ada", 0, "Hello, Ada\n");
     check(&there, "open", 5);
 }
 

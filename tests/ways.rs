@@ -205,7 +205,11 @@ fn every_kind_of_action_by_every_way_in_has_exactly_one_verdict() {
     check_way(&desk, JOURNAL, "resumed", "prompt");
     say("export all/main all.duet", "", 0);
     say("import all.duet --journal elsewhere", "", 0);
-    say("resume all --journal elsewhere --answer imported", "input", 1);
+    say(
+        "resume all --journal elsewhere --grant none --answer imported",
+        "input",
+        1,
+    );
     check_way(&desk, "elsewhere", "main", "imported");
     // Judging again finds the same verdicts, or says so.
     for branch in ["main", "picked", "amended", "resumed"] {

@@ -127,7 +127,7 @@ impl InputStream {
                     Ok(length_bytes) => break length_bytes,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => {
-                        self.shared.console().line(&format!("cannot read input: {error}"));
+                        self.shared.console().line(format!("cannot read input: {error}"));
                         break 0;
                     }
                 }
@@ -207,7 +207,7 @@ impl Shared {
                     self.answer(pending, Input::Answer { request, value });
                     return Need::Nothing;
                 }
-                Err(error) => self.console().line(&error.to_string()),
+                Err(error) => self.console().line(error.to_string()),
             }
         }
         self.present(queue, request, question);

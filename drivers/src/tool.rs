@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::model::manifest::Manifest;
 
 pub mod arguments;
 mod chance;
@@ -35,6 +36,8 @@ use workspace::Workspace;
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// The only tools that may be called, and the reason, if not all may.
+    only: Option<(Manifest, String)>,
 }
 
 impl Registry {
@@ -71,11 +74,23 @@ impl Registry {
         self
     }
 
+    /// Refuses all tools but those that `granted` names; `because` says why, for the program.
+    #[must_use]
+    pub fn restricted(mut self, granted: Manifest, because: String) -> Self {
+        self.only = Some((granted, because));
+        self
+    }
+
     /// Finds a tool, by its own name or by the `prefix/*` that stands for the name.
     ///
     /// # Errors
-    /// `no-such-tool`, naming the tools there are.
+    /// `denied` if it may not be called; `no-such-tool`, naming the tools there are.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolFailure> {
+        if let Some((granted, because)) = &self.only
+            && !granted.grants(name)
+        {
+            return Err(failure::Kind::Denied.because(format!("`{name}` is not granted: {because}")));
+        }
         let family = || name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/*"));
         let found = self.tools.get(name).or_else(|| self.tools.get(&family()?));
         found.ok_or_else(|| {

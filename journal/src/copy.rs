@@ -18,6 +18,19 @@ const PORTION: u64 = 256;
 /// as it arrived.
 pub type Change<'a> = &'a mut dyn FnMut(&Record, Option<RecordHash>) -> Result<Record, RecordError>;
 
+/// What to copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// The heads of the branches.
+    pub heads: &'a [Head],
+    /// Who claims the run in the target, for people.
+    pub owner: &'a str,
+    /// What the target notes on the run before anything arrives.
+    pub note: Option<&'a [u8]>,
+}
+
 /// Copies branches of a run, with the branches that their records were made on; returns how many
 /// records arrived.
 ///
@@ -29,10 +42,15 @@ pub type Change<'a> = &'a mut dyn FnMut(&Record, Option<RecordHash>) -> Result<R
 pub fn copy(
     from: &dyn Store,
     to: &mut dyn Store,
-    (run, heads): (&RunId, &[Head]),
-    owner: &str,
+    task: Task<'_>,
     change: Option<Change<'_>>,
 ) -> Result<u64, StoreError> {
+    let Task {
+        run,
+        heads,
+        owner,
+        note,
+    } = task;
     for head in known_heads(to, run)? {
         if let Err(StoreError::NoSuchRecord { .. }) = from.record(&head.hash) {
             return Err(StoreError::HeadMoved {
@@ -44,6 +62,9 @@ pub fn copy(
         }
     }
     let epoch = to.claim(run, owner)?;
+    if let Some(note) = note {
+        to.set_note(run, epoch, note)?;
+    }
     let mut copying = Copying {
         from,
         to,

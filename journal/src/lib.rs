@@ -9,6 +9,7 @@
 //! The crate does not know Scheme, nor what the body of a record means; `FORMAT.md` and
 //! `schema.prs` describe the bytes. Read the modules in the order in which they stand here.
 
+pub mod beside;
 pub mod collect;
 pub mod copy;
 pub mod identity;

@@ -7,10 +7,11 @@
 //! It does not know what is locked, nor does it remove the file: another process may have it open.
 //! Read next: `store/sqlite/file.rs`.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::beside::{beside, open_beside};
 use crate::store::StoreError;
 
 /// A lock on the file `PATH.lock`, until it is dropped.
@@ -57,15 +58,7 @@ impl Drop for Lock {
 }
 
 fn open(path: &Path, doing: &'static str) -> Result<File, StoreError> {
-    let options = OpenOptions::new().create(true).truncate(false).write(true).clone();
-    options.open(beside(path, ".lock")).map_err(io_error(doing))
-}
-
-/// The file of the same name with a suffix.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
+    open_beside(&beside(path, ".lock")).map_err(io_error(doing))
 }
 
 /// Says what was being done when the system refused.

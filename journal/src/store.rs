@@ -230,6 +230,25 @@ pub trait Store: Send {
     /// A failure of the medium.
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError>;
 
+    /// Returns what this store alone says of a run: its own remark, which is no part of the run and
+    /// which no copy takes along.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn note(&self, _run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(None)
+    }
+
+    /// Sets what this store alone says of a run; nothing with no bytes. For a run without a branch
+    /// it becomes durable with the first one at the latest.
+    ///
+    /// # Errors
+    /// [`StoreError::NoNotes`] if the store keeps none; [`StoreError::EpochFenced`],
+    /// [`StoreError::NoSuchRun`].
+    fn set_note(&mut self, _run: &RunId, _epoch: Epoch, _note: &[u8]) -> Result<(), StoreError> {
+        Err(StoreError::NoNotes)
+    }
+
     /// Writes all that the store has to a journal file of its own at `path`, where there is none;
     /// also when a commit has failed because the store's own files are [gone](StoreError::Displaced).
     ///

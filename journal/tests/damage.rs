@@ -272,7 +272,7 @@ fn a_seal_of_another_length_is_damage() {
     for table in ["workspace", "runs", "heads", "records"] {
         for length in (0..=32).filter(|length| *length != 8) {
             let lengthen = format!(
-                "BEGIN; CREATE TABLE right AS SELECT * FROM {table};
+                "BEGIN; CREATE TEMP TABLE right AS SELECT * FROM {table};
                  UPDATE {table} SET seal = substr(unhex(replace('ssss', 's', hex(seal))), 1, {length}); COMMIT"
             );
             connection.execute_batch(&lengthen).unwrap();

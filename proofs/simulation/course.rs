@@ -25,6 +25,7 @@ use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::{Source, decode_turn};
 use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
+use duet_runtime::turn::program::Programs;
 use duet_runtime::scheme::Program;
 
 use super::operation::{Opening, Operation};

@@ -19,6 +19,7 @@ mod housekeeping;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
+mod proof;
 pub mod questions;
 mod recovery;
 pub mod replay;

@@ -1,10 +1,11 @@
 //! `duet export`: writes a run into one file, with everything that a replay elsewhere needs.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use duet_journal::copy::copy;
+use duet_journal::beside::create_beside;
+use duet_journal::copy::{Task, copy};
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, RunId, Sequence, Store};
 use duet_runtime::record::Body;
@@ -64,15 +65,19 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         learn(&store, &place, &heads, &mut secrets)?;
     }
     let mut exported = MemoryStore::default();
-    let owner = owner("export");
+    let task = Task {
+        run: &place.run,
+        heads: &heads,
+        owner: &owner("export"),
+        note: None,
+    };
     let count = if secrets.count() == 0 {
-        copy(&store, &mut exported, (&place.run, &heads), &owner, None)?
+        copy(&store, &mut exported, task, None)?
     } else {
         let count = copy(
             &store,
             &mut exported,
-            (&place.run, &heads),
-            &owner,
+            task,
             Some(&mut |record, parent| secrets.mask(record, parent)),
         )?;
         check(&exported, &place)?;
@@ -142,7 +147,7 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         ));
     }
     let beside = path.with_extension("new");
-    let mut file = File::create(&beside)?;
+    let mut file = create_beside(&beside)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(beside, path)
@@ -167,7 +172,7 @@ fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets
 }
 
 /// Requires that every branch replays.
-pub(super) fn check(store: &dyn Store, place: &Place) -> Result<(), CommandError> {
+fn check(store: &dyn Store, place: &Place) -> Result<(), CommandError> {
     for head in store.heads(&place.run)? {
         let place = Place {
             branch: head.branch.clone(),

@@ -4,14 +4,15 @@
 use std::error::Error;
 
 use duet_journal::index::Index;
-use duet_journal::store::sqlite::{SqliteStore, missing_bytes};
+use duet_journal::store::sqlite::{SqliteStore, has_damaged_header, missing_bytes};
 use duet_journal::verify::{Damage, Report, repair, verify};
-use duet_journal::{BranchName, RunId, Store, StoreError};
+use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::changes;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, name, owner};
+use crate::journal::{Journal, Place, name, owner, what_is_lost};
+use crate::session::{self, ProofError};
 use crate::terminal::Terminal;
 
 /// Checks the journal, and repairs damaged branches.
@@ -21,8 +22,12 @@ use crate::terminal::Terminal;
 /// of facts beside the journal with the records of sound branches. The exit code is 1 if something
 /// is damaged.
 ///
+/// Duet also says if the journal has lost turns that were durable, because its write-ahead log is
+/// damaged or was taken away, and if the file's header is damaged while the log has a copy.
+///
 /// `--repair` moves the head of each damaged branch to its last sound turn and deletes no record.
-/// It removes a damaged index, which Duet builds again when it needs one.
+/// It removes a damaged index, which Duet builds again when it needs one, and takes a journal that
+/// has lost turns as it is.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -31,6 +36,9 @@ pub(crate) struct Arguments {
     /// Moves damaged branches back to their last sound turns.
     #[arg(long)]
     repair: bool,
+    /// Replays each sound branch and compares its snapshots with what the records lead to.
+    #[arg(long)]
+    deep: bool,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -41,6 +49,7 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
     journal.require()?;
+    let has_damaged_header = has_damaged_header(journal.path()).is_ok_and(|is_damaged| is_damaged);
     let opened = if arguments.repair {
         SqliteStore::open(journal.path(), &owner("fsck"))
     } else {
@@ -61,9 +70,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         sound: Vec::new(),
         found: Vec::new(),
     };
+    check.header(has_damaged_header)?;
+    check.lost(&mut store)?;
     for (run, branch) in &branches {
         check.branch(&mut store, run, branch)?;
     }
+    check.snapshots(&store)?;
     check.index(&store)?;
     if arguments.json {
         check.terminal.json(&json!(check.found))?;
@@ -118,6 +130,93 @@ impl Check<'_> {
             self.terminal.data(&format!("  repaired: {name} no longer has turns {first} to {last}\n"))?;
         } else if !report.is_sound() {
             self.terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
+        }
+        Ok(())
+    }
+
+    /// Says that the header of the file is damaged, which any writer repairs from the log.
+    fn header(&mut self, is_damaged: bool) -> Result<(), CommandError> {
+        if !is_damaged {
+            return Ok(());
+        }
+        let is_repaired = self.arguments.repair;
+        self.is_sound &= is_repaired;
+        self.found.push(json!({ "header": "damaged", "repaired": is_repaired }));
+        if !self.arguments.json {
+            self.terminal.data("the file's header is damaged; its write-ahead log has it whole\n")?;
+            self.terminal.message(if is_repaired {
+                "  repaired: it is written again when this command ends"
+            } else {
+                "  `duet fsck --repair` writes it again, as does every command that writes the journal"
+            });
+        }
+        Ok(())
+    }
+
+    /// Says which turns the journal has lost that were durable; a repair takes it as it is.
+    fn lost(&mut self, store: &mut SqliteStore) -> Result<(), CommandError> {
+        let lost = store.lost()?;
+        self.is_sound &= lost.is_empty() || self.arguments.repair;
+        for one in &lost {
+            self.found.push(json!({
+                "run": one.run.as_str(),
+                "branch": one.branch.as_str(),
+                "lost": { "durable": one.durable.number(), "found": one.found.map(Sequence::number) },
+                "repaired": self.arguments.repair,
+            }));
+            if !self.arguments.json {
+                self.terminal.data(&format!("{}\n", what_is_lost(one)))?;
+            }
+        }
+        if self.arguments.repair && !lost.is_empty() {
+            store.accept_loss();
+        }
+        if !self.arguments.json && !lost.is_empty() {
+            self.terminal.message(if self.arguments.repair {
+                "  repaired: the journal goes on from what it has"
+            } else {
+                "  put back a copy of the journal, or let `duet fsck --repair` take it as it is"
+            });
+        }
+        Ok(())
+    }
+
+    /// Replays the sound branches and proves their snapshots, if that is asked for.
+    fn snapshots(&mut self, store: &SqliteStore) -> Result<(), CommandError> {
+        if !self.arguments.deep {
+            return Ok(());
+        }
+        for (run, branch) in self.sound.clone() {
+            let head = store.heads(&run)?.into_iter().find(|head| head.branch == branch);
+            let Some(head) = head else { continue };
+            let name = name(&run, &branch);
+            let place = Place {
+                run: run.clone(),
+                branch: branch.clone(),
+                head,
+                turn: None,
+            };
+            let proved = session::prove(store, &place, None).map_err(|error| match error {
+                ProofError::Program(error) => error.first_line(),
+                ProofError::Run(error) => error.to_string(),
+            });
+            self.is_sound &= proved.is_ok();
+            let (count, wrong) = (proved.as_ref().ok(), proved.as_ref().err());
+            self.found.push(json!({
+                "run": run.as_str(), "branch": branch.as_str(), "snapshots": count, "wrong": wrong,
+            }));
+            if self.arguments.json {
+                continue;
+            }
+            match &proved {
+                Ok(count) => self.terminal.data(&format!("{name}: replayed, {count} snapshots are right\n"))?,
+                Err(wrong) => {
+                    self.terminal.data(&format!("{name}: {wrong}\n"))?;
+                    self.terminal.message(
+                        "  the records stand: `duet export`, then `duet import --drop-snapshots` into another journal",
+                    );
+                }
+            }
         }
         Ok(())
     }

@@ -3,24 +3,36 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use duet_journal::copy::copy;
+use duet_journal::copy::{Task, copy};
+use duet_journal::record::RecordError;
+use duet_journal::store::memory::MemoryStore;
 use duet_journal::verify::verify;
-use duet_journal::{RunId, Store, StoreError};
+use duet_journal::{Head, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::address::Mark;
+use duet_runtime::model::limits::Limits;
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::source;
 
-use crate::command::export::check;
 use crate::error::{CommandError, ExitCode};
 use crate::export_file::{self, ExportFile, damaged};
+use crate::imported::{Terms, own_limits};
 use crate::journal::{Journal, Place, owner};
+use crate::launch::read_size;
 use crate::marks::{self, Marked};
+use crate::session::{self, ProofError};
 use crate::terminal::Terminal;
 
 /// Checks an exported run and adds it to the journal.
 ///
 /// Before it writes anything, Duet checks that the file is whole, that the name and the parent of
-/// each record are right, and that every branch replays from its texts to the same records. If the
-/// journal has a run of that name, Duet adds to it if the file knows all its branches, and
+/// each record are right, that every branch replays from its texts to the same records, and that
+/// each snapshot holds what these records lead to. The replay stays within this machine's limits.
+/// If the journal has a run of that name, Duet adds to it if the file knows all its branches, and
 /// otherwise changes nothing. Marks are added, except names that the journal has already.
+///
+/// An imported run can be looked at, replayed and forked. It has none of the tools, hosts, secrets
+/// and directories that it had elsewhere: `duet resume` lists what it asks for, and `duet resume
+/// --grant` lets it go on.
 ///
 ///   duet import review.duet
 #[derive(Debug, clap::Args)]
@@ -28,40 +40,183 @@ use crate::terminal::Terminal;
 pub(crate) struct Arguments {
     /// The exported file.
     file: PathBuf,
+    /// Imports the records without their snapshots, which gives the records other hashes.
+    #[arg(long)]
+    drop_snapshots: bool,
+    /// Lets the run take this much memory here, such as 512M; by default as much as one begun here.
+    #[arg(long, value_name = "SIZE", value_parser = read_size)]
+    memory_limit: Option<u64>,
     #[command(flatten)]
     journal: Journal,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let path = &arguments.file;
-    let exported = export_file::read(path)?;
-    let file = &exported.store;
-    let journal = &arguments.journal;
-    for run in file.runs()? {
+    let limits = own_limits(arguments.memory_limit);
+    let exported = export_file::read(&arguments.file, limits.run_bytes_max / FILES_OF_MEMORY)?;
+    for run in exported.store.runs()? {
+        let Some(import) = Import::check(arguments, &exported, run, &limits)? else {
+            continue;
+        };
+        import.write(terminal)?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// How many times a file may have to fit into the memory of a run.
+const FILES_OF_MEMORY: u64 = 4;
+
+/// A run of a file that was found to be what it says.
+struct Import<'a> {
+    arguments: &'a Arguments,
+    run: RunId,
+    heads: Vec<Head>,
+    file: &'a MemoryStore,
+    /// The same records without their snapshots, if the person wants these.
+    stripped: Option<MemoryStore>,
+    marks: BTreeMap<Mark, Marked>,
+    memory_bytes: u64,
+}
+
+impl<'a> Import<'a> {
+    /// Checks everything that a file says about a run; `None` if that is nothing.
+    fn check(
+        arguments: &'a Arguments,
+        exported: &'a ExportFile,
+        run: RunId,
+        limits: &Limits,
+    ) -> Result<Option<Self>, CommandError> {
+        let (path, file) = (&arguments.file, &exported.store);
         let heads = file.heads(&run)?;
-        let Some(first) = heads.first() else { continue };
+        if heads.is_empty() {
+            return Ok(None);
+        }
         for head in &heads {
             let report = verify(file, &run, &head.branch)?;
             if !report.is_sound() {
-                return Err(damaged(
-                    path,
-                    &format!(
-                        "{run}/{} is sound only in its first {} records",
-                        head.branch, report.sound_records
-                    ),
-                ));
+                let (branch, count) = (&head.branch, report.sound_records);
+                let why = format!("{run}/{branch} is sound only in its first {count} records");
+                return Err(damaged(path, &why));
             }
         }
+        let mut import = Self {
+            arguments,
+            marks: marked(path, exported, &run)?,
+            run,
+            heads,
+            file,
+            stripped: None,
+            memory_bytes: limits.run_bytes_max,
+        };
+        if arguments.drop_snapshots {
+            import.drop_snapshots()?;
+        }
+        for head in &import.heads {
+            import.prove(head, limits)?;
+        }
+        Ok(Some(import))
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.stripped.as_ref().unwrap_or(self.file)
+    }
+
+    /// Replays a branch, within this machine's limits, and proves its snapshots.
+    fn prove(&self, head: &Head, limits: &Limits) -> Result<(), CommandError> {
         let place = Place {
-            run: run.clone(),
-            branch: first.branch.clone(),
-            head: first.clone(),
+            run: self.run.clone(),
+            branch: head.branch.clone(),
+            head: head.clone(),
             turn: None,
         };
-        check(file, &place)?;
-        let marks = marked(path, &exported, &run)?;
+        let store = self.store();
+        let theirs = source::genesis(&session::record_at(store, &place, Sequence::FIRST)?)?.limits;
+        if theirs.slice_fuel > limits.slice_fuel
+            || theirs.turn_fuel > limits.turn_fuel
+            || theirs.predicate_fuel > limits.predicate_fuel
+        {
+            let (asks, here) = (theirs.turn_fuel.max(theirs.slice_fuel), limits.turn_fuel);
+            return Err(
+                CommandError::problem(format!("{} lets a turn take {asks} units of fuel", place.name()))
+                    .because(format!("a turn may take {here} here"))
+                    .advise("nothing was imported"),
+            );
+        }
+        session::prove(store, &place, Some(limits.run_bytes_max)).map_err(|error| match error {
+            ProofError::Program(error) => error,
+            ProofError::Run(error) => self.unproved(error, &place, &theirs),
+        })?;
+        Ok(())
+    }
+
+    /// Says why a branch was not proved, and what a person can do.
+    fn unproved(&self, error: RunError, place: &Place, theirs: &Limits) -> CommandError {
+        let (name, memory_bytes) = (place.name(), self.memory_bytes);
+        let is_smaller = memory_bytes < theirs.run_bytes_max;
+        let more = format!(
+            "{name} may take {} bytes of memory by its own account, and {memory_bytes} here; `--memory-limit SIZE` \
+             gives it more",
+            theirs.run_bytes_max
+        );
+        if is_wrong_snapshot(&error) {
+            return CommandError::caused(format!("{name} has a snapshot that its records do not lead to"), &error)
+                .advise("nothing was imported")
+                .advise("`--drop-snapshots` imports the records without snapshots; they get other hashes then");
+        }
+        match (error, is_smaller) {
+            (RunError::Divergence(divergence), true) => {
+                CommandError::Problem((&*divergence).into()).advise(more)
+            }
+            (error @ RunError::Memory { .. }, _) => {
+                CommandError::caused(format!("{name} cannot be replayed"), &error).advise(more)
+            }
+            (error, _) => error.into(),
+        }
+    }
+
+    /// Makes records that name no snapshot, and the marks name these.
+    fn drop_snapshots(&mut self) -> Result<(), CommandError> {
+        let mut made = MemoryStore::default();
+        let task = Task {
+            run: &self.run,
+            heads: &self.heads,
+            owner: &owner("import"),
+            note: None,
+        };
+        copy(self.file, &mut made, task, Some(&mut without_snapshot))?;
+        let heads = made.heads(&self.run)?;
+        for marked in self.marks.values_mut() {
+            for head in &heads {
+                let [old, new] =
+                    [self.file, &made].map(|store| store.record_at(&self.run, &head.branch, marked.turn));
+                let (old, new) = (old?, new?);
+                if let (Some(old), Some(new)) = (old, new)
+                    && old.hash() == marked.record
+                {
+                    marked.record = new.hash();
+                    break;
+                }
+            }
+        }
+        (self.heads, self.stripped) = (heads, Some(made));
+        Ok(())
+    }
+
+    /// Adds the run to the journal, where it has nothing until somebody grants it something.
+    fn write(self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        let (run, heads) = (&self.run, &self.heads);
+        let journal = &self.arguments.journal;
         let mut store = journal.open_or_create("import")?;
-        let count = match copy(file, &mut store, (&run, &heads), &owner("import"), None) {
+        let is_new = |head: &Head| matches!(store.record(&head.hash), Err(StoreError::NoSuchRecord { .. }));
+        let note = Terms::nothing(self.memory_bytes).pack()?;
+        let has_news = heads.iter().any(is_new);
+        let task = Task {
+            run,
+            heads,
+            owner: &owner("import"),
+            note: has_news.then_some(&note),
+        };
+        let was_there = store.has_run(run)?;
+        let count = match copy(self.store(), &mut store, task, None) {
             Err(StoreError::HeadMoved { branch, .. }) => {
                 return Err(CommandError::problem(format!(
                     "the journal has a run {run} with a branch {branch} that the file does not know"
@@ -70,15 +225,38 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             }
             count => count?,
         };
-        journal.set_current(&run, &first.branch);
+        if let Some(first) = heads.first() {
+            journal.set_current(run, &first.branch);
+        }
         let branches: Vec<String> = heads
             .iter()
             .map(|head| format!("{}@{}", head.branch, head.sequence))
             .collect();
         terminal.message(&format!("{run}: {count} records, branches {}", branches.join(" ")));
-        mark(journal, &run, marks, terminal)?;
+        if has_news && was_there {
+            terminal.message(&format!(
+                "{run}: turns of somebody else are in it now, so it has no grants until `duet resume --grant`"
+            ));
+        }
+        mark(journal, run, self.marks.clone(), terminal)
     }
-    Ok(ExitCode::OK)
+}
+
+fn is_wrong_snapshot(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::WrongSnapshot { .. } | RunError::Snapshot { .. } | RunError::Thaw { .. } | RunError::Packed(_)
+    )
+}
+
+/// Makes a record that has no snapshot.
+fn without_snapshot(record: &Record, parent: Option<RecordHash>) -> Result<Record, RecordError> {
+    let header = Header {
+        parent,
+        snapshot: None,
+        ..record.header().clone()
+    };
+    Record::new(header, PackedValue::from_value(&record.body())?)
 }
 
 /// Finds the marks of a run in a file; each must name a turn that is there.

@@ -1,8 +1,12 @@
 //! `duet resume`: continues a run from its last durable turn.
 
+use duet_journal::Sequence;
+use duet_runtime::run::source;
+
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, Place};
-use crate::session::Session;
+use crate::imported::{GrantArguments, Wishes};
+use crate::journal::{Journal, Place, owner};
+use crate::session::{self, Session};
 use crate::terminal::Terminal;
 use crate::world_options::WorldArguments;
 
@@ -16,6 +20,12 @@ use crate::world_options::WorldArguments;
 /// Duet does not make that call again and gives the run the recorded result.
 ///
 /// Hosts and secrets are added to those that the run began with; doubles have to be given again.
+///
+/// A run that was imported has none of what it was granted elsewhere. `--grant` names what it may
+/// do here, as far as it asks for it, and `--workspace` where; the journal keeps both. Without
+/// `--grant`, Duet lists what the run asks for.
+///
+///   duet resume review --grant workspace/read,process/run --workspace .
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -24,6 +34,8 @@ pub(crate) struct Arguments {
     /// Makes calls again that the run made before it was taken back.
     #[arg(long)]
     again: bool,
+    #[command(flatten)]
+    grants: GrantArguments,
     #[command(flatten)]
     world: WorldArguments,
     #[command(flatten)]
@@ -46,6 +58,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         )));
     }
     let options = arguments.world.read(false)?;
+    let genesis = source::genesis(&session::record_at(&store, &place, Sequence::FIRST)?)?;
+    let wishes = Wishes::of(&genesis, session::launch_note(&store, &genesis));
+    arguments.grants.settle(&mut store, (&place.run, &owner("resume")), &wishes, &options)?;
     let mut session = Session::resume(&place, (&mut store, journal.path()), options, "resume")?;
     if arguments.again {
         session.call_again();

@@ -6,9 +6,10 @@
 //! Read next: `ahead.rs`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use duet_journal::beside::{create_beside, make_folder_beside, read_beside};
 use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::cache::{Cached, Shelf};
 use duet_modules::resolver::Resolver;
@@ -96,11 +97,11 @@ impl Folder {
     }
 
     fn write(folder: &Path, key: &str, bytes: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
+        make_folder_beside(folder)?;
         #[expect(clippy::disallowed_methods, reason = "no two processes write one file")]
         let process = std::process::id();
         let incomplete = folder.join(format!("{key}.{process}"));
-        fs::write(&incomplete, bytes)?;
+        create_beside(&incomplete)?.write_all(bytes)?;
         fs::rename(&incomplete, folder.join(key)).inspect_err(|_| drop(fs::remove_file(&incomplete)))
     }
 
@@ -122,7 +123,7 @@ impl Folder {
 
 impl Shelf for Folder {
     fn take(&self, key: &str) -> Option<Vec<u8>> {
-        fs::read(self.path.as_ref()?.join(key)).ok()
+        read_beside(&self.path.as_ref()?.join(key)).ok()
     }
 
     /// A library that cannot be kept is compiled again.

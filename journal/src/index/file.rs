@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::lock::{Lock, beside, io_error};
+use crate::beside::beside;
+use crate::lock::{Lock, io_error};
 use crate::store::StoreError;
 use crate::store::sqlite::failed;
 

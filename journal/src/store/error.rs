@@ -117,6 +117,8 @@ pub enum StoreError {
     },
     /// The store cannot be copied to a file.
     NoCopy,
+    /// The store keeps no notes on runs.
+    NoNotes,
     /// The journal was written by another version of this program; it has been left as it was.
     UnsupportedVersion {
         /// Its version.
@@ -274,6 +276,7 @@ impl fmt::Display for StoreError {
                 write!(f, "{} {how} while this process had it open", path.display())
             }
             Self::NoCopy => write!(f, "this store cannot be copied to a file"),
+            Self::NoNotes => write!(f, "this store keeps no notes on runs"),
             Self::UnsupportedVersion { found, supported } => {
                 write!(
                     f,

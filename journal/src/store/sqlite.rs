@@ -1,8 +1,8 @@
 //! The embedded store: one SQLite file for all runs of a workspace.
 //!
-//! Owns the transactions; `sqlite/file.rs` opens, `sqlite/schema.rs` has the tables,
-//! `sqlite/row.rs` and `sqlite/chain.rs` read and write them, `sqlite/recent.rs` remembers what the
-//! writer has read.
+//! Owns the transactions; `sqlite/file.rs` opens, `sqlite/guard.rs` and `sqlite/tail.rs` check what
+//! was opened, `sqlite/schema.rs` has the tables, `sqlite/row.rs`, `sqlite/chain.rs` and
+//! `sqlite/blobs.rs` read and write them, `sqlite/recent.rs` remembers what the writer has read.
 //! INVARIANT: one process writes, under an operating system's lock that its death releases; others
 //! may read meanwhile. A read returns the bytes that were written, or an error. A journal without a
 //! file is in memory until a commit has to be durable, which makes the file before it returns: so
@@ -12,18 +12,23 @@
 //!
 //! Source: `journal/FORMAT.md`, "SQLite".
 
+mod blobs;
 mod chain;
 mod file;
+mod guard;
+mod log;
 mod presence;
 mod recent;
 mod row;
 mod schema;
 mod seal;
+mod tail;
 mod writing;
 
-pub use self::file::missing_bytes;
+pub use self::file::{has_damaged_header, missing_bytes};
 pub(crate) use self::row::failed;
 pub(crate) use self::seal::seal;
+pub use self::tail::LostCommits;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -31,12 +36,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
+use self::guard::Budget;
 use self::presence::Presence;
 use self::recent::Recent;
-use self::row::{Branch, Run, Workspace, optional};
+use self::row::{Branch, Run, Workspace};
+use self::tail::Tail;
 use self::writing::Writing;
 use super::batch::{self, Tip};
-use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob, open_record};
+use super::{Append, Head, HeadMove, Removal, Store, StoreError, open_record};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::lock::Lock;
 use crate::record::{ClosedRecord, Record};
@@ -44,6 +51,8 @@ use crate::record::{ClosedRecord, Record};
 /// A store in one SQLite file.
 pub struct SqliteStore {
     connection: Connection,
+    budget: Budget,
+    path: PathBuf,
     /// `None` if the store only reads.
     writer: Option<Writer>,
     /// Whether a commit failed, so that it is unknown what is durable.
@@ -52,6 +61,7 @@ pub struct SqliteStore {
 
 struct Writer {
     recent: Recent,
+    tail: Tail,
     /// `None` if the connection is to the file.
     memory: Option<InMemory>,
     /// The journal's files, once there are any.
@@ -79,20 +89,24 @@ impl SqliteStore {
         let file::Opened {
             path,
             connection,
+            budget,
             lock,
             is_new,
         } = file::open_to_write(path, owner)?;
         let writer = Some(Writer {
             recent: Recent::read(&connection)?,
+            tail: Tail::default(),
             presence: (!is_new).then(|| Presence::note(&path)).transpose()?,
-            memory: is_new.then_some(InMemory {
-                path,
+            memory: is_new.then(|| InMemory {
+                path: path.clone(),
                 is_written: false,
             }),
             _lock: lock,
         });
         let mut store = Self {
             connection,
+            budget,
+            path,
             writer,
             in_doubt: false,
         };
@@ -114,11 +128,34 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](Self::open), but for the lock; [`StoreError::Io`] if there is no file.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let (connection, budget) = file::open_to_read(path)?;
         Ok(Self {
-            connection: file::open_to_read(path)?,
+            connection,
+            budget,
+            path: path.to_owned(),
             writer: None,
             in_doubt: false,
         })
+    }
+
+    /// Lists what the journal lacks of its last durable commit, which it noted beside its file. It
+    /// has then lost that commit and maybe others before it: a write-ahead log with damage in its
+    /// middle is read as far as the damage.
+    ///
+    /// # Errors
+    /// As [`Store::heads`].
+    pub fn lost(&self) -> Result<Vec<LostCommits>, StoreError> {
+        match &self.writer {
+            Some(Writer { memory: Some(_), .. }) => Ok(Vec::new()),
+            Some(_) | None => self.view(|connection| tail::lost(&self.path, connection)),
+        }
+    }
+
+    /// Takes the journal as it is for whole, so that [`lost`](Self::lost) finds nothing.
+    pub fn accept_loss(&mut self) {
+        if let Some(writer) = &mut self.writer {
+            writer.tail.note(&self.path, &[]);
+        }
     }
 
     /// Gives the space of removed rows back to the file system; this takes as long as copying the
@@ -132,6 +169,7 @@ impl SqliteStore {
         }
         self.reach_file()?;
         self.check_presence()?;
+        self.budget.renew();
         let done = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
         done.map_err(failed("giving space back"))?;
         let presence = self.writer.as_mut().and_then(|writer| writer.presence.as_mut());
@@ -152,6 +190,20 @@ impl SqliteStore {
         let renewed = presence.map_or(Ok(()), Presence::renew);
         self.in_doubt |= renewed.is_err();
         renewed
+    }
+
+    /// Notes beside the file where the branches stand that a durable commit has set. The first
+    /// commit needs no note, because it does not go through the log.
+    fn note_tail<'a>(&mut self, set: impl Iterator<Item = (&'a RunId, &'a BranchName)>) {
+        if let Some(Writer {
+            recent,
+            tail,
+            memory: None,
+            ..
+        }) = &mut self.writer
+        {
+            tail.note(&self.path, &recent.standing(set));
+        }
     }
 
     /// Performs `work` in one durable transaction, or leaves the journal as it was.
@@ -192,9 +244,9 @@ impl SqliteStore {
         if let Some(Writer { recent, memory, .. }) = &mut self.writer
             && let Some(InMemory { path, is_written: true }) = memory
         {
-            let connection = file::connect_to_write(path)?;
+            let (connection, budget) = file::connect_to_write(path)?;
             *recent = Recent::read(&connection)?;
-            self.connection = connection;
+            (self.connection, self.budget) = (connection, budget);
             *memory = None;
         }
         Ok(())
@@ -213,6 +265,7 @@ impl SqliteStore {
             return Err(StoreError::ReadOnly);
         };
         let connection = &self.connection;
+        self.budget.renew();
         execute(connection, "BEGIN IMMEDIATE", "beginning a transaction")?;
         let result = recent.refresh(connection).and_then(|()| work(connection, recent));
         let committed = result.is_ok().then(|| execute(connection, "COMMIT", "committing"));
@@ -249,6 +302,7 @@ impl SqliteStore {
 
     /// Performs `work` on one unchanging view of the file.
     fn view<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.budget.renew();
         execute(&self.connection, "BEGIN", "beginning to read")?;
         let result = work(&self.connection);
         let ended = roll_back(&self.connection);
@@ -280,6 +334,10 @@ impl Store for SqliteStore {
             let found = Run::find(connection, run)?;
             let is_new = found.is_none();
             let mut claimed = found.unwrap_or_else(|| Run::unclaimed(run.clone()));
+            if claimed.branches == 0 {
+                // A run of that name was never begun, or has been removed whole.
+                claimed.note.clear();
+            }
             claimed.epoch = claimed.epoch.next()?;
             owner.clone_into(&mut claimed.owner);
             claimed.write(connection)?;
@@ -303,7 +361,9 @@ impl Store for SqliteStore {
                 .iter()
                 .try_for_each(|append| append_one(&mut writing, recent, append))?;
             recent.index_names(writing.tables()?)
-        })
+        })?;
+        self.note_tail(appends.iter().map(|append| (append.run, append.branch)));
+        Ok(())
     }
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
@@ -313,10 +373,14 @@ impl Store for SqliteStore {
                 .iter()
                 .try_for_each(|head_move| move_head(&mut writing, recent, head_move))?;
             writing.tables().map(drop)
-        })
+        })?;
+        self.note_tail(moves.iter().map(|head_move| (head_move.run, head_move.branch)));
+        Ok(())
     }
 
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        // A branch that goes must not be missed.
+        self.accept_loss();
         self.commit(|connection, recent| {
             remove(connection, removal)?;
             *recent = Recent::read(connection)?;
@@ -382,13 +446,34 @@ impl Store for SqliteStore {
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
-        let sql = "SELECT bytes FROM blobs WHERE hash = ?1";
-        let bytes: Option<Vec<u8>> = optional(&self.connection, sql, [hash.as_bytes()], "reading a blob")?;
-        checked_blob(*hash, bytes.ok_or(StoreError::NoSuchBlob { hash: *hash })?)
+        blobs::read(&self.connection, hash)
     }
 
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
-        has_blob(&self.connection, hash)
+        blobs::has(&self.connection, hash)
+    }
+
+    fn note(&self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.view(|connection| {
+            let note = Run::find(connection, run)?.map(|run| run.note);
+            Ok(note.filter(|note| !note.is_empty()))
+        })
+    }
+
+    fn set_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> Result<(), StoreError> {
+        let set = |connection: &Connection, recent: &mut Recent| {
+            let mut row = Run::read(connection, run)?;
+            batch::check_epoch(run, epoch, row.epoch)?;
+            note.clone_into(&mut row.note);
+            row.write(connection)?;
+            recent.note_run(row);
+            Ok(())
+        };
+        if self.has_run(run)? {
+            self.commit(set)
+        } else {
+            self.commit_in_order(set)
+        }
     }
 
     fn save_copy(&self, path: &Path) -> Result<(), StoreError> {
@@ -412,12 +497,15 @@ fn append_one<'a>(writing: &mut Writing<'a>, recent: &mut Recent, append: &Appen
     let tip = batch::check(append, standing.tip.map(|(tip, _)| tip))?;
     if !append.blobs.is_empty() {
         let connection = writing.tables()?;
-        append.blobs.iter().try_for_each(|blob| insert_blob(connection, blob))?;
+        append
+            .blobs
+            .iter()
+            .try_for_each(|blob| blobs::insert(connection, blob))?;
     }
     let mut key = standing.tip.map(|(_, key)| key);
     for record in append.records {
         for blob in record.blobs() {
-            if !has_blob(writing.tables()?, &blob)? {
+            if !blobs::has(writing.tables()?, &blob)? {
                 return Err(StoreError::MissingBlob {
                     record: record.hash(),
                     blob,
@@ -478,25 +566,10 @@ fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreErr
         .iter()
         .try_for_each(|(key, hash)| chain::remove(connection, *key, hash))?;
     chain::settle(connection)?;
-    removal.blobs.iter().try_for_each(|blob| {
-        let sql = "DELETE FROM blobs WHERE hash = ?1";
-        row::change(connection, sql, [blob.as_bytes()], "removing a blob")
-    })
-}
-
-fn insert_blob(connection: &Connection, blob: &Blob) -> Result<(), StoreError> {
-    let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
-    let hash = blob.hash();
-    let fields = params![hash.as_bytes(), blob.as_bytes()];
-    let inserted = connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(fields));
-    inserted.map(drop).map_err(failed("writing a blob"))
-}
-
-fn has_blob(connection: &Connection, hash: &BlobHash) -> Result<bool, StoreError> {
-    let sql = "SELECT 1 FROM blobs WHERE hash = ?1";
-    Ok(optional::<i64>(connection, sql, [hash.as_bytes()], "looking for a blob")?.is_some())
+    removal
+        .blobs
+        .iter()
+        .try_for_each(|blob| blobs::remove(connection, blob))
 }
 
 /// Reads positions of a branch and checks that the records found belong there.

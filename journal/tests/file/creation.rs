@@ -99,7 +99,7 @@ fn the_first_commit_is_seen_whole_by_readers_and_by_any_program() {
     // The last process that closes the journal removes the files beside it, if it may write.
     drop(reader);
     drop(store);
-    assert_eq!(names(folder.path()), ["journal", "journal.lock"]);
+    assert_eq!(names(folder.path()), ["journal", "journal.lock", "journal.tail"]);
     let connection = rusqlite::Connection::open(&path).unwrap();
     for (pragma, expected) in [("journal_mode", "wal"), ("integrity_check", "ok")] {
         let found: String = connection.pragma_query_value(None, pragma, |row| row.get(0)).unwrap();
@@ -122,7 +122,7 @@ fn a_journal_that_is_written_once_is_one_file_while_its_writer_lives() {
     assert_eq!(read_all(&store, &main).unwrap().len(), 2);
     store.compact().unwrap();
     drop(store);
-    assert_eq!(names(folder.path()), ["journal", "journal.lock"]);
+    assert_eq!(names(folder.path()), ["journal", "journal.lock", "journal.tail"]);
     let mut store = SqliteStore::open(&path, "file").unwrap();
     assert_eq!(read_all(&store, &main).unwrap().len(), 2);
     assert_eq!(store.claim(&main.run, "file").unwrap().0, 3);

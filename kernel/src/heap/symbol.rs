@@ -73,6 +73,15 @@ impl Heap {
         self.string_text(symbol)
     }
 
+    /// Whether a symbol or keyword is the one that interning its name gives.
+    pub(crate) fn is_interned(&self, name: Value) -> bool {
+        let is_keyword = self.is_kind(name, Kind::Keyword);
+        let word = if is_keyword { self.field(name, 0) } else { name };
+        let text = self.symbol_name(word);
+        let is_first = self.find_symbol(&text, text_hash(text.chars())) == Some(word);
+        is_first && (!is_keyword || self.field(word, symbol::KEYWORD) == name)
+    }
+
     /// Makes an immutable string of a symbol's name, which shares its characters.
     ///
     /// # Errors

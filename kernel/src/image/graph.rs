@@ -6,7 +6,8 @@
 //! when flags follow), then
 //!
 //! * pair: two words;
-//! * string, symbol, keyword: the text, as a count and bytes;
+//! * string: the text, as a count and bytes;
+//! * symbol, keyword: the name likewise, then whether it is the one that the table has (1);
 //! * dictionary, set: count, whether hashes follow (1) or can be computed (0), then per entry key,
 //!   value if a dictionary, hash if so;
 //! * raw kinds: count and bytes;
@@ -85,7 +86,10 @@ impl GraphWriter<'_> {
         }
         match header.kind.sameness() {
             Sameness::Text => self.bytes(heap.string_text(object).as_bytes()),
-            Sameness::Name => self.bytes(heap.symbol_name(object).as_bytes()),
+            Sameness::Name => {
+                self.bytes(heap.symbol_name(object).as_bytes());
+                self.code.byte(heap.is_interned(object).into());
+            }
             Sameness::Table => self.table(object)?,
             Sameness::Identity | Sameness::Parts | Sameness::Record if header.kind == Kind::Frames => {
                 self.frames(object)?;

@@ -32,17 +32,21 @@ pub fn restore_instance(
 }
 
 /// Hashes all that the instance reaches, except the addresses of its objects and the order in which
-/// its code was loaded. Instances with the same digest go on alike.
+/// its code was loaded. Instances with the same digest go on alike, also if somebody made one of
+/// them up: its literals count, and whether its symbols are the interned ones.
 ///
 /// The cost grows with the number of objects that the instance reaches.
 ///
 /// # Errors
-/// [`ImageError::UnnamedCode`].
+/// [`ImageError::UnnamedCode`], [`ImageError::HeapFull`].
 pub fn digest(instance: &Instance, code: &CodeSpace) -> Result<ChunkName, ImageError> {
+    let mut instance = instance.clone();
     // A frame holds words that its code will not read again; which of them are cleared already
     // depends on when was collected.
-    let mut instance = instance.clone();
     instance.heap.collect_major(&mut [], code);
+    // An instance receives the literals of units for all instances when it runs next.
+    instance.heap.set_lenient(true);
+    instance.link(code).map_err(|_| ImageError::HeapFull)?;
     let mut defined: Vec<(&GlobalName, Value)> = code
         .globals()
         .iter()
@@ -62,6 +66,10 @@ pub fn digest(instance: &Instance, code: &CodeSpace) -> Result<ChunkName, ImageE
         .map(|&register| instance.heap.register(register))
         .collect();
     roots.extend(defined.iter().map(|(_, value)| *value));
+    for (unit, literals) in instance.literals(code) {
+        hasher.update(&unit);
+        roots.extend(literals);
+    }
     hasher.update(&graph(&instance.heap, &roots, code)?);
     Ok(ChunkName(*hasher.finalize().as_bytes()))
 }

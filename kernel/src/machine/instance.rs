@@ -247,6 +247,22 @@ impl Instance {
         Ok(units)
     }
 
+    /// The values of the literals of each unit that the instance is linked with, by the unit's
+    /// hash.
+    pub(crate) fn literals(&self, code: &CodeSpace) -> BTreeMap<[u8; 32], Vec<Value>> {
+        let table = self.heap.register(Register::Constants);
+        let length = self.table_length(Register::Constants);
+        let values = |unit: &LoadedUnit| {
+            let places = unit.constants.clone().map(|number| number as usize);
+            let there = places.filter(|place| *place < length);
+            there.map(|place| self.heap.field(table, place)).collect::<Vec<_>>()
+        };
+        let units = code.units().iter().map(|unit| (unit.hash, values(unit)));
+        units
+            .filter(|(_, literals)| literals.iter().any(|value| *value != Value::ABSENT))
+            .collect()
+    }
+
     /// The linked units in the order in which they were.
     fn linked_units(&self) -> Result<Vec<LinkedUnit>, RelinkError> {
         let mut rest = self.heap.register(Register::Units);

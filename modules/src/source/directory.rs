@@ -2,12 +2,13 @@
 //!
 //! Owns the reading of files and the walk that finds library files.
 //! INVARIANT: a walk visits a bounded number of folders and returns a bounded number of paths,
-//! whatever the directory contains.
+//! whatever the directory contains; a text lies in the directory, whatever links there are, and
+//! reading it ends.
 //! It does not follow what a text includes; `resolver.rs` does.
 //! Read next: `source/embedded.rs`.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use duet_kernel::expander::SourceError;
@@ -32,10 +33,41 @@ impl Directory {
     }
 }
 
+/// What a path leads to.
+enum Found {
+    Text(String),
+    Folder,
+    /// A file that does not lie below the root.
+    Outside,
+    /// A pipe or a device, at which a reader could wait for ever.
+    Other,
+}
+
+impl Directory {
+    fn open(&self, path: &str) -> io::Result<Found> {
+        let (root, file) = (fs::canonicalize(&self.root)?, fs::canonicalize(self.root.join(path))?);
+        let found = fs::metadata(&file)?;
+        if !file.starts_with(root) {
+            Ok(Found::Outside)
+        } else if found.is_dir() {
+            Ok(Found::Folder)
+        } else if found.is_file() {
+            fs::read_to_string(file).map(Found::Text)
+        } else {
+            Ok(Found::Other)
+        }
+    }
+}
+
 impl Source for Directory {
     fn read(&self, path: &str) -> Result<Option<String>, SourceError> {
-        let error = match fs::read_to_string(self.root.join(path)) {
-            Ok(text) => return Ok(Some(text)),
+        let error = match self.open(path) {
+            Ok(Found::Text(text)) => return Ok(Some(text)),
+            Ok(Found::Folder) => return Ok(None),
+            Ok(Found::Outside) => {
+                return Err(SourceError(format!("a link leads out of `{}`", self.root.display())));
+            }
+            Ok(Found::Other) => return Err(SourceError("it is no regular file".to_owned())),
             Err(error) => error,
         };
         if matches!(
@@ -106,5 +138,33 @@ mod tests {
             Err(SourceError("the file is not UTF-8 text".to_owned()))
         );
         assert_eq!(source.paths(), ["a/b.sld", "bad.sld"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_leads_out_and_no_pipe_is_waited_at() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+        fs::create_dir_all(root.join("a")).expect("a folder");
+        fs::create_dir(&outside).expect("a folder");
+        fs::write(outside.join("secret.scm"), "secret").expect("a file");
+        fs::write(root.join("a/inside.scm"), "inside").expect("a file");
+        symlink(outside.join("secret.scm"), root.join("link.scm")).expect("a link");
+        symlink(&outside, root.join("folder")).expect("a link");
+        symlink("a/inside.scm", root.join("near.scm")).expect("a link");
+        let made = std::process::Command::new("mkfifo").arg(root.join("pipe.scm")).status();
+        assert!(made.expect("it can be started").success());
+        let source = Directory::new(&root);
+        assert_eq!(source.read("near.scm"), Ok(Some("inside".to_owned())));
+        for (path, why) in [
+            ("link.scm", "a link leads out"),
+            ("folder/secret.scm", "a link leads out"),
+            ("pipe.scm", "no regular file"),
+        ] {
+            let refused = source.read(path).expect_err(path);
+            assert!(refused.0.contains(why), "{path}: {}", refused.0);
+        }
     }
 }

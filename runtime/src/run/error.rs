@@ -12,6 +12,7 @@ use duet_journal::{BranchName, RunId, Sequence, StoreError};
 
 use crate::model::codec::DecodeError;
 use crate::model::failure::Failure;
+use crate::model::identity::ActorId;
 use crate::record::divergence::Divergence;
 use crate::state::refusal::Refusal;
 use crate::turn::image::ThawError;
@@ -47,6 +48,20 @@ pub enum RunError {
         /// The fault in it.
         source: ThawError,
     },
+    /// A snapshot holds something other than the turns before it lead to.
+    WrongSnapshot {
+        /// The position of its record.
+        sequence: Sequence,
+        /// The part of it that differs.
+        part: SnapshotPart,
+    },
+    /// Repeating a turn takes more memory than this process gives to the run.
+    Memory {
+        /// The turn.
+        sequence: Sequence,
+        /// What the process gives, in bytes.
+        bytes_max: u64,
+    },
     /// The program did something other than the journal says.
     Divergence(Box<Divergence>),
     /// The branch has no record.
@@ -76,6 +91,27 @@ pub enum RunError {
     Full,
 }
 
+/// A part of a snapshot that the turns before it do not lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotPart {
+    /// The state: facts, actors, queues, requests, counters.
+    State,
+    /// The set of actors that have an instance.
+    Actors,
+    /// The instance of this actor.
+    Instance(ActorId),
+}
+
+impl fmt::Display for SnapshotPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::State => write!(f, "its state is not the one that the records lead to"),
+            Self::Actors => write!(f, "its actors are not those that the records lead to"),
+            Self::Instance(actor) => write!(f, "its memory of {actor} is not the one that the records lead to"),
+        }
+    }
+}
+
 macro_rules! from {
     ($($source:ty => $variant:ident)*) => {$(
         impl From<$source> for RunError {
@@ -97,6 +133,15 @@ impl fmt::Display for RunError {
             Self::Snapshot { sequence, .. } => write!(f, "the snapshot of turn {sequence} cannot be understood"),
             Self::Thaw { sequence, .. } => {
                 write!(f, "the snapshot of turn {sequence} has a heap that cannot be restored")
+            }
+            Self::WrongSnapshot { sequence, part } => {
+                write!(f, "the snapshot of turn {sequence} is forged or damaged: {part}")
+            }
+            Self::Memory { sequence, bytes_max } => {
+                write!(
+                    f,
+                    "turn {sequence} needs more memory than the {bytes_max} bytes that a run may take here"
+                )
             }
             Self::Divergence(divergence) => divergence.fmt(f),
             Self::NoRecord { run, branch } => write!(f, "branch {branch} of run {run} has no record"),
@@ -126,6 +171,8 @@ impl std::error::Error for RunError {
             Self::Thaw { source, .. } => Some(source),
             Self::Refused(error) => Some(error),
             Self::Divergence(_)
+            | Self::WrongSnapshot { .. }
+            | Self::Memory { .. }
             | Self::NoRecord { .. }
             | Self::NoTurn { .. }
             | Self::NotARun { .. }

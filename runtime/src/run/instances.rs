@@ -93,6 +93,11 @@ impl<T> Instances<T> {
         self.bytes
     }
 
+    /// Lists the actors that have an instance, in their order.
+    pub(crate) fn actors(&self) -> impl Iterator<Item = ActorId> {
+        self.slots.keys().copied()
+    }
+
     /// Lists the actors with the sizes of their instances, the largest first.
     pub(crate) fn by_size(&self) -> Vec<(ActorId, u64)> {
         let sizes = self.slots.iter().map(|(actor, slot)| (*actor, slot.bytes));

@@ -9,6 +9,7 @@
 use duet_journal::{ClosedRecord, Epoch, Sequence};
 
 use crate::model::codec::Codec;
+use crate::model::identity::ActorId;
 use crate::record::divergence::Divergence;
 use crate::record::form;
 use crate::run::Run;
@@ -79,7 +80,7 @@ impl Source<'_> {
     /// Makes a run at the newest snapshot not after `last`, or right after the first record if
     /// there is no snapshot or its code is not available. Also returns those of the next records
     /// that were read already.
-    fn begin<P: Programs>(
+    pub(super) fn begin<P: Programs>(
         &self,
         last: Sequence,
         mut programs: P,
@@ -110,10 +111,22 @@ impl Source<'_> {
 
 impl<P: Programs> Run<P> {
     /// Repeats the turn that a record describes and requires the same result.
-    fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
+    pub(super) fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;
+        let actor = batch.to;
         self.write_on(&record.header().branch);
-        self.take_turn(batch, Some(record))
+        self.take_turn(batch, Some(record))?;
+        self.check_cap(actor, record.header().sequence)
+    }
+
+    /// Checks that the actors hold no more memory than this process gives them, after a turn that
+    /// was only repeated. The run's own limit was checked when the turn was taken.
+    fn check_cap(&mut self, acting: ActorId, sequence: Sequence) -> Result<(), RunError> {
+        let bytes_max = self.programs.run_bytes_max();
+        if bytes_max >= self.genesis.limits.run_bytes_max || self.check_memory(acting).is_ok() {
+            return Ok(());
+        }
+        Err(RunError::Memory { sequence, bytes_max })
     }
 
     /// Finds the batch that a record's turn handled: the oldest in the queue, or the input in the

@@ -119,8 +119,8 @@ impl<P: Programs> Run<P> {
 
     /// Checks that all actors together hold no more memory than the run may take, without the
     /// garbage of the others. A replay takes the result from the record.
-    fn check_memory(&mut self, acting: ActorId) -> Result<(), Fault> {
-        let bytes_max = self.genesis.limits.run_bytes_max;
+    pub(super) fn check_memory(&mut self, acting: ActorId) -> Result<(), Fault> {
+        let bytes_max = self.genesis.limits.run_bytes_max.min(self.programs.run_bytes_max());
         self.measure(acting);
         if self.instances.bytes() <= bytes_max {
             return Ok(());

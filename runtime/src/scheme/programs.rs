@@ -82,6 +82,8 @@ pub struct SchemePrograms {
     pub(super) templates: LibraryTemplates,
     /// Set while the person wants the current turn to stop.
     pub(super) stop: Arc<AtomicBool>,
+    /// The memory in bytes that this process gives to all actors together.
+    pub(super) run_bytes_max: u64,
 }
 
 impl SchemePrograms {
@@ -91,20 +93,18 @@ impl SchemePrograms {
         self.program = program;
     }
 
-    /// Returns a hash of all that an actor's program keeps, independent of addresses; actors with
-    /// the same hash continue alike.
-    ///
-    /// The cost grows with everything that the program reaches.
-    ///
-    /// # Errors
-    /// [`FreezeError`] if the program refers to code without a name.
-    pub fn digest(&self, actor: &SchemeActor) -> Result<BlobHash, FreezeError> {
-        let instance = image::digest(&actor.instance, &self.code).map_err(|error| FreezeError {
-            reason: error.to_string(),
-        })?;
-        let none = Evaluations::default();
-        let texts = actor.known_evaluations().unwrap_or(&none).digest();
-        Ok(BlobHash::of(&[instance.0, texts.0].concat()))
+    /// Gives all actors together no more than this memory in bytes, whatever the run's first record
+    /// allows, because somebody else may have written that record.
+    pub fn cap_memory(&mut self, run_bytes_max: u64) {
+        self.run_bytes_max = run_bytes_max;
+    }
+
+    fn heap_limits(&self, limits: &Limits) -> heap::Limits {
+        let cap = Limits::within(self.run_bytes_max).heap_bytes_max;
+        heap_limits(&Limits {
+            heap_bytes_max: limits.heap_bytes_max.min(cap),
+            ..*limits
+        })
     }
 
     /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its
@@ -160,6 +160,7 @@ impl SchemePrograms {
             observation: None,
             templates: LibraryTemplates::default(),
             stop: Arc::default(),
+            run_bytes_max: u64::MAX,
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -254,7 +255,7 @@ impl Programs for SchemePrograms {
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {
         Ok(SchemeActor {
-            instance: Box::new(Instance::new(heap_limits(limits))),
+            instance: Box::new(Instance::new(self.heap_limits(limits))),
             entity: self.entity(program)?.map(Box::new),
             evaluations: None,
         })
@@ -350,6 +351,20 @@ impl Programs for SchemePrograms {
         actor.instance.heap.release_root(RootId(callable.0));
     }
 
+    fn run_bytes_max(&self) -> u64 {
+        self.run_bytes_max
+    }
+
+    /// The cost grows with everything that the program reaches.
+    fn digest(&self, actor: &SchemeActor) -> Result<BlobHash, FreezeError> {
+        let instance = image::digest(&actor.instance, &self.code).map_err(|error| FreezeError {
+            reason: error.to_string(),
+        })?;
+        let none = Evaluations::default();
+        let texts = actor.known_evaluations().unwrap_or(&none).digest();
+        Ok(BlobHash::of(&[instance.0, texts.0].concat()))
+    }
+
     fn freeze(&mut self, actor: &mut SchemeActor) -> Result<Image, FreezeError> {
         let heap = &mut actor.instance.heap;
         let is_compacted = heap.is_compacted();
@@ -396,7 +411,7 @@ impl Programs for SchemePrograms {
         let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
         let root = (image.fetch)(&root);
         let root = image::Chunk::new(root.ok_or_else(|| failed("the heap's root is missing".to_owned()))?);
-        let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
+        let instance = image::restore_instance(&root, self.heap_limits(limits), &mut fetch, &self.code);
         let instance = instance.map_err(|error| ThawError {
             reason: error.to_string(),
             is_code_missing: error.is_code_missing(),

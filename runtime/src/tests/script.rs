@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::Blob;
+use duet_journal::{Blob, BlobHash};
 use preserves::IOValue;
 
 use crate::codec_struct;
@@ -126,6 +126,11 @@ impl Programs for Scripts {
     fn release(&mut self, instance: &mut ScriptInstance, callable: Callable) {
         let known = instance.state.callables.remove(&u64::from(callable.0));
         assert!(known.is_some(), "what is released was kept: {callable:?}");
+    }
+
+    fn digest(&self, instance: &ScriptInstance) -> Result<BlobHash, FreezeError> {
+        let bytes = duet_journal::PackedValue::write(|out| instance.state.write(out));
+        Ok(BlobHash::of(bytes.expect("a script's state is small").as_bytes()))
     }
 
     fn freeze(&mut self, instance: &mut ScriptInstance) -> Result<Image, FreezeError> {

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use duet_journal::BlobHash;
 use preserves::IOValue;
 
 use crate::model::failure::Failure;
@@ -88,6 +89,19 @@ pub trait Programs {
     /// Releases a callable; see [`Runner::release`].
     fn release(&mut self, instance: &mut Self::Instance, callable: Callable);
 
+    /// Returns the memory in bytes that this process gives to all instances of a run together,
+    /// whatever the run's first record allows.
+    fn run_bytes_max(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Returns a hash of all that an instance keeps, whatever it was made from; instances with the
+    /// same hash continue alike.
+    ///
+    /// # Errors
+    /// [`FreezeError`] if the instance refers to something without a name.
+    fn digest(&self, instance: &Self::Instance) -> Result<BlobHash, FreezeError>;
+
     /// Makes the image of an instance between two turns.
     ///
     /// # Errors
@@ -156,6 +170,14 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn release(&mut self, instance: &mut Self::Instance, callable: Callable) {
         self.borrow_mut().release(instance, callable);
+    }
+
+    fn run_bytes_max(&self) -> u64 {
+        self.borrow().run_bytes_max()
+    }
+
+    fn digest(&self, instance: &Self::Instance) -> Result<BlobHash, FreezeError> {
+        self.borrow().digest(instance)
     }
 
     fn freeze(&mut self, instance: &mut Self::Instance) -> Result<Image, FreezeError> {

@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::terminal::Terminal;
-use crate::{launch, session, turn};
+use crate::{imported, session, turn};
 
 /// Records are read from the store in portions of this many.
 const PORTION: u64 = 256;
@@ -291,11 +291,17 @@ fn kept(
 
 /// The workspace that a run works in.
 fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
+    if let Some(terms) = imported::terms(store, &place.run)? {
+        let name = place.name();
+        let nowhere = || {
+            CommandError::problem(format!("{name} was imported, and nobody here has given it a workspace"))
+                .because("its own first record names a directory, which somebody else chose")
+                .advise(format!("`duet resume {name} --grant … --workspace DIRECTORY` gives it one"))
+        };
+        return terms.workspace.map(PathBuf::from).ok_or_else(nowhere);
+    }
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let note = genesis
-        .pinned
-        .iter()
-        .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
+    let note = session::launch_note(store, &genesis);
     Ok(note.map_or_else(|| Path::new(".").to_owned(), |note| note.workspace))
 }
 

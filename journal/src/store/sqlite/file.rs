@@ -14,16 +14,19 @@ use std::path::{self, Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::guard::{self, Budget};
+use super::log::{FirstPage, first_page};
 use super::row::Workspace;
-use super::schema;
-use crate::lock::{Lock, beside, io_error};
+use super::{schema, tail};
+use crate::beside::{beside, create_beside};
+use crate::lock::{Lock, io_error};
 use crate::store::StoreError;
 
 /// FULL: with NORMAL a power cut loses commits that were acknowledged.
 pub(super) const SYNCHRONOUS: &str = "PRAGMA synchronous = FULL";
 
 /// Opens a journal for reading.
-pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_to_read(path: &Path) -> Result<(Connection, Budget), StoreError> {
     check_header(path)?;
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
@@ -36,6 +39,7 @@ pub(super) struct Opened {
     /// Where the file is, or is going to be.
     pub(super) path: PathBuf,
     pub(super) connection: Connection,
+    pub(super) budget: Budget,
     pub(super) lock: Lock,
     /// Whether there was no such file: the journal is then in memory.
     pub(super) is_new: bool,
@@ -55,8 +59,10 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
         return Err(StoreError::Locked { by: read_owner(&path) });
     };
     let is_new = !fs::exists(&path).map_err(io_error(looking))?;
-    let connection = if is_new {
-        begin(&path, owner)?
+    let (connection, budget) = if is_new {
+        let connection = begin(&path, owner)?;
+        let budget = Budget::limit(&connection, None)?;
+        (connection, budget)
     } else {
         check_header(&path)?;
         connect_to_write(&path)?
@@ -64,21 +70,22 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
     Ok(Opened {
         path,
         connection,
+        budget,
         lock,
         is_new,
     })
 }
 
 /// Opens a file that is a journal, of which the caller has the lock.
-pub(super) fn connect_to_write(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn connect_to_write(path: &Path) -> Result<(Connection, Budget), StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
 /// Reads the name of the writer; empty if it is unknown, as while the journal has no file.
 fn read_owner(path: &Path) -> String {
     let read = || -> Option<String> {
-        open_to_read(path)
-            .ok()?
+        let (connection, _) = open_to_read(path).ok()?;
+        connection
             .query_row("SELECT owner FROM workspace", [], |row| row.get(0))
             .ok()
     };
@@ -102,16 +109,21 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     {
         return Err(not_a_journal("it is not a regular file"));
     }
-    let mut header = Vec::new();
-    let file = File::open(path).map_err(io_error("opening the journal"))?;
-    file.take(100)
-        .read_to_end(&mut header)
-        .map_err(io_error("reading the journal's header"))?;
+    let mut header = read_header(path)?;
     if header.is_empty() {
         return Err(not_a_journal("it is empty"));
     }
-    if !header.starts_with(b"SQLite format 3\0") || header.len() < 100 {
-        return Err(not_a_journal("it is not an SQLite database"));
+    if !is_database(&header) {
+        // A database believes the newest copy of a page, which is in its log.
+        header = match first_page(&beside(path, "-wal")).map_err(io_error(READING_HEADER))? {
+            FirstPage::Found(page) if is_database(&page) => page,
+            FirstPage::Found(_) | FirstPage::Absent => {
+                return Err(not_a_journal(
+                    "its header is damaged, and its write-ahead log has no copy of that",
+                ));
+            }
+            FirstPage::NoLog => return Err(not_a_journal("it is not an SQLite database")),
+        };
     }
     let number = |at: usize| {
         header[at..at + 4]
@@ -122,6 +134,30 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
         return Err(not_a_journal("it is an SQLite database of another application"));
     }
     check_version(number(60))
+}
+
+const READING_HEADER: &str = "reading the journal's header";
+
+fn read_header(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let mut header = Vec::new();
+    let file = File::open(path).map_err(io_error("opening the journal"))?;
+    let read = file.take(100).read_to_end(&mut header);
+    read.map_err(io_error(READING_HEADER))?;
+    Ok(header)
+}
+
+/// Says whether a file begins like a database.
+fn is_database(header: &[u8]) -> bool {
+    header.starts_with(b"SQLite format 3\0") && header.len() >= 100
+}
+
+/// Says whether the header of a journal is damaged, though the write-ahead log has a copy from
+/// which the next writer repairs it.
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub fn has_damaged_header(path: &Path) -> Result<bool, StoreError> {
+    Ok(!is_database(&read_header(path)?))
 }
 
 /// Returns the length of a database file and the length that its header says, in bytes, if the file
@@ -158,14 +194,13 @@ fn check_version(found: u32) -> Result<(), StoreError> {
     })
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+fn connect(path: &Path, access: OpenFlags) -> Result<(Connection, Budget), StoreError> {
     let failed = database_error("opening the journal");
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
-    let settings = "PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF";
-    connection
-        .execute_batch(SYNCHRONOUS)
-        .and_then(|()| connection.execute_batch(settings))
+    let budget = Budget::limit(&connection, Some(path))?;
+    guard::harden(&connection)
+        .and_then(|()| connection.execute_batch(SYNCHRONOUS))
         .map_err(&failed)?;
     connection
         .busy_timeout(std::time::Duration::from_secs(5))
@@ -177,7 +212,8 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(&failed)?,
     )?;
-    Ok(connection)
+    guard::check_schema(&connection)?;
+    Ok((connection, budget))
 }
 
 /// Makes an empty journal in memory, for there is none at `path`.
@@ -221,6 +257,7 @@ pub(super) fn create(path: &Path, journal: &Connection) -> Result<(), StoreError
         if fs::exists(path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
+        tail::remove(path)?;
         fs::rename(&unfinished, path)?;
         sync_folder(path)
     });
@@ -241,7 +278,7 @@ const WAL: u8 = 2;
 
 /// Writes a file, durably.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = create_beside(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

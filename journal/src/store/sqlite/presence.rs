@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::lock::{beside, io_error};
+use crate::beside::{beside, is_same};
+use crate::lock::io_error;
 use crate::store::Displacement;
 use crate::store::StoreError;
 
@@ -165,16 +166,4 @@ const LOOKING: &str = "looking for the journal";
 
 fn log_of(path: &Path) -> PathBuf {
     beside(path, "-wal")
-}
-
-/// Says whether two files are one, where the system can tell.
-#[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
-    true
 }

@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use super::chain::{self, Link};
 use super::row::{Branch, Run, Workspace, failed, optional};
 use super::seal::seal;
+use super::tail::Durable;
 use super::writing::{HeadRow, Writing};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
@@ -157,11 +158,13 @@ impl Recent {
         let known = &mut self.runs[run.0];
         if let Some(place) = known.branches.get_mut(branch) {
             (place.head.sequence, place.head.hash, place.record) = (tip.sequence, tip.hash, record);
+            place.commits = place.commits.saturating_add(1);
             writing.head(HeadRow {
                 run: known.run.id,
                 branch,
                 tip,
                 record,
+                commits: place.commits,
                 seal: place.with_fields(&known.run, seal),
             });
             return Ok(());
@@ -171,13 +174,27 @@ impl Recent {
             sequence: tip.sequence,
             hash: tip.hash,
         };
-        let new = Branch { head, record };
+        let new = Branch {
+            head,
+            record,
+            commits: 1,
+        };
         let connection = writing.tables()?;
         new.insert(connection, &known.run)?;
         known.run.branches = known.run.branches.saturating_add(1);
         known.run.write(connection)?;
         known.branches.insert(branch.clone(), new);
         Ok(())
+    }
+
+    /// Where the branches stand that a commit has set, as far as the writer remembers.
+    pub(super) fn standing<'a>(&self, set: impl Iterator<Item = (&'a RunId, &'a BranchName)>) -> Vec<Durable> {
+        let known = |(run, branch): (&RunId, &BranchName)| {
+            let place = self.places.get(run)?;
+            let found = self.runs.get(place.0)?.branches.get(branch)?;
+            Some(Durable::of(run, found))
+        };
+        set.filter_map(known).collect()
     }
 
     /// Stores a record that follows `parent`, unless it is there already, and returns its key.

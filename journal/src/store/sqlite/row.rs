@@ -6,7 +6,7 @@
 //! It knows nothing of records.
 //! Read next: `store/sqlite/chain.rs`.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use super::seal::{check_seal, seal};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -15,7 +15,12 @@ use crate::store::{Head, StoreError};
 
 /// Wraps a failure of the database.
 pub(crate) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
-    move |source| StoreError::Database { doing, source }
+    move |source| match source.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => StoreError::Inconsistent {
+            what: "reading it takes far more steps than its size explains",
+        },
+        Some(_) | None => StoreError::Database { doing, source },
+    }
 }
 
 /// The row about the workspace as a whole.
@@ -87,6 +92,7 @@ pub(super) struct Run {
     pub(super) epoch: Epoch,
     pub(super) owner: String,
     pub(super) branches: i64,
+    pub(super) note: Vec<u8>,
 }
 
 impl Run {
@@ -98,6 +104,7 @@ impl Run {
             epoch: Epoch(0),
             owner: String::new(),
             branches: 0,
+            note: Vec::new(),
         }
     }
 
@@ -109,6 +116,7 @@ impl Run {
             &epoch,
             self.owner.as_bytes(),
             &branches,
+            &self.note,
         ])
     }
 
@@ -124,8 +132,9 @@ impl Run {
             epoch: Epoch(row.get::<_, i64>(2).map_err(&failed)?.cast_unsigned()),
             owner: row.get(3).map_err(&failed)?,
             branches: row.get(4).map_err(&failed)?,
+            note: row.get(5).map_err(&failed)?,
         };
-        let found: Vec<u8> = row.get(5).map_err(&failed)?;
+        let found: Vec<u8> = row.get(6).map_err(&failed)?;
         run.with_fields(|fields| check_seal(&found, fields, "a run's row does not match its seal"))?;
         Ok(run)
     }
@@ -133,7 +142,7 @@ impl Run {
     /// Finds a run.
     pub(super) fn find(connection: &Connection, name: &RunId) -> Result<Option<Self>, StoreError> {
         let failed = failed("reading a run's row");
-        let sql = "SELECT id, name, epoch, owner, branches, seal FROM runs WHERE name = ?1";
+        let sql = "SELECT id, name, epoch, owner, branches, note, seal FROM runs WHERE name = ?1";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query([name.as_str()]).map_err(&failed)?;
         rows.next().map_err(&failed)?.map(Self::from_row).transpose()
@@ -147,7 +156,7 @@ impl Run {
     /// Lists all runs by name.
     pub(super) fn list(connection: &Connection) -> Result<Vec<Self>, StoreError> {
         let failed = failed("listing the runs");
-        let sql = "SELECT id, name, epoch, owner, branches, seal FROM runs NOT INDEXED ORDER BY name";
+        let sql = "SELECT id, name, epoch, owner, branches, note, seal FROM runs NOT INDEXED ORDER BY name";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query([]).map_err(&failed)?;
         let mut runs = Vec::new();
@@ -165,8 +174,8 @@ impl Run {
     /// Inserts or updates the row.
     pub(super) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
         let failed = failed("writing a run's row");
-        let sql = "INSERT INTO runs (id, name, epoch, owner, branches, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (id) DO UPDATE SET epoch = ?3, owner = ?4, branches = ?5, seal = ?6";
+        let sql = "INSERT INTO runs (id, name, epoch, owner, branches, note, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (id) DO UPDATE SET epoch = ?3, owner = ?4, branches = ?5, note = ?6, seal = ?7";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let epoch = self.epoch.0.cast_signed();
         let fields = params![
@@ -175,6 +184,7 @@ impl Run {
             epoch,
             self.owner,
             self.branches,
+            self.note,
             self.with_fields(seal)
         ];
         statement.execute(fields).map(drop).map_err(&failed)
@@ -195,6 +205,8 @@ pub(super) struct Branch {
     pub(super) head: Head,
     /// The key of the head's record.
     pub(super) record: i64,
+    /// The number of commits that have set the head.
+    pub(super) commits: i64,
 }
 
 impl Branch {
@@ -210,14 +222,23 @@ impl Branch {
     pub(super) fn with_fields<T>(&self, run: &Run, then: impl FnOnce(&[&[u8]]) -> T) -> T {
         let (sequence, record) = (self.head.sequence.number().to_le_bytes(), self.record.to_le_bytes());
         let (run, branch) = (run.name.as_str().as_bytes(), self.head.branch.as_str().as_bytes());
-        then(&[b"head", run, branch, &sequence, &record, self.head.hash.as_bytes()])
+        let commits = self.commits.to_le_bytes();
+        then(&[
+            b"head",
+            run,
+            branch,
+            &commits,
+            &sequence,
+            &record,
+            self.head.hash.as_bytes(),
+        ])
     }
 
     fn from_row(run: &Run, row: &Row<'_>) -> Result<Self, StoreError> {
         let failed = failed("reading a head's row");
         let name: String = row.get(0).map_err(&failed)?;
-        let hash: Vec<u8> = row.get(3).map_err(&failed)?;
-        let sequence = row.get::<_, i64>(1).map_err(&failed)?.cast_unsigned();
+        let hash: Vec<u8> = row.get(4).map_err(&failed)?;
+        let sequence = row.get::<_, i64>(2).map_err(&failed)?.cast_unsigned();
         let head = || {
             let branch = BranchName::new(name).ok()?;
             Some(Head {
@@ -231,9 +252,10 @@ impl Branch {
         };
         let branch = Self {
             head: head().ok_or(malformed)?,
-            record: row.get(2).map_err(&failed)?,
+            record: row.get(3).map_err(&failed)?,
+            commits: row.get(1).map_err(&failed)?,
         };
-        let found: Vec<u8> = row.get(4).map_err(&failed)?;
+        let found: Vec<u8> = row.get(5).map_err(&failed)?;
         branch.with_fields(run, |fields| {
             check_seal(&found, fields, "a head's row does not match its seal")
         })?;
@@ -243,7 +265,7 @@ impl Branch {
     /// Finds a branch.
     pub(super) fn find(connection: &Connection, run: &Run, name: &BranchName) -> Result<Option<Self>, StoreError> {
         let failed = failed("reading a head's row");
-        let sql = "SELECT branch, sequence, record, hash, seal FROM heads WHERE run = ?1 AND branch = ?2";
+        let sql = "SELECT branch, commits, sequence, record, hash, seal FROM heads WHERE run = ?1 AND branch = ?2";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query(params![run.id, name.as_str()]).map_err(&failed)?;
         rows.next()
@@ -255,7 +277,7 @@ impl Branch {
     /// Lists the branches of a run by name.
     pub(super) fn list(connection: &Connection, run: &Run) -> Result<Vec<Self>, StoreError> {
         let failed = failed("listing the heads");
-        let sql = "SELECT branch, sequence, record, hash, seal FROM heads WHERE run = ?1 ORDER BY branch";
+        let sql = "SELECT branch, commits, sequence, record, hash, seal FROM heads WHERE run = ?1 ORDER BY branch";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query([run.id]).map_err(&failed)?;
         let mut branches = Vec::new();
@@ -268,12 +290,14 @@ impl Branch {
 
     /// Inserts the row of a new branch; its run's row has to count it.
     pub(super) fn insert(&self, connection: &Connection, run: &Run) -> Result<(), StoreError> {
-        let sql = "INSERT INTO heads (run, branch, sequence, record, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sql = "INSERT INTO heads (run, branch, commits, sequence, record, hash, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let Head { branch, sequence, hash } = &self.head;
         let sequence = sequence.number().cast_signed();
         let fields = params![
             run.id,
             branch.as_str(),
+            self.commits,
             sequence,
             self.record,
             hash.as_bytes(),

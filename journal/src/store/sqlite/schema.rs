@@ -34,11 +34,13 @@ CREATE TABLE runs (
     epoch INTEGER NOT NULL,
     owner TEXT NOT NULL,
     branches INTEGER NOT NULL,      -- how many rows `heads` has for it
+    note BLOB NOT NULL,             -- what only this journal says of the run; no copy takes it along
     seal BLOB NOT NULL
 ) STRICT;
 CREATE TABLE heads (
     run INTEGER NOT NULL,           -- runs.id
     branch TEXT NOT NULL,
+    commits INTEGER NOT NULL,       -- how many commits have set this head
     sequence INTEGER NOT NULL,
     record INTEGER NOT NULL,        -- records.id
     hash BLOB NOT NULL,

@@ -19,8 +19,9 @@ use crate::store::batch::Tip;
 /// The number of rows in one statement.
 const ROWS: usize = 16;
 
-/// The values of a row of either table.
-const ROW: &str = "(?,?,?,?,?,?)";
+/// The values of a row of each table.
+const RECORD: &str = "(?,?,?,?,?,?)";
+const HEAD: &str = "(?,?,?,?,?,?,?)";
 
 /// A head's row to be written.
 pub(super) struct HeadRow<'a> {
@@ -29,6 +30,8 @@ pub(super) struct HeadRow<'a> {
     pub(super) branch: &'a BranchName,
     pub(super) tip: Tip,
     pub(super) record: i64,
+    /// `heads.commits`.
+    pub(super) commits: i64,
     pub(super) seal: [u8; 8],
 }
 
@@ -65,14 +68,19 @@ impl<'a> Writing<'a> {
         // undone first. Without keys, which the database gives out by ones above the greatest: so
         // it need not look whether there is such a row.
         let insert = "INSERT OR FAIL INTO records (sequence, parent, jump, hash, seal, bytes) VALUES ";
-        write(self.connection, insert, &self.records, |(link, record), row| {
-            row.bind(link.sequence)?;
-            row.bind(link.parent)?;
-            row.bind(link.jump)?;
-            row.bind(link.hash.as_bytes())?;
-            row.bind(link.with_fields(seal))?;
-            row.bind(record.as_bytes())
-        })
+        write(
+            self.connection,
+            (insert, RECORD),
+            &self.records,
+            |(link, record), row| {
+                row.bind(link.sequence)?;
+                row.bind(link.parent)?;
+                row.bind(link.jump)?;
+                row.bind(link.hash.as_bytes())?;
+                row.bind(link.with_fields(seal))?;
+                row.bind(record.as_bytes())
+            },
+        )
         .map_err(failed("writing records"))?;
         let last = self.records.drain(..).next_back();
         if last.is_some_and(|(link, _)| link.key != self.connection.last_insert_rowid()) {
@@ -82,10 +90,11 @@ impl<'a> Writing<'a> {
         }
         // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody
         // else has written since. Of two rows of a branch the later stays.
-        let replace = "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ";
-        write(self.connection, replace, &self.heads, |head, row| {
+        let replace = "REPLACE INTO heads (run, branch, commits, sequence, record, hash, seal) VALUES ";
+        write(self.connection, (replace, HEAD), &self.heads, |head, row| {
             row.bind(head.run)?;
             row.bind(head.branch.as_str())?;
+            row.bind(head.commits)?;
             row.bind(head.tip.sequence.number().cast_signed())?;
             row.bind(head.record)?;
             row.bind(head.tip.hash.as_bytes())?;
@@ -110,11 +119,11 @@ impl Parameters<'_, '_> {
     }
 }
 
-/// Executes a statement, up to its rows, for all of them, `ROWS` at a time while at least that many
-/// are left.
+/// Executes a statement, given up to its rows and with the form of a row, for all of them, `ROWS`
+/// at a time while at least that many are left.
 fn write<T>(
     connection: &Connection,
-    statement: &str,
+    (statement, row): (&str, &str),
     rows: &[T],
     bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
@@ -126,15 +135,15 @@ fn write<T>(
     };
     let (many, few) = rows.as_chunks::<ROWS>();
     if !many.is_empty() {
-        let mut statement = prepare(&[ROW; ROWS].join(","))?;
+        let mut statement = prepare(&[row; ROWS].join(","))?;
         for rows in many {
             execute(&mut statement, rows)?;
         }
     }
     if !few.is_empty() {
-        let mut statement = prepare(ROW)?;
-        for row in few.chunks(1) {
-            execute(&mut statement, row)?;
+        let mut statement = prepare(row)?;
+        for one in few.chunks(1) {
+            execute(&mut statement, one)?;
         }
     }
     Ok(())

@@ -87,3 +87,20 @@ fn literals_keep_sharing_and_cycles_and_are_immutable() {
     assert!(heap.is_immutable(vector) && heap.is_immutable(string));
     check_integrity(&heap);
 }
+
+#[test]
+fn a_symbol_that_somebody_else_made_is_not_the_interned_one() {
+    let mut heap = roomy();
+    let (symbol, keyword) = (heap.intern("twin").unwrap(), heap.keyword("twin").unwrap());
+    assert!(heap.is_interned(symbol) && heap.is_interned(keyword));
+    let words: Vec<Value> = heap
+        .field_words(symbol)
+        .iter()
+        .map(|word| Value::from_bits(*word))
+        .collect();
+    let twin = heap.make(Kind::Symbol, &words).unwrap();
+    assert_eq!(heap.symbol_name(twin), "twin");
+    assert!(!heap.is_interned(twin));
+    let other = heap.make(Kind::Keyword, &[symbol]).unwrap();
+    assert!(!heap.is_interned(other));
+}

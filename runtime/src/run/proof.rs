@@ -1,0 +1,96 @@
+//! Proving snapshots: a replay from the first record meets each snapshot of a branch and compares.
+//!
+//! A snapshot saves a replay, and nothing else vouches for it: whoever writes a record can name any
+//! blob as its snapshot.
+//! INVARIANT: a branch passes only if opening it from any of its snapshots gives the run that its
+//! records give.
+//! It does not repair; a branch whose snapshot is wrong has sound records.
+//! Read next: `replay.rs`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use duet_journal::{ClosedRecord, PackedValue, Sequence};
+
+use crate::model::codec::Codec;
+use crate::run::Run;
+use crate::run::error::{RunError, SnapshotPart};
+use crate::run::replay::Snapshots;
+use crate::run::snapshot::{self, Thawed};
+use crate::run::source::{PORTION, Source};
+use crate::turn::program::Programs;
+
+impl Source<'_> {
+    /// Replays the whole branch from the beginning, requires every turn to equal its record and
+    /// every snapshot to hold the run at its turn, and returns the number of snapshots.
+    ///
+    /// `apart` are the same programs once more: they load what a snapshot brings, which the replay
+    /// does not trust.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] names the first turn that differs, [`RunError::WrongSnapshot`] the
+    /// first snapshot; [`RunError::Thaw`] and [`RunError::Snapshot`] one that cannot be loaded.
+    pub fn prove<P: Programs>(&self, programs: P, apart: P) -> Result<u64, RunError> {
+        let last = self.position(None)?;
+        let (mut run, _) = self.begin(Sequence::FIRST, programs, Snapshots::Ignore)?;
+        let apart = Rc::new(RefCell::new(apart));
+        let mut count = 0;
+        while let Some(from) = run.next_sequence().ok().filter(|from| *from <= last) {
+            let end = last.number().min(from.number() + PORTION - 1) + 1;
+            for record in self.read_closed(from, end)? {
+                run.replay(&record)?;
+                if record.header().snapshot.is_some() {
+                    self.compare(&run, &record, Rc::clone(&apart))?;
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Requires a record's snapshot to hold what a run at that record holds.
+    fn compare<P: Programs>(
+        &self,
+        run: &Run<P>,
+        record: &ClosedRecord,
+        mut apart: Rc<RefCell<P>>,
+    ) -> Result<(), RunError> {
+        let thawed = snapshot::thaw(self, record, &run.genesis, &mut apart)?;
+        match difference(run, &thawed, &*apart.borrow())? {
+            None => Ok(()),
+            Some(part) => Err(RunError::WrongSnapshot {
+                sequence: record.header().sequence,
+                part,
+            }),
+        }
+    }
+}
+
+/// Finds the first part of a snapshot that differs from a run.
+fn difference<P: Programs>(
+    run: &Run<P>,
+    thawed: &Thawed<Rc<RefCell<P>>>,
+    apart: &P,
+) -> Result<Option<SnapshotPart>, RunError> {
+    let bytes = |state: &crate::state::RunState| PackedValue::write(|out| state.write(out));
+    if bytes(&run.state)? != bytes(&thawed.state)? {
+        return Ok(Some(SnapshotPart::State));
+    }
+    if !run.instances.actors().eq(thawed.instances.actors()) {
+        return Ok(Some(SnapshotPart::Actors));
+    }
+    for actor in run.instances.actors() {
+        let (Some(ours), Some(theirs)) = (run.instances.get(actor), thawed.instances.get(actor)) else {
+            return Ok(Some(SnapshotPart::Actors));
+        };
+        // Whatever cannot be compared was not proved.
+        let (ours, theirs) = (run.programs.digest(ours), apart.digest(theirs));
+        if ours.is_err() || ours != theirs {
+            return Ok(Some(SnapshotPart::Instance(actor)));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests;
