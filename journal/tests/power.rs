@@ -1,5 +1,5 @@
-//! Power cuts and failing disks under the SQLite store: acknowledged commits are there, any other is
-//! there whole or not at all, and the store says when it cannot tell.
+//! Power cuts and failing disks under the SQLite store: acknowledged commits are there, any other
+//! is there whole or not at all, and the store says when it cannot tell.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
 //! Exported runs with other contents than their run had, whose hashes are right all the same.
 //!
-//! INVARIANT: the result is a whole file with a sound chain, as somebody would send it who knows the
-//! formats.
+//! INVARIANT: the result is a whole file with a sound chain, as somebody would send it who knows
+//! the formats.
 //! It does not run anything. Read next: `../trust.rs`.
 
 use std::collections::BTreeMap;

@@ -48,8 +48,8 @@ mod tests {
         let name: RecordHash = "03f16194bf570ea410fc5463a99202fe2caf9e9566677775c5b066b2218c298b"
             .parse()
             .unwrap();
-        let (sequence, record) = (0_i64.to_le_bytes(), 1_i64.to_le_bytes());
-        let fields: [&[u8]; 6] = [b"head", b"r", b"main", &sequence, &record, name.as_bytes()];
+        let [commits, sequence, record] = [1_i64, 0, 1].map(i64::to_le_bytes);
+        let fields: [&[u8]; 7] = [b"head", b"r", b"main", &commits, &sequence, &record, name.as_bytes()];
         let page = include_str!("../../../FORMAT.md");
         let seal = seal(&fields).map(|byte| format!("{byte:02x}")).join(" ");
         assert!(page.contains(&format!("`{seal}`")), "the seal of the example is {seal}");
