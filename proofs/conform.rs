@@ -46,14 +46,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let found = Outcome::from(&ruling);
         if found != case.expected {
             differences += 1;
-            terminal.data(&format!(
+            terminal.data(format!(
                 "{path}:{line}: {}\n  expected {}\n  got      {found}\n           {ruling}\n",
                 case.name, case.expected
             ))?;
         }
     }
     let agreeing = cases.len() - differences;
-    terminal.data(&format!(
+    terminal.data(format!(
         "ss01: {} cases, {agreeing} as expected, {differences} different\n",
         cases.len()
     ))?;

@@ -47,7 +47,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             Ok(tally) => total.add(tally),
             Err(finding) => {
                 findings += 1;
-                terminal.data(&finding.to_string())?;
+                terminal.data(finding.to_string())?;
             }
         }
     }
@@ -56,6 +56,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         1 => "1 seed found a difference".to_owned(),
         several => format!("{several} seeds found differences"),
     };
-    terminal.data(&format!("{seeds} seeds from {start}, {total}: {found}\n"))?;
+    terminal.data(format!("{seeds} seeds from {start}, {total}: {found}\n"))?;
     Ok(if findings == 0 { ExitCode::OK } else { ExitCode::FAILED })
 }

@@ -45,7 +45,7 @@ pub(crate) fn find(
         .map_err(failed)?;
     let turns = place.at().number() - covered.sequence().number();
     if turns >= MANY {
-        terminal.message(&format!("{turns} turns are read into the index, once"));
+        terminal.message(format!("{turns} turns are read into the index, once"));
     }
     let coverage = changes::cover(&mut index, &source, place.at())?;
     Ok(changes::find(&index, &coverage, query.patterns(), sought)?)

@@ -162,7 +162,7 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => return Err(error.into()),
         Err(help) => {
-            terminal.data(&help.to_string())?;
+            terminal.data(help.to_string())?;
             return Ok(ExitCode::OK);
         }
     };

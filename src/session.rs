@@ -589,7 +589,7 @@ impl Session {
             DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, run.state())),
             DriveOutcome::Interrupted => {
                 if !is_output_closed {
-                    terminal.message(&place.interrupted());
+                    terminal.message(place.interrupted());
                 }
                 ExitCode::INTERRUPTED
             }

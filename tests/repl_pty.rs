@@ -68,6 +68,15 @@ fn text(bytes: &str, unfinished: &mut String) -> String {
 }
 
 #[test]
+fn output_above_the_prompt_cannot_move_the_cursor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut at = Session::start(folder.path(), "repl --name s");
+    let typed = "(spawn (lambda () (sleep 300) (display \"\\x1b;[2J\\x9b;up\\n\")))\r";
+    at.type_at("s@1> ", typed, "\\x1b;[2J\\x9b;up\r\n");
+    at.leave("> ");
+}
+
+#[test]
 fn the_prompt_stays_while_fibers_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
@@ -81,12 +90,6 @@ fn the_prompt_stays_while_fibers_go_on() {
     );
     at.go_on("", "tick\r\n");
     at.go_on("(list 'still 'here)\r", "\n(still here)\r");
-    at.go_on("", "tick\r\n");
-    // What stands above the prompt cannot move the cursor.
-    at.go_on(
-        "(spawn (lambda () (sleep 20) (display \"\\x1b;[2J\\x9b;up\\n\")))\r",
-        "\n\\x1b;[2J\\x9b;up\r\n",
-    );
     at.go_on("", "tick\r\n");
     // The prompt shows a failure in the background, which ends only its fiber.
     at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");

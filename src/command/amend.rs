@@ -74,7 +74,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let owner = owner("amend");
     move_head(&mut store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
     let address = format!("{}/{branch}", place.run);
-    terminal.message(&format!(
+    terminal.message(format!(
         "{address} begins at {} with another input",
         place.address(before)
     ));

@@ -42,7 +42,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     for head in heads {
         let mark = if head.branch == place.branch { '@' } else { ' ' };
-        terminal.data(&format!("{mark} {}/{}@{}\n", place.run, head.branch, head.sequence))?;
+        terminal.data(format!("{mark} {}/{}@{}\n", place.run, head.branch, head.sequence))?;
     }
     Ok(ExitCode::OK)
 }

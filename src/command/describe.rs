@@ -30,7 +30,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .advise("`duet describe` knows the kernel, the runtime, the standard library and the tools"));
     }
     let entries: Vec<String> = found.iter().map(|description| entry(name, description)).collect();
-    terminal.data(&entries.join("\n"))?;
+    terminal.data(entries.join("\n"))?;
     Ok(ExitCode::OK)
 }
 

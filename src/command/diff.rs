@@ -66,7 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.json {
         terminal.json(&as_json([&left, &right], &parting, &sides))?;
     } else {
-        terminal.data(&text([&left, &right], &parting, &sides))?;
+        terminal.data(text([&left, &right], &parting, &sides))?;
     }
     Ok(ExitCode::OK)
 }

@@ -34,7 +34,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         program = Some(compiled);
     }
     if let Some(program) = program {
-        terminal.data(&program.to_string())?;
+        terminal.data(program.to_string())?;
     }
     Ok(ExitCode::OK)
 }

@@ -31,7 +31,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let code = CodeSpace::new(&host::primitives());
     let units = units(&arguments.file, &code, terminal)?;
     if let Some(program) = units.last() {
-        terminal.data(&format!("{program}\n"))?;
+        terminal.data(format!("{program}\n"))?;
     }
     Ok(ExitCode::OK)
 }

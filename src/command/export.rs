@@ -99,7 +99,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     } else {
         String::new()
     };
-    terminal.message(&format!(
+    terminal.message(format!(
         "{count} records of {} in {}{masked}",
         place.run,
         path.display()
@@ -130,7 +130,7 @@ fn marked(
         }
     }
     if !left_out.is_empty() {
-        terminal.message(&format!(
+        terminal.message(format!(
             "left out, because no exported branch leads there: {}",
             left_out.join(" ")
         ));

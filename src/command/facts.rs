@@ -54,7 +54,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     for (handle, held) in &held {
         let value = shown(&held.fact.value());
-        terminal.data(&format!(
+        terminal.data(format!(
             "{:<10} {:<8} {value}\n",
             handle.to_string(),
             turn::actor(held.actor)
@@ -66,7 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         } else {
             "nothing"
         };
-        terminal.message(&format!("{what} is asserted at {}", place.address(place.at())));
+        terminal.message(format!("{what} is asserted at {}", place.address(place.at())));
     }
     Ok(ExitCode::OK)
 }

@@ -56,7 +56,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         } else {
             format!("; `duet resume {forked}` goes on with it")
         };
-        terminal.message(&format!("{forked} begins at {turn}{advice}"));
+        terminal.message(format!("{forked} begins at {turn}{advice}"));
     }
     Ok(ExitCode::OK)
 }

@@ -107,7 +107,7 @@ impl Check<'_> {
                 self.found
                     .push(json!({ "run": run.as_str(), "branch": branch.as_str(), "sound": false, "error": why }));
                 if !self.arguments.json {
-                    self.terminal.data(&format!("{name}: cannot be read: {why}\n"))?;
+                    self.terminal.data(format!("{name}: cannot be read: {why}\n"))?;
                 }
                 return Ok(());
             }
@@ -124,10 +124,10 @@ impl Check<'_> {
         if self.arguments.json {
             return Ok(());
         }
-        self.terminal.data(&describe(&report, branch))?;
+        self.terminal.data(describe(&report, branch))?;
         if let Some(lost) = lost {
             let (first, last) = (lost.positions.start(), lost.positions.end());
-            self.terminal.data(&format!("  repaired: {name} no longer has turns {first} to {last}\n"))?;
+            self.terminal.data(format!("  repaired: {name} no longer has turns {first} to {last}\n"))?;
         } else if !report.is_sound() {
             self.terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
         }
@@ -165,7 +165,7 @@ impl Check<'_> {
                 "repaired": self.arguments.repair,
             }));
             if !self.arguments.json {
-                self.terminal.data(&format!("{}\n", what_is_lost(one)))?;
+                self.terminal.data(format!("{}\n", what_is_lost(one)))?;
             }
         }
         if self.arguments.repair && !lost.is_empty() {
@@ -209,9 +209,9 @@ impl Check<'_> {
                 continue;
             }
             match &proved {
-                Ok(count) => self.terminal.data(&format!("{name}: replayed, {count} snapshots are right\n"))?,
+                Ok(count) => self.terminal.data(format!("{name}: replayed, {count} snapshots are right\n"))?,
                 Err(wrong) => {
-                    self.terminal.data(&format!("{name}: {wrong}\n"))?;
+                    self.terminal.data(format!("{name}: {wrong}\n"))?;
                     self.terminal.message(
                         "  the records stand: `duet export`, then `duet import --drop-snapshots` into another journal",
                     );
@@ -232,7 +232,7 @@ impl Check<'_> {
         self.is_sound &= is_removed;
         self.found.push(json!({ "index": wrong, "repaired": is_removed }));
         if !self.arguments.json {
-            self.terminal.data(&format!("the index of facts: {wrong}\n"))?;
+            self.terminal.data(format!("the index of facts: {wrong}\n"))?;
             self.terminal.message(if is_removed {
                 "  repaired: it is removed, and Duet builds it again when it is needed"
             } else {

@@ -90,12 +90,12 @@ fn tell(
         }));
     }
     for branch in &garbage.branches {
-        terminal.data(&format!("{}/{branch}\n", place.run))?;
+        terminal.data(format!("{}/{branch}\n", place.run))?;
     }
     let (branches, turns, blobs) = (garbage.branches.len(), garbage.records.len(), garbage.blobs.len());
     let bytes = garbage.record_bytes + garbage.blob_bytes;
     let verb = if is_dry { "would go" } else { "are gone" };
-    terminal.message(&format!(
+    terminal.message(format!(
         "{branches} branches, {turns} turns and {blobs} blobs {verb}, {bytes} bytes"
     ));
     Ok(())

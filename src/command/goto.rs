@@ -88,7 +88,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     match (ahead, turn == place.head.sequence) {
         (Some((_, hash)), _) => forward(&mut store, &place, (turn, hash), terminal)?,
-        (None, true) => terminal.message(&format!("{} is at turn {turn} already", place.name())),
+        (None, true) => terminal.message(format!("{} is at turn {turn} already", place.name())),
         (None, false) => back(&mut store, &place, turn, arguments, terminal)?,
     }
     if let Some(head) = store
@@ -150,18 +150,18 @@ fn back(
     let at = (&place.run, &place.branch, owner("goto"));
     move_head(store, (at.0, at.1, &at.2), turn, None)?;
     let (name, from) = (place.name(), place.head.sequence);
-    terminal.message(&format!("{name} is at turn {turn}; it was at turn {from}"));
+    terminal.message(format!("{name} is at turn {turn}; it was at turn {from}"));
     let advice = advice(place, terminal, "back to them");
     let kept = journal::name(&place.run, &kept);
-    terminal.message(&format!("the turns after {turn} are kept as {kept}; {advice}"));
+    terminal.message(format!("the turns after {turn} are kept as {kept}; {advice}"));
     if effects.is_files && !arguments.workspace {
         let address = place.address(turn);
-        terminal.message(&format!(
+        terminal.message(format!(
             "files that were written in those turns stay as they are; `duet goto --workspace {address}` restores them"
         ));
     }
     for tool in effects.tools {
-        terminal.message(&format!(
+        terminal.message(format!(
             "the effects of {tool} in those turns stay; a run that repeats a call receives the recorded result"
         ));
     }
@@ -245,11 +245,11 @@ fn forward(
         to: hash,
     })?;
     let name = place.name();
-    terminal.message(&format!(
+    terminal.message(format!(
         "{name} is at turn {turn}; it was at turn {}",
         place.head.sequence
     ));
-    terminal.message(&advice(place, terminal, "back"));
+    terminal.message(advice(place, terminal, "back"));
     Ok(())
 }
 

@@ -232,9 +232,9 @@ impl<'a> Import<'a> {
             .iter()
             .map(|head| format!("{}@{}", head.branch, head.sequence))
             .collect();
-        terminal.message(&format!("{run}: {count} records, branches {}", branches.join(" ")));
+        terminal.message(format!("{run}: {count} records, branches {}", branches.join(" ")));
         if has_news && was_there {
-            terminal.message(&format!(
+            terminal.message(format!(
                 "{run}: turns of somebody else are in it now, so it has no grants until `duet resume --grant`"
             ));
         }
@@ -296,10 +296,10 @@ fn mark(
         }
     }
     if !given.is_empty() {
-        terminal.message(&format!("{run}: marks {}", given.join(" ")));
+        terminal.message(format!("{run}: marks {}", given.join(" ")));
     }
     if !taken.is_empty() {
-        terminal.message(&format!(
+        terminal.message(format!(
             "{run}: left out, because the journal has another turn of that name: {}",
             taken.join(" ")
         ));

@@ -267,21 +267,21 @@ fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Termina
             graph.node(glyph, record.hash(), header.parent)
         };
         for line in before {
-            terminal.data(&format!("{line}\n"))?;
+            terminal.data(format!("{line}\n"))?;
         }
         let ends = if ends.is_empty() {
             String::new()
         } else {
             format!("[{}] ", ends.join(" "))
         };
-        terminal.data(&format!(
+        terminal.data(format!(
             "{drawn} {:>width$}  {ends}{}\n",
             header.sequence,
             turn::line(&body)
         ))?;
     }
     if graph.is_open() {
-        terminal.data(&format!("{}\n", graph.continued().trim_end()))?;
+        terminal.data(format!("{}\n", graph.continued().trim_end()))?;
     }
     Ok(())
 }

@@ -23,6 +23,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     fs::create_dir_all(directory)
         .and_then(|()| clap_mangen::generate_to(parser(), directory))
         .map_err(|error| CommandError::caused(format!("cannot write to `{}`", directory.display()), &error))?;
-    terminal.message(&format!("the manual pages are in {}", directory.display()));
+    terminal.message(format!("the manual pages are in {}", directory.display()));
     Ok(ExitCode::OK)
 }

@@ -47,7 +47,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             terminal.json(&json!(rows.collect::<Vec<_>>()))?;
         } else {
             for (mark, marked) in marks {
-                terminal.data(&format!("{}@{mark}  turn {}\n", place.run, marked.turn))?;
+                terminal.data(format!("{}@{mark}  turn {}\n", place.run, marked.turn))?;
             }
         }
         return Ok(ExitCode::OK);

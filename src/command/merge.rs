@@ -74,7 +74,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.json {
         terminal.json(&as_json(&merge))?;
     } else {
-        terminal.data(&text(&merge))?;
+        terminal.data(text(&merge))?;
     }
     if is_dry {
         return Ok(ExitCode::OK);
@@ -125,7 +125,7 @@ fn take_over(
         run.deliver_first(input);
     }
     journal.set_current(&into.run, &into.branch);
-    terminal.message(&format!("{} into {}: {told}", from.address(from.at()), into.name()));
+    terminal.message(format!("{} into {}: {told}", from.address(from.at()), into.name()));
     session.drive(store, true, terminal)
 }
 

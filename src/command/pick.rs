@@ -79,13 +79,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut drivers = Redelivery::new(world, inputs);
     let rest = run.drive(&mut store, &mut drivers)?;
     let (delivered, left) = drivers.outcome();
-    terminal.message(&format!(
+    terminal.message(format!(
         "{} received {delivered} of {count} inputs of {}",
         target.name(),
         source.name()
     ));
     for turn in left {
-        terminal.message(&format!("nothing asked for the input of {}", source.address(turn)));
+        terminal.message(format!("nothing asked for the input of {}", source.address(turn)));
     }
     session.conclude(rest, true, terminal)
 }

@@ -142,7 +142,7 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandEr
 
 /// Talks with a person.
 fn converse(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    terminal.message(&format!(
+    terminal.message(format!(
         "duet {}, session {}; `,help` lists the commands",
         env!("CARGO_PKG_VERSION"),
         live.name()
@@ -209,7 +209,7 @@ fn obey(
     let command = match command {
         Ok(command) => command,
         Err(error) => {
-            terminal.message(&format!("{error}\n{}", error.advice()));
+            terminal.message(format!("{error}\n{}", error.advice()));
             return Ok((live, Evaluated::Failed));
         }
     };
@@ -296,14 +296,14 @@ fn moves(command: &Command) -> bool {
 fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     match comma::help(name) {
         Ok(help) => terminal.data(&help)?,
-        Err(error) => terminal.message(&format!("{error}\n{}", error.advice())),
+        Err(error) => terminal.message(format!("{error}\n{}", error.advice())),
     }
     Ok((live, Evaluated::Done))
 }
 
 fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     for name in live.names_with(text) {
-        terminal.data(&format!("{name}\n"))?;
+        terminal.data(format!("{name}\n"))?;
     }
     Ok((live, Evaluated::Done))
 }
@@ -313,7 +313,7 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
     let before = live.turn();
     let evaluated = live.evaluate(text, terminal)?;
     let (turns, fuel) = live.cost_since(before)?;
-    terminal.message(&format!(
+    terminal.message(format!(
         "turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"
     ));
     Ok((live, evaluated))
@@ -359,7 +359,7 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
         terminal.message(line(&told).as_ref());
     }
     if let Some(rest @ 1..) = counts.len().checked_sub(PROFILE_LINES) {
-        terminal.message(&format!("and {rest} procedures that used less"));
+        terminal.message(format!("and {rest} procedures that used less"));
     }
     Ok((live, evaluated?))
 }

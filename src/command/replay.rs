@@ -68,7 +68,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.json(&json!({ "identical": true, "turns": turns }))?;
     } else {
         let unit = if turns == 1 { "turn" } else { "turns" };
-        terminal.data(&format!("identical: {turns} {unit}\n"))?;
+        terminal.data(format!("identical: {turns} {unit}\n"))?;
     }
     Ok(ExitCode::OK)
 }

@@ -67,7 +67,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     journal.set_current(&place.run, &place.branch);
     if let Some(code) = session.exit() {
-        terminal.message(&ended(&place, code));
+        terminal.message(ended(&place, code));
         return Ok(ExitCode::of_run(code));
     }
     session.tell_changed_texts(terminal);

@@ -60,7 +60,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .map(|head| format!("{}@{}", head.branch, head.sequence))
             .collect();
         let (run, program) = (run.as_str(), text::line(program));
-        terminal.data(&format!("{run:<width$}  {program}  {}\n", heads.join(" ")))?;
+        terminal.data(format!("{run:<width$}  {program}  {}\n", heads.join(" ")))?;
     }
     Ok(ExitCode::OK)
 }

@@ -53,7 +53,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             None
         }
         Err(CommandError::Problem(problem)) => {
-            terminal.message(&format!("{UNTOLD}: {}", problem.what));
+            terminal.message(format!("{UNTOLD}: {}", problem.what));
             None
         }
     };

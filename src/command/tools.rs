@@ -39,7 +39,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(ExitCode::OK);
     }
     let entries: Vec<String> = wanted.into_iter().map(entry).collect();
-    terminal.data(&entries.join("\n"))?;
+    terminal.data(entries.join("\n"))?;
     Ok(ExitCode::OK)
 }
 

@@ -88,7 +88,7 @@ fn go(
     })?;
     moves::note(journal, place, kind, Move { from, to });
     journal.set_current(&place.run, &place.branch);
-    terminal.message(&format!(
+    terminal.message(format!(
         "{} is at turn {target}; it was at turn {}",
         place.name(),
         place.head.sequence

@@ -65,13 +65,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         requests(state).any(|(_, request)| matches!(request.question, Question::Ask { .. } | Question::Approve { .. }));
     if is_asking && terminal.is_watched {
         let name = place.name();
-        terminal.message(&format!(
+        terminal.message(format!(
             "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` \
              any, by number or tag; what asks for approval has to be named"
         ));
     }
     if !is_waiting {
-        terminal.message(&format!("nothing waits at {}", place.address(place.at())));
+        terminal.message(format!("nothing waits at {}", place.address(place.at())));
     }
     Ok(ExitCode::OK)
 }

@@ -55,7 +55,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.json(&json!(rows.collect::<Vec<_>>()))?;
     } else {
         for change in &found {
-            terminal.data(&format!(
+            terminal.data(format!(
                 "{} {:<8} {} {}\n",
                 place.address(change.sequence),
                 turn::actor(change.actor),
@@ -65,7 +65,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
     }
     if found.is_empty() {
-        terminal.message(&format!("there was no such fact up to {}", place.address(place.at())));
+        terminal.message(format!("there was no such fact up to {}", place.address(place.at())));
         return Ok(ExitCode::FAILED);
     }
     Ok(ExitCode::OK)

@@ -48,7 +48,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         sequence: turn, fact, ..
     }) = found.into_iter().next()
     else {
-        terminal.message(&format!("there was no such fact up to {}", place.address(place.at())));
+        terminal.message(format!("there was no such fact up to {}", place.address(place.at())));
         return Ok(ExitCode::FAILED);
     };
     let source = Source {
@@ -63,7 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "chain": links.iter().map(as_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        terminal.data(&format!("{}\n{}", abbreviated(&fact.value()), text(&place, &links)))?;
+        terminal.data(format!("{}\n{}", abbreviated(&fact.value()), text(&place, &links)))?;
     }
     Ok(ExitCode::OK)
 }

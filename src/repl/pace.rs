@@ -233,7 +233,7 @@ impl Live {
             screen.end_prompt()?;
         }
         if let Some(warning) = self.desk.typist.as_mut().and_then(Typist::take_warning) {
-            terminal.message(&warning.to_string());
+            terminal.message(warning.to_string());
         }
         gone_on?;
         match line {
@@ -432,7 +432,7 @@ impl Live {
     fn tell_waits(&self, terminal: &mut Terminal) {
         if self.session.open_questions().is_empty() {
             let fibers = self.session.waiting_fibers();
-            terminal.message(&format!("waiting: {fibers}; `,waits` lists them"));
+            terminal.message(format!("waiting: {fibers}; `,waits` lists them"));
         } else {
             terminal.message("a question is open; `,waits` shows it, `,answer TEXT` answers it");
         }

@@ -329,7 +329,7 @@ impl Live {
                 Self::open_in_place_of(detached, &Journal::at(&path), Some(&address), self.desk)
             }
             (Some(_) | None, _) => {
-                terminal.message(&format!("there is no branch {branch}; `,branches` lists them"));
+                terminal.message(format!("there is no branch {branch}; `,branches` lists them"));
                 Ok(self)
             }
         }

@@ -26,7 +26,7 @@ impl Session {
                 "have",
             ),
         };
-        terminal.message(&format!(
+        terminal.message(format!(
             "{what} {has} changed since {name} began; the run goes on with what it began with\n\
              `duet replay {name} --with FILE` shows where the changed program would do something else, \
              `duet run FILE` begins a run of it"

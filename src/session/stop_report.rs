@@ -99,14 +99,14 @@ impl StopReport<'_> {
                 "its result is not known"
             };
             let (tool, turn) = (&call.tool, call.turn);
-            terminal.message(&format!(
+            terminal.message(format!(
                 "{tool} was called in turn {turn} before ({}) and not again: {told}",
                 call.branch
             ));
         }
         let before = recalled.first().and_then(|call| call.turn.number().checked_sub(1));
         if let Some(before) = before {
-            terminal.message(&format!(
+            terminal.message(format!(
                 "`duet goto {name}@{before}`, then `duet resume {name} --again` makes the call again"
             ));
         }
@@ -115,7 +115,7 @@ impl StopReport<'_> {
     pub(super) fn tell_journal(&self, terminal: &mut Terminal) {
         if let Some(journal) = self.place.journal.as_ref().filter(|_| !terminal.is_lent) {
             let name = &self.place.name;
-            terminal.message(&format!(
+            terminal.message(format!(
                 "{} turns of {name} are in {}; `duet log {name}` lists them",
                 self.head,
                 journal.display()
@@ -132,18 +132,18 @@ impl StopReport<'_> {
             let number = request.0;
             if !is_approval(run.state(), request) {
                 is_asking = true;
-                terminal.message(&format!("{name} waits for an answer: {question}"));
+                terminal.message(format!("{name} waits for an answer: {question}"));
             } else if self.is_kept() {
-                terminal.message(&format!(
+                terminal.message(format!(
                     "{name} waits for approval: {question}\n`duet answer {name} {number} yes` approves it; \
                      `duet waits {name} --full` shows all of it"
                 ));
             } else {
-                terminal.message(&format!("{name} waits for approval: {question}"));
+                terminal.message(format!("{name} waits for approval: {question}"));
             }
         }
         if self.is_kept() && is_asking {
-            terminal.message(&format!(
+            terminal.message(format!(
                 "`duet answer {name} TEXT` answers, `duet resume {name}` asks again"
             ));
         }

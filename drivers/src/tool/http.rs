@@ -230,26 +230,7 @@ impl Exchange {
             Kind::BadArgument.with(message, [("field", IOValue::symbol(field))])
         };
         let text = fields.required("url", string)?;
-        let url: Uri = text.parse().map_err(|_| refuse("url", format!("`{text}` is no URL")))?;
-        let is_secure = match url.scheme_str() {
-            Some("http") => false,
-            Some("https") => true,
-            _ => {
-                return Err(refuse(
-                    "url",
-                    format!("`{text}` begins neither with `http://` nor with `https://`"),
-                ));
-            }
-        };
-        if url
-            .authority()
-            .is_some_and(|authority| authority.as_str().contains('@'))
-        {
-            return Err(refuse(
-                "url",
-                "it names a user; send an `authorization` header instead".to_owned(),
-            ));
-        }
+        let (url, is_secure) = read_url(&text).map_err(|problem| refuse("url", problem))?;
         let host = url.host().filter(|host| !host.is_empty());
         let host = host
             .ok_or_else(|| refuse("url", format!("`{text}` names no host")))?
@@ -298,6 +279,23 @@ impl Exchange {
             headers,
         })
     }
+}
+
+/// Reads a URL, and whether it is of `https`; the error says what is wrong with it.
+fn read_url(text: &str) -> Result<(Uri, bool), String> {
+    let url: Uri = text.parse().map_err(|_| format!("`{text}` is no URL"))?;
+    let is_secure = match url.scheme_str() {
+        Some("http") => false,
+        Some("https") => true,
+        _ => return Err(format!("`{text}` begins neither with `http://` nor with `https://`")),
+    };
+    if url
+        .authority()
+        .is_some_and(|authority| authority.as_str().contains('@'))
+    {
+        return Err("it names a user; send an `authorization` header instead".to_owned());
+    }
+    Ok((url, is_secure))
 }
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

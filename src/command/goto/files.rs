@@ -162,7 +162,7 @@ impl Plan {
         }
         self.files
             .iter()
-            .try_for_each(|file| terminal.data(&format!("{}\n", file.line())))
+            .try_for_each(|file| terminal.data(format!("{}\n", file.line())))
     }
 }
 

@@ -111,8 +111,15 @@ fn a_long_timer_tells_when_it_will_have_run_out() {
 fn nothing_is_approved_where_nobody_will_ever_be() {
     let mut world = World::new(settings(&Tape::default(), Person::Never)).unwrap();
     world.perform(vec![
-        ask(1, r#"<approve "Allow it?" [#t #f]>"#),
-        ask(2, r#"<ask "Who?">"#),
+        effect(
+            1,
+            EffectKind::Ask {
+                prompt: r#"<approve "Allow it?" [#t #f]>"#.parse().unwrap(),
+                approves: vec!["workspace/write".to_owned()],
+            },
+        ),
+        // A program cannot make a question look like a request for approval.
+        ask(2, r#"<approve "Who?" [#t #f]>"#),
     ]);
     assert_eq!(world.next_input(), answer(1, "\"nobody is there to approve it\""));
     assert_eq!(world.next_input(), None, "other questions stay open");
