@@ -13,6 +13,12 @@ macro_rules! embed {
 }
 
 embed! {
+    "duet/agents.sld",
+    "duet/agents/channels.scm",
+    "duet/agents/exchange.scm",
+    "duet/agents/models.scm",
+    "duet/agents/queues.scm",
+    "duet/agents/strands.scm",
     "duet/base.sld",
     "duet/capability.scm",
     "duet/capability.sld",
@@ -41,6 +47,13 @@ embed! {
     "duet/internal/syntax.sld",
     "duet/internal/tables.scm",
     "duet/internal/tables.sld",
+    "duet/json.sld",
+    "duet/json/keywords.scm",
+    "duet/json/path.scm",
+    "duet/json/pattern.scm",
+    "duet/json/read.scm",
+    "duet/json/schema.scm",
+    "duet/json/write.scm",
     "duet/policy.scm",
     "duet/policy.sld",
     "duet/supervision.scm",

@@ -193,6 +193,7 @@ impl World {
                 self.added.push(payload.as_u64().and_then(Result::ok).unwrap_or(0));
                 Ok(integer(self.added.as_slice().iter().sum()))
             }
+            "model/chat" => chat(payload),
             _ => Err(Kind::NoSuchTool.because(format!("no tool is called `{name}`"))),
         }
     }
@@ -247,6 +248,24 @@ impl World {
             ("previous", previous),
         ]))
     }
+}
+
+/// A model that gives the replies in the request's `options.replies`, one for each turn: that after
+/// as many messages of the assistant as the conversation has.
+fn chat(payload: &IOValue) -> Outcome {
+    let items = |holder: Option<IOValue>, name| -> Vec<IOValue> {
+        let list = holder.and_then(|holder| field(&holder, name));
+        list.map_or_else(Vec::new, |list| list.iter().map(IOValue::from).collect())
+    };
+    let messages = items(Some(payload.clone()), "messages");
+    let said = messages
+        .as_slice()
+        .iter()
+        .filter(|message| text_field(message, "role") == "assistant");
+    let reply = items(field(payload, "options"), "replies")
+        .into_iter()
+        .nth(said.count());
+    reply.ok_or_else(|| Kind::Unavailable.because("the model has no reply left"))
 }
 
 fn field(payload: &IOValue, name: &'static str) -> Option<IOValue> {

@@ -1,8 +1,9 @@
 //! Payloads of tools in the form that constraints see: JSON.
 //!
 //! INVARIANT: every payload has a JSON form, and equal payloads have equal ones. Symbols and
-//! strings are both strings; a record is an object of `record` and `fields`, bytes are an object of
-//! `bytes` in hexadecimal digits, a set is a list, and a double that is not a number is text.
+//! strings are both strings, but the symbol `null` is null; a record is an object of `record` and
+//! `fields`, bytes are an object of `bytes` in hexadecimal digits, a set is a list, and a double
+//! that is not a number is text.
 //! It does not judge payloads; `bench.rs` passes them to policy. It recurses on the depth of a
 //! recorded value, which is bounded.
 //! Read next: `bench.rs`.
@@ -50,6 +51,7 @@ fn atom(class: AtomClass, payload: &IOValue) -> Value {
             let text = format!("{payload:?}");
             text.parse::<Number>().map_or_else(|_| json!(text), Value::Number)
         }
+        AtomClass::Symbol if payload.as_symbol().as_deref() == Some("null") => Value::Null,
         AtomClass::String | AtomClass::Symbol => json!(key_text(payload)),
         AtomClass::ByteString => {
             let bytes = payload.as_bytestring().unwrap_or_default();
@@ -78,6 +80,7 @@ mod tests {
         check("<p 1>", "{\"fields\":[1],\"record\":\"p\"}");
         check("#x\"01ff\"", "{\"bytes\":\"01ff\"}");
         check("#xd\"7ff8000000000000\"", "\"NaN\"");
+        check("[null \"null\" {null: null}]", "[null,\"null\",{\"null\":null}]");
         check("{1: 2}", "{\"1\":2}");
     }
 }

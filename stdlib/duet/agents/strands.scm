@@ -1,0 +1,196 @@
+;;; Strands: computations of one actor that run at the same time, each in a fiber and a facet of
+;;; its own. When a strand ends, by itself or because another one decides, its facet stops: its
+;;; assertions are retracted, its timers end, and its pending calls of tools are withdrawn. All
+;;; strands end with the facet of whoever started them.
+
+(define (%count? object) (and (exact-integer? object) (> object 0)))
+
+;;; Suspends the fiber until a procedure returns true. Whoever changes the answer wakes the fiber.
+(define (%wait-until done? reason)
+  (if (not (done?))
+      (begin
+        (%sleep reason)
+        (%wait-until done? reason))))
+
+;;; Starts a strand in a facet inside `home`. Its fiber calls `ended` with `done` and the value of
+;;; the thunk, or with `raised` and the object that it raised, and then stops the facet, which is
+;;; returned.
+(define (%start-strand home thunk ended)
+  (let ((facet (spawn-facet! home)))
+    (spawn
+      (lambda ()
+        (call-with-values
+          (lambda ()
+            (guard (object (#t (values 'raised object)))
+              (let ((value (thunk))) (values 'done value))))
+          ended)
+        (stop-facet! facet))
+      facet)
+    facet))
+
+;;; Runs thunks as strands, at most `limit` at a time, and returns what the outcome, a procedure of
+;;; no arguments, returns. `(judge index state content)` receives each end and returns the outcome
+;;; or #f; with an outcome, all other strands are stopped at once. If there is none, `exhausted` is
+;;; it.
+(define (%together thunks limit judge exhausted)
+  (let ((home (current-facet)) (self (%current-fiber)) (running (dictionary))
+        (waiting thunks) (started 0) (outcome #f))
+    (define (finish! decided)
+      (set! outcome decided)
+      (for-each stop-facet! (dictionary-values running))
+      (%wake self))
+    (define (ended index state content)
+      (dictionary-delete! running index)
+      (if (not outcome)
+          (let ((decided (judge index state content)))
+            (cond (decided (finish! decided))
+                  ((pair? waiting) (start!))
+                  ((= 0 (dictionary-count running)) (finish! exhausted))))))
+    (define (start!)
+      (let ((thunk (car waiting)) (index started))
+        (set! waiting (cdr waiting))
+        (set! started (+ started 1))
+        (dictionary-set! running index
+          (%start-strand home thunk (lambda (state content) (ended index state content))))))
+    (let fill ()
+      (if (and (pair? waiting) (< (dictionary-count running) limit))
+          (begin (start!) (fill))))
+    (%wait-until (lambda () outcome) "its strands have ended")
+    (outcome)))
+
+(define (%outcome state content)
+  (if (eq? state 'done) (lambda () content) (lambda () (raise content))))
+
+(define (%check-thunks procedure thunks)
+  (for-each
+    (lambda (thunk) (if (not (procedure? thunk)) (%wrong-type procedure "procedures" thunk)))
+    thunks))
+
+(define (%need-thunks procedure thunks)
+  (%check-thunks procedure thunks)
+  (if (null? thunks) (%wrong-type procedure "at least one procedure" thunks)))
+
+;;;> Calls procedures of no arguments at the same time and returns the value of the first that ends,
+;;;> or raises the object that it raised: `(race thunk …)`. The others are stopped: their assertions
+;;;> are retracted, their timers end, their pending calls of tools are withdrawn. Each runs in a
+;;;> fiber and a facet of its own, which end with it. Of several that end in one turn, the one named
+;;;> first wins.
+(define (race . thunks)
+  (%need-thunks 'race thunks)
+  (%together thunks (length thunks) (lambda (index state content) (%outcome state content)) #f))
+
+;;; Runs thunks; returns the list of their values, in their order, or raises the first failure.
+(define (%collect thunks limit)
+  (if (null? thunks)
+      '()
+      (let ((results (make-vector (length thunks) #f)))
+        (%together thunks limit
+          (lambda (index state content)
+            (if (eq? state 'done)
+                (begin (vector-set! results index content) #f)
+                (%outcome state content)))
+          (lambda () (vector->list results))))))
+
+;;;> Calls procedures of no arguments at the same time and returns the list of their values, in
+;;;> their order: `(all-of thunk …)`. When one raises an object, the others are stopped, as by
+;;;> `race`, and the object is raised here.
+(define (all-of . thunks)
+  (%check-thunks 'all-of thunks)
+  (%collect thunks (max 1 (length thunks))))
+
+;;;> Calls procedures of no arguments at the same time and returns the first value; the others are
+;;;> then stopped, as by `race`: `(any-of thunk …)`. One that raises an object is out of the race.
+;;;> If all do, raises a condition of kind `all-failed`, whose irritants are the objects, in the
+;;;> order of the procedures.
+(define (any-of . thunks)
+  (%need-thunks 'any-of thunks)
+  (let ((failures (make-vector (length thunks) #f)))
+    (%together thunks (length thunks)
+      (lambda (index state content)
+        (if (eq? state 'done)
+            (%outcome state content)
+            (begin (vector-set! failures index content) #f)))
+      (lambda ()
+        (raise
+          (%make-condition 'all-failed "any-of: every procedure raised an object"
+            (vector->list failures)))))))
+
+;;;> Calls a procedure for the elements of a list at the same time and returns the list of the
+;;;> values, in the order of the elements: `(par-map procedure list [:limit n] [:retry n])`. At most
+;;;> `:limit` calls run at a time, by default all. With `:retry`, a call that fails is made again up
+;;;> to that number of times, as by `with-retry`. When a call fails for good, the others are
+;;;> stopped, as by `race`, and its object is raised here.
+(define (par-map procedure list . options)
+  (if (not (procedure? procedure)) (%wrong-type 'par-map "a procedure" procedure))
+  (if (not (list? list)) (%wrong-type 'par-map "a list" list))
+  (%check-options 'par-map options '(:limit :retry))
+  (let ((limit (%option options :limit (max 1 (length list)))) (retries (%option options :retry 0)))
+    (if (not (%count? limit)) (%wrong-type 'par-map "a number from 1 after :limit" limit))
+    (if (not (and (exact-integer? retries) (>= retries 0)))
+        (%wrong-type 'par-map "a number from 0 after :retry" retries))
+    (%collect
+      (map (lambda (element)
+             (if (= retries 0)
+                 (lambda () (procedure element))
+                 (lambda () (with-retry (lambda () (procedure element)) :attempts (+ retries 1)))))
+           list)
+      limit)))
+
+;;;> Calls a procedure of no arguments and returns its value, if it ends within this many
+;;;> milliseconds: `(call-with-timeout milliseconds thunk [otherwise])`. Else it is stopped, as by
+;;;> `race`, and the value of `otherwise`, a procedure of no arguments, is returned; without it, a
+;;;> condition of kind `timeout` is raised. It runs in a fiber and a facet of its own. For a wait
+;;;> alone, `with-timeout` is enough.
+(define (call-with-timeout milliseconds thunk . otherwise)
+  (%need-thunks 'call-with-timeout (cons thunk otherwise))
+  (let ((late (if (pair? otherwise)
+                  (car otherwise)
+                  (lambda ()
+                    (raise (%make-condition 'timeout
+                             "call-with-timeout: the procedure did not end in time"
+                             (list milliseconds)))))))
+    (%together (list thunk (lambda () (sleep milliseconds))) 2
+      (lambda (index state content)
+        (if (and (= index 1) (eq? state 'done)) late (%outcome state content)))
+      #f)))
+
+;;; The kinds of conditions that another attempt cannot help, or must not follow: nobody knows
+;;; whether an interrupted call had its effect.
+(define %final-kinds
+  '(capability-denied policy-denied no-such-tool bad-argument outside-root interrupted wrong-type
+    wrong-arity not-a-procedure undefined-variable immutable too-many-arguments divide-by-zero
+    assertion-failed))
+
+;;;> Returns whether `with-retry` calls a procedure again that has raised this object: a condition,
+;;;> unless its kind says that the program is wrong (`wrong-type`, `undefined-variable` and the
+;;;> like), that the call was refused (`capability-denied`, `policy-denied`, `no-such-tool`,
+;;;> `bad-argument`, `outside-root`) or that a call may have had its effect (`interrupted`).
+(define (retryable? object)
+  (and (condition? object) (not (memq (condition-kind object) %final-kinds))))
+
+;;;> Calls a procedure of no arguments until it returns, and returns its value: `(with-retry thunk
+;;;> [:attempts n] [:delay milliseconds] [:factor n] [:delay-max milliseconds] [:jitter on?] [:when
+;;;> retry?])`. After a failure for which `:when`, by default `retryable?`, returns true, waits and
+;;;> calls it again, up to `:attempts` times in all, by default 3; then raises the last object. The
+;;;> first wait takes `:delay` milliseconds, by default 250; each next one takes `:factor` times as
+;;;> long, by default 2, and at most `:delay-max`, by default 30000. With `:jitter`, the default, a
+;;;> wait takes between half of that and all of it, by `random`, so a replay waits the same.
+(define (with-retry thunk . options)
+  (%need-thunks 'with-retry (list thunk))
+  (%check-options 'with-retry options '(:attempts :delay :factor :delay-max :jitter :when))
+  (let ((attempts (%option options :attempts 3)) (delay (%option options :delay 250))
+        (factor (%option options :factor 2)) (delay-max (%option options :delay-max 30000))
+        (jitter (%option options :jitter #t)) (again? (%option options :when retryable?)))
+    (define (pause delay)
+      (let ((share (if jitter (+ 1/2 (/ (random) 2)) 1)))
+        (sleep (exact (round (* share delay))))))
+    (if (not (%count? attempts))
+        (%wrong-type 'with-retry "a number from 1 after :attempts" attempts))
+    (let attempt ((left (- attempts 1)) (delay (min delay delay-max)))
+      (let ((outcome
+              (guard (object ((and (> left 0) (again? object)) #f))
+                (let ((value (thunk))) (lambda () value)))))
+        (cond (outcome (outcome))
+              (else
+               (pause delay)
+               (attempt (- left 1) (min delay-max (* delay factor)))))))))

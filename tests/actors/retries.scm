@@ -1,0 +1,43 @@
+;;; with-retry retryable? call-with-timeout
+(import (duet base) (duet dataspace) (duet agents))
+(define (attempt thunk)
+  (guard (object (#t (if (condition? object)
+                       (list (condition-kind object) (condition-message object)) object)))
+    (thunk)))
+(define tries 0)
+(define (failing-until n object)
+  (set! tries 0)
+  (lambda ()
+    (set! tries (+ tries 1))
+    (if (< tries n) (raise object))
+    (list 'after tries)))
+(define (a-condition) (guard (object (#t object)) (error "down" 7)))
+(define (timed thunk)
+  (let* ((before (current-time)) (result (attempt thunk)))
+    (list result tries (- (current-time) before))))
+;; Half of 100 ms and a quarter by chance, then twice as much.
+(log! (timed (lambda () (with-retry (failing-until 3 (a-condition)) :delay 100))))
+(log! (timed (lambda () (with-retry (failing-until 3 (a-condition)) :delay 100 :jitter #f))))
+(log! (timed (lambda ()
+               (with-retry (failing-until 5 (a-condition)) :attempts 5 :delay 100 :delay-max 150
+                 :factor 10 :jitter #f))))
+(log! (timed (lambda () (with-retry (failing-until 9 (a-condition)) :delay 1 :jitter #f))))
+;; Some failures are final.
+(log! (timed (lambda () (with-retry (lambda () (set! tries 1) (car 5)) :delay 100))))
+(log! (timed (lambda () (with-retry (failing-until 2 'no-condition) :delay 100))))
+(log! (timed (lambda () (with-retry (failing-until 2 'busy) :delay 10 :jitter #f :when symbol?))))
+(log! (map retryable? (list 'symbol (a-condition) (guard (object (#t object)) (vector-ref 1 1)))))
+;; A call that is refused for good is not made again.
+(log! (attempt (lambda () (with-retry (lambda () (call-tool 'asker "no/such" (dictionary)))))))
+(log! (attempt (lambda () (with-retry (lambda () 1) :attempts 0))))
+;; A time limit stops the work, with its timers and facts.
+(on-assert (working) (log! "begins"))
+(on-retract (working) (log! "is stopped"))
+(define (work) (assert! (record 'working)) (sleep 100) (log! "never") 'done)
+(log! (attempt (lambda () (call-with-timeout 10 work))))
+(log! (call-with-timeout 10 work (lambda () 'late)))
+(log! (call-with-timeout 10 (lambda () 'in-time)))
+(log! (attempt (lambda () (call-with-timeout 10 (lambda () (raise 'own))))))
+(log! (attempt (lambda ()
+                 (with-retry (lambda () (call-with-timeout 5 work)) :attempts 2 :delay 1 :jitter
+                   #f))))
