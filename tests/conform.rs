@@ -12,7 +12,7 @@ use std::process::Command;
 use duet_runtime::policy::ruling::Code;
 use tempfile::TempDir;
 
-/// The conformance files.
+/// The conformance files of ss01.
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/ss01");
     let entries = std::fs::read_dir(folder).expect("a folder");
@@ -21,14 +21,15 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Judges a file; returns the exit code, standard output and standard error.
+/// Judges a file of ss01; returns the exit code, standard output and standard error.
 fn conform(file: &Path) -> (Option<i32>, String, String) {
+    duet(&["ss01".as_ref(), file])
+}
+
+/// Gives `duet conform` these arguments; returns the exit code, standard output and standard error.
+fn duet(arguments: &[&Path]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
-    let done = command
-        .args(["conform", "ss01"])
-        .arg(file)
-        .output()
-        .expect("duet starts");
+    let done = command.arg("conform").args(arguments).output().expect("duet starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (done.status.code(), text(done.stdout), text(done.stderr))
 }
@@ -135,7 +136,189 @@ fn a_file_that_is_none_is_refused() {
     );
 }
 
-/// Every Rust and conformance file of the project with its name; several files may have one.
+/// A file of the suite summoner.
+fn summoner(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/conformance/summoner")
+        .join(name)
+}
+
+/// Compares cases with what is expected of them.
+fn compare(cases: &Path, expected: &Path) -> (Option<i32>, String, String) {
+    duet(&["summoner".as_ref(), cases, "--expected".as_ref(), expected])
+}
+
+/// Compares a case with what is expected, both given as text.
+fn compare_texts(case: &str, expected: &str) -> (Option<i32>, String) {
+    let folder = TempDir::new().expect("a directory");
+    let (cases, traces) = (folder.path().join("cases.jsonl"), folder.path().join("traces.jsonl"));
+    std::fs::write(&cases, case).expect("a file");
+    std::fs::write(&traces, expected).expect("a file");
+    let (code, output, errors) = compare(&cases, &traces);
+    let said = format!("{output}{errors}").replace(&cases.display().to_string(), "FILE");
+    (code, said)
+}
+
+#[test]
+fn every_summoner_case_agrees_or_differs_as_the_decisions_say() {
+    let summaries = [
+        ("basic", "6 cases, 3 as expected, 3 different"),
+        ("deviations", "31 cases, 23 as expected, 8 different"),
+        ("fuzz", "60 cases, 59 as expected, 1 different"),
+    ];
+    for (name, summary) in summaries {
+        let (code, output, errors) = compare(
+            &summoner(&format!("{name}.cases.jsonl")),
+            &summoner(&format!("{name}.expected.jsonl")),
+        );
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
+        let last = output.lines().last().expect("a summary");
+        assert_eq!(
+            last,
+            format!("summoner: {summary} as the decisions say, 0 different"),
+            "{output}"
+        );
+    }
+}
+
+#[test]
+fn every_changed_trace_of_a_summoner_case_is_a_difference() {
+    let case = concat!(
+        r#"{"name":"c","tape":{"k":["A","B"]},"receivers":[{"name":"r","route":"A --[f]--> C","outcome":{"action":"MOVE"}}],"#,
+        r#""senders":[{"name":"s","route":"A","on_actions":["MOVE"],"emit":"x"}],"#,
+        r#""hooks":[{"name":"h","direction":"RECEIVE","priority":[0],"op":"id"}],"messages":[1],"#,
+        r#""parse":["A"],"accepts":[["A","/all"]],"compat":[["A","A-->B"]],"nodes":["A"]}"#
+    );
+    let trace = concat!(
+        r#"{"name":"c","nodes":[{"in":"A","kind":"plain","values":["A"],"str":"A"}],"#,
+        r#""parse":[{"in":"A","canonical":"A","source":["A"],"label":[],"target":[],"is_arrow":false,"is_object":true,"#,
+        r#""is_initial":false,"style":null,"roundtrip":true,"activates":{"MOVE":["A"],"STAY":["A"],"TEST":[]}}],"#,
+        r#""accepts":[["A","/all",true]],"compat":[["A","A-->B",true]],"#,
+        r#""cycles":[{"pre_tape":[["k",["A","B"]]],"#,
+        r#""receive_hooks":[{"hook":"h","direction":"RECEIVE","in":{"remote_addr":"peer","content":1},"out":{"remote_addr":"peer","content":1}}],"#,
+        r#""activations":[{"priority":[],"receiver":"r","route":"A--[f]-->C","key":"k","initial":false,"state":"A","outcome":{"action":"MOVE","trigger":"ok"}}],"#,
+        r#""proposals":[[[null,[]],["k",["f","C"]]]],"post_tape":[["k",["A","B","f","C"]]],"#,
+        r#""events":[{"priority":[],"key":"k","route":"A--[f]-->C","event":{"action":"MOVE","trigger":"ok"}}],"#,
+        r#""eligibility":[{"sender":"s","event":0,"route_ok":true,"filters_ok":true,"reactive":true}],"#,
+        r#""sender_invocations":[{"sender":"s","result":"x"}],"send_hooks":[],"emitted":["x"]}]}"#
+    );
+    let (code, said) = compare_texts(case, trace);
+    assert_eq!(code, Some(0), "{said}");
+    let changes = [
+        (r#""str":"A""#, r#""str":"B""#, "nodes"),
+        (r#""canonical":"A""#, r#""canonical":"B""#, "parse"),
+        (r#""TEST":[]"#, r#""TEST":["A"]"#, "parse"),
+        (r#""/all",true"#, r#""/all",false"#, "accepts"),
+        (r#""A-->B",true"#, r#""A-->B",false"#, "compat"),
+        (
+            r#""out":{"remote_addr":"peer","content":1}"#,
+            r#""out":null"#,
+            "cycles[0] receive hooks",
+        ),
+        (r#""state":"A""#, r#""state":"B""#, "cycles[0] activation"),
+        (
+            r#""outcome":{"action":"MOVE""#,
+            r#""outcome":{"action":"STAY""#,
+            "cycles[0] activation",
+        ),
+        (
+            r#""priority":[],"receiver""#,
+            r#""priority":[1],"receiver""#,
+            "cycles[0] activation",
+        ),
+        (r#"["f","C"]]]]"#, r#"["f"]]]]"#, "cycles[0] proposal"),
+        (
+            r#""post_tape":[["k",["A","B","f","C"]]]"#,
+            r#""post_tape":[["k",["A","f","C"]]]"#,
+            "cycles[0] tape",
+        ),
+        (r#""route_ok":true"#, r#""route_ok":false"#, "cycles[0] sender s"),
+    ];
+    for (from, to, place) in changes {
+        let changed = trace.replacen(from, to, 1);
+        assert_ne!(changed, trace, "{from} is in the trace");
+        let (code, said) = compare_texts(case, &changed);
+        assert_eq!(code, Some(1), "{from}: {said}");
+        assert!(said.contains(&format!("FILE:1: c: {place}")), "{from}: {said}");
+        assert!(
+            said.ends_with("0 different as the decisions say, 1 different\n"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_traces_of_summoner_cases_are_printed() {
+    let (code, output, errors) = duet(&["summoner".as_ref(), &summoner("basic.cases.jsonl")]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
+    let traces: Vec<serde_json::Value> = output
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(traces.len(), 6);
+    assert!(
+        traces
+            .iter()
+            .all(|trace| trace["profile"] == "summoner-standard-profile/0.1")
+    );
+    let cycle = &traces[3]["cycles"][0];
+    assert_eq!(cycle["activations"][0]["receiver"], "r0");
+    assert_eq!(
+        cycle["delta"]["added"],
+        serde_json::json!(["R", "X", "Y", "Z", "boot", "f", "g"])
+    );
+    assert_eq!(cycle["emitted"], serde_json::json!(["a", "b", {"m": 1}]));
+}
+
+#[test]
+fn a_file_that_has_no_summoner_cases_is_refused() {
+    let refuse = |case: &str, expected: &str, reason: &str| {
+        let (code, said) = compare_texts(case, expected);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(reason), "expected {reason:?} in:\n{said}");
+    };
+    refuse("", "", "has no cases");
+    refuse("{", "{}", "FILE:1: json->value: line 1, column 2");
+    refuse("[]", "{}", "a case is an object");
+    refuse("{}", "{}\n{}", "1 cases, but 2 traces");
+    refuse(
+        r#"{"name":"a"}"#,
+        "{",
+        "the expected trace: json->value: line 1, column 2",
+    );
+    refuse(
+        r#"{"name":"a","receivers":[{"name":"r","route":"A","outcome":{"action":"JUMP"}}]}"#,
+        r#"{"name":"a"}"#,
+        "action is MOVE, STAY or TEST",
+    );
+    refuse(r#"{"name":"a"}"#, r#"{"name":"b"}"#, "have different names");
+    refuse(r#"{"name":"a","parse":5}"#, r#"{"name":"a"}"#, "parse must be an array");
+    refuse(
+        r#"{"name":"a","parse":[5]}"#,
+        r#"{"name":"a"}"#,
+        "parse must be a string",
+    );
+    refuse(
+        r#"{"name":"a","receivers":[{"name":"r","route":5}]}"#,
+        r#"{"name":"a"}"#,
+        "route must be a string",
+    );
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    refuse(&deep, "{}", "levels deep");
+    let folder = TempDir::new().expect("a directory");
+    let path = folder.path().join("cases.jsonl");
+    std::fs::write(&path, "{}\n{\n").expect("a file");
+    let (code, _, errors) = duet(&["summoner".as_ref(), &path]);
+    assert_eq!(code, Some(2), "{errors}");
+    let (code, _, errors) = duet(&["ss01".as_ref(), &path, "--expected".as_ref(), &path]);
+    assert_eq!(
+        (code, errors.contains("say themselves what is expected")),
+        (Some(2), true),
+        "{errors}"
+    );
+}
+
+/// Every test and conformance file of the project with its name; several files may have one.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<PathBuf> = vec![root.join("tests"), root.join("runtime/src")];
@@ -161,22 +344,34 @@ fn sources() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_table_of_requirements_names_tests_that_there_are() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/policy.md");
+fn the_tables_of_requirements_name_tests_that_there_are() {
+    check_table("policy.md", 'R', 19);
+    check_table("routes.md", 'P', 27);
+}
+
+/// Checks that the table of a page has the requirements 1 to `count`, each with a test.
+fn check_table(page: &str, letter: char, count: usize) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src").join(page);
     let page = std::fs::read_to_string(page).expect("the page");
-    let is_row = |line: &&str| line.starts_with("| R") && !line.starts_with("| Requirement");
+    let is_row = |line: &&str| {
+        let mut characters = line.chars().skip(2);
+        line.starts_with("| ")
+            && characters.next() == Some(letter)
+            && characters.next().is_some_and(|next| next.is_ascii_digit())
+    };
     let rows: Vec<&str> = page.lines().filter(is_row).collect();
     let numbers: Vec<&str> = rows
         .iter()
         .map(|row| row[2..].split(' ').next().expect("a word"))
         .collect();
-    assert_eq!(numbers, (1..=19).map(|number| format!("R{number}")).collect::<Vec<_>>());
+    let expected: Vec<String> = (1..=count).map(|number| format!("{letter}{number}")).collect();
+    assert_eq!(numbers, expected);
     let sources = sources();
     for row in rows {
         let (mut file, mut named) = ("", 0);
         for name in row.split('`').skip(1).step_by(2) {
             named += 1;
-            if name.ends_with(".rs") || name.ends_with(".jsonl") {
+            if [".rs", ".jsonl", ".scm"].iter().any(|end| name.ends_with(end)) {
                 file = name;
                 assert!(
                     sources.iter().any(|(known, _)| known == file),

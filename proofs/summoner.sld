@@ -1,0 +1,5 @@
+;;; The Summoner suite of `duet conform`: traces of cases, and their comparison with the reference's.
+(define-library (conformance summoner)
+  (export answer)
+  (import (duet base) (duet json) (duet routes))
+  (include "summoner/trace.scm" "summoner/cycles.scm" "summoner/compare.scm" "summoner/main.scm"))
