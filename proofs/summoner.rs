@@ -58,7 +58,7 @@ pub(super) fn print_traces(cases: &Path, terminal: &mut Terminal) -> Result<Exit
     }
     refuse(&path, &faults, traces.is_empty())?;
     for trace in traces {
-        terminal.data(&format!("{trace}\n"))?;
+        terminal.data(format!("{trace}\n"))?;
     }
     Ok(ExitCode::OK)
 }
@@ -86,10 +86,10 @@ pub(super) fn compare(cases: &Path, expected: &Path, terminal: &mut Terminal) ->
     for (line, name, differences) in &found {
         tally.count(differences);
         for difference in differences {
-            terminal.data(&format!("{path}:{line}: {name}: {}", difference.shown()))?;
+            terminal.data(format!("{path}:{line}: {name}: {}", difference.shown()))?;
         }
     }
-    terminal.data(&tally.shown())?;
+    terminal.data(tally.shown())?;
     Ok(if tally.different == 0 {
         ExitCode::OK
     } else {
