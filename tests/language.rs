@@ -289,3 +289,22 @@ fn a_kept_library_loads_faster_than_it_compiles() {
     let (first, second) = (timed(), timed());
     assert!(second * 2 < first, "{second:?} after {first:?}");
 }
+
+#[test]
+fn a_macro_of_a_library_means_the_same_in_every_later_program() {
+    let library = "(define-library (m)
+        (export one listed)
+        (import (duet base))
+        (begin
+          (define one 1)
+          (define-syntax listed (syntax-rules () ((_ item ...) '(item ...))))))";
+    let imports = "(import (scheme base) (scheme write) (m))";
+    let desk = Desk::new(&[
+        ("m.sld", library),
+        ("a.scm", &format!("{imports} (display one)")),
+        ("b.scm", &format!("{imports} (display (listed a b))")),
+    ]);
+    desk.check("run a.scm", 0, "1");
+    desk.check("run b.scm", 0, "(a b)");
+    desk.check("run b.scm", 0, "(a b)");
+}

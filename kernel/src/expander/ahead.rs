@@ -111,6 +111,11 @@ impl Ahead {
     pub fn texts(&self) -> &[[u8; 32]] {
         &self.texts
     }
+
+    /// Returns whether it exports macros of its own, whose uses need its text.
+    pub fn has_macros(&self) -> bool {
+        self.macros > 0
+    }
 }
 
 impl Expander {
