@@ -1,7 +1,8 @@
 //! `duet conform`: cases with expected outcomes, judged by the code that judges runs.
 //!
 //! INVARIANT: a file with a line that is no case is refused before any difference is shown.
-//! It does not judge: the runtime's policy judges the cases of ss01, `summoner.rs` those of summoner.
+//! It does not judge: the runtime's policy judges the cases of ss01, `summoner.rs` those of
+//! summoner.
 //! Read next: `summoner.rs`.
 
 mod summoner;
@@ -22,9 +23,9 @@ use crate::terminal::Terminal;
 /// expect. Duet prints each difference with the expected and the actual outcome.
 ///
 /// A case of summoner has nodes, parse, accepts, compat, signals, or an agent's tape, receivers,
-/// senders, hooks and messages. Without --expected Duet prints the trace of each case. With it, Duet
-/// prints each difference from the reference's traces, with the row of the decisions that explains
-/// it.
+/// senders, hooks and messages. Without --expected Duet prints the trace of each case. With it
+/// Duet prints each difference from the reference's traces, with the row of the decisions that
+/// explains it.
 ///
 /// The exit code is 1 if there is a difference that nothing explains, and 2 if a file cannot be
 /// understood.

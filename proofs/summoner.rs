@@ -130,7 +130,8 @@ impl Tally {
         } = self;
         let cases = agreeing + explained + different;
         format!(
-            "summoner: {cases} cases, {agreeing} as expected, {explained} different as the decisions say, {different} different\n"
+            "summoner: {cases} cases, {agreeing} as expected, {explained} different as the decisions say, \
+             {different} different\n"
         )
     }
 }

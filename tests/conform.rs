@@ -183,26 +183,9 @@ fn every_summoner_case_agrees_or_differs_as_the_decisions_say() {
 
 #[test]
 fn every_changed_trace_of_a_summoner_case_is_a_difference() {
-    let case = concat!(
-        r#"{"name":"c","tape":{"k":["A","B"]},"receivers":[{"name":"r","route":"A --[f]--> C","outcome":{"action":"MOVE"}}],"#,
-        r#""senders":[{"name":"s","route":"A","on_actions":["MOVE"],"emit":"x"}],"#,
-        r#""hooks":[{"name":"h","direction":"RECEIVE","priority":[0],"op":"id"}],"messages":[1],"#,
-        r#""parse":["A"],"accepts":[["A","/all"]],"compat":[["A","A-->B"]],"nodes":["A"]}"#
-    );
-    let trace = concat!(
-        r#"{"name":"c","nodes":[{"in":"A","kind":"plain","values":["A"],"str":"A"}],"#,
-        r#""parse":[{"in":"A","canonical":"A","source":["A"],"label":[],"target":[],"is_arrow":false,"is_object":true,"#,
-        r#""is_initial":false,"style":null,"roundtrip":true,"activates":{"MOVE":["A"],"STAY":["A"],"TEST":[]}}],"#,
-        r#""accepts":[["A","/all",true]],"compat":[["A","A-->B",true]],"#,
-        r#""cycles":[{"pre_tape":[["k",["A","B"]]],"#,
-        r#""receive_hooks":[{"hook":"h","direction":"RECEIVE","in":{"remote_addr":"peer","content":1},"out":{"remote_addr":"peer","content":1}}],"#,
-        r#""activations":[{"priority":[],"receiver":"r","route":"A--[f]-->C","key":"k","initial":false,"state":"A","outcome":{"action":"MOVE","trigger":"ok"}}],"#,
-        r#""proposals":[[[null,[]],["k",["f","C"]]]],"post_tape":[["k",["A","B","f","C"]]],"#,
-        r#""events":[{"priority":[],"key":"k","route":"A--[f]-->C","event":{"action":"MOVE","trigger":"ok"}}],"#,
-        r#""eligibility":[{"sender":"s","event":0,"route_ok":true,"filters_ok":true,"reactive":true}],"#,
-        r#""sender_invocations":[{"sender":"s","result":"x"}],"send_hooks":[],"emitted":["x"]}]}"#
-    );
-    let (code, said) = compare_texts(case, trace);
+    let [case, trace] =
+        ["one.cases.jsonl", "one.expected.jsonl"].map(|name| std::fs::read_to_string(summoner(name)).expect("a text"));
+    let (code, said) = compare_texts(&case, &trace);
     assert_eq!(code, Some(0), "{said}");
     let changes = [
         (r#""str":"A""#, r#""str":"B""#, "nodes"),
@@ -237,7 +220,7 @@ fn every_changed_trace_of_a_summoner_case_is_a_difference() {
     for (from, to, place) in changes {
         let changed = trace.replacen(from, to, 1);
         assert_ne!(changed, trace, "{from} is in the trace");
-        let (code, said) = compare_texts(case, &changed);
+        let (code, said) = compare_texts(&case, &changed);
         assert_eq!(code, Some(1), "{from}: {said}");
         assert!(said.contains(&format!("FILE:1: c: {place}")), "{from}: {said}");
         assert!(

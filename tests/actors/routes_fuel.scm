@@ -1,4 +1,4 @@
-;;; spawn-entity!
+;;; An agent whose handler never returns: the fuel of a turn ends its actor.
 (import (duet base) (duet dataspace) (duet routes))
 (define (ends-never message context) (let loop () (loop)))
 (define (endless name)

@@ -136,7 +136,7 @@
 (per-key (make-sender "A" (lambda (context) (list 1 #f (context-key context))) :multi #t))
 ; => (1 "k1" 1 "k2")
 
-;; What a handler gets wrong is dropped, with a failure; the rest goes on.
+;; A cycle drops what a handler gets wrong, adds a failure, and goes on.
 (define (fails . ignored) (raise 'oops))
 (define broken
   (run (list (make-receiver "A --> B" fails :name 'r1)
