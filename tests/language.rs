@@ -138,20 +138,20 @@ fn cached(desk: &Desk) -> Vec<PathBuf> {
 }
 
 const SHAPES: &str = "(define-library (shapes) (export area twice) (import (scheme base) (unit)) (include \"area.scm\")
-    (begin (define-syntax twice (syntax-rules () ((_ e) (begin e e))))))";
+    (begin (define (twice thunk) (thunk) (thunk))))";
 
 fn shapes() -> Desk {
     Desk::new(&[
         (
             "unit.sld",
             "(define-library (unit) (export unit scaled) (import (scheme base))
-            (begin (define unit 'cm) (define-syntax scaled (syntax-rules () ((_ e) (* 1 e))))))",
+            (begin (define unit 'cm) (define (scaled e) (* 1 e))))",
         ),
         ("shapes.sld", SHAPES),
         ("area.scm", "(define (area x) (list (scaled (* x x)) unit))"),
         (
             "p.scm",
-            "(import (scheme base) (scheme write) (shapes)) (twice (write (area 3)))",
+            "(import (scheme base) (scheme write) (shapes)) (twice (lambda () (write (area 3))))",
         ),
     ])
 }
@@ -197,7 +197,7 @@ fn a_library_of_the_program_itself_takes_the_place_of_one_in_a_file() {
     let desk = shapes();
     desk.check("run p.scm", 0, SHOWN);
     let own = "(define-library (unit) (export unit scaled) (import (scheme base))
-        (begin (define unit 'm) (define-syntax scaled (syntax-rules () ((_ e) (+ 1 e))))))";
+        (begin (define unit 'm) (define (scaled e) (+ 1 e))))";
     let program = fs::read_to_string(desk.path("p.scm")).expect("it is a text");
     fs::write(desk.path("own.scm"), format!("{own}\n{program}")).expect("it can be written");
     for _ in 0..2 {

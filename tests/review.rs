@@ -63,7 +63,7 @@ impl Desk {
     }
 
     fn report(&self, name: &str) -> Option<String> {
-        fs::read_to_string(self.folder.path().join(".duet/review").join(name)).ok()
+        fs::read_to_string(self.folder.path().join("review-reports").join(name)).ok()
     }
 }
 
@@ -111,7 +111,7 @@ fn a_review_can_be_looked_at_forked_and_replayed() {
     let printed = desk.prints(&["run", &example(), "--answer", "yes"]);
     assert_eq!(
         printed,
-        "The report is in .duet/review/accepted.md: accepted by a person.\n"
+        "The report is in review-reports/accepted.md: accepted by a person.\n"
     );
     let accepted = desk.report("accepted.md").unwrap();
     assert!(accepted.contains("## Repeated paragraphs (30)"), "{accepted}");

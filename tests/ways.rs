@@ -206,7 +206,7 @@ fn every_kind_of_action_by_every_way_in_has_exactly_one_verdict() {
     say("export all/main all.duet", "", 0);
     say("import all.duet --journal elsewhere", "", 0);
     say(
-        "resume all --journal elsewhere --grant none --answer imported",
+        "resume all --journal elsewhere --grant workspace/*,policy/approve --workspace files --answer imported",
         "input",
         1,
     );

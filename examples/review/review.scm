@@ -10,7 +10,7 @@
 (define line-length-max 120)
 (define findings-max 10)
 
-(define report-folder ".duet/review")
+(define report-folder "review-reports")
 
 ;;; Files
 

@@ -89,7 +89,7 @@ impl Past {
 
 fn reviewed(policy: SnapshotPolicy) -> Past {
     let past = Past::new(review(), policy, World::new(files(), Some("yes"), Pace::Lazy));
-    assert!(past.after.files.contains_key(".duet/review/accepted.md"));
+    assert!(past.after.files.contains_key("review-reports/accepted.md"));
     past
 }
 
@@ -192,9 +192,9 @@ fn a_fork_at_the_question_can_be_answered_otherwise() {
     for policy in [SnapshotPolicy::NEVER, every(4)] {
         let past = reviewed(policy);
         let (world, store) = fork_at_the_question(&past, "no");
-        let report = String::from_utf8_lossy(&world.files[".duet/review/returned.md"]).into_owned();
+        let report = String::from_utf8_lossy(&world.files["review-reports/returned.md"]).into_owned();
         assert!(report.contains("Verdict: returned by a person."), "{report}");
-        assert!(!world.files.contains_key(".duet/review/accepted.md"));
+        assert!(!world.files.contains_key("review-reports/accepted.md"));
         assert!(
             past.records_of(&store, &past.scenario.main) == past.records,
             "the first branch has changed"

@@ -20,9 +20,9 @@ fn the_review_runs_to_its_end_and_reports() {
     assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
     assert_eq!(
         world.console,
-        "The report is in .duet/review/accepted.md: accepted by a person.\n"
+        "The report is in review-reports/accepted.md: accepted by a person.\n"
     );
-    let report = String::from_utf8_lossy(&world.files[".duet/review/accepted.md"]).into_owned();
+    let report = String::from_utf8_lossy(&world.files["review-reports/accepted.md"]).into_owned();
     with_settings!({ snapshot_path => "../journals", prepend_module_to_snapshot => false, omit_expression => true }, {
         assert_snapshot!("review-report", report);
         assert_snapshot!("review-journal", readable(&life.acknowledged));
@@ -36,6 +36,6 @@ fn few_findings_are_accepted_without_asking() {
     let mut world = World::new(files, None, Pace::Eager);
     let life = review().live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
     assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
-    let report = String::from_utf8_lossy(&world.files[".duet/review/accepted.md"]).into_owned();
+    let report = String::from_utf8_lossy(&world.files["review-reports/accepted.md"]).into_owned();
     assert!(report.contains("Verdict: accepted without asking."), "{report}");
 }
