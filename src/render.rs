@@ -63,7 +63,7 @@ impl SourceTexts {
     }
 }
 
-/// Lays out groups whose parts come from [`prose`], [`line`] or [`snippet`].
+/// Lays out groups whose parts come from [`prose`], [`line()`] or [`snippet`].
 fn laid_out(groups: &[Group<'_>], is_styled: bool) -> Text {
     if is_styled {
         Text::styled(&Renderer::styled().render(groups))

@@ -21,7 +21,7 @@ impl Text {
         Self(escaped(text, |letter| !matches!(letter, '\n' | '\t') && is_hidden(letter)).into_owned())
     }
 
-    /// Takes text with styles. Its author has made each part from data with [`line`] or
+    /// Takes text with styles. Its author has made each part from data with [`line()`] or
     /// [`Text::lines`], so that the styles are the author's own.
     pub fn styled(text: &str) -> Self {
         let mut shown = String::with_capacity(text.len());

@@ -25,8 +25,8 @@ use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::{Source, decode_turn};
 use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
-use duet_runtime::turn::program::Programs;
 use duet_runtime::scheme::Program;
+use duet_runtime::turn::program::Programs;
 
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};

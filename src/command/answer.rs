@@ -72,7 +72,9 @@ fn no_question(run: &str, named: Option<&str>, session: &Session) -> CommandErro
         let number = request.0;
         return CommandError::problem(format!("what {run} waits for is an approval, which has to be named"))
             .advise(format!("`duet waits {run}` shows what it wants to do"))
-            .advise(format!("`duet answer {run} {number} yes` approves it, `duet answer {run} {number} no` does not"));
+            .advise(format!(
+                "`duet answer {run} {number} yes` approves it, `duet answer {run} {number} no` does not"
+            ));
     }
     let what = match named {
         None => format!("{run} asks nothing at turn {at}"),

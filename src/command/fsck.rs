@@ -127,9 +127,11 @@ impl Check<'_> {
         self.terminal.data(describe(&report, branch))?;
         if let Some(lost) = lost {
             let (first, last) = (lost.positions.start(), lost.positions.end());
-            self.terminal.data(format!("  repaired: {name} no longer has turns {first} to {last}\n"))?;
+            self.terminal
+                .data(format!("  repaired: {name} no longer has turns {first} to {last}\n"))?;
         } else if !report.is_sound() {
-            self.terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
+            self.terminal
+                .message("  `duet fsck --repair` takes it back to its last sound turn");
         }
         Ok(())
     }
@@ -143,7 +145,8 @@ impl Check<'_> {
         self.is_sound &= is_repaired;
         self.found.push(json!({ "header": "damaged", "repaired": is_repaired }));
         if !self.arguments.json {
-            self.terminal.data("the file's header is damaged; its write-ahead log has it whole\n")?;
+            self.terminal
+                .data("the file's header is damaged; its write-ahead log has it whole\n")?;
             self.terminal.message(if is_repaired {
                 "  repaired: it is written again when this command ends"
             } else {
@@ -209,7 +212,9 @@ impl Check<'_> {
                 continue;
             }
             match &proved {
-                Ok(count) => self.terminal.data(format!("{name}: replayed, {count} snapshots are right\n"))?,
+                Ok(count) => self
+                    .terminal
+                    .data(format!("{name}: replayed, {count} snapshots are right\n"))?,
                 Err(wrong) => {
                     self.terminal.data(format!("{name}: {wrong}\n"))?;
                     self.terminal.message(

@@ -163,9 +163,7 @@ impl<'a> Import<'a> {
                 .advise("`--drop-snapshots` imports the records without snapshots; they get other hashes then");
         }
         match (error, is_smaller) {
-            (RunError::Divergence(divergence), true) => {
-                CommandError::Problem((&*divergence).into()).advise(more)
-            }
+            (RunError::Divergence(divergence), true) => CommandError::Problem((&*divergence).into()).advise(more),
             (error @ RunError::Memory { .. }, _) => {
                 CommandError::caused(format!("{name} cannot be replayed"), &error).advise(more)
             }
@@ -186,8 +184,7 @@ impl<'a> Import<'a> {
         let heads = made.heads(&self.run)?;
         for marked in self.marks.values_mut() {
             for head in &heads {
-                let [old, new] =
-                    [self.file, &made].map(|store| store.record_at(&self.run, &head.branch, marked.turn));
+                let [old, new] = [self.file, &made].map(|store| store.record_at(&self.run, &head.branch, marked.turn));
                 let (old, new) = (old?, new?);
                 if let (Some(old), Some(new)) = (old, new)
                     && old.hash() == marked.record

@@ -116,7 +116,11 @@ fn take_over(
     }
     let (run, _) = session.parts();
     if let Some(fact) = merge.forbidden(run.state()) {
-        let what = format!("the main program of {} has no right to assert {}", into.name(), shown(&fact));
+        let what = format!(
+            "the main program of {} has no right to assert {}",
+            into.name(),
+            shown(&fact)
+        );
         return Err(CommandError::problem(what)
             .because("nothing was merged")
             .advise("grant `dataspace/assert` in the manifest's `tools`, or merge into a run that has it"));

@@ -60,7 +60,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let options = arguments.world.read(false)?;
     let genesis = source::genesis(&session::record_at(&store, &place, Sequence::FIRST)?)?;
     let wishes = Wishes::of(&genesis, session::launch_note(&store, &genesis));
-    arguments.grants.settle(&mut store, (&place.run, &owner("resume")), &wishes, &options)?;
+    arguments
+        .grants
+        .settle(&mut store, (&place.run, &owner("resume")), &wishes, &options)?;
     let mut session = Session::resume(&place, (&mut store, journal.path()), options, "resume")?;
     if arguments.again {
         session.call_again();

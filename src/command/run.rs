@@ -87,7 +87,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         arguments.workspace.as_deref(),
         arguments.arguments.clone(),
     )?;
-    launch.warnings.iter().for_each(|warning| terminal.message(warning.clone()));
+    launch
+        .warnings
+        .iter()
+        .for_each(|warning| terminal.message(warning.clone()));
     launch.grant(&options);
     launch.fit(options.clone()).mask_words(&mut launch.arguments);
     launch.memory_limit = arguments.memory_limit.or(launch.memory_limit);

@@ -10,10 +10,10 @@ use super::refuse::listed;
 use super::{Act, Action, Claims, Needs, needs_of, to_value};
 use crate::codec_struct;
 use crate::driver::EffectKind;
-use crate::policy::keyed;
 use crate::model::codec::{Codec, record};
 use crate::model::identity::{FacetId, Handle, RequestId, Resource};
 use crate::model::value::Fact;
+use crate::policy::keyed;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
@@ -99,7 +99,10 @@ fn names(attempts: &[Action]) -> Vec<String> {
 }
 
 fn name(action: &Action) -> String {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other actions have the name of their kind")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "other actions have the name of their kind"
+    )]
     match action {
         Action::InvokeTool(call) => call.tool.clone(),
         Action::Assert(assert) => keyed::of(&assert.value).map_or_else(|| "assert".to_owned(), |entry| entry.key),

@@ -296,7 +296,9 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
         let nowhere = || {
             CommandError::problem(format!("{name} was imported, and nobody here has given it a workspace"))
                 .because("its own first record names a directory, which somebody else chose")
-                .advise(format!("`duet resume {name} --grant … --workspace DIRECTORY` gives it one"))
+                .advise(format!(
+                    "`duet resume {name} --grant … --workspace DIRECTORY` gives it one"
+                ))
         };
         return terms.workspace.map(PathBuf::from).ok_or_else(nowhere);
     }
