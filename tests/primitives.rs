@@ -24,7 +24,7 @@ use support::session::Session;
 
 /// Primitives that only the libraries may call, with the reason.
 const NOT_PROBED: [(&str, &str); 2] = [
-    ("%set-dynamic!", "it replaces what conditions are handled by"),
+    ("%set-dynamic!", "it replaces the handlers of conditions"),
     (
         "%labelled-ref",
         "its message names the record, because an accessor calls it",

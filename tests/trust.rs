@@ -1,4 +1,4 @@
-//! A journal from somebody else: what it says is proved, and what it was granted elsewhere does not
+//! A journal from somebody else: Duet proves its contents, and the grants that it brings do not
 //! count.
 //!
 //! INVARIANT: the forged files have right hashes; only a replay, or the person who imports, can

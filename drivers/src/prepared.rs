@@ -50,7 +50,7 @@ impl Prepared {
         }))
     }
 
-    /// Approves what belongs together if each part is approved.
+    /// Returns an approval of a proposal if a pattern covers each of its names.
     fn approval(&self, approves: &[String]) -> Option<PreparedAnswer> {
         let covering = |name: &String| self.approvals.iter().find(|pattern| covers(pattern, name));
         let mut used: Vec<&str> = Vec::new();

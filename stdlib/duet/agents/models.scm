@@ -64,7 +64,7 @@
 (define (%agent-failure kind message . irritants)
   (raise (%make-condition kind (string-append "run-agent: " message) irritants)))
 
-;;; Returns what a model is asked: the instructions and the conversation.
+;;; Returns the request to a model: its name, the instructions, the conversation and the tools.
 (define (%chat-request agent messages)
   (let ((request
           (dictionary 'model (%agent-model agent)

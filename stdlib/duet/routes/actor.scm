@@ -129,8 +129,8 @@
 ;;;> activations delta emissions failures>`. `tape` lists, for each key, the key and the states
 ;;;> before the cycle; `hooks` the name of each receive hook and `passed`, `dropped` or `failed`;
 ;;;> `activations` the name, route, key, state and event, a list of action and trigger or `#f`, of
-;;;> each receiver; `delta` the list of what was added and the list of what was removed, of keys and
-;;;> states; `emissions` the name, route, key, event, hooks and number of payloads of each sender;
+;;;> each receiver; `delta` the list of added and the list of removed pairs of a key and a state;
+;;;> `emissions` the name, route, key, event, hooks and number of payloads of each sender;
 ;;;> `failures` the name of a handler, or `message` or `tape`, the kind and the message.
 ;;;> Source: profile, section 8.
 (define (cycle->record cycle)

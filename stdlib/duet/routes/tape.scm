@@ -129,8 +129,8 @@
           (cdr entry))))
     entries))
 
-;;;> Returns the difference of two tapes: a pair of the list of what was added and the list of what
-;;;> was removed, each of pairs of a key and a token.
+;;;> Returns the difference of two tapes: a pair of the list of added entries and the list of removed
+;;;> entries. An entry is a pair of a key and a token.
 (define (tape-delta before after)
   (cons (%missing (tape-entries after) (tape-entries before))
         (%missing (tape-entries before) (tape-entries after))))

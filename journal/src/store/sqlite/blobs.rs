@@ -1,6 +1,6 @@
 //! The rows of blobs.
 //!
-//! INVARIANT: a blob is stored once, and what is read has the hash that was asked for.
+//! INVARIANT: the table has each blob once, and a reader gets only bytes that have the blob's hash.
 //!
 //! It does not know which records name a blob. Read next: `store/sqlite/chain.rs`.
 
