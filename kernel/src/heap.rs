@@ -48,6 +48,9 @@ pub(crate) use last_snapshot::{FullSnapshot, LastSnapshot};
 pub(crate) use pages::PAGE_WORDS;
 pub use register::{Register, RootId};
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::value::Value;
 use collection_budget::CollectionBudget;
 use compact::{Compacted, Shared};
@@ -141,6 +144,8 @@ pub struct Heap {
     collection_budget: CollectionBudget,
     moves: Moves,
     statistics: Statistics,
+    /// Set while a person wants the computation to stop.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// The header of a cell.
@@ -202,6 +207,7 @@ impl Heap {
             collection_budget: CollectionBudget::new(words_max),
             moves: Moves::default(),
             statistics: Statistics::default(),
+            stop: None,
         };
         heap.start_nursery(0);
         heap
@@ -245,6 +251,18 @@ impl Heap {
     pub fn set_lenient(&mut self, is_lenient: bool) {
         self.is_lenient = is_lenient;
         self.limit = self.limit_now();
+    }
+
+    /// Lets primitives that take long fail while `flag` is set, as if memory had run out. Whoever
+    /// sets the flag discards what the computation does afterwards. Without a flag they never fail
+    /// so.
+    pub fn stop_on(&mut self, flag: Option<Arc<AtomicBool>>) {
+        self.stop = flag;
+    }
+
+    /// Whether the computation should stop.
+    pub(crate) fn is_stop_wanted(&self) -> bool {
+        self.stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Runs a step that may exceed the limit.

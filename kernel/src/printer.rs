@@ -65,13 +65,17 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
+/// The number of parts, some microseconds' work, after which a text stops if a person wants that.
+const STEPS_BETWEEN_LOOKS: usize = 4096;
+
 /// The maximum number of parts of a value that an error message searches for cycles.
 const STEPS_LIMITED: usize = 10_000;
 
 /// Writes a value in full.
 ///
 /// # Errors
-/// [`TooLong`] if it takes more than `characters_max` characters.
+/// [`TooLong`] if it takes more than `characters_max` characters, or if the computation should stop
+/// ([`Heap::stop_on`]).
 pub fn print(
     heap: &Heap,
     names: &dyn Names,
@@ -188,7 +192,12 @@ impl<'a> Printer<'a> {
 
     fn run(&mut self, value: Value) -> fmt::Result {
         self.work.push(Task::Value(value));
+        let mut steps: usize = 0;
         while let Some(task) = self.work.pop() {
+            steps += 1;
+            if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && self.heap.is_stop_wanted() {
+                return Err(fmt::Error);
+            }
             match task {
                 Task::Text(text) => self.output.write_str(text)?,
                 Task::Value(value) => self.value(value)?,

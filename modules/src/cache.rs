@@ -72,9 +72,8 @@ impl<'a, L: Libraries> Cached<'a, L> {
 
     /// Keeps the libraries of a session that were compiled from their texts.
     ///
-    /// Leaves out a library that exports macros of its own, one that imports what is not kept, and
-    /// one that asks which other libraries there are. (The text of a kept library is expanded for a
-    /// macro beside whatever the later program imports, and must not mean something else there.)
+    /// Leaves out a library with procedural macros, one that imports what is not kept, and one that
+    /// asks which other libraries there are.
     pub fn keep(&mut self, expander: &Expander, compiled: &dyn Fn(&Name) -> Option<CompiledUnit>) {
         let mut rest: BTreeMap<Name, Ahead> = BTreeMap::new();
         for (name, files) in &self.given {
@@ -82,8 +81,7 @@ impl<'a, L: Libraries> Cached<'a, L> {
             if is_known || self.fixed.contains(name) || asks_for_libraries(files) {
                 continue;
             }
-            let ahead = expander.keep(name, files, compiled(name).as_ref());
-            if let Some(ahead) = ahead.filter(|ahead| !ahead.has_macros()) {
+            if let Some(ahead) = expander.keep(name, files, compiled(name).as_ref()) {
                 rest.insert(name.clone(), ahead);
             }
         }

@@ -111,11 +111,6 @@ impl Ahead {
     pub fn texts(&self) -> &[[u8; 32]] {
         &self.texts
     }
-
-    /// Returns whether it exports macros of its own, whose uses need its text.
-    pub fn has_macros(&self) -> bool {
-        self.macros > 0
-    }
 }
 
 impl Expander {
@@ -130,6 +125,10 @@ impl Expander {
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
+            // A macro whose text is unread stands in the module that imported it first.
+            if matches!(definition.transformer, Transformer::Ahead(_)) {
+                continue;
+            }
             let count = counts.entry(definition.module).or_default();
             let home = self
                 .libraries

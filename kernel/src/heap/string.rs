@@ -140,12 +140,17 @@ impl Heap {
 
     /// The characters of a string or symbol, in order.
     pub fn string_characters(&self, string: Value) -> impl Iterator<Item = char> + '_ {
+        self.string_characters_from(string, 0)
+    }
+
+    /// The characters of a string or symbol from index `start`, at most its length, in order.
+    pub fn string_characters_from(&self, string: Value, start: usize) -> impl Iterator<Item = char> + '_ {
         let storage = self.field(string, STORAGE);
         let bytes = self.raw_bytes(storage);
         let (narrow, wide) = if self.is_narrow(storage) {
-            (bytes, &[][..])
+            (&bytes[start..], &[][..])
         } else {
-            (&[][..], bytes)
+            (&[][..], &bytes[start * 4..])
         };
         narrow.iter().map(|&byte| char::from(byte)).chain(wide_characters(wide))
     }

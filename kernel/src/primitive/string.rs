@@ -269,7 +269,7 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
 fn characters(heap: &Heap, arguments: &[Value]) -> Result<Vec<Value>, PrimitiveError> {
     let string = string_at(heap, arguments, 0)?;
     let range = range_at(heap, arguments, 1, heap.string_length(string))?;
-    let chosen = heap.string_characters(string).skip(range.start).take(range.len());
+    let chosen = heap.string_characters_from(string, range.start).take(range.len());
     Ok(chosen.map(Value::character).collect())
 }
 

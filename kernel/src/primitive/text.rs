@@ -35,7 +35,7 @@ primitives! {
         let string = string_at(context.heap, arguments, 0)?;
         let wanted = character_at(arguments, 1)?;
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
-        let mut characters = context.heap.string_characters(string).skip(range.start).take(range.len());
+        let mut characters = context.heap.string_characters_from(string, range.start).take(range.len());
         let found = characters.position(|character| character == wanted);
         Ok(found.map_or(Value::FALSE, |place| Value::length(range.start + place)))
     };
@@ -70,7 +70,7 @@ primitives! {
         let Some(start) = lengths.1.checked_sub(lengths.0) else {
             return Ok(Value::FALSE);
         };
-        let end = context.heap.string_characters(string).skip(start);
+        let end = context.heap.string_characters_from(string, start);
         Ok(Value::boolean(end.eq(context.heap.string_characters(suffix))))
     };
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::STEPS_BETWEEN_LOOKS;
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
 
@@ -41,7 +42,7 @@ impl Labels {
             return labels;
         }
         let mut marks = Marks::default();
-        let mut steps = 0;
+        let mut steps: usize = 0;
         let mut children = Vec::new();
         let mut work = vec![(value, false)];
         while let Some((part, is_leaving)) = work.pop() {
@@ -59,7 +60,8 @@ impl Labels {
                 }
                 Mark::Never => {
                     steps += 1;
-                    if steps > steps_max {
+                    let is_stopped = steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && heap.is_stop_wanted();
+                    if steps > steps_max || is_stopped {
                         return Labels::default();
                     }
                     marks.set(part, Mark::Open);

@@ -1,5 +1,8 @@
 //! The text of values: tables, cycles, sharing, depth and limits.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::datum::{Datum, Name, Node, NodeId};
 use crate::heap::Limits;
@@ -459,4 +462,16 @@ proptest! {
             prop_assert_eq!(text.matches('(').count(), text.matches(')').count());
         }
     }
+}
+
+#[test]
+fn a_long_text_stops_when_a_person_wants_it() {
+    let mut heap = heap();
+    let mut shared = Value::NIL;
+    for _ in 0..60 {
+        shared = heap.cons(shared, shared).expect("room");
+    }
+    heap.stop_on(Some(Arc::new(AtomicBool::new(true))));
+    assert!(print(&heap, &NoNames, shared, Style::Write, usize::MAX).is_err());
+    assert!(print(&heap, &NoNames, shared, Style::Shared, usize::MAX).is_ok());
 }

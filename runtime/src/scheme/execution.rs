@@ -4,6 +4,7 @@
 //! It does not know what host procedures do; `host.rs` does.
 //! Read next: `host.rs`.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use duet_kernel::datum::Name;
@@ -190,6 +191,8 @@ impl SchemePrograms {
         actor.instance.link(&self.code)?;
         actor.instance.heap.set_lenient(false);
         actor.instance.heap.count_forced_collections(turn.is_memory_counted());
+        let stop = turn.is_memory_counted().then(|| Arc::clone(&self.stop));
+        actor.instance.heap.stop_on(stop);
         let outcome = loop {
             let outcome = self.run_portion(actor, turn);
             let is_cut = matches!(outcome, Ok(Outcome::OutOfFuel)) && *turn.fuel() > 0;
@@ -198,6 +201,7 @@ impl SchemePrograms {
             }
             self.machine.resume(Value::UNSPECIFIED);
         };
+        actor.instance.heap.stop_on(None);
         actor.instance.heap.set_lenient(true);
         Ok(outcome?)
     }
