@@ -21,6 +21,7 @@ pub mod environment;
 pub mod failure;
 pub mod http;
 pub mod interface;
+pub mod model;
 pub mod process;
 pub mod returns;
 pub mod scripted;

@@ -180,6 +180,10 @@ shapes! {
     Positive "an integer above 0" r#"{"type":"integer","minimum":1}"#
     /// True or false.
     Flag "a boolean" r#"{"type":"boolean"}"#
+    /// A list of anything.
+    Values "a list" r#"{"type":"array"}"#
+    /// Anything.
+    Anything "anything" "{}"
     /// A command and its arguments.
     Words "a list of one or more strings" r#"{"type":"array","minItems":1,"items":{"type":"string"}}"#
     /// Names with texts.

@@ -30,6 +30,8 @@ pub enum Kind {
     Withdrawn,
     /// A server cannot be reached at the moment; another attempt may help.
     Unavailable,
+    /// A server wants fewer requests at the moment.
+    RateLimited,
     /// The result does not fit the tool's description.
     BadResult,
     /// Any other failure.
@@ -50,6 +52,7 @@ impl Kind {
             Self::Conflict => "conflict",
             Self::Withdrawn => "withdrawn",
             Self::Unavailable => "unavailable",
+            Self::RateLimited => "rate-limited",
             Self::BadResult => "bad-result",
             Self::Failed => "failed",
         }

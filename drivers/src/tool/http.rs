@@ -24,6 +24,7 @@ use crate::tool::returns::Returns;
 use crate::tool::secret::Secrets;
 
 mod address;
+pub(super) mod connection;
 mod exchange;
 
 const TIMEOUT_MS: u64 = 30_000;
@@ -158,7 +159,7 @@ impl ListedHost {
 }
 
 /// The port of a URL: the one that it names, or that of its scheme.
-fn port(url: &Uri, is_secure: bool) -> Option<u16> {
+pub(super) fn port(url: &Uri, is_secure: bool) -> Option<u16> {
     let named = url.authority()?.as_str().strip_prefix(url.host()?)?;
     match named.strip_prefix(':').filter(|digits| !digits.is_empty()) {
         None => Some(if is_secure { 443 } else { 80 }),
@@ -282,7 +283,7 @@ impl Exchange {
 }
 
 /// Reads a URL, and whether it is of `https`; the error says what is wrong with it.
-fn read_url(text: &str) -> Result<(Uri, bool), String> {
+pub(super) fn read_url(text: &str) -> Result<(Uri, bool), String> {
     let url: Uri = text.parse().map_err(|_| format!("`{text}` is no URL"))?;
     let is_secure = match url.scheme_str() {
         Some("http") => false,

@@ -4,8 +4,6 @@
 //! It does not check the list of hosts; `../http.rs` does.
 //! Read next: `../http.rs`.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,15 +15,11 @@ use hyper::header::{HOST, HeaderMap, HeaderValue};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use preserves::{IOValue, Map, Value};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use super::Exchange;
 use super::address::admitted;
+use super::connection::{Server, Stream};
 use crate::tool::arguments::{content, dictionary, integer};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
@@ -44,46 +38,18 @@ pub(super) async fn perform(exchange: Exchange) -> Outcome {
 }
 
 async fn converse(exchange: Exchange) -> Outcome {
-    let server = format!("{}:{}", exchange.host, exchange.port);
-    let unavailable =
-        |error: &dyn std::fmt::Display| Kind::Unavailable.because(format!("`{server}` cannot be reached: {error}"));
-    let address = (exchange.host.trim_matches(['[', ']']), exchange.port);
-    let found: Vec<SocketAddr> = lookup_host(address)
-        .await
-        .map_err(|error| unavailable(&error))?
-        .collect();
-    let admitted = admitted(&exchange.hosts, &exchange.host, &found)?;
-    let stream = TcpStream::connect(&admitted[..])
-        .await
-        .map_err(|error| unavailable(&error))?;
-    if !exchange.is_secure {
-        return send(stream, exchange).await;
-    }
-    let name = ServerName::try_from(address.0.to_owned()).map_err(|error| unavailable(&error))?;
-    let secured = TlsConnector::from(configuration()?).connect(name, stream).await;
-    send(secured.map_err(|error| unavailable(&error))?, exchange).await
-}
-
-/// Returns the TLS configuration; it is made once.
-fn configuration() -> Result<Arc<ClientConfig>, ToolFailure> {
-    static CONFIGURATION: OnceLock<Option<Arc<ClientConfig>>> = OnceLock::new();
-    let make = || {
-        let roots = RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        };
-        let provider = Arc::new(crypto::ring::default_provider());
-        let versions = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .ok()?;
-        Some(Arc::new(versions.with_root_certificates(roots).with_no_client_auth()))
+    let server = Server {
+        host: &exchange.host,
+        port: exchange.port,
+        is_secure: exchange.is_secure,
     };
-    CONFIGURATION
-        .get_or_init(make)
-        .clone()
-        .ok_or_else(|| Kind::Failed.because("TLS cannot be set up"))
+    let found = server.addresses().await?;
+    let admitted = admitted(&exchange.hosts, &exchange.host, &found)?;
+    let stream = server.connect(&admitted).await?;
+    send(stream, exchange).await
 }
 
-async fn send(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, exchange: Exchange) -> Outcome {
+async fn send(stream: Box<dyn Stream>, exchange: Exchange) -> Outcome {
     let failed = |error: hyper::Error| Kind::Failed.because(format!("the exchange failed: {error}"));
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
     let limit_bytes = exchange.output_limit_bytes;

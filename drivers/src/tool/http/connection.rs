@@ -1,0 +1,85 @@
+//! A connection to a server, plain or secured.
+//!
+//! INVARIANT: a failure here means that nothing was sent.
+//! It does not choose the addresses; its callers do.
+//! Read next: `exchange.rs`.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use duet_runtime::driver::ToolFailure;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+
+use crate::tool::failure::Kind;
+
+/// The bytes of a connection.
+pub(in crate::tool) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// The destination of a connection.
+pub(in crate::tool) struct Server<'a> {
+    /// A name or an address; one of version 6 may stand in brackets.
+    pub(in crate::tool) host: &'a str,
+    pub(in crate::tool) port: u16,
+    /// Whether it is spoken to by TLS.
+    pub(in crate::tool) is_secure: bool,
+}
+
+impl Server<'_> {
+    fn bare_host(&self) -> &str {
+        self.host.trim_matches(['[', ']'])
+    }
+
+    fn unavailable(&self, error: &dyn Display) -> ToolFailure {
+        Kind::Unavailable.because(format!("`{}:{}` cannot be reached: {error}", self.host, self.port))
+    }
+
+    /// Finds the addresses of its host.
+    ///
+    /// # Errors
+    /// `unavailable` if there are none at the moment.
+    pub(in crate::tool) async fn addresses(&self) -> Result<Vec<SocketAddr>, ToolFailure> {
+        let found = lookup_host((self.bare_host(), self.port)).await;
+        Ok(found.map_err(|error| self.unavailable(&error))?.collect())
+    }
+
+    /// Connects to the first of the addresses that answers.
+    ///
+    /// # Errors
+    /// `unavailable` if none does.
+    pub(in crate::tool) async fn connect(&self, addresses: &[SocketAddr]) -> Result<Box<dyn Stream>, ToolFailure> {
+        let stream = TcpStream::connect(addresses).await;
+        let stream = stream.map_err(|error| self.unavailable(&error))?;
+        if !self.is_secure {
+            return Ok(Box::new(stream));
+        }
+        let name = ServerName::try_from(self.bare_host().to_owned()).map_err(|error| self.unavailable(&error))?;
+        let secured = TlsConnector::from(configuration()?).connect(name, stream).await;
+        Ok(Box::new(secured.map_err(|error| self.unavailable(&error))?))
+    }
+}
+
+/// Returns the TLS configuration; it is made once.
+fn configuration() -> Result<Arc<ClientConfig>, ToolFailure> {
+    static CONFIGURATION: OnceLock<Option<Arc<ClientConfig>>> = OnceLock::new();
+    let make = || {
+        let roots = RootCertStore {
+            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+        };
+        let provider = Arc::new(crypto::ring::default_provider());
+        let versions = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .ok()?;
+        Some(Arc::new(versions.with_root_certificates(roots).with_no_client_auth()))
+    };
+    CONFIGURATION
+        .get_or_init(make)
+        .clone()
+        .ok_or_else(|| Kind::Failed.because("TLS cannot be set up"))
+}

@@ -1,0 +1,215 @@
+//! Messages of Anthropic.
+//!
+//! INVARIANT: the roles of the sent messages alternate, as the protocol asks: the results of tools
+//! and what a person says next are one message.
+//! It does not keep what the model thought, so the option `thinking` cannot be combined with tools.
+//! Read next: `chat.rs`.
+//!
+//! Source: Claude API reference, "Create a message" and "Streaming messages".
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, Stop};
+use super::events::Event;
+use super::protocol::{Answer, Broken, Posting, data, error, text};
+
+/// The protocol wants a limit; most models can write as much.
+const TOKENS_MAX: u32 = 8192;
+
+pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
+    let mut body = chat.options.clone();
+    if let Some(stop) = body.remove("stop") {
+        body.insert("stop_sequences".to_owned(), stop);
+    }
+    body.entry("max_tokens").or_insert_with(|| json!(TOKENS_MAX));
+    body.insert("model".to_owned(), json!(model));
+    let system: Vec<&str> = chat.messages.iter().filter_map(system).collect();
+    if !system.is_empty() {
+        body.insert("system".to_owned(), json!(system.join("\n\n")));
+    }
+    body.insert("messages".to_owned(), Json::Array(turns(&chat.messages)));
+    if !chat.tools.is_empty() {
+        body.insert("tools".to_owned(), chat.tools.iter().map(tool).collect());
+    }
+    if let Some(schema) = &chat.schema {
+        let format = json!({"format": {"type": "json_schema", "schema": schema}});
+        body.insert("output_config".to_owned(), format);
+    }
+    body.insert("stream".to_owned(), json!(true));
+    Posting {
+        path: "/v1/messages",
+        headers: &[("anthropic-version", "2023-06-01")],
+        key: ("x-api-key", ""),
+        body: Json::Object(body),
+    }
+}
+
+fn system(message: &Said) -> Option<&str> {
+    match message {
+        Said::System(content) => Some(content),
+        Said::User(_) | Said::Assistant { .. } | Said::Tool { .. } => None,
+    }
+}
+
+/// The messages, with neighbours of one role as one.
+fn turns(messages: &[Said]) -> Vec<Json> {
+    let mut turns: Vec<(&str, Vec<Json>)> = Vec::new();
+    for message in messages {
+        let (role, blocks) = match message {
+            Said::System(_) => continue,
+            Said::User(parts) => ("user", parts.iter().map(part).collect()),
+            Said::Assistant { content, calls } => {
+                let text = (!content.is_empty()).then(|| json!({"type": "text", "text": content}));
+                (
+                    "assistant",
+                    text.into_iter().chain(calls.iter().map(call)).collect::<Vec<_>>(),
+                )
+            }
+            Said::Tool { call, content } => (
+                "user",
+                vec![json!({"type": "tool_result", "tool_use_id": call, "content": content})],
+            ),
+        };
+        match turns.last_mut() {
+            Some((last, known)) if *last == role => known.extend(blocks),
+            _ => turns.push((role, blocks)),
+        }
+    }
+    // The protocol refuses a message without content.
+    turns.retain(|(_, blocks)| !blocks.is_empty());
+    let turn = |(role, blocks)| json!({"role": role, "content": blocks});
+    turns.into_iter().map(turn).collect()
+}
+
+fn part(part: &Part) -> Json {
+    match part {
+        Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Image(media, data) => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": media, "data": data}})
+        }
+    }
+}
+
+fn call(call: &AskedCall) -> Json {
+    // The protocol takes objects only.
+    let input = call.object().unwrap_or_else(|| json!({}));
+    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
+}
+
+fn tool(offer: &Offer) -> Json {
+    json!({"name": offer.name, "description": offer.description, "input_schema": offer.schema})
+}
+
+/// A message that is being received.
+#[derive(Default)]
+pub(super) struct Message {
+    reply: Reply,
+    /// The calls by the index of their block.
+    calls: BTreeMap<u64, AskedCall>,
+    is_finished: bool,
+}
+
+impl Message {
+    /// Takes the beginning of a message, or a whole one.
+    fn begin(&mut self, message: &Json) {
+        text(message, "/model").clone_into(&mut self.reply.model);
+        self.count(message.get("usage"));
+    }
+
+    /// Takes counts; later ones replace earlier ones.
+    fn count(&mut self, usage: Option<&Json>) {
+        let count = |key: &str| usage.and_then(|usage| usage.get(key)?.as_u64());
+        let cached = count("cache_read_input_tokens");
+        if let Some(input) = count("input_tokens") {
+            // The protocol does not count what was read from or written to the cache as input.
+            let written = count("cache_creation_input_tokens").unwrap_or(0);
+            self.reply.usage.input = input + cached.unwrap_or(0) + written;
+        }
+        self.reply.usage.output = count("output_tokens").unwrap_or(self.reply.usage.output);
+        self.reply.usage.cached = cached.or(self.reply.usage.cached);
+    }
+
+    fn block(&mut self, index: u64, block: &Json) {
+        match text(block, "/type") {
+            "text" => self.reply.content.push_str(text(block, "/text")),
+            "tool_use" => {
+                // A stream begins with an empty object and sends the text of the real one.
+                let input = block
+                    .get("input")
+                    .filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
+                let call = AskedCall {
+                    id: text(block, "/id").to_owned(),
+                    name: text(block, "/name").to_owned(),
+                    arguments: input.map(Json::to_string).unwrap_or_default(),
+                };
+                self.calls.insert(index, call);
+            }
+            // Thoughts and the provider's own tools.
+            _ => {}
+        }
+    }
+
+    fn stop(&mut self, reason: &str) {
+        self.reply.stop = match reason {
+            "" => return,
+            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+            "refusal" => Stop::Refused,
+            _ => Stop::End,
+        };
+    }
+}
+
+impl Answer for Message {
+    fn event(&mut self, event: &Event) -> Result<(), Broken> {
+        let json = data(event)?;
+        let index = json.get("index").and_then(Json::as_u64).unwrap_or(0);
+        match text(&json, "/type") {
+            "error" => return Err(error(&json).unwrap_or_else(|| Broken::Passing(json.to_string()))),
+            "message_start" => self.begin(json.get("message").unwrap_or(&Json::Null)),
+            "content_block_start" => self.block(index, json.get("content_block").unwrap_or(&Json::Null)),
+            "content_block_delta" => {
+                self.reply.content.push_str(text(&json, "/delta/text"));
+                if let Some(call) = self.calls.get_mut(&index) {
+                    call.arguments.push_str(text(&json, "/delta/partial_json"));
+                }
+            }
+            "message_delta" => {
+                self.stop(text(&json, "/delta/stop_reason"));
+                self.count(json.get("usage"));
+            }
+            "message_stop" => self.is_finished = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, body: &Json) -> Result<(), Broken> {
+        if let Some(broken) = error(body) {
+            return Err(broken);
+        }
+        let Some(content) = body.get("content").and_then(Json::as_array) else {
+            return Err(Broken::Garbled("a message has no `content`".to_owned()));
+        };
+        self.begin(body);
+        for (index, block) in (0..).zip(content) {
+            self.block(index, block);
+        }
+        self.stop(text(body, "/stop_reason"));
+        self.is_finished = true;
+        Ok(())
+    }
+
+    fn reply(&mut self) -> Option<Reply> {
+        self.is_finished.then(|| {
+            self.reply.calls = std::mem::take(&mut self.calls).into_values().collect();
+            for call in &mut self.reply.calls {
+                if call.arguments.is_empty() {
+                    "{}".clone_into(&mut call.arguments);
+                }
+            }
+            std::mem::take(&mut self.reply)
+        })
+    }
+}

@@ -1,0 +1,269 @@
+//! One exchange with a provider, in as many attempts as it needs.
+//!
+//! INVARIANT: an attempt is repeated only if the provider could not be reached, was too busy, or
+//! broke off its answer; the waits follow `retry-after` where the provider sends it.
+//! It does not know what is in an answer; the protocols do.
+//! Read next: `events.rs`, `protocol.rs`.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use duet_runtime::driver::ToolFailure;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::{Request, Response, Uri};
+use hyper_util::rt::TokioIo;
+use preserves::IOValue;
+use serde_json::Value as Json;
+use tokio::time::{sleep, timeout};
+
+use super::chat::Reply;
+use super::events::Events;
+use super::protocol::{Broken, Posting, error};
+use super::provider::Provider;
+use crate::tool::arguments::integer;
+use crate::tool::failure::Kind;
+use crate::tool::http::connection::Server;
+use crate::tool::http::{port, read_url};
+
+/// The maximum number of attempts of one call.
+const ATTEMPTS_MAX: u32 = 5;
+
+/// The longest wait before another attempt, whatever the provider says.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// The maximum length of an answer, in bytes.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// The length at which the answer of a failed request is cut, in characters.
+const SHOWN_CHARACTERS_MAX: usize = 400;
+
+/// Why an attempt failed.
+struct Failed {
+    failure: ToolFailure,
+    /// Whether another attempt may help, and how long the provider wants to be left alone.
+    again: Option<Option<Duration>>,
+}
+
+impl From<ToolFailure> for Failed {
+    fn from(failure: ToolFailure) -> Self {
+        let is_passing = failure.kind == Kind::Unavailable.as_str();
+        Self {
+            failure,
+            again: is_passing.then_some(None),
+        }
+    }
+}
+
+/// Sends a request and receives the reply.
+///
+/// # Errors
+/// `denied` if the provider refuses the key, `bad-argument` if it refuses the request,
+/// `rate-limited` or `unavailable` if it was too busy at all attempts, `timeout`, `output-limit`,
+/// and `bad-result` if its answer is not of the protocol.
+pub(super) async fn perform(provider: &Provider, posting: &Posting) -> Result<Reply, ToolFailure> {
+    let mut wait = Duration::from_millis(provider.delay_ms);
+    for attempt in 1.. {
+        let limit = Duration::from_millis(provider.timeout_ms);
+        let outcome = timeout(limit, exchange(provider, posting)).await;
+        let failed = match outcome {
+            Ok(Ok(reply)) => return Ok(reply),
+            Ok(Err(failed)) => failed,
+            Err(_) => return Err(late(provider)),
+        };
+        match failed.again {
+            Some(asked) if attempt < ATTEMPTS_MAX => {
+                sleep(asked.unwrap_or(wait).min(WAIT_MAX)).await;
+                wait = wait.saturating_mul(2);
+            }
+            Some(_) => {
+                let message = format!("{} (at each of {attempt} attempts)", failed.failure.message);
+                return Err(ToolFailure {
+                    message,
+                    ..failed.failure
+                });
+            }
+            None => return Err(failed.failure),
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+fn late(provider: &Provider) -> ToolFailure {
+    let limit_ms = provider.timeout_ms;
+    let message = format!(
+        "the provider `{}` gave no whole answer within {limit_ms} ms; `timeout_ms` in its configuration gives it more",
+        provider.name
+    );
+    Kind::Timeout.with(message, [("timeout-ms", integer(limit_ms))])
+}
+
+/// Makes one attempt.
+async fn exchange(provider: &Provider, posting: &Posting) -> Result<Reply, Failed> {
+    let wrong = |problem: String| Kind::BadArgument.because(format!("the provider `{}`: {problem}", provider.name));
+    let text = format!("{}{}", provider.url.trim_end_matches('/'), posting.path);
+    let (url, is_secure) = read_url(&text).map_err(wrong)?;
+    let (Some(host), Some(port)) = (url.host(), port(&url, is_secure)) else {
+        return Err(wrong(format!("`{text}` names no host and port")).into());
+    };
+    let server = Server { host, port, is_secure };
+    let stream = server.connect(&server.addresses().await?).await?;
+    let broken = |error: hyper::Error| broke_off(provider, &error.to_string());
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    // It ends when the response has been read or is dropped.
+    tokio::spawn(connection);
+    let request = request(provider, posting, &url).ok_or_else(|| wrong("its key cannot be sent".to_owned()))?;
+    let response = sender.send_request(request).await.map_err(broken)?;
+    if !response.status().is_success() {
+        return Err(refused(provider, response).await);
+    }
+    receive(provider, response).await
+}
+
+fn broke_off(provider: &Provider, how: &str) -> Failed {
+    let message = format!("the provider `{}` broke off its answer: {how}", provider.name);
+    Failed {
+        failure: Kind::Failed.because(message),
+        again: Some(None),
+    }
+}
+
+fn request(provider: &Provider, posting: &Posting, url: &Uri) -> Option<Request<Full<Bytes>>> {
+    let mut request = Request::builder().method("POST").uri(url.path_and_query()?.as_str());
+    let headers = request.headers_mut()?;
+    headers.insert(HOST, HeaderValue::from_str(url.authority()?.as_str()).ok()?);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    for (name, value) in posting.headers {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(key) = &provider.key {
+        let (name, scheme) = posting.key;
+        let mut value = HeaderValue::from_str(&format!("{scheme}{}", key.value)).ok()?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    request.body(Full::new(Bytes::from(posting.body.to_string()))).ok()
+}
+
+/// Makes the failure of an answer whose status is not one of success.
+async fn refused(provider: &Provider, response: Response<Incoming>) -> Failed {
+    let status = response.status().as_u16();
+    let asked = asked_wait(response.headers());
+    let body = whole(response.into_body()).await.unwrap_or_default();
+    let said = match serde_json::from_slice::<Json>(&body).ok().as_ref().and_then(error) {
+        Some(Broken::Passing(said) | Broken::Refused(said) | Broken::Garbled(said)) => said,
+        None => String::from_utf8_lossy(&body).into_owned(),
+    };
+    let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
+    let (kind, again) = match status {
+        401 | 403 => (Kind::Denied, None),
+        429 => (Kind::RateLimited, Some(asked)),
+        408 | 409 | 500.. => (Kind::Unavailable, Some(asked)),
+        _ => (Kind::BadArgument, None),
+    };
+    let advice = match (&provider.key, kind) {
+        (None, Kind::Denied) => "; it has no key: `duet providers` says where to name one",
+        (Some(_), Kind::Denied) => "; `duet providers` shows which variable holds its key",
+        _ => "",
+    };
+    let message = format!("the provider `{}` answers {status}: {said}{advice}", provider.name);
+    Failed {
+        failure: kind.with(message, [("status", integer(u64::from(status)))]),
+        again,
+    }
+}
+
+/// Reads how long the provider wants to be left alone.
+///
+/// Source: RFC 9110, section 10.2.3; a date there counts as no wish.
+fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &HeaderName| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let milliseconds = number(&HeaderName::from_static("retry-after-ms"));
+    let seconds = milliseconds
+        .map(|wait| wait / 1000.0)
+        .or_else(|| number(&RETRY_AFTER))?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Reads a body, up to the limit of an answer.
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        bytes.extend(frame?.into_data().unwrap_or_default());
+        if bytes.len() > ANSWER_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+/// Receives the answer to a request that was accepted.
+async fn receive(provider: &Provider, response: Response<Incoming>) -> Result<Reply, Failed> {
+    let kind = response.headers().get(CONTENT_TYPE);
+    let is_stream = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    let mut answer = provider.protocol.answer();
+    let mut events = Events::default();
+    let mut length = 0;
+    let mut body = response.into_body();
+    if !is_stream {
+        let bytes = whole(body)
+            .await
+            .map_err(|error| broke_off(provider, &error.to_string()))?;
+        within_limit(provider, bytes.len())?;
+        let json = serde_json::from_slice(&bytes)
+            .map_err(|error| unusable(provider, Broken::Garbled(format!("it is no JSON: {error}"))))?;
+        answer.whole(&json).map_err(|broken| unusable(provider, broken))?;
+        let missing = || unusable(provider, Broken::Garbled("it has no reply".to_owned()));
+        return answer.reply().ok_or_else(missing);
+    }
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| broke_off(provider, &error.to_string()))?;
+        let bytes = frame.into_data().unwrap_or_default();
+        length += bytes.len();
+        within_limit(provider, length)?;
+        for event in events.push(&bytes) {
+            answer.event(&event).map_err(|broken| unusable(provider, broken))?;
+        }
+    }
+    answer
+        .reply()
+        .ok_or_else(|| broke_off(provider, "the stream ended before the reply did"))
+}
+
+fn within_limit(provider: &Provider, length: usize) -> Result<(), Failed> {
+    if length <= ANSWER_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "the answer of the provider `{}` is longer than {ANSWER_BYTES_MAX} bytes",
+        provider.name
+    );
+    Err(Kind::OutputLimit
+        .with(message, [("limit-bytes", integer(ANSWER_BYTES_MAX as u64))])
+        .into())
+}
+
+fn unusable(provider: &Provider, broken: Broken) -> Failed {
+    let (kind, again, said) = match broken {
+        Broken::Passing(said) => (Kind::Unavailable, Some(None), said),
+        Broken::Refused(said) => (Kind::BadArgument, None, said),
+        Broken::Garbled(said) => (Kind::BadResult, None, said),
+    };
+    let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
+    let message = match kind {
+        Kind::BadResult => format!(
+            "the answer of the provider `{}` is not of the protocol {}: {said}",
+            provider.name,
+            provider.protocol.name()
+        ),
+        _ => format!("the provider `{}` fails: {said}", provider.name),
+    };
+    let details = [("provider", IOValue::new(provider.name.clone()))];
+    Failed {
+        failure: kind.with(message, details),
+        again,
+    }
+}

@@ -1,0 +1,156 @@
+//! Responses of OpenAI.
+//!
+//! INVARIANT: nothing is kept at the provider: each request has the whole conversation.
+//! It does not read the pieces of a stream; the last event has the whole response.
+//! Read next: `chat.rs`.
+//!
+//! Source: OpenAI API reference, "Responses" and "Responses streaming".
+
+use serde_json::{Value as Json, json};
+
+use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
+use super::events::Event;
+use super::protocol::{Answer, Broken, Posting, data, error, text};
+
+pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
+    let mut body = chat.options.clone();
+    if let Some(limit) = body.remove("max_tokens") {
+        body.insert("max_output_tokens".to_owned(), limit);
+    }
+    body.insert("model".to_owned(), json!(model));
+    body.insert("input".to_owned(), chat.messages.iter().flat_map(items).collect());
+    if !chat.tools.is_empty() {
+        body.insert("tools".to_owned(), chat.tools.iter().map(tool).collect());
+    }
+    if let Some(schema) = &chat.schema {
+        let format = json!({"type": "json_schema", "name": "reply", "schema": schema, "strict": false});
+        body.insert("text".to_owned(), json!({"format": format}));
+    }
+    body.insert("stream".to_owned(), json!(true));
+    body.insert("store".to_owned(), json!(false));
+    Posting {
+        path: "/responses",
+        headers: &[],
+        key: ("authorization", "Bearer "),
+        body: Json::Object(body),
+    }
+}
+
+/// The items that stand for a message.
+fn items(message: &Message) -> Vec<Json> {
+    let said =
+        |role: &str, kind: &str, content: &str| json!({"role": role, "content": [{"type": kind, "text": content}]});
+    match message {
+        Message::System(content) => vec![said("system", "input_text", content)],
+        Message::User(parts) => {
+            let parts: Vec<Json> = parts.iter().map(part).collect();
+            vec![json!({"role": "user", "content": parts})]
+        }
+        Message::Assistant { content, calls } => {
+            let text = (!content.is_empty()).then(|| said("assistant", "output_text", content));
+            text.into_iter().chain(calls.iter().map(call)).collect()
+        }
+        Message::Tool { call, content } => {
+            vec![json!({"type": "function_call_output", "call_id": call, "output": content})]
+        }
+    }
+}
+
+fn part(part: &Part) -> Json {
+    match part {
+        Part::Text(text) => json!({"type": "input_text", "text": text}),
+        Part::Image(media, data) => {
+            json!({"type": "input_image", "image_url": format!("data:{media};base64,{data}")})
+        }
+    }
+}
+
+fn call(call: &AskedCall) -> Json {
+    json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments})
+}
+
+fn tool(offer: &Offer) -> Json {
+    json!({
+        "type": "function", "name": offer.name, "description": offer.description,
+        "parameters": offer.schema, "strict": false,
+    })
+}
+
+/// A response that is being received.
+#[derive(Default)]
+pub(super) struct Response(Option<Reply>);
+
+impl Answer for Response {
+    fn event(&mut self, event: &Event) -> Result<(), Broken> {
+        if event.data == "[DONE]" {
+            return Ok(());
+        }
+        let json = data(event)?;
+        match text(&json, "/type") {
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.whole(json.get("response").unwrap_or(&Json::Null))
+            }
+            // The event is the error itself.
+            "error" => Err(error(&json!({"error": json})).unwrap_or_else(|| Broken::Passing(json.to_string()))),
+            _ => Ok(()),
+        }
+    }
+
+    fn whole(&mut self, body: &Json) -> Result<(), Broken> {
+        if let Some(broken) = error(body) {
+            return Err(broken);
+        }
+        let Some(output) = body.get("output").and_then(Json::as_array) else {
+            return Err(Broken::Garbled("a response has no `output`".to_owned()));
+        };
+        let mut reply = Reply {
+            model: text(body, "/model").to_owned(),
+            usage: read_usage(body),
+            stop: match (text(body, "/status"), text(body, "/incomplete_details/reason")) {
+                (_, "content_filter") => Stop::Refused,
+                ("incomplete", _) => Stop::Length,
+                _ => Stop::End,
+            },
+            ..Reply::default()
+        };
+        for item in output {
+            read_item(item, &mut reply);
+        }
+        self.0 = Some(reply);
+        Ok(())
+    }
+
+    fn reply(&mut self) -> Option<Reply> {
+        self.0.take()
+    }
+}
+
+fn read_item(item: &Json, reply: &mut Reply) {
+    match text(item, "/type") {
+        "function_call" => reply.calls.push(AskedCall {
+            id: text(item, "/call_id").to_owned(),
+            name: text(item, "/name").to_owned(),
+            arguments: text(item, "/arguments").to_owned(),
+        }),
+        "message" => {
+            for part in item.get("content").and_then(Json::as_array).into_iter().flatten() {
+                reply.content.push_str(text(part, "/text"));
+                if text(part, "/type") == "refusal" {
+                    reply.content.push_str(text(part, "/refusal"));
+                    reply.stop = Stop::Refused;
+                }
+            }
+        }
+        // Reasoning and the provider's own tools.
+        _ => {}
+    }
+}
+
+fn read_usage(body: &Json) -> Usage {
+    let count = |pointer: &str| body.pointer(pointer).and_then(Json::as_u64);
+    Usage {
+        input: count("/usage/input_tokens").unwrap_or(0),
+        output: count("/usage/output_tokens").unwrap_or(0),
+        cached: count("/usage/input_tokens_details/cached_tokens"),
+    }
+}

@@ -1,0 +1,132 @@
+//! The protocols of providers, as one interface.
+//!
+//! Owns the choice between them, and what they share: an answer arrives as events of a stream, or
+//! whole from a provider that does not stream.
+//! INVARIANT: an answer is complete only if the protocol says so; one that breaks off is an error.
+//! It sends nothing; `exchange.rs` does.
+//! Read next: `openai_chat.rs`, `openai_responses.rs`, `anthropic.rs`.
+
+use serde_json::Value as Json;
+
+use super::chat::{Chat, Reply};
+use super::events::Event;
+use super::{anthropic, openai_chat, openai_responses};
+
+/// A protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Chat completions of OpenAI, which most servers of models speak.
+    OpenaiChat,
+    /// Responses of OpenAI.
+    OpenaiResponses,
+    /// Messages of Anthropic.
+    Anthropic,
+}
+
+/// A request in a protocol.
+pub(super) struct Posting {
+    /// What follows the provider's URL.
+    pub(super) path: &'static str,
+    /// Headers besides that of the key.
+    pub(super) headers: &'static [(&'static str, &'static str)],
+    /// The header of the key, and what stands before the key.
+    pub(super) key: (&'static str, &'static str),
+    pub(super) body: Json,
+}
+
+/// Why an answer cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// The provider says that something went wrong; another attempt may help.
+    Passing(String),
+    /// The provider says that something is wrong with the request.
+    Refused(String),
+    /// It is not what the protocol describes.
+    Garbled(String),
+}
+
+/// An answer that is being received.
+pub(super) trait Answer: Send {
+    /// Takes an event.
+    fn event(&mut self, event: &Event) -> Result<(), Broken>;
+
+    /// Takes an answer that is not streamed.
+    fn whole(&mut self, body: &Json) -> Result<(), Broken>;
+
+    /// Returns the reply; nothing if the answer is not complete.
+    fn reply(&mut self) -> Option<Reply>;
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic];
+
+    /// Its name in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai-chat",
+            Self::OpenaiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Finds a protocol by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
+    }
+
+    pub(super) fn posting(self, chat: &Chat, model: &str) -> Posting {
+        match self {
+            Self::OpenaiChat => openai_chat::posting(chat, model),
+            Self::OpenaiResponses => openai_responses::posting(chat, model),
+            Self::Anthropic => anthropic::posting(chat, model),
+        }
+    }
+
+    pub(super) fn answer(self) -> Box<dyn Answer> {
+        match self {
+            Self::OpenaiChat => Box::new(openai_chat::Completion::default()),
+            Self::OpenaiResponses => Box::new(openai_responses::Response::default()),
+            Self::Anthropic => Box::new(anthropic::Message::default()),
+        }
+    }
+}
+
+/// Reads the data of an event.
+pub(super) fn data(event: &Event) -> Result<Json, Broken> {
+    serde_json::from_str(&event.data).map_err(|error| {
+        let shown: String = event.data.chars().take(80).collect();
+        Broken::Garbled(format!("an event is no JSON ({error}): {shown}"))
+    })
+}
+
+/// Returns a text of a JSON value, `""` if there is none.
+pub(super) fn text<'a>(json: &'a Json, pointer: &str) -> &'a str {
+    json.pointer(pointer).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// Returns the error in an answer, if it is one. Providers of all protocols describe errors alike.
+pub(super) fn error(json: &Json) -> Option<Broken> {
+    let error = json.get("error").filter(|error| !error.is_null())?;
+    let message = match error {
+        Json::String(message) => message.clone(),
+        _ => match text(error, "/message") {
+            "" => error.to_string(),
+            message => message.to_owned(),
+        },
+    };
+    // The kinds of errors that concern the request, not the moment.
+    let kind = [text(error, "/type"), text(error, "/code")];
+    let is_refused = [
+        "invalid_request_error",
+        "authentication_error",
+        "permission_error",
+        "not_found_error",
+    ];
+    let is_refused = kind.iter().any(|kind| is_refused.contains(kind));
+    Some(if is_refused {
+        Broken::Refused(message)
+    } else {
+        Broken::Passing(message)
+    })
+}
