@@ -89,6 +89,7 @@ commands! {
     }
     "Inspect programs and tools" {
         tools
+        providers
         describe
         expand
         disassemble

@@ -185,8 +185,8 @@ impl Launch {
         options
     }
 
-    /// Grants a single file the options of the person: the hosts, the secrets, the tools with
-    /// doubles.
+    /// Grants a single file the options of the person: the hosts, the secrets, the models, the tools
+    /// with doubles.
     pub(crate) fn grant(&mut self, options: &WorldOptions) {
         if self.is_folder {
             return;
@@ -197,7 +197,9 @@ impl Launch {
             .double
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
-        self.manifest.extend(http.into_iter().chain(secrets).chain(doubles));
+        let models = options.models.provider.as_ref().map(|_| "model/chat".to_owned());
+        let granted = http.into_iter().chain(secrets).chain(models).chain(doubles);
+        self.manifest.extend(granted);
     }
 
     /// The limits of the run. Without a choice of the person, they follow from this machine, and
@@ -215,7 +217,15 @@ impl Launch {
     /// If the path is too long for a record.
     pub(crate) fn note(&self, options: &WorldOptions) -> Result<Blob, CommandError> {
         let workspace = self.workspace.to_string_lossy().into_owned();
-        let fields = vec![workspace.encode(), options.hosts.encode(), options.secrets.encode()];
+        let models: Vec<String> = [&options.models.provider, &options.models.model]
+            .map(|choice| choice.clone().unwrap_or_default())
+            .to_vec();
+        let fields = vec![
+            workspace.encode(),
+            options.hosts.encode(),
+            options.secrets.encode(),
+            models.encode(),
+        ];
         let packed = PackedValue::from_value(&record(NOTE, fields))
             .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
@@ -244,6 +254,8 @@ pub(crate) struct LaunchNote {
     pub(crate) workspace: PathBuf,
     pub(crate) hosts: Vec<String>,
     pub(crate) secrets: Vec<String>,
+    /// The provider of models and the model, each empty if the person chose none.
+    pub(crate) models: Vec<String>,
 }
 
 impl LaunchNote {
@@ -251,6 +263,16 @@ impl LaunchNote {
     pub(crate) fn fit(self, mut options: WorldOptions) -> (PathBuf, WorldOptions) {
         options.hosts.extend(self.hosts);
         options.secrets.extend(self.secrets);
+        let mut models = self
+            .models
+            .into_iter()
+            .map(|choice| Some(choice).filter(|choice| !choice.is_empty()));
+        let (provider, model) = (models.next().flatten(), models.next().flatten());
+        // The earlier model may be unknown to another provider.
+        if options.models.provider.is_none() {
+            options.models.provider = provider;
+            options.models.model = options.models.model.or(model);
+        }
         (self.workspace, options)
     }
 }
@@ -259,21 +281,13 @@ impl LaunchNote {
 /// not begin like UTF-8.
 pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
     let value = duet_journal::packed::read_value(bytes).ok()?;
-    let is_bare = preserves::ValueImpl::is_record(&value) && preserves::ValueImpl::len(&value) == 1;
-    let mut fields = Fields::of(&value, NOTE, if is_bare { 1 } else { 3 }).ok()?;
+    let mut fields = Fields::of(&value, NOTE, 4).ok()?;
     let workspace: String = fields.read("workspace").ok()?;
     Some(LaunchNote {
         workspace: workspace.into(),
-        hosts: if is_bare {
-            Vec::new()
-        } else {
-            fields.read("hosts").ok()?
-        },
-        secrets: if is_bare {
-            Vec::new()
-        } else {
-            fields.read("secrets").ok()?
-        },
+        hosts: fields.read("hosts").ok()?,
+        secrets: fields.read("secrets").ok()?,
+        models: fields.read("models").ok()?,
     })
 }
 
@@ -587,11 +601,14 @@ mod tests {
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
         };
-        let note = launch.note(&launch.fit(WorldOptions::default())).expect("a short path");
+        let mut options = WorldOptions::default();
+        options.models.provider = Some("local=openai-chat:http://[::1]:9".to_owned());
+        let note = launch.note(&launch.fit(options)).expect("a short path");
         let expected = LaunchNote {
             workspace: "/some/where".into(),
             hosts: launch.hosts,
             secrets: launch.secrets,
+            models: vec!["local=openai-chat:http://[::1]:9".to_owned(), String::new()],
         };
         assert_eq!(read_note(note.as_bytes()), Some(expected));
     }

@@ -13,6 +13,7 @@
 
 mod changes;
 mod command;
+mod configuration;
 mod datum;
 mod error;
 mod export_file;

@@ -236,11 +236,23 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
     if failure.kind != "capability-denied" {
         return None;
     }
-    Some(if failure.message.contains("`workspace/") {
-        "`duet run --workspace DIR FILE` lets a single file read, write and delete in DIR".to_owned()
-    } else {
-        "a program that is a folder is granted what its `manifest.scm` names; `duet help run` says how".to_owned()
-    })
+    let ways = [
+        (
+            "`workspace/",
+            "`duet run --workspace DIR FILE` lets a single file read, write and delete in DIR",
+        ),
+        (
+            "`http/",
+            "`duet run --allow-host HOST FILE` lets a single file speak to HOST",
+        ),
+        (
+            "`model/",
+            "`duet run --provider NAME FILE` lets a single file call language models; `duet providers` lists the names",
+        ),
+    ];
+    let way = ways.iter().find(|(tools, _)| failure.message.contains(tools));
+    let folder = "a program that is a folder is granted what its `manifest.scm` names; `duet help run` says how";
+    Some(way.map_or(folder, |(_, way)| way).to_owned())
 }
 
 /// Lays out the difference between a program and its journal, with the place in the program if that

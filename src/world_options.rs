@@ -1,7 +1,7 @@
-//! The options of a run's world: hosts, secrets, doubles, and answers.
+//! The options of a run's world: hosts, secrets, models, doubles, and answers.
 //!
-//! INVARIANT: a resumed run has the hosts and the secrets that it began with, and those that are
-//! given in addition.
+//! INVARIANT: a resumed run has the hosts, the secrets and the provider of models that it began
+//! with, and those that are given in addition.
 //! It grants nothing; `launch.rs` does.
 //! Read next: `session.rs`.
 
@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::environment::Environment;
 use duet_drivers::tool::http::{Hosts, Http};
+use duet_drivers::tool::model::Model;
 use duet_drivers::tool::secret::Secrets;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
 
+use crate::configuration::{Choice, Configuration};
 use crate::error::CommandError;
 use crate::imported::Terms;
 use crate::repl::seat::Seat;
@@ -28,6 +30,8 @@ pub(crate) struct WorldOptions {
     pub(crate) hosts: Vec<String>,
     /// The names of variables that are secrets, whatever their names say.
     pub(crate) secrets: Vec<String>,
+    /// The provider of models that the person chose.
+    pub(crate) models: Choice,
     /// The script of doubles, by the path it was read from.
     pub(crate) double: Option<(String, String)>,
     /// Answers and approvals that are given ahead.
@@ -66,6 +70,13 @@ pub(crate) struct WorldArguments {
     /// Allows connections to this host; may be given several times.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
+    /// Lets the program call language models, of this provider if it names no other; see
+    /// `duet providers`.
+    #[arg(long, value_name = "NAME[=PROTOCOL:URL]")]
+    provider: Option<String>,
+    /// Chooses the model of that provider for a program that names none.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
 }
 
 impl WorldArguments {
@@ -83,6 +94,10 @@ impl WorldArguments {
         Ok(WorldOptions {
             hosts: self.allow_host.clone(),
             secrets: self.secret.clone(),
+            models: Choice {
+                provider: self.provider.clone(),
+                model: self.model.clone(),
+            },
             double: double.transpose()?,
             prepared: Prepared {
                 answers: self.answer.iter().cloned().collect(),
@@ -134,6 +149,7 @@ impl WorldOptions {
         let opened = opened.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error)
         })?;
+        let models = Configuration::read(workspace, &self.models, &environment)?;
         let tools = Registry::built_in(opened, environment);
         let hosts = Hosts::of(&self.hosts).map_err(|entry| {
             CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))
@@ -141,7 +157,8 @@ impl WorldOptions {
         let tools = tools
             .with(told)
             .with(Http::get(hosts.clone()))
-            .with(Http::request(hosts));
+            .with(Http::request(hosts))
+            .with(Model::new(models.into_providers()));
         let tools = match &self.double {
             None => tools,
             Some((path, script)) => double::stand_in(tools, script)
@@ -189,7 +206,7 @@ impl WorldOptions {
 }
 
 /// This process's environment, with its own folder in the search path.
-fn environment() -> Vec<(OsString, OsString)> {
+pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     #[expect(clippy::disallowed_methods, reason = "the driver passes on what it allows")]
     let environment = std::env::vars_os().map(|(name, value)| {
         let is_path = name == "PATH";

@@ -46,7 +46,8 @@ impl Desk {
         command
             .args(words(line))
             .current_dir(self.0.path())
-            .env("DUET_LIBRARY_PATH", LISTED);
+            .env("DUET_LIBRARY_PATH", LISTED)
+            .env("XDG_CONFIG_HOME", self.path("config"));
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
