@@ -68,6 +68,7 @@ commands! {
         eval
         replay
         stats
+        cost
     }
     "Go back, branch and merge" {
         goto

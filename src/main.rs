@@ -16,6 +16,7 @@ mod command;
 mod configuration;
 mod datum;
 mod error;
+mod exchange;
 mod export_file;
 mod exports;
 mod graph;

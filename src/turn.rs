@@ -14,13 +14,14 @@ use duet_runtime::action::exit::MAIN;
 use duet_runtime::gate::Verdict;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
-use duet_runtime::model::identity::ActorId;
+use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
+use crate::exchange::{self, Asked, Heard};
 use crate::value_text::shown;
 
 /// Characters of one action in a line of the log.
@@ -113,11 +114,27 @@ fn did(turn: &TurnRecord) -> String {
     } else {
         loud
     };
+    let heard = turn.events.iter().filter_map(heard).map(|heard| brief(&heard.line()));
+    let told: Vec<String> = heard.chain(told.into_iter().map(did_one)).collect();
     if told.is_empty() {
         return "no action".to_owned();
     }
-    let told: Vec<String> = told.into_iter().map(did_one).collect();
     told.join("; ")
+}
+
+/// The words of a model that an event brings.
+pub(crate) fn heard(event: &Event) -> Option<Heard> {
+    match event {
+        Event::Answered {
+            outcome: Ok(result), ..
+        } => exchange::heard(result),
+        _ => None,
+    }
+}
+
+/// Shortens a text so that it fits into a line.
+fn brief(told: &str) -> String {
+    text::line(&short(told, ACTION_CHARACTERS)).into_owned()
 }
 
 /// Describes an action so that it fits into a line.
@@ -128,7 +145,10 @@ fn did(turn: &TurnRecord) -> String {
 fn did_one(action: &Action) -> String {
     let told = match action {
         Action::Write(write) => format!("write {:?}", String::from_utf8_lossy(&write.bytes.0)),
-        Action::InvokeTool(call) => format!("call {} {}", call.tool, shown(&call.payload)),
+        Action::InvokeTool(call) => match exchange::asked(call) {
+            Some(asked) => asked.line(),
+            None => format!("call {} {}", call.tool, shown(&call.payload)),
+        },
         Action::Keep(keep) => {
             let paths = changes(&keep.kept.note)
                 .into_iter()
@@ -144,7 +164,7 @@ fn did_one(action: &Action) -> String {
         Action::Exit(exit) => format!("exit with code {}", exit.code),
         other => other.to_string(),
     };
-    text::line(&short(&told, ACTION_CHARACTERS)).into_owned()
+    brief(&told)
 }
 
 /// The values that a turn asserts, sends, or receives from the world.
@@ -236,7 +256,10 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
         } else {
             ""
         };
-        row("event", &format!("{}{dropped}", event(told)));
+        match heard(told) {
+            Some(heard) => exchange_rows(&heard.rows(), dropped, row),
+            None => row("event", &format!("{}{dropped}", event(told))),
+        }
     }
     for (action, verdict) in turn.actions.iter().zip(&turn.verdicts) {
         let verdict = match verdict {
@@ -244,7 +267,10 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
             Verdict::Deny { reason } => format!("  (denied: {reason})"),
             Verdict::Defer { reason } => format!("  (deferred: {reason})"),
         };
-        row("action", &format!("{action}{verdict}"));
+        match asked(action) {
+            Some((asked, request)) => exchange_rows(&asked.rows(), &format!(", as {request}{verdict}"), row),
+            None => row("action", &format!("{action}{verdict}")),
+        }
     }
     row("fuel", &turn.fuel);
     match &turn.outcome {
@@ -260,6 +286,25 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
                 row(how, &frame.procedure);
             }
         }
+    }
+}
+
+/// The call of a model that an action is, and its id.
+fn asked(action: &Action) -> Option<(Asked, RequestId)> {
+    match action {
+        Action::InvokeTool(call) => Some((exchange::asked(call)?, call.request)),
+        _ => None,
+    }
+}
+
+/// Writes the rows of an exchange with a model, each line of a text on its own; the first row ends
+/// with a note.
+fn exchange_rows(rows: &[(&str, String)], note: &str, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
+    for (position, (name, text)) in rows.iter().enumerate() {
+        let note = if position == 0 { note } else { "" };
+        let mut lines = text.lines();
+        row(name, &format!("{}{note}", lines.next().unwrap_or_default()));
+        lines.for_each(|line| row("", &line));
     }
 }
 

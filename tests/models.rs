@@ -189,3 +189,29 @@ fn a_configuration_names_the_provider_its_key_and_its_prices() {
         );
     }
 }
+
+#[test]
+fn the_log_tells_what_a_model_heard_said_and_cost() {
+    let provider = Provider::start();
+    let desk = Desk::new(&[("p.scm", ASK)]);
+    let line = format!("run p.scm {} --model small", provider.option());
+    desk.check(&line, 0, "small heard 1\n");
+    let log = desk.duet("log p").output;
+    assert!(log.contains("ask model default: \"Hello\"\n"), "{log}");
+    assert!(
+        log.contains("model (1000 + 100 tokens) says \"small heard 1\"; write"),
+        "{log}"
+    );
+    let asked = desk.duet("show p@1").output;
+    assert!(
+        asked.contains("  asks      model default, 1 messages, as request 0\n  user      Hello\n"),
+        "{asked}"
+    );
+    let heard = desk.duet("show p@2").output;
+    let expected = "  answer    model small (1000 + 100 tokens), stop: end\n  says      small heard 1\n";
+    assert!(heard.contains(expected), "{heard}");
+    let cost = "helper, model small: 1 replies, 1000 + 100 tokens, price not known\n\
+                in all: 1 replies, 1000 + 100 tokens, price not known\n";
+    desk.check("cost p", 0, cost);
+    desk.check("cost p@1", 0, "in all: 0 replies, 0 + 0 tokens, price not known\n");
+}

@@ -1,0 +1,280 @@
+//! Exchanges with language models, as records tell them: what a model was asked, what it said, and
+//! what that cost.
+//!
+//! INVARIANT: nothing here is computed again; a value that is not of the shape of `model/chat` is
+//! no exchange and is shown like any other.
+//! It does not know providers; the drivers do.
+//! Read next: `turn.rs`, `command/cost.rs`.
+
+use duet_runtime::action::invoke_tool::InvokeTool;
+use preserves::{IOValue, Value, ValueImpl};
+
+use crate::value_text::shown;
+
+/// The tool that is a model.
+const TOOL: &str = "model/chat";
+
+/// What a model is asked.
+pub(crate) struct Asked {
+    pub(crate) model: String,
+    pub(crate) messages: Vec<Message>,
+    /// The names of the tools that it may ask for.
+    pub(crate) tools: Vec<String>,
+}
+
+/// A message of a conversation.
+pub(crate) struct Message {
+    pub(crate) role: String,
+    pub(crate) content: String,
+    /// The calls that a model asked for.
+    pub(crate) calls: Vec<String>,
+}
+
+/// What a model says.
+pub(crate) struct Heard {
+    pub(crate) model: Option<String>,
+    pub(crate) content: String,
+    /// The calls that it asks for: the tool's name, and its arguments.
+    pub(crate) calls: Vec<(String, String)>,
+    pub(crate) stop: String,
+    pub(crate) usage: Usage,
+}
+
+/// What exchanges cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Usage {
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    /// US dollars; nothing if the price of the model is not known.
+    pub(crate) usd: Option<f64>,
+}
+
+/// Reads the call of a model.
+pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
+    if call.tool != TOOL {
+        return None;
+    }
+    let messages = list(&field(&call.payload, "messages")?)?;
+    Some(Asked {
+        model: text(&call.payload, "model").unwrap_or_else(|| "default".to_owned()),
+        messages: messages.into_iter().map(|message| read_message(&message)).collect(),
+        tools: names(&call.payload, "tools"),
+    })
+}
+
+/// Reads the result of a model.
+pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
+    let usage = field(result, "usage").filter(IOValue::is_dictionary);
+    let (content, stop) = (text(result, "content")?, text(result, "stop")?);
+    let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;
+    let call = |call: IOValue| {
+        let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
+        (text(&call, "name").unwrap_or_default(), arguments.unwrap_or_default())
+    };
+    let count = |key| field(usage.as_ref()?, key)?.as_u64()?.ok();
+    Some(Heard {
+        model: text(result, "model"),
+        content,
+        calls: calls.into_iter().map(call).collect(),
+        stop,
+        usage: Usage {
+            input_tokens: count("input_tokens").unwrap_or(0),
+            output_tokens: count("output_tokens").unwrap_or(0),
+            usd: usage.as_ref().and_then(|usage| field(usage, "usd")?.as_double()),
+        },
+    })
+}
+
+impl Asked {
+    /// Tells the call in a few words: the model and what it hears last.
+    pub(crate) fn line(&self) -> String {
+        let last = self.messages.last();
+        let last = last.map_or_else(String::new, |message| format!(": {:?}", message.content));
+        format!("ask model {}{last}", self.model)
+    }
+
+    /// Tells the call in full, row by row: a name, and lines of text.
+    pub(crate) fn rows(&self) -> Vec<(&str, String)> {
+        let tools = match self.tools.as_slice() {
+            [] => String::new(),
+            tools => format!(", with the tools {}", tools.join(", ")),
+        };
+        let head = format!("model {}, {} messages{tools}", self.model, self.messages.len());
+        let mut rows = vec![("asks", head)];
+        for message in &self.messages {
+            if !message.content.is_empty() || message.calls.is_empty() {
+                rows.push((&message.role, message.content.clone()));
+            }
+            rows.extend(
+                message
+                    .calls
+                    .as_slice()
+                    .iter()
+                    .map(|call| (&*message.role, format!("wants {call}"))),
+            );
+        }
+        rows
+    }
+}
+
+impl Heard {
+    /// Tells the result in a few words: its cost, and the calls or the first words.
+    pub(crate) fn line(&self) -> String {
+        let names: Vec<&str> = self.calls.iter().map(|(name, _)| &**name).collect();
+        let said = match (names.as_slice(), &*self.content) {
+            ([], content) => format!("says {content:?}"),
+            (names, _) => format!("wants {}", names.join(", ")),
+        };
+        format!("model {} {said}", self.cost())
+    }
+
+    /// Tells the result in full, row by row: a name, and lines of text.
+    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
+        let model = self.model.as_deref().unwrap_or("default");
+        let mut rows = vec![("answer", format!("model {model} {}, stop: {}", self.cost(), self.stop))];
+        if !self.content.is_empty() {
+            rows.push(("says", self.content.clone()));
+        }
+        let calls = self
+            .calls
+            .iter()
+            .map(|(name, arguments)| ("wants", format!("{name} {arguments}")));
+        rows.extend(calls);
+        rows
+    }
+
+    fn cost(&self) -> String {
+        let Usage {
+            input_tokens,
+            output_tokens,
+            usd,
+        } = self.usage;
+        let dollars = usd.map(|usd| format!(", {}", dollars(usd))).unwrap_or_default();
+        format!("({input_tokens} + {output_tokens} tokens{dollars})")
+    }
+}
+
+impl Usage {
+    /// Adds another one; the sum of a known and an unknown price is the known one.
+    pub(crate) fn add(&mut self, other: &Usage) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.usd = match (self.usd, other.usd) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, two) => one.or(two),
+        };
+    }
+}
+
+/// Writes an amount of US dollars, with as many digits as a small price needs.
+pub(crate) fn dollars(amount: f64) -> String {
+    if amount >= 1.0 {
+        format!("${amount:.2}")
+    } else {
+        format!("${amount:.6}")
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+    }
+}
+
+fn read_message(message: &IOValue) -> Message {
+    let calls = field(message, "tool_calls").and_then(|calls| list(&calls));
+    let call = |call: IOValue| {
+        let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
+        let name = text(&call, "name").unwrap_or_default();
+        format!("{name} {}", arguments.unwrap_or_default())
+    };
+    Message {
+        role: text(message, "role").unwrap_or_else(|| "?".to_owned()),
+        content: content(message),
+        calls: calls.unwrap_or_default().into_iter().map(call).collect(),
+    }
+}
+
+/// The content of a message; parts that are no texts are named.
+fn content(message: &IOValue) -> String {
+    let Some(content) = field(message, "content") else {
+        return String::new();
+    };
+    let parts = match list(&content) {
+        Some(parts) => parts,
+        None => return text(message, "content").unwrap_or_default(),
+    };
+    let part = |part: IOValue| {
+        text(&part, "text").unwrap_or_else(|| {
+            let media = text(&part, "media_type").unwrap_or_else(|| "a part".to_owned());
+            format!("[{media}]")
+        })
+    };
+    parts.into_iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+fn names(value: &IOValue, key: &str) -> Vec<String> {
+    let elements = field(value, key)
+        .and_then(|elements| list(&elements))
+        .unwrap_or_default();
+    elements
+        .into_iter()
+        .filter_map(|element| text(&element, "name"))
+        .collect()
+}
+
+/// The field of a dictionary, by a symbol or string.
+fn field(value: &IOValue, key: &str) -> Option<IOValue> {
+    let is_key = |found: &Value<IOValue>| {
+        let name = found.as_symbol().or_else(|| found.as_string());
+        name.is_some_and(|name| name == key)
+    };
+    let (_, found) = value.as_dictionary()?.find(|(found, _)| is_key(found))?;
+    Some(found.into())
+}
+
+fn list(value: &IOValue) -> Option<Vec<IOValue>> {
+    value.is_sequence().then(|| value.iter().map(IOValue::from).collect())
+}
+
+fn text(value: &IOValue, key: &str) -> Option<String> {
+    field(value, key)?.as_string().map(|text| text.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> Heard {
+        heard(&text.parse().expect("a value")).expect("a result")
+    }
+
+    #[test]
+    fn a_result_is_told_in_a_line() {
+        let usage = "usage: {input_tokens: 61, output_tokens: 30, usd: 0.00123}";
+        let said = result(&format!("{{content: \"Hi\\nthere\", stop: \"end\", {usage}}}"));
+        assert_eq!(said.line(), "model (61 + 30 tokens, $0.00123) says \"Hi\\nthere\"");
+        let calls = "tool_calls: [{id: \"a\", name: \"look\", arguments: {x: 1}} {id: \"b\", name: \"go\"}]";
+        let wants = result(&format!("{{content: \"\", stop: \"tools\", {calls}}}"));
+        assert_eq!(wants.line(), "model (0 + 0 tokens) wants look, go");
+        assert_eq!(wants.rows()[1], ("wants", "look {x: 1}".to_owned()));
+    }
+
+    #[test]
+    fn other_values_are_no_results() {
+        for text in [
+            "1",
+            "{}",
+            "{content: \"x\"}",
+            "{content: 1, stop: \"end\"}",
+            "{status: 200, body: \"\"}",
+        ] {
+            assert!(heard(&text.parse().expect("a value")).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn dollars_have_the_digits_that_they_need() {
+        assert_eq!(
+            [12.345, 0.5, 0.000012, 0.0].map(dollars),
+            ["$12.35", "$0.5", "$0.000012", "$0"]
+        );
+    }
+}
