@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::environment::Environment;
 use duet_drivers::tool::http::{Hosts, Http};
+use duet_drivers::tool::line::Lines;
 use duet_drivers::tool::model::Model;
 use duet_drivers::tool::secret::Secrets;
 use duet_drivers::tool::workspace::Workspace;
@@ -157,7 +158,8 @@ impl WorldOptions {
         let tools = tools
             .with(told)
             .with(Http::get(hosts.clone()))
-            .with(Http::request(hosts))
+            .with(Http::request(hosts.clone()))
+            .with_all(Lines::new(hosts).tools())
             .with(Model::new(models.into_providers()));
         let tools = match &self.double {
             None => tools,

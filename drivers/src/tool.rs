@@ -21,6 +21,7 @@ pub mod environment;
 pub mod failure;
 pub mod http;
 pub mod interface;
+pub mod line;
 pub mod model;
 pub mod process;
 pub mod returns;
@@ -73,6 +74,12 @@ impl Registry {
         let name = tool.description().name.clone().into_owned();
         self.tools.insert(name, Arc::new(tool));
         self
+    }
+
+    /// Adds tools.
+    #[must_use]
+    pub fn with_all(self, tools: impl IntoIterator<Item = impl Tool + 'static>) -> Self {
+        tools.into_iter().fold(self, Self::with)
     }
 
     /// Refuses all tools but those that `granted` names; `because` says why, for the program.

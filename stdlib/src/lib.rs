@@ -65,6 +65,8 @@ embed! {
     "duet/routes/tape.scm",
     "duet/routes/token.scm",
     "duet/routes/trigger.scm",
+    "duet/routes/wire.scm",
+    "duet/routes/wire.sld",
     "duet/supervision.scm",
     "duet/supervision.sld",
     "duet/syntax.sld",

@@ -23,7 +23,7 @@ use super::interface::{Call, Context, Outcome, Tool};
 use crate::tool::returns::Returns;
 use crate::tool::secret::Secrets;
 
-mod address;
+pub(super) mod address;
 pub(super) mod connection;
 mod exchange;
 
@@ -306,7 +306,7 @@ fn read_method(name: &str) -> Option<Method> {
     known.parse().ok()
 }
 
-fn not_listed(host: &str, port: u16) -> ToolFailure {
+pub(super) fn not_listed(host: &str, port: u16) -> ToolFailure {
     let message = format!(
         "`{host}` at port {port} is not on the list of hosts; a person allows it with \
          `--allow-host {host}:{port}`, a manifest with `(hosts \"{host}:{port}\")`"

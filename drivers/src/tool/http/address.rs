@@ -18,7 +18,11 @@ use crate::tool::failure::Kind;
 ///
 /// # Errors
 /// `denied` if there are others only.
-pub(super) fn admitted(hosts: &Hosts, host: &str, found: &[SocketAddr]) -> Result<Vec<SocketAddr>, ToolFailure> {
+pub(in crate::tool) fn admitted(
+    hosts: &Hosts,
+    host: &str,
+    found: &[SocketAddr],
+) -> Result<Vec<SocketAddr>, ToolFailure> {
     let is_local = is_localhost(host);
     let may = |address: &&SocketAddr| {
         let ip = address.ip().to_canonical();
