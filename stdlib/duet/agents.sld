@@ -1,25 +1,34 @@
-;;; Agents: strands, retries, limits, pools, channels, requests, workers, language models.
+;;; Agents: strands, retries, limits, pools, channels, requests, workers, language models and their
+;;; tools.
 (define-library (duet agents)
   (export
     race all-of any-of par-map call-with-timeout with-retry retryable?
     make-pool pool? call-with-pool rate-limit
     make-channel channel? channel-put! channel-take! close-channel! channel-closed? channel-ready
     pipeline request reply-to planner worker
-    make-agent agent? agent-tool agent-tool? ask converse run-agent)
+    make-model define-model model? model-usage
+    make-agent define-agent agent? ask converse run-agent failure-messages
+    agent-tool define-tool granted-tool agent-tool? shape->schema files
+    review-ratchet debate keep-last summarize-after
+    register-agent-roles! agent-entity tool-entity person-entity)
   (on-demand)
   (import
-    (scheme base) (only (scheme cxr) caddr)
+    (scheme base) (only (scheme cxr) caddr) (duet syntax)
     (only (duet base)
       condition? condition-kind condition-message condition-irritants
       dictionary dictionary? dictionary-ref dictionary-set! dictionary-delete! dictionary-count
-      dictionary-contains? dictionary-values filter record record-fields record-label string-join)
+      dictionary-contains? dictionary-copy dictionary-keys dictionary-values dictionary->alist
+      append-map filter filter-map find list-head record record-fields record-label
+      string-join string-suffix? string-trim)
     (only (duet dataspace)
-      assert! retract! message! watch pattern await predicate sleep spawn spawn-facet! stop-facet!
-      on-stop current-facet generate-request-id! random call-tool)
+      assert! retract! message! watch pattern await predicate user-input sleep spawn spawn-facet!
+      stop-facet! on-stop current-facet generate-request-id! random call-tool log!
+      register-entity!)
     (only (duet json)
-      json->value value->json json-error? json-ref/default json-schema json-violations)
+      json->value value->json json-error? json-schema json-violations)
     (only (duet kernel) %make-condition %sleep %wake %current-fiber)
     (only (duet internal control) %wrong-type)
     (only (duet internal options) %check-options %option))
   (include "agents/strands.scm" "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm"
-    "agents/models.scm"))
+    "agents/clauses.scm" "agents/shapes.scm" "agents/tools.scm" "agents/models.scm"
+    "agents/calls.scm" "agents/agent.scm" "agents/rounds.scm" "agents/roles.scm"))

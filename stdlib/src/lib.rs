@@ -14,11 +14,18 @@ macro_rules! embed {
 
 embed! {
     "duet/agents.sld",
+    "duet/agents/agent.scm",
+    "duet/agents/calls.scm",
     "duet/agents/channels.scm",
+    "duet/agents/clauses.scm",
     "duet/agents/exchange.scm",
     "duet/agents/models.scm",
     "duet/agents/queues.scm",
+    "duet/agents/roles.scm",
+    "duet/agents/rounds.scm",
+    "duet/agents/shapes.scm",
     "duet/agents/strands.scm",
+    "duet/agents/tools.scm",
     "duet/base.sld",
     "duet/capability.scm",
     "duet/capability.sld",

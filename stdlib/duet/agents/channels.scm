@@ -126,8 +126,8 @@
           (refuse))))
   (%flow! channel))
 
-;;; The facts by which others see that a channel is ready: the name of the channel in the dataspace, the number
-;;; of times that it became ready, whether the last fact says so, and that fact's handle.
+;;; The facts by which others see that a channel is ready: the name of the channel in the dataspace,
+;;; the number of times that it became ready, whether the last fact says so, and that fact's handle.
 (define-record-type <readiness>
   (%make-readiness id count is-shown handle)
   %readiness?

@@ -64,14 +64,16 @@
         (%sendable (condition-irritants object)))
       (list 'error "the procedure raised an object" (%sendable (list object)))))
 
-(define (%sendable irritants)
-  (guard (failure (#t '()))
-    (retract! (assert! (record 'agent-irritants irritants)))
-    irritants))
+(define (%sendable irritants) (filter %sendable? irritants))
+
+(define (%sendable? irritant)
+  (guard (failure (#t #f))
+    (retract! (assert! (record 'agent-irritant irritant)))
+    #t))
 
 ;;;> Offers to work: `(worker kind procedure)` lets each planner of this kind call `procedure`, in
-;;;> this actor, with one task at a time, and asserts `<agent-worker kind name>` until the current facet
-;;;> stops. Returns the name, which `request` takes as well.
+;;;> this actor, with one task at a time, and asserts `<agent-worker kind name>` until the current
+;;;> facet stops. Returns the name, which `request` takes as well.
 (define (worker kind procedure)
   (let ((name (generate-request-id! 'worker 'name)))
     (reply-to name procedure)

@@ -1,209 +1,192 @@
-;;; Language models: exchanges, conversations, agents that use tools.
+;;; Language models: how they are called, and what they may cost.
 ;;;
 ;;; A model is the tool `model/chat`. Its payload is a dictionary of `model`, a string; `messages`,
-;;; a list of messages; and, if they are given, `tools`, a list of dictionaries of `name`,
-;;; `description` and `schema`; `schema`, a JSON Schema that the content of the reply follows; and
-;;; `options`, a dictionary for the provider. Its result is a dictionary of `content`, a string;
-;;; `tool_calls`, a list of dictionaries of `id`, `name` and `arguments`, a dictionary; `stop`, a
-;;; string that says why the model stopped; and `usage`, a dictionary of `input_tokens` and
-;;; `output_tokens`.
+;;; a list of messages; and, if they are given, `provider`, a string; `tools`, a list of
+;;; dictionaries of `name`, `description` and `schema`; `schema`, a JSON Schema that the content of
+;;; the reply follows; and `options`, a dictionary for the provider. Its result is a dictionary of
+;;; `content`, a string; `tool_calls`, a list of dictionaries of `id`, `name` and `arguments`, a
+;;; dictionary, or the text of the model if that is no JSON object; `stop`, one of the strings
+;;; "end", "tools", "length" and "refused"; and `usage`, a dictionary of `input_tokens`,
+;;; `output_tokens` and, if it is known, `usd`.
 ;;;
 ;;; A message is a dictionary of `role`, one of the strings "system", "user", "assistant" and
 ;;; "tool", and `content`. One of an assistant has the `tool_calls` of its result, one of a tool has
 ;;; the `tool_call_id` that it answers.
 
-(define-record-type <agent>
-  (%make-agent name model instructions tools schema options)
-  ;;;> Returns whether an object is an agent.
-  agent?
-  (name %agent-name)
-  (model %agent-model)
-  (instructions %agent-instructions)
-  (tools %agent-tools)
-  (schema %agent-schema)
-  (options %agent-options))
+(define-record-type <model>
+  (%make-model name provider model tools options price limits used)
+  ;;;> Returns whether an object is a model.
+  model?
+  (name %model-name)
+  (provider %model-provider)
+  (model %model-model)
+  ;; Patterns of the names of tools, or #f for any.
+  (tools %model-tools)
+  (options %model-options)
+  ;; Dollars for a million tokens, of the input and of the output, or #f.
+  (price %model-price)
+  (limits %model-limits)
+  (used %model-used))
 
-(define-record-type <agent-tool>
-  (%make-agent-tool name description schema compiled procedure)
-  ;;;> Returns whether an object is a tool of an agent.
-  agent-tool?
-  (name %agent-tool-name)
-  (description %agent-tool-description)
-  (schema %agent-tool-schema)
-  (compiled %agent-tool-compiled)
-  (procedure %agent-tool-procedure))
+;;;> Describes a model: `(make-model name [:provider name] [:model text] [:tools patterns]
+;;;> [:max-tokens n] [:temperature number] [:seed n] [:stop texts] [:options dictionary] [:price
+;;;> numbers] [:turns n] [:tokens n] [:usd number])`.
+;;;>
+;;;> The name is a symbol. `:provider` names a provider, and `:model`, by default `"default"`, is a
+;;;> text that the provider knows. `:tools` is a list of names of tools, which may end in `*`: an
+;;;> agent with this model has no others. `:max-tokens`, `:temperature`, `:seed` and `:stop` reach
+;;;> the provider among the `:options`.
+;;;>
+;;;> `:turns`, `:tokens` and `:usd`, US dollars, are the budget of the model: all agents of this
+;;;> actor that use it share it. A call beyond it fails with `budget-exceeded`. Calls that are under
+;;;> way when the budget is used up end as usual. Tokens and dollars are those that the results of
+;;;> the model report. `:price`, a list of the dollars for a million tokens of input and of output,
+;;;> is used for results that report no dollars. A result whose cost is not known costs nothing; if
+;;;> there is a budget in dollars, the first such result of a model is logged.
+(define (make-model name . options)
+  (%check-options 'make-model options
+    '(:provider :model :tools :max-tokens :temperature :seed :stop :options :price :turns :tokens
+      :usd))
+  (if (not (symbol? name)) (%wrong-type 'make-model "a symbol" name))
+  (let ((provider (%option options :provider #f)) (price (%option options :price #f)))
+    (if (not (or (not price) (and (list? price) (= (length price) 2))))
+        (%wrong-type 'make-model "two numbers after :price" price))
+    (%make-model name
+      (if (symbol? provider) (symbol->string provider) provider)
+      (%option options :model "default")
+      (%option options :tools #f)
+      (%provider-options options)
+      price
+      (%limits-of 'make-model options)
+      (%nothing-used))))
 
-;;;> Describes an agent: `(make-agent name [:model model] [:instructions text] [:tools tools]
-;;;> [:schema schema] [:options options])`. The name, a symbol, is the role in which it calls its
-;;;> model. The model is a string that the provider knows, by default `"default"`. The tools are a
-;;;> list of those that `agent-tool` makes. With a schema, a JSON Schema as a value, its replies are
-;;;> values that the schema allows; without one they are strings. The options are a dictionary for
-;;;> the provider.
-(define (make-agent name . options)
-  (%check-options 'make-agent options '(:model :instructions :tools :schema :options))
-  (let ((tools (%option options :tools '())) (schema (%option options :schema #f)))
-    (if (not (symbol? name)) (%wrong-type 'make-agent "a symbol" name))
+;;; Returns the options of a provider, or #f if there are none.
+(define (%provider-options options)
+  (let ((given (dictionary-copy (%option options :options (dictionary)))))
     (for-each
-      (lambda (tool) (if (not (agent-tool? tool)) (%wrong-type 'make-agent "tools of agents" tool)))
-      tools)
-    (%make-agent name (%option options :model "default") (%option options :instructions #f) tools
-      (and schema (cons schema (json-schema schema))) (%option options :options #f))))
+      (lambda (pair)
+        (let ((value (%option options (car pair) #f)))
+          (if value (dictionary-set! given (cdr pair) value))))
+      '((:max-tokens . max_tokens) (:temperature . temperature) (:seed . seed) (:stop . stop)))
+    (and (> (dictionary-count given) 0) given)))
 
-;;;> Makes a tool for agents: `(agent-tool name description schema procedure)`. The model receives
-;;;> the name and the description, strings, and the JSON Schema of the arguments, a value. The
-;;;> procedure receives the arguments, a dictionary that the schema allows, and returns a string or
-;;;> another value with a form in JSON.
-(define (agent-tool name description schema procedure)
-  (%need-thunks 'agent-tool (list procedure))
-  (if (not (string? name)) (%wrong-type 'agent-tool "a string" name))
-  (%make-agent-tool name description schema (json-schema schema) procedure))
+;;;> Returns what this actor has used of a model: a dictionary of `turns`, `input_tokens`,
+;;;> `output_tokens`, `usd`, and `unpriced`, the number of results whose cost is not known.
+(define (model-usage model)
+  (if (not (model? model)) (%wrong-type 'model-usage "a model" model))
+  (dictionary-copy (%model-used model)))
 
-(define (%message role content . fields)
-  (apply dictionary 'role role 'content content fields))
+;;; Budgets: limits and what is used, dictionaries of numbers. A limit is under `turns`, `tokens` or
+;;; `usd`.
 
-(define (%agent-failure kind message . irritants)
-  (raise (%make-condition kind (string-append "run-agent: " message) irritants)))
+(define (%limits-of procedure options)
+  (let ((limits (dictionary)))
+    (for-each
+      (lambda (pair)
+        (let ((limit (%option options (car pair) #f)))
+          (if (not (or (not limit) (and (real? limit) (>= limit 0))))
+              (%wrong-type procedure "a number from 0 as a limit" limit))
+          (if limit (dictionary-set! limits (cdr pair) limit))))
+      '((:turns . turns) (:tokens . tokens) (:usd . usd)))
+    limits))
 
-;;; Returns the request to a model: its name, the instructions, the conversation and the tools.
-(define (%chat-request agent messages)
-  (let ((request
-          (dictionary 'model (%agent-model agent)
-            'messages
-            (if (%agent-instructions agent)
-                (cons (%message "system" (%agent-instructions agent)) messages)
-                messages))))
+(define (%nothing-used)
+  (dictionary 'turns 0 'input_tokens 0 'output_tokens 0 'usd 0 'unpriced 0))
+
+(define (%used-of used limit)
+  (if (eq? limit 'tokens)
+      (+ (dictionary-ref used 'input_tokens) (dictionary-ref used 'output_tokens))
+      (dictionary-ref used limit)))
+
+(define (%add! used key amount) (dictionary-set! used key (+ amount (dictionary-ref used key))))
+
+;;; Returns the first limit that is used up, or #f.
+(define (%used-up limits used)
+  (find (lambda (key) (>= (%used-of used key) (dictionary-ref limits key)))
+    (dictionary-keys limits)))
+
+;;; Adds the usage that a result reports.
+(define (%charge! used result price)
+  (let ((usage (dictionary-ref result 'usage (dictionary))))
+    (define (count key)
+      (let ((n (and (dictionary? usage) (dictionary-ref usage key #f))))
+        (and (real? n) (>= n 0) n)))
+    (let* ((input (or (count 'input_tokens) 0))
+           (output (or (count 'output_tokens) 0))
+           (usd (or (count 'usd)
+                    (and price
+                         (inexact
+                           (/ (+ (* input (car price)) (* output (cadr price))) 1000000))))))
+      (%add! used 'input_tokens input)
+      (%add! used 'output_tokens output)
+      (if usd (%add! used 'usd usd) (%add! used 'unpriced 1)))))
+
+;;; Logs that the cost of a result is not known, once for each model.
+(define (%log-unpriced model)
+  (if (= 1 (dictionary-ref (%model-used model) 'unpriced))
+      (guard (denied ((condition? denied) #f))
+        (log!
+          (list 'model (%model-name model)
+            "its results report no dollars, which a budget limits; give it a :price")))))
+
+;;; Returns the payload of a call of a model.
+(define (%chat-request model messages tools schema options)
+  (let ((request (dictionary 'model (%model-model model) 'messages messages)))
     (define (add! key value) (if value (dictionary-set! request key value)))
-    (add! 'tools (and (pair? (%agent-tools agent)) (map %described-tool (%agent-tools agent))))
-    (add! 'schema (and (%agent-schema agent) (car (%agent-schema agent))))
-    (add! 'options (%agent-options agent))
+    (add! 'provider (%model-provider model))
+    (add! 'tools (and (pair? tools) (map %described-tool tools)))
+    (add! 'schema schema)
+    (add! 'options (%merged (%model-options model) options))
     request))
+
+(define (%merged options others)
+  (if (and options others)
+      (let ((merged (dictionary-copy options)))
+        (for-each (lambda (pair) (dictionary-set! merged (car pair) (cdr pair)))
+          (dictionary->alist others))
+        merged)
+      (or options others)))
 
 (define (%described-tool tool)
   (dictionary 'name (%agent-tool-name tool) 'description (%agent-tool-description tool)
     'schema (%agent-tool-schema tool)))
 
-;;; Asks the model and returns its result.
-(define (%chat agent messages)
-  (let ((result (call-tool (%agent-name agent) "model/chat" (%chat-request agent messages))))
-    (if (not (and (dictionary? result) (string? (dictionary-ref result 'content ""))
-                  (list? (dictionary-ref result 'tool_calls '()))))
-        (%agent-failure 'bad-reply "the result of model/chat has another shape" result))
-    result))
+;;; Returns whether a value is a result of `model/chat`.
+(define (%chat-result? result)
+  (and (dictionary? result)
+       (string? (dictionary-ref result 'content ""))
+       (list? (%tool-calls result))
+       (not (find (lambda (call)
+                    (not (and (dictionary? call) (string? (dictionary-ref call 'name #f)))))
+              (%tool-calls result)))))
+
+(define (%content result) (dictionary-ref result 'content ""))
 
 (define (%tool-calls result) (dictionary-ref result 'tool_calls '()))
 
-(define (%assistant-message result)
-  (let ((content (dictionary-ref result 'content "")) (calls (%tool-calls result)))
-    (if (null? calls)
-        (%message "assistant" content)
-        (%message "assistant" content 'tool_calls calls))))
+(define (%stop-reason result)
+  (let ((stop (dictionary-ref result 'stop "end"))) (if (string? stop) stop "end")))
 
-(define (%tokens result)
-  (let ((usage (dictionary-ref result 'usage #f)))
-    (define (count key) (let ((n (dictionary-ref usage key 0))) (if (number? n) n 0)))
-    (if (dictionary? usage) (+ (count 'input_tokens) (count 'output_tokens)) 0)))
+(define (%message role content . fields)
+  (apply dictionary 'role role 'content content fields))
 
-;;; Returns a pair of #t and the reply in a content, or of #f and the reason why there is none.
-(define (%reply-of agent content)
-  (if (not (%agent-schema agent))
-      (cons #t content)
-      (guard (mistake ((json-error? mistake) (cons #f (condition-message mistake))))
-        (let* ((value (json->value content))
-               (violations (json-violations (cdr (%agent-schema agent)) value)))
-          (if (null? violations) (cons #t value) (cons #f (%listed violations)))))))
+(define (%assistant-message content calls)
+  (if (null? calls)
+      (%message "assistant" content)
+      (%message "assistant" content 'tool_calls calls)))
 
-;;; Returns violations as a text.
-(define (%listed violations)
-  (string-join
-    (map (lambda (violation)
-           (string-append
-             (let ((place (dictionary-ref violation 'instance)))
-               (if (string=? place "") "the value" place))
-             ": " (dictionary-ref violation 'message)))
-         violations)
-    "; "))
-
-;;; Performs a call that the model asked for; returns the message of the tool, which says
-;;; what went wrong.
-(define (%perform-call agent call)
-  (let* ((name (json-ref/default "" call 'name))
-         (found (filter (lambda (tool) (equal? (%agent-tool-name tool) name))
-                  (%agent-tools agent))))
-    (%message "tool"
-      (cond ((pair? found) (%use-tool (car found) (json-ref/default (dictionary) call 'arguments)))
-            (else
-             (string-append "error: there is no tool " (value->json name) "; there are "
-               (value->json (map %agent-tool-name (%agent-tools agent))))))
-      'tool_call_id (json-ref/default "" call 'id))))
-
-(define (%use-tool tool arguments)
-  (guard (failure ((condition? failure) (string-append "error: " (condition-message failure))))
-    (let ((violations (json-violations (%agent-tool-compiled tool) arguments)))
-      (if (pair? violations)
-          (string-append "error: the arguments do not fit the schema: " (%listed violations))
-          (let ((result ((%agent-tool-procedure tool) arguments)))
-            (if (string? result) result (value->json result)))))))
-
-;;;> Asks an agent once and returns its reply: `(ask agent prompt)`. The prompt is a string. The
-;;;> model may use the agent's tools on the way, as in `run-agent`, whose limits and failures hold
-;;;> here.
-(define (ask agent prompt)
-  (call-with-values (lambda () (run-agent agent prompt)) (lambda (reply messages) reply)))
-
-;;;> Continues a conversation: `(converse agent messages prompt)`. Returns two values, the reply and
-;;;> the conversation, a list of messages to which the prompt and everything after it were added.
-;;;> The empty list begins a conversation. It is a value: it can be asserted, stored, and continued
-;;;> twice.
-(define (converse agent messages prompt) (run-agent agent prompt :messages messages))
-
-;;;> Lets an agent work until it replies: `(run-agent agent prompt [:messages messages] [:turns n]
-;;;> [:tokens n] [:repeats n] [:compact procedure])`. Calls the model; calls the tools that it asks
-;;;> for, those of one reply at the same time; sends it the results and failures; and so on, until a
-;;;> reply asks for no tool. Returns two values, the reply and the list of messages, as `converse`.
-;;;> If the agent has a schema that the reply violates, sends the model the violations and calls it
-;;;> again. Before each call of the model, `:compact` receives the list of messages and returns the
-;;;> one to go on with, by default the same; so it can shorten a long conversation.
-;;;>
-;;;> Fails with `budget-exceeded` when the model was called `:turns` times, by default 20, or has
-;;;> used more than `:tokens` tokens, by default without limit, and there is no reply; with
-;;;> `no-progress` when the model asks `:repeats` times in a row, by default 3, for the same calls;
-;;;> with `bad-reply` if the result of `model/chat` has another shape; and with the conditions of
-;;;> `call-tool`.
-(define (run-agent agent prompt . options)
-  (if (not (agent? agent)) (%wrong-type 'run-agent "an agent" agent))
-  (if (not (string? prompt)) (%wrong-type 'run-agent "a string" prompt))
-  (%check-options 'run-agent options '(:messages :turns :tokens :repeats :compact))
-  (let ((turns (%option options :turns 20)) (tokens (%option options :tokens #f))
-        (repeats (%option options :repeats 3))
-        (compact (%option options :compact (lambda (messages) messages))))
-    (let loop ((messages (append (%option options :messages '()) (list (%message "user" prompt))))
-               (turn 1) (used 0) (earlier '()) (same 1))
-      (if (> turn turns)
-          (%agent-failure 'budget-exceeded "there is no reply after so many turns" turns))
-      (if (and tokens (> used tokens))
-          (%agent-failure 'budget-exceeded "the model has used more tokens than it may" used))
-      (let* ((messages (compact messages))
-             (result (%chat agent messages))
-             (calls (%tool-calls result))
-             (messages (append messages (list (%assistant-message result))))
-             (used (+ used (%tokens result)))
-             (wanted (map %wanted calls))
-             (same (if (and (pair? wanted) (equal? wanted earlier)) (+ same 1) 1)))
-        (if (and (pair? wanted) (>= same repeats))
-            (%agent-failure 'no-progress "the model asks for the same calls again and again" wanted))
-        (if (pair? calls)
-            (loop (append messages (par-map (lambda (call) (%perform-call agent call)) calls))
-              (+ turn 1) used wanted same)
-            (let ((reply (%reply-of agent (dictionary-ref result 'content ""))))
-              (if (car reply)
-                  (values (cdr reply) messages)
-                  (loop (append messages (list (%message "user" (%complaint (cdr reply)))))
-                    (+ turn 1) used '() 1))))))))
-
-;;; What a call asks for, without its id.
-(define (%wanted call)
-  (list (json-ref/default "" call 'name) (json-ref/default (dictionary) call 'arguments)))
-
-(define (%complaint reason)
-  (string-append "Your reply does not fit the schema: " reason
-    ". Reply with the JSON value alone."))
+;;;> Defines a model: `(define-model name clause …)`. The clauses are the options of `make-model`:
+;;;> `(provider name)`, without a quote; `(model text)`; `(tools pattern …)`; `(max-tokens n)`;
+;;;> `(temperature number)`; `(seed n)`; `(stop text …)`; `(options dictionary)`; `(price input
+;;;> output)`; and `(budget [:turns n] [:tokens n] [:usd number])`.
+(define-syntax define-model
+  (lambda (form)
+    (syntax-case form ()
+      ((_ name clause ...)
+       #`(define name
+           (make-model 'name
+             #,@(%clauses-as-options #'(clause ...)
+                  '((provider quoted :provider) (model one :model) (tools many :tools)
+                    (max-tokens one :max-tokens) (temperature one :temperature) (seed one :seed)
+                    (stop many :stop) (options one :options) (price many :price)
+                    (budget spliced)))))))))

@@ -159,12 +159,13 @@
 (define %final-kinds
   '(capability-denied policy-denied no-such-tool bad-argument outside-root interrupted wrong-type
     wrong-arity not-a-procedure undefined-variable immutable too-many-arguments divide-by-zero
-    assertion-failed))
+    assertion-failed budget-exceeded))
 
 ;;;> Returns whether `with-retry` calls a procedure again that has raised this object: a condition,
 ;;;> unless its kind says that the program is wrong (`wrong-type`, `undefined-variable` and the
 ;;;> like), that the call was refused (`capability-denied`, `policy-denied`, `no-such-tool`,
-;;;> `bad-argument`, `outside-root`) or that a call may have had its effect (`interrupted`).
+;;;> `bad-argument`, `outside-root`, `budget-exceeded`) or that a call may have had its effect
+;;;> (`interrupted`).
 (define (retryable? object)
   (and (condition? object) (not (memq (condition-kind object) %final-kinds))))
 

@@ -1,0 +1,36 @@
+;;; An agent that edits a small repository and runs its tests.
+;;;
+;;;   duet run examples/coder --double examples/coder/hasty.pr -- DIRECTORY
+;;;
+;;; A person says what there is to do. The program does not trust the agent: it runs the tests
+;;; itself, and while they fail it asks the person for advice. Who wants to give other advice than
+;;; last time goes back to that question. The doubles in `hasty.pr` and `careful.pr` are the model.
+(import (duet base) (duet dataspace) (duet agents) (duet json))
+
+(define (run-tests role)
+  (let ((ended (call-tool role "process/run" (dictionary 'arguments '("sh" "test.sh")))))
+    (dictionary 'passed (eqv? (json-ref ended 'exit) 0) 'output (json-ref ended 'stdout))))
+
+(define-tool (test) "Runs the tests of the repository. Says whether they passed, and their output."
+  (run-tests 'coder))
+
+(define-model writer (tools "workspace/*" "test") (budget :turns 40 :tokens 200000))
+
+(define-agent coder
+  (model writer)
+  (tools "workspace/list" "workspace/read" "workspace/search" "workspace/write" test)
+  (instructions "You repair programs in the workspace. Read before you write. Change little.")
+  (result (object (summary string "what you changed and why, in a sentence"))))
+
+(define (ask-person text) (await (user-input :prompt text)))
+
+(define (work-on advice messages)
+  (let*-values (((report messages) (converse coder messages advice))
+                ((tests) (values (run-tests 'checker))))
+    (display (string-append "coder: " (json-ref report 'summary) "\n"))
+    (display (string-append "tests: " (json-ref tests 'output)))
+    (assert! (record 'attempt advice (json-ref tests 'passed)))
+    (if (not (json-ref tests 'passed))
+        (work-on (ask-person "The tests fail. What should the coder do?") messages))))
+
+(work-on (ask-person "What should the coder do?") '())

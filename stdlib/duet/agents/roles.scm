@@ -1,0 +1,34 @@
+;;; Roles of entities that answer requests: an agent, a tool, a person. Whoever asks by `request`
+;;; does not see which of them answers.
+
+;;;> Gives the roles `agent`, `tool` and `person` to the entities `agent-entity`, `tool-entity` and
+;;;> `person-entity`, so that `spawn-entity!` and `attach-entity!` can make them.
+(define (register-agent-roles!)
+  (register-entity! 'agent agent-entity)
+  (register-entity! 'tool tool-entity)
+  (register-entity! 'person person-entity))
+
+;;;> Answers requests by asking an agent; the payload of a request is a prompt. The configuration is
+;;;> the list of the arguments of `make-agent`; requests go to the agent's name. A list after
+;;;> `:model` has the arguments of `make-model`. Tools are names of granted tools, because an actor
+;;;> cannot hand a procedure to another.
+(define (agent-entity configuration)
+  (let ((agent (apply make-agent (%with-model configuration))))
+    (reply-to (%agent-name agent) (lambda (prompt) (ask agent prompt)))))
+
+(define (%with-model arguments)
+  (cond ((null? arguments) '())
+        ((and (eq? (car arguments) :model) (pair? (cdr arguments)) (pair? (cadr arguments)))
+         (cons :model (cons (apply make-model (cadr arguments)) (cddr arguments))))
+        (else (cons (car arguments) (%with-model (cdr arguments))))))
+
+;;;> Answers requests by calling a granted tool; the payload of a request is the tool's. The
+;;;> configuration is a list of the name that answers, a symbol, and the name of the tool.
+(define (tool-entity configuration)
+  (let ((name (car configuration)) (tool (cadr configuration)))
+    (reply-to name (lambda (payload) (call-tool name tool payload)))))
+
+;;;> Answers requests by asking the person; the payload of a request is a question as for
+;;;> `user-input`. The configuration is the name that answers.
+(define (person-entity name)
+  (reply-to name (lambda (question) (await (user-input :prompt question)))))

@@ -1,0 +1,115 @@
+;;; make-model define-model model? model-usage define-agent define-tool granted-tool shape->schema
+;;; files failure-messages
+(import (duet base) (duet dataspace) (duet agents) (duet json))
+;; The model of these tests gives the replies in the agent's options, one after the other.
+(define (says content . fields) (apply dictionary 'content content fields))
+(define (scripted . replies) (dictionary 'replies replies))
+(define (wants id name . arguments)
+  (dictionary 'id id 'name name 'arguments (apply dictionary arguments)))
+(define (used input output . more)
+  (list 'usage (apply dictionary 'input_tokens input 'output_tokens output more)))
+(define (attempt thunk)
+  (guard (object ((condition? object)
+                  (list (condition-kind object) (condition-message object)
+                    (length (or (failure-messages object) '())))))
+    (thunk)))
+(define (write-file! path text)
+  (call-tool 'test "workspace/write" (dictionary 'path path 'content text)))
+
+;; A review of all files, at most four at a time.
+(for-each (lambda (n) (write-file! (string-append "src/" n ".scm") (string-append "(" n ")")))
+  '("a" "b" "c" "d" "e" "f"))
+(write-file! "src/notes.txt" "none")
+(define verdict "{\"verdict\": \"good\", \"issues\": [\"no test\"]}")
+(define-model writer (provider local) (model "small") (tools "workspace/*")
+  (max-tokens 500) (budget :turns 40))
+(define-agent reviewer (model writer) (tools "workspace/read" "workspace/search")
+  (instructions "Review the file. Answer with the schema.")
+  (result (object (verdict string) (issues (list string))))
+  (options (scripted (says "It looks good to me.") (says verdict))))
+(define reviews
+  (par-map (lambda (f) (ask reviewer (list 'file f))) (files "src" :suffix ".scm")
+    :limit 4 :retry 3))
+(log! (map (lambda (review) (json-ref review 'verdict)) reviews))
+(log! (json-ref (car reviews) 'issues 0))
+(log! (list (model? writer) (model? 'writer) (json-ref (model-usage writer) 'turns)))
+(log! (length (files)))
+
+;; The model receives the texts of all parts of a prompt.
+(define-values (reply messages)
+  (run-agent
+    (make-agent 'reader :options (scripted (says "read")))
+    '("Compare these." (file "src/a.scm") (json (1 2)) "Be brief.")))
+(log! (json-ref messages 0 'content))
+(write-file! "fence.md" "```\nnot the end\n````\n")
+(define-values (reply-2 fenced)
+  (run-agent (make-agent 'reader :options (scripted (says "read"))) '(file "fence.md")))
+(log! (json-ref fenced 0 'content))
+
+;; Tools: procedures, granted tools, agents; names of clauses may be names of the program.
+(define tools 'mine)
+(define-tool (price (item string "what is bought") (count integer :optional))
+  "Returns the price of an item in euros."
+  (if (equal? item "tea") (* 3 (or count 1)) (error "there is no" item)))
+(define-agent clerk (description "Knows prices.") (tools price)
+  (options (scripted (says "" 'tool_calls (list (wants "1" "price" 'item "tea" 'count 2)))
+             (says "It costs 6."))))
+(define-agent desk (tools clerk "workspace/read")
+  (options
+    (scripted
+      (says "" 'tool_calls
+        (list (wants "1" "clerk" 'prompt "Two teas?") (wants "2" "workspace/read" 'path "src/b.scm")
+          (wants "3" "workspace/read" 'path "absent.scm")))
+      (says "6 euros."))))
+(define-values (answer conversation) (run-agent desk "What do two teas cost?"))
+(log! answer)
+(for-each (lambda (message) (log! (json-ref message 'content))) (cddr conversation))
+(log! (list (agent-tool? price) (agent-tool? (granted-tool "workspace/stat"))))
+(define (tool-named name) (granted-tool name "Does it." (shape->schema '(object))))
+(log! (agent-tool? (tool-named "server/tool")))
+(log! (attempt (lambda () (granted-tool "server/tool"))))
+(log! (attempt (lambda () (make-agent 'double :tools (list price price)))))
+(log! (attempt (lambda () (make-agent 'denied :model writer :tools '("process/run")))))
+(log! (attempt (lambda () (make-agent 'unknown :tools '("git/*")))))
+(log! (attempt (lambda () (make-agent 'odd :tools '(5)))))
+(log! (attempt (lambda () (ask desk '(5)))))
+
+;; Budgets are shared by the agents of a model, and counted by what its results report.
+(define (worker-of model . replies)
+  (make-agent 'worker :model model :options (apply scripted replies)))
+(define cheap (make-model 'cheap :price '(2 10) :usd 1))
+(define (costly) (worker-of cheap (apply says "done" (used 200000 20000))))
+(log! (list (ask (costly) "1") (json-ref (model-usage cheap) 'usd)))
+(log! (list (ask (costly) "2") (json-ref (model-usage cheap) 'usd)))
+(log! (attempt (lambda () (ask (costly) "3"))))
+(define told (make-model 'told :usd 0.5))
+(define (reports . fields) (worker-of told (apply says "done" (apply used 1 1 fields))))
+(log! (list (ask (reports 'usd 0.75) "1") (json-ref (model-usage told) 'usd)))
+(log! (attempt (lambda () (ask (reports) "2"))))
+(define silent (make-model 'silent :usd 1))
+(log! (list (ask (worker-of silent (says "one")) "?") (ask (worker-of silent (says "two")) "?")
+        (json-ref (model-usage silent) 'unpriced)))
+(define few (make-model 'few :turns 1))
+(log! (ask (worker-of few (says "one")) "?"))
+(log! (attempt (lambda () (ask (worker-of few (says "two")) "?"))))
+(define small (make-model 'small :tokens 10))
+(define long-winded
+  (make-agent 'long-winded :model small :tools (list price)
+    :options
+    (scripted
+      (apply says "" 'tool_calls (list (wants "1" "price" 'item "tea")) (used 6 4)))))
+(log! (attempt (lambda () (ask long-winded "?"))))
+(log! (attempt (lambda () (make-model 'wrong :turns -1))))
+(log! (attempt (lambda () (make-model "wrong"))))
+
+;; Shapes.
+(define (shape it) (value->json (shape->schema it)))
+(log! (shape '(object (name string) (age (integer :min 0) "in years" :optional))))
+(log! (shape '(list (either null (one-of red "green" 3)) :min 1 :max 5)))
+(log! (shape '(dictionary (maybe (string :pattern "^a")))))
+(log! (map shape '(any boolean number)))
+(log! (attempt (lambda () (shape->schema '(object (name))))))
+(log! (attempt (lambda () (shape->schema '(object (a any) (a any))))))
+(log! (attempt (lambda () (shape->schema '(list)))))
+(log! (attempt (lambda () (shape->schema 'text))))
+(log! (attempt (lambda () (shape->schema '(integer :limit 3)))))
