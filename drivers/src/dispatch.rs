@@ -1,7 +1,10 @@
 //! Tool calls under way: started in order, with a maximum number at the same time, each answered.
 //!
-//! INVARIANT: calls start in the order of their effects, and each gets exactly one answer, even if
-//! the tool panics.
+//! Calls that work on this machine and calls that wait for other machines stand in lanes of their
+//! own. So hundreds of models can be asked at the same time without as many processes, and a call
+//! that waits for a peer for hours holds up none that writes a file.
+//! INVARIANT: the calls of a lane start in the order of their effects, and each call gets exactly one
+//! answer, even if the tool panics.
 //! It does not know which calls a fiber still waits for; `world.rs` does.
 //! Read next: `tool.rs`.
 
@@ -29,6 +32,9 @@ use crate::tool::undo_log::UndoLog;
 
 /// The maximum time that [`Dispatch::stop`] waits for the calls that it abandons.
 const STOP_WAIT: Duration = Duration::from_secs(2);
+
+/// The maximum number of calls that wait for other machines at the same time.
+const REMOTE_CALLS_MAX: usize = 4096;
 
 /// A call to be made.
 pub(crate) struct Job {
@@ -85,7 +91,8 @@ impl Worker {
 }
 
 impl Dispatch {
-    /// Prepares for calls, of which at most `calls_max`, at least 1, run at the same time.
+    /// Prepares for calls, of which at most `calls_max`, at least 1, work on this machine at the same
+    /// time.
     pub(crate) fn new(calls_max: usize, reports: Sender<Report>) -> Self {
         Self {
             calls_max: calls_max.max(1),
@@ -118,38 +125,76 @@ impl Dispatch {
     }
 }
 
+/// Calls that share a maximum.
+struct Lane {
+    calls_max: usize,
+    waiting: VecDeque<Box<Job>>,
+    calls: JoinSet<()>,
+    under_way: BTreeMap<String, AbortHandle>,
+}
+
+impl Lane {
+    fn new(calls_max: usize) -> Self {
+        Self {
+            calls_max,
+            waiting: VecDeque::new(),
+            calls: JoinSet::new(),
+            under_way: BTreeMap::new(),
+        }
+    }
+
+    fn cancel(&mut self, key: &str) {
+        self.waiting.retain(|job| job.key != key);
+        if let Some(call) = self.under_way.remove(key) {
+            call.abort();
+        }
+    }
+
+    /// Starts the calls for which there is room.
+    fn fill(&mut self, reports: &Sender<Report>) {
+        while self.calls.len() < self.calls_max
+            && let Some(job) = self.waiting.pop_front()
+        {
+            let key = job.key.clone();
+            let call = begin(&mut self.calls, *job, reports);
+            self.under_way.extend(call.map(|call| (key, call)));
+        }
+    }
+
+    fn forget_finished(&mut self) {
+        self.under_way.retain(|_, call| !call.is_finished());
+    }
+}
+
 async fn run_calls(
     mut messages: mpsc::UnboundedReceiver<Message>,
     mut stopped: oneshot::Receiver<()>,
     calls_max: usize,
     reports: Sender<Report>,
 ) {
-    let mut waiting: VecDeque<Box<Job>> = VecDeque::new();
-    let mut calls = JoinSet::new();
-    let mut under_way: BTreeMap<String, AbortHandle> = BTreeMap::new();
+    let (mut local, mut remote) = (Lane::new(calls_max), Lane::new(REMOTE_CALLS_MAX));
     loop {
         tokio::select! {
             _ = &mut stopped => break,
             Some(message) = messages.recv() => match message {
-                Message::Start(job) => waiting.push_back(job),
+                Message::Start(job) => {
+                    let is_remote = job.tool.description().needs.contains(&"net");
+                    let lane = if is_remote { &mut remote } else { &mut local };
+                    lane.waiting.push_back(job);
+                }
                 Message::Cancel(key) => {
-                    waiting.retain(|job| job.key != key);
-                    if let Some(call) = under_way.remove(&key) {
-                        call.abort();
-                    }
+                    local.cancel(&key);
+                    remote.cancel(&key);
                 }
             },
-            Some(_) = calls.join_next() => under_way.retain(|_, call| !call.is_finished()),
+            Some(_) = local.calls.join_next() => local.forget_finished(),
+            Some(_) = remote.calls.join_next() => remote.forget_finished(),
         }
-        while calls.len() < calls_max
-            && let Some(job) = waiting.pop_front()
-        {
-            let key = job.key.clone();
-            let call = begin(&mut calls, *job, &reports);
-            under_way.extend(call.map(|call| (key, call)));
-        }
+        local.fill(&reports);
+        remote.fill(&reports);
     }
-    calls.shutdown().await;
+    local.calls.shutdown().await;
+    remote.calls.shutdown().await;
 }
 
 /// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.

@@ -40,7 +40,7 @@ const NOBODY: &str = "nobody is there to approve it";
 pub struct Settings {
     /// The tools that can be called.
     pub tools: Registry,
-    /// The maximum number of tool calls at the same time, at least 1.
+    /// The maximum number of calls of tools that work on this machine at the same time, at least 1.
     pub tool_calls_max: usize,
     /// Where output goes.
     pub console: Console,

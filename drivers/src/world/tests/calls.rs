@@ -124,3 +124,22 @@ fn nothing_is_approved_where_nobody_will_ever_be() {
     assert_eq!(world.next_input(), answer(1, "\"nobody is there to approve it\""));
     assert_eq!(world.next_input(), None, "other questions stay open");
 }
+
+#[test]
+fn calls_that_wait_for_other_machines_hold_up_none_that_work_here() {
+    let hosts = crate::tool::http::Hosts::default();
+    let remote = crate::tool::http::Http::request(hosts);
+    let hour = 3_600_000;
+    let mut peer = Scripted::new("peer").standing_in_for(remote.description());
+    for _ in 0..100 {
+        peer = peer.reply(hour, Ok(text("late")));
+    }
+    let peer = peer.reply(0, Ok(text("soon")));
+    let here = Scripted::new("here").reply(0, Ok(text("here")));
+    let mut world = quiet(Registry::default().with(peer).with(here));
+    world.perform((1..=100).map(|number| call(number, "peer")).collect());
+    world.perform(vec![call(101, "here")]);
+    assert_eq!(world.next_input(), result(101, "here"));
+    world.perform(vec![call(102, "peer")]);
+    assert_eq!(world.next_input(), result(102, "soon"));
+}
