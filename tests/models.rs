@@ -1,82 +1,35 @@
 //! Programs and language models: `--provider`, configurations, replay, secrets.
 //!
-//! Owns a provider that runs in the test: it answers each request with the number of its messages.
-//! INVARIANT: no test speaks to anything but that provider.
+//! INVARIANT: no test speaks to anything but a provider of its own.
 //! The tests of `drivers` cover the protocols.
-//! Read next: `support/desk.rs`.
+//! Read next: `support/provider.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a failed step of a test is its failure; a provider is a thread"
+    reason = "a failed step of a test is its failure; a provider has threads"
 )]
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 mod support {
     #![allow(dead_code, reason = "other tests use the rest")]
     pub(crate) mod desk;
+    pub(crate) mod provider;
 }
 
 use support::desk::Desk;
+use support::provider::Provider;
 
-/// A provider of models, and the number of its answers.
-struct Provider {
-    port: u16,
-    answers: Arc<AtomicUsize>,
-}
-
-impl Provider {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let answers = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&answers);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                answer(&mut stream.unwrap());
-                counted.fetch_add(1, Ordering::SeqCst);
-            }
-        });
-        Self { port, answers }
-    }
-
-    /// The option that names it.
-    fn option(&self) -> String {
-        format!("--provider local=openai-chat:http://127.0.0.1:{}/v1", self.port)
-    }
-
-    fn count(&self) -> usize {
-        self.answers.load(Ordering::SeqCst)
-    }
-}
-
-fn answer(stream: &mut TcpStream) {
-    let mut asked = Vec::new();
-    let mut chunk = [0; 4096];
-    let body: Value = loop {
-        let length = stream.read(&mut chunk).unwrap();
-        asked.extend_from_slice(&chunk[..length]);
-        let text = String::from_utf8_lossy(&asked).into_owned();
-        let whole = text.split_once("\r\n\r\n").map(|(_, body)| serde_json::from_str(body));
-        match whole {
-            Some(Ok(body)) => break body,
-            _ => assert_ne!(length, 0, "{text}"),
-        }
-    };
-    let messages = body["messages"].as_array().unwrap().len();
-    let content = format!("{} heard {messages}", body["model"].as_str().unwrap());
-    let piece = json!({"model": body["model"], "choices": [{"delta": {"content": content}, "finish_reason": "stop"}]});
-    let usage = json!({"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": 100}});
-    let events = format!("data: {piece}\n\ndata: {usage}\n\ndata: [DONE]\n\n");
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    stream.write_all(format!("{head}{events}").as_bytes()).unwrap();
+/// A provider that answers each request with the number of its messages.
+fn counting() -> Provider {
+    Provider::start(|request| {
+        let messages = request["messages"].as_array().unwrap().len();
+        json!({"content": format!("{} heard {messages}", request["model"].as_str().unwrap())})
+    })
 }
 
 const ASK: &str = "(import (duet base) (duet dataspace) (duet agents))
@@ -86,18 +39,18 @@ const ASK: &str = "(import (duet base) (duet dataspace) (duet agents))
 
 #[test]
 fn a_program_calls_a_model_and_a_replay_does_not() {
-    let provider = Provider::start();
+    let provider = counting();
     let desk = Desk::new(&[("p.scm", ASK)]);
     let line = format!("run p.scm {} --model small", provider.option());
     desk.check(&line, 0, "small heard 1\n");
     desk.check("replay p", 0, &desk.duet("replay p").output);
     assert_eq!(desk.duet("replay p --check").code, 0);
-    assert_eq!(provider.count(), 1);
+    assert_eq!(provider.requests().len(), 1);
 }
 
 #[test]
 fn a_resumed_run_keeps_its_provider() {
-    let provider = Provider::start();
+    let provider = counting();
     let program =
         format!("{ASK}(display (await (user-input :prompt \"Go on?\")))\n(display (ask helper \"Again\"))\n(newline)");
     let desk = Desk::new(&[("p.scm", &program)]);
@@ -110,7 +63,7 @@ fn a_resumed_run_keeps_its_provider() {
         (0, "yessmall heard 1\n"),
         "{resumed:?}"
     );
-    assert_eq!(provider.count(), 2);
+    assert_eq!(provider.requests().len(), 2);
 }
 
 #[test]
@@ -141,11 +94,11 @@ fn what_to_do_without_a_provider_is_said() {
 
 #[test]
 fn a_configuration_names_the_provider_its_key_and_its_prices() {
-    let provider = Provider::start();
+    let provider = counting();
     let configuration = format!(
-        "provider = \"local\"\n[providers.local]\nprotocol = \"openai-chat\"\nurl = \"http://127.0.0.1:{}/v1\"\n\
+        "provider = \"local\"\n[providers.local]\nprotocol = \"openai-chat\"\nurl = \"{}\"\n\
          key = \"LOCAL_API_KEY\"\nmodel = \"small\"\nprices.small = {{ input = 1, output = 10 }}\n",
-        provider.port
+        provider.url()
     );
     let program = "(import (duet base) (duet dataspace))
         (define result (call-tool 'asker \"model/chat\"
@@ -192,7 +145,7 @@ fn a_configuration_names_the_provider_its_key_and_its_prices() {
 
 #[test]
 fn the_log_tells_what_a_model_heard_said_and_cost() {
-    let provider = Provider::start();
+    let provider = counting();
     let desk = Desk::new(&[("p.scm", ASK)]);
     let line = format!("run p.scm {} --model small", provider.option());
     desk.check(&line, 0, "small heard 1\n");
@@ -214,4 +167,104 @@ fn the_log_tells_what_a_model_heard_said_and_cost() {
                 in all: 1 replies, 1000 + 100 tokens, price not known\n";
     desk.check("cost p", 0, cost);
     desk.check("cost p@1", 0, "in all: 0 replies, 0 + 0 tokens, price not known\n");
+}
+
+/// The number of runs of the coder that are killed; `DUET_KILLS` asks for another one.
+const KILLS: u64 = 8;
+
+/// The replies of a model that is wrong once, in their order.
+fn coder_replies() -> Vec<Value> {
+    let wants = |id: &str, name: &str, arguments: &Value| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"content": "", "tool_calls": [{"id": id, "type": "function", "function": function}]})
+    };
+    let writes = |id: &str, rule: &str| {
+        let text = format!("if {rule}; then\n  echo leap\nelse\n  echo common\nfi\n");
+        wants(id, "workspace_write", &json!({"path": "leap.sh", "content": text}))
+    };
+    let done = json!({"content": "{\"summary\": \"done\"}"});
+    vec![
+        wants("a", "workspace_read", &json!({"path": "leap.sh"})),
+        writes("b", "[ $(($1 % 4)) -eq 0 ] && [ $(($1 % 100)) -ne 0 ]"),
+        done.clone(),
+        writes(
+            "c",
+            "[ $(($1 % 4)) -eq 0 ] && [ $(($1 % 100)) -ne 0 ] || [ $(($1 % 400)) -eq 0 ]",
+        ),
+        wants("d", "test", &json!({})),
+        done,
+    ]
+}
+
+/// How many replies a request repeats.
+fn position(request: &Value) -> usize {
+    let messages = request["messages"].as_array().unwrap();
+    messages.iter().filter(|message| message["role"] == "assistant").count()
+}
+
+/// Starts a command whose process can be killed.
+fn start(desk: &Desk, words: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+    command.args(words).current_dir(desk.path("")).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn no_answer_that_is_durable_is_paid_again() {
+    let kills = std::env::var("DUET_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/coder");
+    let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    let mut chance = 0x2545_f491_4f6c_dd1d_u64;
+    let mut killed = 0;
+    while killed < kills {
+        let replies = coder_replies();
+        let provider = Provider::start(move |request| {
+            std::thread::sleep(Duration::from_millis(10));
+            replies[position(request)].clone()
+        });
+        let desk = Desk::new(&[
+            ("coder/coder.scm", &text("coder.scm")),
+            ("coder/manifest.scm", &text("manifest.scm")),
+            ("tree/leap.sh", &text("repository/leap.sh")),
+            ("tree/test.sh", &text("repository/test.sh")),
+        ]);
+        let option = provider.option();
+        let mut shared: Vec<&str> = option.split(' ').collect();
+        shared.extend(["--model", "m", "--answer", "Repair it.", "--answer", "Repair it."]);
+        let mut words = [&["run", "coder", "--name", "c"][..], &shared, &["--", "tree"]].concat();
+        let mut durable = 0;
+        loop {
+            let before = provider.requests().len();
+            let mut process = start(&desk, &words);
+            chance = chance
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            std::thread::sleep(Duration::from_millis(20 + (chance >> 33) % 400));
+            let has_ended = process.try_wait().unwrap().is_some();
+            process.kill().unwrap();
+            process.wait().unwrap();
+            let repeated = provider.requests()[before..]
+                .iter()
+                .any(|request| position(request) < durable);
+            assert!(!repeated, "a reply whose record is durable was asked for again");
+            let costs: Value = serde_json::from_str(&desk.duet("cost c --json").output).unwrap_or_default();
+            durable = costs
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|row| row["replies"].as_u64().unwrap())
+                .sum::<u64>() as usize;
+            if has_ended {
+                break;
+            }
+            killed += 1;
+            if desk.duet("log c").code == 0 {
+                words = [&["resume", "c"][..], &shared].concat();
+            }
+        }
+        assert_eq!(durable, 6, "{}", desk.duet("log c").output);
+        assert_eq!(desk.duet("replay c --check").code, 0);
+        let tree = fs::read_to_string(desk.path("tree/leap.sh")).unwrap();
+        assert!(tree.contains("% 400"), "{tree}");
+    }
 }
