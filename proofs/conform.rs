@@ -2,9 +2,10 @@
 //!
 //! INVARIANT: a file with a line that is no case is refused before any difference is shown.
 //! It does not judge: the runtime's policy judges the cases of ss01, `summoner.rs` those of
-//! summoner.
+//! summoner, `aeiou.rs` those of aeiou.
 //! Read next: `summoner.rs`.
 
+mod aeiou;
 mod summoner;
 
 use std::fs;
@@ -27,6 +28,9 @@ use crate::terminal::Terminal;
 /// Duet prints each difference from the reference's traces, with the row of the decisions that
 /// explains it.
 ///
+/// A case of aeiou has an op: envelope, userdata, digest, track, run or loop. Duet treats it as a
+/// case of summoner.
+///
 /// The exit code is 1 if there is a difference that nothing explains, and 2 if a file cannot be
 /// understood.
 #[derive(Debug, clap::Args)]
@@ -36,7 +40,7 @@ pub(crate) struct Arguments {
     suite: Suite,
     /// The file with the cases.
     file: PathBuf,
-    /// The expected traces of the cases of summoner, one a line.
+    /// The expected traces of the cases of summoner or aeiou, one a line.
     #[arg(long, value_name = "FILE")]
     expected: Option<PathBuf>,
 }
@@ -48,6 +52,8 @@ enum Suite {
     Ss01,
     /// Routes, tapes and cycles of agents.
     Summoner,
+    /// Envelopes, programs and loops of AEIOU v4.
+    Aeiou,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -56,6 +62,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         (Suite::Ss01, Some(_)) => Err(CommandError::usage("the cases of ss01 say themselves what is expected")),
         (Suite::Summoner, None) => summoner::print_traces(&arguments.file, terminal),
         (Suite::Summoner, Some(expected)) => summoner::compare(&arguments.file, expected, terminal),
+        (Suite::Aeiou, expected) => aeiou::judge(&arguments.file, expected.as_deref(), terminal),
     }
 }
 

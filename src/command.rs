@@ -56,6 +56,7 @@ commands! {
         repl
         resume
         answer
+        aeiou
     }
     "Inspect a run" {
         log
@@ -95,6 +96,7 @@ commands! {
         expand
         disassemble
         migrate
+        ns
     }
     "Check Duet itself" {
         simulate [feature = "proofs", file = "../proofs/simulate.rs"]

@@ -301,6 +301,177 @@ fn a_file_that_has_no_summoner_cases_is_refused() {
     );
 }
 
+/// A file of the suite aeiou.
+fn aeiou(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/conformance/aeiou")
+        .join(name)
+}
+
+/// Compares the cases of a suite with what is expected of them, both given as text.
+fn compare_aeiou(case: &str, expected: &str) -> (Option<i32>, String) {
+    let folder = TempDir::new().expect("a directory");
+    let (cases, traces) = (folder.path().join("cases.jsonl"), folder.path().join("traces.jsonl"));
+    std::fs::write(&cases, case).expect("a file");
+    std::fs::write(&traces, expected).expect("a file");
+    let (code, output, errors) = duet(&["aeiou".as_ref(), &cases, "--expected".as_ref(), &traces]);
+    let said = format!("{output}{errors}").replace(&cases.display().to_string(), "FILE");
+    (code, said)
+}
+
+#[test]
+fn every_aeiou_case_agrees_or_differs_as_the_decisions_say() {
+    let summaries = [
+        ("envelope", "19 cases, 19 as expected, 0 different"),
+        ("userdata", "11 cases, 10 as expected, 1 different"),
+        ("digest", "10 cases, 10 as expected, 0 different"),
+        ("run", "54 cases, 42 as expected, 12 different"),
+        ("loop", "12 cases, 7 as expected, 5 different"),
+    ];
+    for (name, summary) in summaries {
+        let (code, output, errors) = duet(&[
+            "aeiou".as_ref(),
+            &aeiou(&format!("{name}.cases.jsonl")),
+            "--expected".as_ref(),
+            &aeiou(&format!("{name}.expected.jsonl")),
+        ]);
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
+        let last = output.lines().last().expect("a summary");
+        assert_eq!(
+            last,
+            format!("aeiou: {summary} as the decisions say, 0 different"),
+            "{output}"
+        );
+    }
+}
+
+#[test]
+fn every_changed_trace_of_an_aeiou_case_is_a_difference() {
+    let changes = [
+        (
+            "envelope",
+            "ref:minimal",
+            r#"command emit"#,
+            r#"command  emit"#,
+            "sections",
+        ),
+        (
+            "envelope",
+            "ref:dup-userdata",
+            r#"["LINT_DUP_SECTION_IGNORED"]"#,
+            "[]",
+            "lints",
+        ),
+        (
+            "envelope",
+            "ref:missing-end",
+            "ERR_ENV_MARKERS_INVALID",
+            "ERR_ENV_ORDER",
+            "error",
+        ),
+        ("userdata", "ref:min", r#""ok":true"#, r#""ok":false"#, "ok"),
+        ("digest", "base", "2d449d", "2d449e", "digest"),
+        ("digest", "reset", "false,true]", "false,false]", "halts"),
+        ("run", "emit-str", r#"["ok"]"#, r#"["no"]"#, "emits"),
+        ("run", "set-path", r#"\"k\": 1"#, r#"\"k\": 2"#, "emits"),
+        ("run", "div0", r#""ns_code":14"#, r#""ns_code":15"#, "error"),
+        ("run", "call-expr", r#"[{"a":1}]"#, r#"[{"a":2}]"#, "calls"),
+        (
+            "run",
+            "call-expr",
+            r#""required_tools":["test.echo"]"#,
+            r#""required_tools":["x"]"#,
+            "required tools",
+        ),
+        (
+            "run",
+            "missing-end",
+            r#""parse_error":{"message""#,
+            r#""other":{"message""#,
+            "program",
+        ),
+        ("loop", "done-inline", "The answer is 42.|", "42.|", "result"),
+        ("loop", "max-turns", r#"["t2|"#, r#"["t1|"#, "result"),
+        (
+            "loop",
+            "stuck",
+            r#""turns_used": 3"#,
+            r#""turns_used": 4"#,
+            "number of turns",
+        ),
+        (
+            "loop",
+            "stuck",
+            r"OUTPUT>>>\nsame",
+            r"OUTPUT>>>\nother",
+            "prompt 2 OUTPUT",
+        ),
+        ("loop", "stuck", "# Execute next step", "# Execute", "prompt 2 ACTIONS"),
+    ];
+    for (file, name, from, to, place) in changes {
+        let line = |end: &str| {
+            let text = std::fs::read_to_string(aeiou(&format!("{file}.{end}.jsonl"))).expect("a text");
+            let is_named = |line: &&str| {
+                let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                value["name"] == name
+            };
+            text.lines().find(is_named).expect("the case").to_owned()
+        };
+        let (case, trace) = (line("cases"), line("expected"));
+        let changed = trace.replacen(from, to, 1);
+        assert_ne!(changed, trace, "{from} is in the trace");
+        let (code, said) = compare_aeiou(&case, &changed);
+        // A result that was changed to another one may be explained as the reference's own.
+        assert!(said.contains(&format!("FILE:1: {name}: {place}")), "{from}: {said}");
+        let is_explained = place == "result" && said.contains("(decisions, A19)");
+        assert_eq!(code, Some(i32::from(!is_explained)), "{from}: {said}");
+    }
+}
+
+#[test]
+fn the_traces_of_aeiou_cases_are_printed() {
+    let (code, output, errors) = duet(&["aeiou".as_ref(), &aeiou("loop.cases.jsonl")]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
+    let traces: Vec<serde_json::Value> = output
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(traces.len(), 12);
+    assert_eq!(traces[0]["decision"], "DONE");
+    assert_eq!(traces[0]["result"], "The answer is 42.");
+    assert_eq!(traces[5]["reason"], serde_json::Value::Null);
+    assert_eq!(traces[6]["reason"], "ERR_NO_PROGRESS");
+    assert_eq!(traces[6]["turns"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn a_file_that_has_no_aeiou_cases_is_refused() {
+    let refuse = |case: &str, expected: &str, reason: &str| {
+        let (code, said) = compare_aeiou(case, expected);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(reason), "expected {reason:?} in:\n{said}");
+    };
+    refuse("", "", "has no cases");
+    refuse("{", "{}", "FILE:1: json->value: line 1, column 2");
+    refuse("[]", "{}", "a case is an object");
+    refuse("{}", "{}\n{}", "1 cases, but 2 traces");
+    refuse(r#"{"op":"jump"}"#, "{}", "the `op` of a case is");
+    refuse(r#"{"op":"run"}"#, "{}", "needs a string `src`");
+    refuse(r#"{"op":"envelope","text":5}"#, "{}", "needs a string `text`");
+    refuse(r#"{"op":"track","digests":5}"#, "{}", "`digests` must be an array");
+    refuse(r#"{"op":"loop","turns":[]}"#, "{}", "at least one reply");
+    refuse(
+        r#"{"name":"a","op":"envelope","text":""}"#,
+        "{",
+        "the expected trace: json->value",
+    );
+    refuse(
+        r#"{"name":"a","op":"envelope","text":""}"#,
+        r#"{"name":"b"}"#,
+        "have different names",
+    );
+}
+
 /// Every test and conformance file of the project with its name; several files may have one.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -330,6 +501,8 @@ fn sources() -> Vec<(String, String)> {
 fn the_tables_of_requirements_name_tests_that_there_are() {
     check_table("policy.md", 'R', 19);
     check_table("routes.md", 'P', 27);
+    check_table("aeiou.md", 'A', 27);
+    check_table("aeiou.md", 'L', 2);
 }
 
 /// Checks that the table of a page has the requirements 1 to `count`, each with a test.

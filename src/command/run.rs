@@ -10,7 +10,7 @@ use crate::journal::{self, Journal};
 use crate::launch::{Launch, read_size};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
-use crate::world_options::WorldArguments;
+use crate::world_options::{WorldArguments, WorldOptions};
 
 /// Runs a program, which is a file or a folder with a manifest.
 ///
@@ -77,11 +77,12 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let given = arguments.name.as_deref().map(read_name).transpose()?;
-    let mut options = arguments.world.read(arguments.memory)?;
-    if !arguments.memory {
-        options = options.beside(arguments.journal.path());
-    }
+    let kept = Kept {
+        name: arguments.name.as_deref(),
+        in_memory: arguments.memory,
+        journal: &arguments.journal,
+    };
+    let options = kept.options(&arguments.world)?;
     let mut launch = Launch::read(
         &arguments.program,
         arguments.workspace.as_deref(),
@@ -91,27 +92,84 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         .warnings
         .iter()
         .for_each(|warning| terminal.message(warning.clone()));
-    launch.grant(&options);
-    launch.fit(options.clone()).mask_words(&mut launch.arguments);
     launch.memory_limit = arguments.memory_limit.or(launch.memory_limit);
-    launch.cache = (!arguments.memory).then(|| arguments.journal.cache());
-    let prepared = Prepared::new(&launch, options, terminal)?;
-    if arguments.memory {
-        let mut store = MemoryStore::default();
-        let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
-        let session = Session::start(prepared, id, (&mut store, None))?;
-        return session.drive(&mut store, false, terminal);
+    kept.start(launch, options, terminal)
+}
+
+/// Where a run is kept, and under which name.
+pub(super) struct Kept<'a> {
+    /// The name that the person gave.
+    pub(super) name: Option<&'a str>,
+    /// Whether the journal ends with the command.
+    pub(super) in_memory: bool,
+    pub(super) journal: &'a Journal,
+}
+
+impl Kept<'_> {
+    /// Reads the options of the run's world.
+    ///
+    /// # Errors
+    /// If a file that they name cannot be read, or the name cannot be a run's.
+    pub(super) fn options(&self, world: &WorldArguments) -> Result<WorldOptions, CommandError> {
+        self.name.map(read_name).transpose()?;
+        let options = world.read(self.in_memory)?;
+        Ok(if self.in_memory {
+            options
+        } else {
+            options.beside(self.journal.path())
+        })
     }
-    let journal = &arguments.journal;
-    let mut store = journal.open_or_create("run")?;
-    let id = match given {
-        Some(id) if store.has_run(&id)? => return Err(taken(&id)),
-        Some(id) => id,
-        None => free_name(&store, &launch.stem)?,
-    };
-    let session = Session::start(prepared, id.clone(), (&mut store, Some(journal.path())))?;
-    journal.set_current(&id, &journal::first_branch()?);
-    session.drive(&mut store, launch.is_folder, terminal)
+
+    /// Starts a run of a program, with what the options grant, and drives it until it stops.
+    ///
+    /// # Errors
+    /// If the program cannot be compiled, the name is taken, or the journal fails.
+    pub(super) fn start(
+        &self,
+        mut launch: Launch,
+        options: WorldOptions,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
+        launch.grant(&options);
+        launch.fit(options.clone()).mask_words(&mut launch.arguments);
+        launch.cache = (!self.in_memory).then(|| self.journal.cache());
+        let given = self.name.map(read_name).transpose()?;
+        let prepared = Prepared::new(&launch, options, terminal)?;
+        if self.in_memory {
+            let mut store = MemoryStore::default();
+            let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
+            let session = Session::start(prepared, id, (&mut store, None))?;
+            return session.drive(&mut store, false, terminal);
+        }
+        let journal = self.journal;
+        let mut store = journal.open_or_create("run")?;
+        let id = match given {
+            Some(id) if store.has_run(&id)? => return Err(taken(&id)),
+            Some(id) => id,
+            None => free_name(&store, &launch.stem)?,
+        };
+        let session = Session::start(prepared, id.clone(), (&mut store, Some(journal.path())))?;
+        journal.set_current(&id, &journal::first_branch()?);
+        session.drive(&mut store, launch.is_folder, terminal)
+    }
+}
+
+/// Runs a program of Duet's own to its end, without a journal.
+///
+/// # Errors
+/// If it cannot be run.
+pub(crate) fn run_program(
+    name: &str,
+    program: &str,
+    words: Vec<String>,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
+    let mut launch = Launch::of_text(name, program, None)?;
+    launch.arguments = words;
+    let prepared = Prepared::new(&launch, WorldOptions::default(), terminal)?;
+    let mut store = MemoryStore::default();
+    let session = Session::start(prepared, read_name(name)?, (&mut store, None))?;
+    session.drive(&mut store, false, terminal)
 }
 
 pub(super) fn read_name(name: &str) -> Result<RunId, CommandError> {

@@ -56,12 +56,13 @@
     (string-append "U+" (make-string (max 0 (- 4 (string-length digits))) #\0) digits)))
 
 ;;;> Reads the JSON value that a text consists of: `(json->value text [:decimals exactness] [:depth
-;;;> levels])`. An object becomes a dictionary with symbols as keys, in its order; a key that begins
-;;;> with a colon becomes a keyword. An array becomes a list, a string a string, `true` and `false`
-;;;> become `#t` and `#f`, and `null` becomes the symbol `null`. A number without fraction and
-;;;> exponent becomes an exact integer. Any other becomes the nearest inexact number if `:decimals`
-;;;> is `inexact`, the default, or keeps its value if it is `exact`. Arrays and objects may be
-;;;> nested `:depth` levels deep, by default 400.
+;;;> levels] [:repeated what])`. An object becomes a dictionary with symbols as keys, in its order;
+;;;> a key that begins with a colon becomes a keyword. An array becomes a list, a string a string,
+;;;> `true` and `false` become `#t` and `#f`, and `null` becomes the symbol `null`. A number without
+;;;> fraction and exponent becomes an exact integer. Any other becomes the nearest inexact number if
+;;;> `:decimals` is `inexact`, the default, or keeps its value if it is `exact`. Arrays and objects
+;;;> may be nested `:depth` levels deep, by default 400. With `:repeated` `last`, the last value of
+;;;> a key that an object repeats counts; the default is `error`.
 ;;;>
 ;;;> Fails with `json-error`, which has a line and a column, if the text is not JSON, repeats a key
 ;;;> in an object, has half of a surrogate pair, is nested too deep, has a number beyond the doubles
@@ -72,12 +73,15 @@
   (%read-text 'json->value text options))
 
 (define (%read-text procedure text options)
-  (%check-options procedure options '(:decimals :depth))
-  (let ((decimals (%option options :decimals 'inexact)) (depth (%option options :depth %depth-max)))
+  (%check-options procedure options '(:decimals :depth :repeated))
+  (let ((decimals (%option options :decimals 'inexact)) (depth (%option options :depth %depth-max))
+        (repeated (%option options :repeated 'error)))
     (if (not (memq decimals '(exact inexact)))
         (%wrong-type procedure "`exact` or `inexact`" decimals))
+    (if (not (memq repeated '(error last)))
+        (%wrong-type procedure "`error` or `last`" repeated))
     (%check-depth procedure depth)
-    (%parse procedure text (eq? decimals 'exact) depth)))
+    (%parse procedure text (eq? decimals 'exact) depth (eq? repeated 'last))))
 
 (define (%check-depth procedure depth)
   (if (not (and (exact-integer? depth) (>= depth 0)))
@@ -85,7 +89,7 @@
 
 ;;; Parses a text. `at` is the index behind what has been read. The character 0, which no value
 ;;; contains outside of strings, stands for the end.
-(define (%parse procedure text is-exact depth-max)
+(define (%parse procedure text is-exact depth-max may-repeat)
   (define end (string-length text))
   (define at 0)
 
@@ -154,7 +158,7 @@
               (if (not (char=? (skip) #\:)) (unexpected at "`:`"))
               (set! at (+ at 1))
               (dictionary-set! entries key (value (skip) depth))
-              (if (< (dictionary-count entries) count)
+              (if (and (not may-repeat) (< (dictionary-count entries) count))
                   (fail place (string-append "the key \"" (%key-text key) "\" is repeated")))
               (let ((char (skip)))
                 (cond ((char=? char #\,) (set! at (+ at 1)) (loop (skip) (+ count 1)))

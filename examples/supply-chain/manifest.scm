@@ -1,0 +1,3 @@
+((program "supply-chain.scm")
+ (workspace (argument 1))
+ (tools workspace/write model/chat))
