@@ -72,8 +72,8 @@ impl<'a, L: Libraries> Cached<'a, L> {
 
     /// Keeps the libraries of a session that were compiled from their texts.
     ///
-    /// Leaves out a library with procedural macros, one that imports what is not kept, and one that
-    /// asks which other libraries there are.
+    /// Leaves out a library that imports what is not kept, and one that asks which other libraries
+    /// there are.
     pub fn keep(&mut self, expander: &Expander, compiled: &dyn Fn(&Name) -> Option<CompiledUnit>) {
         let mut rest: BTreeMap<Name, Ahead> = BTreeMap::new();
         for (name, files) in &self.given {

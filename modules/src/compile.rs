@@ -13,6 +13,7 @@ use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Ahead, Expander, KERNEL_LIBRARY, Libraries, LibraryName, SourceError, SourceText};
 use duet_kernel::primitive::Primitive;
+use duet_kernel::transformer::TransformerMachine;
 
 use crate::image;
 use crate::resolver::{Resolver, library_path};
@@ -22,7 +23,8 @@ use crate::source::embedded::Embedded;
 /// of a host, and returns the bytes of their [`Image`](crate::image::Image).
 pub fn compile_libraries(files: &'static [(&'static str, &'static str)], host_primitives: &[Primitive]) -> Vec<u8> {
     let code = CodeSpace::new(host_primitives);
-    let mut expander = Expander::new(code.signatures(), Vec::new());
+    let transformers = TransformerMachine::new(host_primitives);
+    let mut expander = Expander::new(code.signatures(), Vec::new()).with_transformers(Box::new(transformers));
     let mut texts = Texts {
         resolver: Resolver::new(vec![Box::new(Embedded::new("stdlib", files))]),
         given: BTreeMap::new(),

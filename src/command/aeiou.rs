@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     tools: Vec<String>,
     /// The tool that is the model of a loop.
     #[arg(long, value_name = "TOOL", default_value = "model/chat")]
-    model: String,
+    model_tool: String,
     /// Halts a loop after this many turns.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: u32,
@@ -97,7 +97,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut launch = Launch::of_text("aeiou", PROGRAM, arguments.workspace.as_deref())?;
     let options = json!({
         "tools": arguments.tools,
-        "model": arguments.model,
+        "model": arguments.model_tool,
         "max_turns": arguments.max_turns,
         "no_progress": arguments.no_progress,
         "feedback": arguments.feedback,

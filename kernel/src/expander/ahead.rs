@@ -115,8 +115,8 @@ impl Ahead {
 
 impl Expander {
     /// Returns the stored form of a library that this session has loaded, finished and compiled;
-    /// `files` are its text and its included texts, by path. Returns nothing for a library with
-    /// procedural macros, which cannot be stored.
+    /// `files` are its text and its included texts, by path. Returns nothing for a library that
+    /// cannot be stored.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
         // The stored form has no place for what a module needs, and a library between its passes
         // has no unit yet.
@@ -134,7 +134,7 @@ impl Expander {
                 .libraries
                 .iter()
                 .find(|(_, library)| library.scope == Some(definition.module));
-            if let (Some((home, _)), Transformer::Rules(_)) = (home, &definition.transformer) {
+            if let Some((home, _)) = home {
                 ordinals.insert(number, (home.clone(), *count));
             }
             *count += 1;
@@ -334,8 +334,16 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
+    /// Reads the text of a macro's library, if it was not read yet.
+    pub(crate) fn read_macro(&mut self, index: u32) -> Result<(), FormError> {
+        match self.unread_home(index) {
+            Some(library) => self.read_for_macros(&library),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the library whose text must be read before a macro can be used.
-    pub(super) fn unread_home(&self, index: u32) -> Option<Name> {
+    fn unread_home(&self, index: u32) -> Option<Name> {
         match &self.session.macros[index as usize].transformer {
             Transformer::Ahead(library) => Some(library.clone()),
             Transformer::Rules(_) | Transformer::Procedure { .. } => None,

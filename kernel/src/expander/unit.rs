@@ -246,6 +246,9 @@ impl<'a> UnitExpander<'a> {
     pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, FormError> {
         if let Some(identifier) = self.session.syntax.identifier(syntax) {
             let binding = self.resolve(syntax, identifier)?;
+            if let Some(Binding::Macro(index)) = binding {
+                self.read_macro(index)?;
+            }
             return Ok(match binding {
                 Some(Binding::Macro(index)) if self.is_procedural(index) => Head::Macro(index, identifier),
                 Some(_) | None => Head::Expression,
@@ -292,9 +295,7 @@ impl<'a> UnitExpander<'a> {
                 },
             ));
         }
-        if let Some(library) = self.unread_home(index) {
-            self.read_for_macros(&library)?;
-        }
+        self.read_macro(index)?;
         let Expander { syntax, macros, .. } = &mut *self.session;
         let definition = &macros[index as usize];
         let mut form = form;

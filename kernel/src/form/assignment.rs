@@ -19,11 +19,12 @@ pub(super) fn set(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
     let identifier = unit.identifier_in(form, variable)?;
     let name = unit.name_of(identifier);
     let binding = unit.resolve(variable, identifier)?;
-    if let Some(Binding::Macro(index)) = binding
-        && unit.rewrites_assignments(index)
-    {
-        let rewritten = unit.rewrite(index, identifier, form, None)?;
-        return Ok(unit.expression(rewritten));
+    if let Some(Binding::Macro(index)) = binding {
+        unit.read_macro(index)?;
+        if unit.rewrites_assignments(index) {
+            let rewritten = unit.rewrite(index, identifier, form, None)?;
+            return Ok(unit.expression(rewritten));
+        }
     }
     unit.check_phase(variable, identifier, binding)?;
     let value = unit.named_expression(value, name.clone());

@@ -74,8 +74,14 @@ impl SharedDefinitions {
 }
 
 fn registers(unit: &Unit) -> bool {
-    let mut nodes = unit.nodes.iter();
-    nodes.any(|node| matches!(node, Core::Primitive(name) if name.as_str() == "register-entity!"))
+    const PRIMITIVE: &str = "register-entity!";
+    match &unit.compiled {
+        Some(compiled) => compiled.primitives.iter().any(|name| name.as_str() == PRIMITIVE),
+        None => unit
+            .nodes
+            .iter()
+            .any(|node| matches!(node, Core::Primitive(name) if name.as_str() == PRIMITIVE)),
+    }
 }
 
 /// Lists the definitions and the other forms at the top level of a program.
