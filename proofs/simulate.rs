@@ -9,9 +9,11 @@
 
 mod simulation;
 
+use std::ops::Range;
+
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
-use simulation::Tally;
+use simulation::{Owned, Tally};
 
 /// Runs random programs with faults and compares them with their journals.
 ///
@@ -32,6 +34,10 @@ pub(crate) struct Arguments {
     /// The number of operations of each seed.
     #[arg(long, value_name = "K", default_value_t = 100)]
     operations: usize,
+    /// Lets several processes work at one journal file instead, each killed or fenced off at any
+    /// time: no turn may be lost, doubled, or there without an owner that knows of it.
+    #[arg(long)]
+    owners: bool,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -39,7 +45,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         seeds,
         start,
         operations,
+        owners,
     } = *arguments;
+    if owners {
+        return work_together(start..start.saturating_add(seeds), operations, terminal);
+    }
     let mut total = Tally::default();
     let mut findings = 0;
     for seed in start..start.saturating_add(seeds) {
@@ -57,5 +67,30 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         several => format!("{several} seeds found differences"),
     };
     terminal.data(format!("{seeds} seeds from {start}, {total}: {found}\n"))?;
+    Ok(if findings == 0 { ExitCode::OK } else { ExitCode::FAILED })
+}
+
+fn work_together(seeds: Range<u64>, operations: usize, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let (start, count) = (seeds.start, seeds.end - seeds.start);
+    let (mut total, mut findings) = (Owned::default(), 0_u64);
+    for seed in seeds {
+        match simulation::work_together(seed, operations) {
+            Ok(owned) => total.add(owned),
+            Err(what) => {
+                findings += 1;
+                terminal.data(format!("{what}\n"))?;
+            }
+        }
+    }
+    let Owned {
+        turns,
+        opened,
+        killed,
+        fenced,
+    } = total;
+    terminal.data(format!(
+        "{count} seeds from {start}, {opened} processes, {killed} killed, {fenced} fenced off, {turns} turns: \
+         {findings} seeds found something wrong\n"
+    ))?;
     Ok(if findings == 0 { ExitCode::OK } else { ExitCode::FAILED })
 }

@@ -10,6 +10,7 @@
 mod chance;
 mod course;
 mod operation;
+mod owners;
 mod programs;
 mod shrink;
 mod world;
@@ -22,6 +23,7 @@ use self::course::{Cast, Course, Difference};
 use self::operation::Operation;
 
 pub(crate) use self::course::Tally;
+pub(crate) use self::owners::Owned;
 
 /// A seed that has found a difference.
 #[derive(Debug)]
@@ -87,6 +89,20 @@ fn run(operations: &[Operation]) -> Result<Tally, Stop> {
             Err(Stop { after, what })
         }
     }
+}
+
+/// Lets several processes work at one journal file, on seeds that follow each other.
+///
+/// # Errors
+/// The fault, with the seed and the operation after which it showed.
+pub(crate) fn work_together(seed: u64, operations: usize) -> Result<Owned, String> {
+    let (live, program) = programs::compile()?;
+    let cast = Cast {
+        replayed: live.clone(),
+        live,
+        program,
+    };
+    owners::in_folder(seed, |folder| owners::work_together(cast, folder, seed, operations))
 }
 
 fn follow(operations: &[Operation], after: &mut usize) -> Result<Tally, String> {

@@ -16,7 +16,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::error::{CommandError, ExitCode};
+use crate::error::{CommandError, ExitCode, name_lost};
 use crate::render;
 use crate::similar::similar;
 use crate::terminal::Terminal;
@@ -57,6 +57,10 @@ commands! {
         resume
         answer
         aeiou
+        signal
+        message
+        attach
+        stop
     }
     "Inspect a run" {
         log
@@ -146,6 +150,10 @@ pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCod
         }
         // A reader that reads no further has all it wants, as in `| head`.
         CommandError::OutputClosed => ExitCode::OK,
+        CommandError::NameLost(run) => {
+            terminal.message(name_lost(&run));
+            ExitCode::FAILED
+        }
     }
 }
 
@@ -162,6 +170,7 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         words.insert(1, "--".into());
         words.insert(0, "run".into());
     }
+    terminal.words.clone_from(&words);
     let matches = match parser().try_get_matches_from(once("duet".into()).chain(words)) {
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => return Err(error.into()),

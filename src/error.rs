@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io;
 
 use duet_drivers::text::Text;
-use duet_journal::StoreError;
+use duet_journal::{RunId, StoreError};
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 
@@ -50,6 +50,9 @@ pub(crate) enum CommandError {
     Usage(Text),
     /// The reader of standard output has closed it.
     OutputClosed,
+    /// Another process has begun a run of this name; nothing of this process's run is durable, and
+    /// none of its effects has left.
+    NameLost(RunId),
 }
 
 /// A problem, its causes, and advice.
@@ -115,6 +118,7 @@ impl CommandError {
             Self::Problem(problem) => problem.what.clone(),
             Self::Usage(text) | Self::Shown(text) => text.as_str().lines().next().unwrap_or_default().to_owned(),
             Self::OutputClosed => String::new(),
+            Self::NameLost(run) => name_lost(run),
         }
     }
 
@@ -163,9 +167,16 @@ impl From<StoreError> for CommandError {
             StoreError::Displaced { .. } => {
                 Self::problem(error.to_string()).advise("what was durable before stands in the file that was there")
             }
-            StoreError::Locked { .. } => Self::problem(error.to_string()).advise(
-                "wait until it is done, or give this run a journal of its own with `--journal FILE` or `--memory`",
-            ),
+            StoreError::Locked => Self::problem(error.to_string())
+                .advise("one that was stopped (Ctrl-Z) goes on after `fg`; `duet runs` lists the processes at work"),
+            StoreError::Owned { run, .. } => Self::problem(error.to_string())
+                .advise(format!(
+                    "`duet stop {run}` stops it, and `duet attach {run}` shows what it does"
+                ))
+                .advise(format!(
+                    "`duet resume {run} --take-over` takes the run from a process that does not answer"
+                )),
+            StoreError::Overtaken => Self::problem(error.to_string()).advise("give the command again"),
             StoreError::NoSuchRun { .. } => Self::problem(error.to_string()).advise("`duet runs` lists the runs"),
             StoreError::NoSuchBranch { run, .. } => {
                 Self::problem(error.to_string()).advise(format!("`duet branches {run}` lists the branches"))
@@ -197,6 +208,11 @@ impl From<RunError> for CommandError {
                 .advise("what was made durable stands: `duet resume` goes on from there"),
         }
     }
+}
+
+/// Says that the name of a run was taken at the last moment.
+pub(crate) fn name_lost(run: &RunId) -> String {
+    format!("another process began a run {run} at the same moment; give the command again")
 }
 
 impl From<io::Error> for CommandError {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::beside::{beside, open_beside, text_beside};
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
-use duet_journal::{BranchName, Head, RunId, Sequence, Store, StoreError};
+use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::address::{Address, Mark, TurnAddress};
 
 use crate::error::CommandError;
@@ -86,11 +86,9 @@ fn make_durably(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Who holds a run, in words for the person whom it keeps waiting.
+/// This process as the owner of a run.
 pub(crate) fn owner(command: &str) -> String {
-    #[expect(clippy::disallowed_methods, reason = "it is told to people and enters no name")]
-    let process = std::process::id();
-    format!("duet {command}, process {process}")
+    Owner::this(command).to_string()
 }
 
 /// Requires that a journal has all turns that were durable.
@@ -150,7 +148,7 @@ impl Journal {
     /// Opens it to write.
     ///
     /// # Errors
-    /// If there is none, the file is something else, or another process writes it.
+    /// If there is none, or the file is something else.
     pub(crate) fn open_to_write(&self, command: &str) -> Result<SqliteStore, CommandError> {
         self.require()?;
         whole(SqliteStore::open(&self.path, &owner(command))?)
@@ -159,18 +157,27 @@ impl Journal {
     /// Opens it to write, and makes it if there is none.
     ///
     /// # Errors
-    /// If it cannot be made, the file is something else, or another process writes it.
+    /// If it cannot be made, or the file is something else.
     pub(crate) fn open_or_create(&self, command: &str) -> Result<SqliteStore, CommandError> {
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            make_durably(folder).map_err(|error| {
-                CommandError::caused(
-                    format!("cannot make the directory `{}` for the journal", folder.display()),
-                    &error,
-                )
-                .advise("name another place with `--journal FILE`, or keep no journal with `--memory`")
-            })?;
-        }
+        self.make_folder()?;
         whole(SqliteStore::open(&self.path, &owner(command))?)
+    }
+
+    /// Makes the folder in which it lies, if need be.
+    ///
+    /// # Errors
+    /// If the folder cannot be made.
+    pub(crate) fn make_folder(&self) -> Result<(), CommandError> {
+        let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+            return Ok(());
+        };
+        make_durably(folder).map_err(|error| {
+            CommandError::caused(
+                format!("cannot make the directory `{}` for the journal", folder.display()),
+                &error,
+            )
+            .advise("name another place with `--journal FILE`, or keep no journal with `--memory`")
+        })
     }
 
     /// Checks that there is a journal.
@@ -208,7 +215,9 @@ impl Journal {
     /// The branch used last, if that is known and it still exists.
     fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
         let text = text_beside(&self.current_path());
-        let (run, branch) = text.lines().next()?.split_once('/')?;
+        // Processes that write at once may leave half a line.
+        let (line, _) = text.split_once('\n')?;
+        let (run, branch) = line.split_once('/')?;
         let (run, branch) = (RunId::new(run).ok()?, BranchName::new(branch).ok()?);
         store.head(&run, &branch).ok()??;
         Some((run, branch))

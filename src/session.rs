@@ -9,45 +9,48 @@
 //! Read next: `command/run.rs`.
 
 mod ahead;
+mod drive;
 mod edited;
 mod inspection;
+mod keep;
 mod libraries;
 mod pace;
 mod reporting;
 mod rescue;
+pub(crate) mod serve;
 mod stop_report;
+pub(crate) mod tell;
 
-use duet_runtime::model::failure;
 use duet_runtime::run::source;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
+use duet_drivers::door::Request;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
-use duet_runtime::driver::Drivers;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::Source;
-use duet_runtime::run::{DriveOutcome, Run, Start};
+use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::imported::{self, Wishes};
 use crate::journal::{self, Place};
 use crate::launch::{self, Launch, LaunchNote};
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
+use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::{Folder, standard_libraries};
 pub(crate) use pace::{Waited, newest_evaluation};
 use reporting::Reporting;
-use stop_report::StopReport;
 
 /// A run with its world.
 pub(crate) struct Session {
@@ -55,6 +58,9 @@ pub(crate) struct Session {
     place: RunPlace,
     texts: SourceTexts,
     world: Reporting,
+    keeper: Keeper,
+    /// Who asked it to stop, to be told when it has.
+    stopped_by: Option<Request>,
 }
 
 /// A run without its world.
@@ -368,10 +374,10 @@ impl Session {
     /// Begins a run.
     ///
     /// # Errors
-    /// If the journal cannot be written.
+    /// [`CommandError::NameLost`]; if the journal cannot be written.
     pub(crate) fn start(
         prepared: Prepared,
-        id: RunId,
+        (id, command): (RunId, &str),
         (store, journal): (&mut dyn Store, Option<&Path>),
     ) -> Result<Self, CommandError> {
         let Prepared {
@@ -385,20 +391,21 @@ impl Session {
         let start = Start {
             run: id,
             branch,
-            owner: journal::owner("run"),
+            owner: journal::owner(command),
             genesis,
             pinned,
         };
         let texts = SourceTexts::of(programs.expander());
-        let run = Run::start(start, programs, SnapshotPolicy::default(), store)?;
+        let id = start.run.clone();
+        let run = Run::start(start, programs, SnapshotPolicy::default(), store).map_err(|error| {
+            if rescue::is_fenced(&error) {
+                CommandError::NameLost(id)
+            } else {
+                error.into()
+            }
+        })?;
         let journal = journal.map(Path::to_owned);
-        let place = RunPlace { name, journal };
-        Ok(Self {
-            run,
-            world: Reporting::new(world, &place),
-            place,
-            texts,
-        })
+        Ok(Self::of(run, world, (RunPlace { name, journal }, texts)))
     }
 
     /// Opens a stored run at the head of a branch to continue it.
@@ -420,13 +427,20 @@ impl Session {
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
-        let place = RunPlace::of(place, journal);
-        Ok(Self {
+        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts)))
+    }
+
+    /// Makes a run that this process owns reachable.
+    fn of(run: Run<SchemePrograms>, world: World, (place, texts): (RunPlace, SourceTexts)) -> Self {
+        let mut world = world;
+        Self {
+            keeper: Keeper::of(&run, &mut world, place.journal.as_deref()),
             run,
             world: Reporting::new(world, &place),
             place,
             texts,
-        })
+            stopped_by: None,
+        }
     }
 
     /// Drops the world and keeps the run.
@@ -459,13 +473,7 @@ impl Session {
         )?;
         let owner = journal::owner("repl");
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
-        let place = RunPlace::of(place, journal);
-        Ok(Self {
-            run,
-            world: Reporting::new(world, &place),
-            place,
-            texts,
-        })
+        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts)))
     }
 
     /// The exit code of the run, if it has ended.
@@ -511,89 +519,5 @@ impl Session {
     /// recorded results.
     pub(crate) fn call_again(&mut self) {
         self.run.call_again();
-    }
-
-    /// Drives the run until it stops.
-    ///
-    /// # Errors
-    /// If the journal fails; durable turns stay.
-    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, CommandError> {
-        let driven = self.run.drive(store, &mut self.world as &mut dyn Drivers);
-        driven.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
-    }
-
-    /// Shows why a turn failed.
-    pub(crate) fn tell_failure(&self, failure: &failure::Failure, ways: &[String], terminal: &mut Terminal) {
-        let texts = SourceTexts::of(self.run.programs().expander());
-        terminal.message(render::uncaught(failure, &texts, ways, terminal.is_styled));
-    }
-
-    /// Drives the run until it stops, and reports its state.
-    ///
-    /// # Errors
-    /// If the journal fails; durable turns stay.
-    pub(crate) fn drive(
-        mut self,
-        store: &mut dyn Store,
-        is_verbose: bool,
-        terminal: &mut Terminal,
-    ) -> Result<ExitCode, CommandError> {
-        let rest = self.run_on(store)?;
-        self.conclude(rest, is_verbose, terminal)
-    }
-
-    /// The run, and the world it is driven in.
-    pub(crate) fn parts(&mut self) -> (&mut Run<SchemePrograms>, &mut dyn Drivers) {
-        (&mut self.run, &mut self.world)
-    }
-
-    /// Drops the world and reports the state of the run.
-    ///
-    /// # Errors
-    /// If the journal fails, or the run can never go on.
-    pub(crate) fn conclude(
-        self,
-        rest: DriveOutcome,
-        is_verbose: bool,
-        terminal: &mut Terminal,
-    ) -> Result<ExitCode, CommandError> {
-        let is_output_closed = self.world.is_output_closed();
-        let Self {
-            mut run,
-            place,
-            texts: _,
-            world,
-        } = self;
-        // The terminal is the program's until the world has let go of it.
-        drop(world);
-        let place = StopReport {
-            place: &place,
-            head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
-        };
-        place.tell_recalled(&run.take_recalled(), terminal);
-        let untaken = &run.state().untaken;
-        if !matches!(rest, DriveOutcome::Stuck { .. }) {
-            place.tell_untaken(untaken, terminal);
-        }
-        let code = match rest {
-            DriveOutcome::Ended { code } => {
-                if is_verbose || terminal.is_watched {
-                    place.tell_journal(terminal);
-                }
-                ExitCode::of_run(code)
-            }
-            DriveOutcome::Asking { .. } => {
-                place.tell_questions(&run, terminal);
-                ExitCode::WAITING
-            }
-            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, run.state())),
-            DriveOutcome::Interrupted => {
-                if !is_output_closed {
-                    terminal.message(place.interrupted());
-                }
-                ExitCode::INTERRUPTED
-            }
-        };
-        Ok(code)
     }
 }

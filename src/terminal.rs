@@ -5,6 +5,7 @@
 //! of programs does not pass here; the console driver writes it.
 //! Read next: `render.rs`.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(crate) struct Terminal {
     pub(crate) is_watched: bool,
     /// Whether a comma command of the prompt uses it: then advice names comma commands.
     pub(crate) is_lent: bool,
+    /// The words of the command line that is executed.
+    pub(crate) words: Vec<OsString>,
     /// The screen of the prompt, if there is one: then everything goes through it.
     pub(crate) screen: Option<Arc<Screen>>,
 }
@@ -40,6 +43,7 @@ impl Terminal {
             is_styled: is_watched && wants_colour,
             is_watched,
             is_lent: false,
+            words: Vec::new(),
             screen: None,
         }
     }

@@ -11,6 +11,7 @@ use duet_drivers::tool::workspace::change::changes;
 use duet_journal::Record;
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
+use duet_runtime::driver::Stream;
 use duet_runtime::gate::Verdict;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
@@ -22,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::exchange::{self, Asked, Heard};
+use crate::terminal::Terminal;
 use crate::value_text::shown;
 
 /// Characters of one action in a line of the log.
@@ -379,6 +381,26 @@ fn json_turn(turn: &TurnRecord) -> Value {
         "fuel": turn.fuel,
         "failure": failure,
     })
+}
+
+/// Prints again what a turn has printed.
+///
+/// # Errors
+/// If the record cannot be read, or standard output is closed.
+pub(crate) fn show_printed(record: &Record, terminal: &mut Terminal) -> Result<(), CommandError> {
+    let Body::Turn(turn) = body(record)? else {
+        return Ok(());
+    };
+    for action in &turn.actions {
+        if let Action::Write(write) = action {
+            let text = String::from_utf8_lossy(&write.bytes.0).into_owned();
+            match write.stream {
+                Stream::Output => terminal.data(text)?,
+                Stream::Error => terminal.message(text.trim_end_matches('\n').to_owned()),
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use duet_drivers::console::Console;
 use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::environment::Environment;
 use duet_drivers::tool::http::{Hosts, Http};
@@ -43,6 +45,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_headless: bool,
     /// Whether the run leaves no journal, so that nobody can answer later.
     pub(crate) is_fleeting: bool,
+    /// Whether nobody sees what the program prints, or types for it.
+    pub(crate) is_detached: bool,
     /// The seat of the person at a prompt.
     pub(crate) seat: Option<Seat>,
     /// The terms of the person who imported the run.
@@ -107,6 +111,7 @@ impl WorldArguments {
             journal: None,
             is_headless: self.headless,
             is_fleeting,
+            is_detached: false,
             seat: None,
             terms: None,
         })
@@ -186,6 +191,15 @@ impl WorldOptions {
             person: if is_alone { Person::Never } else { settings.person },
             secrets: self.secrets_among(&environment()),
             ..settings
+        };
+        let settings = if self.is_detached {
+            Settings {
+                console: Console::without_progress(Box::new(io::sink()), Box::new(io::sink())),
+                input: Box::new(io::empty()),
+                ..settings
+            }
+        } else {
+            settings
         };
         let settings = match &self.seat {
             Some(seat) => seat.furnish(settings),

@@ -52,7 +52,11 @@ fn a_script_reads_its_input_and_arguments_and_ends_with_its_code() {
     assert_eq!((said.errors.as_str(), said.code), ("", 7));
     assert!(desk.path(".duet/journal.sqlite").exists());
     desk.feed("run count.scm", "");
-    desk.check("runs", 0, "count    count.scm  main@3\ncount-2  count.scm  main@2\n");
+    desk.check(
+        "runs",
+        0,
+        "count    count.scm  main@3  failed with code 7\ncount-2  count.scm  main@2  failed with code 7\n",
+    );
 }
 
 #[test]

@@ -49,6 +49,18 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
 }
 
 #[test]
+fn owners_that_are_killed_and_fenced_off_lose_nothing_and_double_nothing() {
+    let output = simulate(&["--owners", "--seeds", "12", "--operations", "80"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let summary = printed.lines().last().unwrap();
+    assert!(summary.ends_with(": 0 seeds found something wrong"), "{summary}");
+    for (what, least) in [("processes", 60), ("killed", 20), ("fenced", 15), ("turns", 150)] {
+        assert!(count(summary, what) >= least, "{what}: {summary}");
+    }
+}
+
+#[test]
 fn a_seed_does_the_same_again() {
     let run = || simulate(&["--seeds", "1", "--start", "77", "--operations", "30"]).stdout;
     assert_eq!(run(), run());

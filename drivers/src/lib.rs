@@ -12,6 +12,8 @@ pub mod ask;
 pub mod bell;
 pub mod console;
 mod dispatch;
+pub mod door;
+pub mod heart;
 mod input;
 pub mod memory;
 pub mod prepared;

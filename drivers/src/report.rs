@@ -8,6 +8,8 @@
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
+use crate::door::Request;
+
 /// A message from a driver thread.
 pub(crate) enum Report {
     /// The effect has its answer.
@@ -29,4 +31,6 @@ pub(crate) enum Report {
     Interrupt,
     /// Whoever waits for an input should look elsewhere.
     Wake,
+    /// Another process asks for something.
+    Asked(Request),
 }

@@ -5,7 +5,7 @@
 //! It does not decide whether an effect may happen or who waits for it; the runtime does.
 //! Read next: `dispatch.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::sync::atomic::AtomicBool;
@@ -23,12 +23,14 @@ use crate::ask::Question;
 use crate::bell::{Bell, Stop};
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
+use crate::door::{Door, Request};
 use crate::input::{InputStream, PendingRead, Wanted};
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::Report;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
+pub use visitors::Happening;
 
 /// The shortest timer whose time of expiry is recorded, in milliseconds.
 pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
@@ -121,6 +123,10 @@ pub struct World {
     reporter: Sender<Report>,
     stop: Stop,
     is_output_close_known: bool,
+    /// What other processes ask for, oldest first.
+    asked: VecDeque<Request>,
+    /// Where they ask; it closes before the engine stops.
+    door: Option<Door>,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
 }
@@ -191,6 +197,8 @@ impl World {
             reporter,
             stop,
             is_output_close_known: false,
+            asked: VecDeque::new(),
+            door: None,
             engine: Some(engine),
         })
     }
@@ -214,20 +222,6 @@ impl World {
     /// Says whether an effect in progress can still answer.
     pub fn is_expecting(&self) -> bool {
         !(self.open.is_empty() && self.orphans.is_empty())
-    }
-
-    /// Waits for the next input, also when no effect in progress can answer; returns `None` when
-    /// the bell rings.
-    pub fn next_input_or_ring(&mut self) -> Option<Input> {
-        loop {
-            let report = self.reports.recv().ok()?;
-            if matches!(report, Report::Wake) {
-                return None;
-            }
-            if let Some(input) = self.admit(report) {
-                return Some(input);
-            }
-        }
     }
 
     /// Says whether the reader of standard output has closed it, as `| head` does; the run then
@@ -427,11 +421,6 @@ impl World {
         }
     }
 
-    /// Replaces secrets in a text that a person types.
-    pub fn mask_text(&self, text: &str) -> String {
-        self.secrets.mask_text(text)
-    }
-
     /// Sends a report to this world itself; the receiver lives as long as `self`.
     fn report(&self, report: Report) {
         let _ = self.reporter.send(report);
@@ -445,6 +434,10 @@ impl World {
                 Some(Input::Interrupt)
             }
             Report::Wake => None,
+            Report::Asked(request) => {
+                self.asked.push_back(request);
+                None
+            }
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
@@ -499,7 +492,7 @@ impl World {
                     }
                 }
             },
-            Report::Unanswered { .. } | Report::Interrupt | Report::Wake => report,
+            Report::Unanswered { .. } | Report::Interrupt | Report::Wake | Report::Asked(_) => report,
         }
     }
 
@@ -542,16 +535,10 @@ impl Drivers for World {
 
     fn next_input(&mut self) -> Option<Input> {
         loop {
-            if let Some(input) = self.poll_input() {
-                return Some(input);
-            }
-            if !self.is_expecting() {
-                return None;
-            }
-            // `self` holds a sender, so that the channel cannot have ended.
-            let report = self.reports.recv().ok()?;
-            if let Some(input) = self.admit(report) {
-                return Some(input);
+            match self.next_happening() {
+                Happening::Input(input) => return Some(input),
+                Happening::Nothing => return None,
+                Happening::Ring | Happening::Asked => {}
             }
         }
     }
@@ -569,6 +556,10 @@ impl Drivers for World {
 impl Drop for World {
     /// Stops running tools, kills their processes and clears the progress line.
     fn drop(&mut self) {
+        self.asked.clear();
+        if let (Some(door), Some(Engine { runtime, .. })) = (self.door.take(), &self.engine) {
+            door.close(runtime);
+        }
         self.input.stream.close();
         if let AnswerSource::On(terminal) = &self.person {
             terminal.stream.close();
@@ -593,6 +584,8 @@ impl LazyInput {
         }
     }
 }
+
+mod visitors;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
-use crate::store::{Head, Removal, Store, StoreError};
+use crate::store::{Head, Mark, Removal, Store, StoreError};
 
 /// Records are read in portions of this many.
 const PORTION: u64 = 256;
@@ -27,6 +27,8 @@ pub struct Garbage {
     pub blobs: Vec<BlobHash>,
     /// The bytes of these blobs.
     pub blob_bytes: u64,
+    /// Where the store stood before the search began.
+    pub since: Mark,
 }
 
 impl Garbage {
@@ -39,13 +41,17 @@ impl Garbage {
         run: &RunId,
         mut is_given_up: impl FnMut(&Head) -> bool,
     ) -> Result<Self, StoreError> {
+        let since = store.mark()?;
         let (given_up, kept): (Vec<Head>, Vec<Head>) =
             store.heads(run)?.into_iter().partition(|head| is_given_up(head));
         let mut staying = Walk::default();
         for head in &kept {
             staying.walk(store, run, head, |_| ())?;
         }
-        let mut garbage = Self::default();
+        let mut garbage = Self {
+            since,
+            ..Self::default()
+        };
         let mut going = Walk {
             seen: staying.seen,
             blobs: BTreeSet::new(),
@@ -81,6 +87,7 @@ impl Garbage {
             branches,
             records,
             blobs,
+            since,
             ..
         } = self;
         Removal {
@@ -89,6 +96,7 @@ impl Garbage {
             branches,
             records,
             blobs,
+            since: *since,
         }
     }
 }

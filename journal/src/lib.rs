@@ -15,11 +15,13 @@ pub mod copy;
 pub mod identity;
 pub mod index;
 mod lock;
+pub mod owner;
 pub mod record;
 pub mod store;
 pub mod verify;
 
 pub use duet_packed::{self as packed, PackedValue};
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+pub use owner::Owner;
 pub use record::{ClosedRecord, Header, Record};
-pub use store::{Append, Blob, Head, HeadMove, Removal, Store, StoreError};
+pub use store::{Append, Blob, Claim, Head, HeadMove, Mark, Removal, Store, StoreError};

@@ -10,9 +10,14 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::beside::{beside, open_beside};
 use crate::store::StoreError;
+
+/// The pause between two attempts, and their maximum number: half a minute.
+const PAUSE: Duration = Duration::from_millis(2);
+const ATTEMPTS_MAX: u32 = 15_000;
 
 /// A lock on the file `PATH.lock`, until it is dropped.
 #[derive(Debug)]
@@ -30,6 +35,24 @@ impl Lock {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(io_error(doing)(source)),
         }
+    }
+
+    /// Takes the lock beside `path` alone, when nobody else has it any more, which should be soon.
+    ///
+    /// # Errors
+    /// As [`try_alone`](Self::try_alone); [`StoreError::Locked`] after half a minute.
+    pub(crate) fn alone_soon(path: &Path, doing: &'static str) -> Result<Self, StoreError> {
+        for _ in 0..ATTEMPTS_MAX {
+            if let Some(lock) = Self::try_alone(path, doing)? {
+                return Ok(lock);
+            }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "it waits for another process and enters no record"
+            )]
+            std::thread::sleep(PAUSE);
+        }
+        Err(StoreError::Locked)
     }
 
     /// Takes the lock beside `path` alone, when nobody else has it any more; errors as

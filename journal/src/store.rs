@@ -18,6 +18,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::owner::{self, Owner};
 use crate::record::{self, ClosedRecord, Header, Record};
 
 /// The greatest length of a blob, in bytes (256 MiB).
@@ -115,6 +116,31 @@ pub struct Removal<'a> {
     pub records: &'a [RecordHash],
     /// Blobs that no other record names.
     pub blobs: &'a [BlobHash],
+    /// Where the store stood before the caller looked for all this. The store keeps blobs that
+    /// records of other runs have named since.
+    pub since: Mark,
+}
+
+/// How far a store had grown at some time: its newest record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(pub(crate) Option<(i64, RecordHash)>);
+
+/// Who holds a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The newest epoch.
+    pub epoch: Epoch,
+    /// Who claimed it, as [`Owner`] writes it; empty if that one has given it up, any other text if
+    /// nobody can tell whether it lives.
+    pub owner: String,
+}
+
+impl Claim {
+    /// Returns the owner, if it lives.
+    pub fn living(&self) -> Option<Owner> {
+        let owner: Owner = self.owner.parse().ok()?;
+        owner.is_alive(owner::now_ms()).then_some(owner)
+    }
 }
 
 /// Keeps runs: their records, the heads of their branches, and blobs.
@@ -124,12 +150,33 @@ pub trait Store: Send {
     /// Makes the caller the owner of `run`, which comes into being if need be, and fences off
     /// earlier owners.
     ///
-    /// `owner` is for people: it says who holds the run. The store may forget a claim when it is
-    /// dropped before anything was written.
+    /// `owner` says who holds the run from now on, as [`Owner`] writes it. A store that several
+    /// processes can open leaves a run to another process that lives; whoever wants to take it all
+    /// the same has that owner [forgotten](Self::note_owner) first. The store may forget a claim
+    /// when it is dropped before anything was written.
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`] or a failure of the medium.
+    /// [`StoreError::Owned`]; [`StoreError::ReadOnly`] or a failure of the medium.
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError>;
+
+    /// Returns the newest claim of a run; `None` if nobody has claimed it.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn claimed(&self, run: &RunId) -> Result<Option<Claim>, StoreError>;
+
+    /// Checks that nobody has claimed a run since `epoch`, before an effect leaves.
+    ///
+    /// # Errors
+    /// [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`]; a failure of the medium.
+    fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError>;
+
+    /// Changes how the holder of `epoch` is described: to renew its lease, or with an empty text to
+    /// give the run up.
+    ///
+    /// # Errors
+    /// As [`check_claim`](Self::check_claim), and [`StoreError::ReadOnly`].
+    fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError>;
 
     /// Performs all of `appends` or none, in one durable commit; several may go to one branch, in
     /// order.
@@ -152,13 +199,20 @@ pub trait Store: Send {
     /// Removes branches, records and blobs, all of them or none, in one durable commit. It passes
     /// over those that are not there.
     ///
-    /// The caller makes sure that nothing else leads to them, as
+    /// The caller makes sure that nothing else led to them at the [`Mark`], as
     /// [`Garbage`](crate::collect::Garbage) does.
     ///
     /// # Errors
     /// [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`]; [`StoreError::Inconsistent`] if a
-    /// record to remove is the head of a branch that stays. These leave the store as it was.
+    /// record to remove is the head of a branch that stays; [`StoreError::Overtaken`] if records
+    /// have been removed since the mark. These leave the store as it was.
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError>;
+
+    /// Says how far the store has grown.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn mark(&self) -> Result<Mark, StoreError>;
 
     /// Lists the runs that have a branch, in order of their names. A run that was claimed but never
     /// written to is not there yet.

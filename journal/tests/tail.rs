@@ -146,7 +146,13 @@ fn a_tail_that_is_old_torn_or_absent_accuses_nobody() {
     main.epoch = store.claim(&main.run, "test").unwrap();
     main.write(&mut store, &["<turn more>"]).unwrap();
     drop(store);
-    for old in [&tail[..], &tail[..tail.len() - 7], b"", b"\xff", b"duet-tail 1 999 0\n"] {
+    for old in [
+        &tail[..],
+        &tail[..tail.len() - 7],
+        b"",
+        b"\xff",
+        b"0123456789abcdef r main 1 1 1\n",
+    ] {
         fs::write(crashed.file(".tail"), old).unwrap();
         assert_eq!(crashed.read().lost().unwrap(), []);
     }
@@ -173,6 +179,7 @@ fn a_branch_that_is_given_up_is_not_missed() {
             branches: &[side],
             records: &[],
             blobs: &[],
+            since: store.mark().unwrap(),
         };
         store.remove(&removal).unwrap();
     });

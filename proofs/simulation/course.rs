@@ -212,7 +212,7 @@ pub(crate) struct Course {
 }
 
 /// A handler that goes on for long fails, and so does a program that keeps much.
-const LIMITS: Limits = Limits {
+pub(super) const LIMITS: Limits = Limits {
     slice_fuel: 6_000,
     turn_fuel: 60_000,
     predicate_fuel: 2_000,
@@ -221,7 +221,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// The capabilities of the program: all that it asks for but one.
-const GRANTED: [&str; 8] = [
+pub(super) const GRANTED: [&str; 8] = [
     "console",
     "person",
     "clock/*",

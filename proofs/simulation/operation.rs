@@ -177,7 +177,7 @@ fn draw_call(chance: &mut Chance) -> String {
 }
 
 /// Draws what a person says to the program.
-fn draw_text(chance: &mut Chance) -> String {
+pub(super) fn draw_text(chance: &mut Chance) -> String {
     let call = draw_call;
     match chance.below(10) {
         0 => format!("(define (p{} x) {} {})", chance.below(4), call(chance), call(chance)),

@@ -9,8 +9,7 @@
 
 use std::sync::Arc;
 
-use duet_journal::packed::PackedWriter;
-pub use duet_journal::{Blob, BlobHash};
+pub use duet_journal::{Blob, BlobHash, packed};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::codec_struct;
@@ -118,7 +117,7 @@ pub enum Stream {
 }
 
 impl Codec for Stream {
-    fn write(&self, out: &mut PackedWriter) {
+    fn write(&self, out: &mut packed::PackedWriter) {
         out.symbol(match self {
             Self::Output => "output",
             Self::Error => "error",
@@ -231,6 +230,13 @@ pub enum Input {
         /// The facts to retract.
         retracted: Vec<IOValue>,
     },
+    /// The person tells the dataspace something, with the rights of the main program.
+    Tell {
+        /// The value.
+        value: IOValue,
+        /// Whether the value becomes a fact; otherwise it is a message.
+        stays: bool,
+    },
 }
 
 impl Input {
@@ -244,9 +250,12 @@ impl Input {
             | Self::Prepared { request, .. }
             | Self::Due { request, .. }
             | Self::Elapsed { request, .. } => Some(*request),
-            Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon | Self::Merge { .. } => {
-                None
-            }
+            Self::Orphaned { .. }
+            | Self::Interrupt
+            | Self::Evaluate { .. }
+            | Self::Abandon
+            | Self::Merge { .. }
+            | Self::Tell { .. } => None,
         }
     }
 }

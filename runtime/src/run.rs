@@ -303,11 +303,16 @@ impl<P: Programs> Run<P> {
     /// [`recall`](Self::recall) answers.
     ///
     /// # Errors
-    /// [`RunError::Store`]; then the run has handed out nothing, and the caller must open it again
-    /// from the store.
+    /// [`RunError::Store`], also if another process has claimed the run; then the run has handed
+    /// out nothing, and the caller must open it again from the store.
     pub fn flush(&mut self, store: &mut dyn Store) -> Result<Vec<Effect>, RunError> {
         if let Some(append) = self.unflushed() {
             store.append(append)?;
+        }
+        if !self.held_effects.is_empty() {
+            // A process that was stopped behind its commit, or that repeats effects without one,
+            // may have lost the run meanwhile.
+            store.check_claim(&self.run, self.epoch)?;
         }
         let effects = self.confirm_durable();
         self.recall(store, effects)
@@ -399,6 +404,16 @@ impl<P: Programs> Run<P> {
     /// Returns the content of the run's first record.
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
+    }
+
+    /// Returns the epoch of the claim under which the run writes.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Returns whether any of its records is durable.
+    pub fn is_begun(&self) -> bool {
+        self.durable.is_some()
     }
 
     /// Returns the name of a request, as the fact that shows it has it.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::run::Kept;
+use crate::detach::DetachArguments;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::launch::Launch;
@@ -109,6 +110,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         name: arguments.name.as_deref(),
         in_memory: arguments.memory || arguments.action == Action::Check,
         journal: &arguments.journal,
+        detach: DetachArguments::default(),
     };
     let options = kept.options(&arguments.world)?;
     kept.start(launch, options, terminal)

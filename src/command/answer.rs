@@ -1,9 +1,11 @@
 //! `duet answer`: answers an open question of a waiting run and continues the run.
 
 use crate::command::resume::ended;
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::session::Session;
+use crate::session::serve::Wish;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 
@@ -12,7 +14,8 @@ use crate::world_options::WorldOptions;
 /// The answer goes to the oldest open question, or to the one that is named by its number, its tag,
 /// or its name in the fact that shows it; `duet waits` lists the open ones. What asks for approval
 /// has to be named. If the question has choices, the answer must be one of them or the beginning of
-/// one. The run then continues, as with `duet resume`. Nothing happens if no such question is open.
+/// one. The run then continues, as with `duet resume`; if another process executes it, that one
+/// gets the answer and goes on. Nothing happens if no such question is open.
 ///
 ///   duet answer review Ada
 ///   duet answer review 12 yes
@@ -46,6 +49,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "only the newest turn of {name} can be answered, not turn {turn}"
         ))
         .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
+    }
+    let wish = Wish::Answer {
+        named: named.map(str::to_owned),
+        text: text.clone(),
+    };
+    if doors::hand_over((&store, journal), &place, &wish.encode())?.is_some() {
+        terminal.message(format!("answered; the process that executes {name} goes on with it"));
+        return Ok(ExitCode::OK);
     }
     let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "answer")?;
     if let Some(code) = session.exit() {

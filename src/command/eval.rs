@@ -7,6 +7,8 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
+use crate::session::serve::Wish;
+use crate::session::tell::tell;
 use crate::terminal::Terminal;
 use crate::{render, session, turn};
 
@@ -19,7 +21,12 @@ use crate::{render, session, turn};
 /// expression itself do. Duet records nothing and asks nothing of the world: an expression that
 /// calls a tool or waits for the program is abandoned.
 ///
+/// With `--act` the expression is evaluated in the run itself, as a turn like any other, and may
+/// act. That needs a run that evaluates texts, as a session of `duet repl` does. If another process
+/// executes it, that one evaluates; otherwise the run continues here.
+///
 ///   duet eval plan@3 '(length tasks)'
+///   duet eval --act repl '(set! limit 3)'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -28,6 +35,9 @@ pub(crate) struct Arguments {
     /// The expression.
     #[arg(value_name = "EXPR", allow_negative_numbers = true)]
     expression: String,
+    /// Evaluates in the run itself, as a turn.
+    #[arg(long, conflicts_with = "json")]
+    act: bool,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -41,6 +51,16 @@ const TURNS_MAX: usize = 10_000;
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let text = &arguments.expression;
     let journal = &arguments.journal;
+    if arguments.act {
+        let wish = Wish::Evaluate { text: text.clone() };
+        return tell((journal, &arguments.address), wish, terminal);
+    }
+    look(arguments, terminal)
+}
+
+/// Evaluates the expression where nobody sees it.
+fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let (text, journal) = (&arguments.expression, &arguments.journal);
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, Some(&arguments.address))?;
     let mut run = session::restore(&store, &place)?;

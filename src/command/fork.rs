@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use duet_journal::{BranchName, Store};
 
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, owner};
+use crate::session::serve::Wish;
 use crate::terminal::Terminal;
 
 /// Begins branches at a turn.
@@ -47,7 +49,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let owner = owner("fork");
     let branches: Vec<BranchName> = branches.into_iter().collect();
-    heads::fork(&mut store, (&place.run, &place.branch, &owner), place.at(), &branches)?;
+    let wish = Wish::Fork {
+        turn: place.at().number(),
+        branches: branches.iter().map(BranchName::to_string).collect(),
+    };
+    if doors::hand_over((&store, journal), &place, &wish.encode())?.is_none() {
+        heads::fork(&mut store, (&place.run, &place.branch, &owner), place.at(), &branches)?;
+    }
     for branch in &branches {
         let forked = journal::name(&place.run, branch);
         let turn = place.address(place.at());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use duet_journal::collect::Garbage;
 use duet_journal::index::Index;
-use duet_journal::{BranchName, Head, Store};
+use duet_journal::{BranchName, Head, Owner, Store, StoreError};
 use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
@@ -59,17 +59,39 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let place = journal.resolve(&store, arguments.address.as_deref())?;
     let given_up = arguments.choose(journal, &store, &place)?;
-    let garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
+    let mut garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
     if !is_dry && !garbage.branches.is_empty() {
         let epoch = store.claim(&place.run, &owner("gc"))?;
-        store.remove(&garbage.removal(&place.run, epoch))?;
-        store.compact()?;
+        while let Err(error) = store.remove(&garbage.removal(&place.run, epoch)) {
+            let StoreError::Overtaken = error else {
+                return Err(error.into());
+            };
+            garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
+        }
+        if is_alone(&store)? {
+            store.compact()?;
+        } else {
+            terminal.message("other processes write the journal: the next `duet gc` without them gives space back");
+        }
         // It may say much of what is gone; while somebody uses it, it stays, and what it says of
         // the rest is true.
         let _ = Index::remove(journal.path());
     }
     tell(&garbage, &place, (is_dry, arguments.json), terminal)?;
     Ok(ExitCode::OK)
+}
+
+/// Whether no other process owns a run of the journal. Giving space back takes as long as copying
+/// the journal, and nobody can write meanwhile.
+fn is_alone(store: &dyn Store) -> Result<bool, CommandError> {
+    let here = Owner::this("gc");
+    for run in store.runs()? {
+        let owner = store.claimed(&run)?.and_then(|claim| claim.living());
+        if owner.is_some_and(|owner| !owner.is_same(&here)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn tell(

@@ -13,6 +13,7 @@ use duet_runtime::record::Body;
 use duet_runtime::run::heads::move_head;
 use files::Plan;
 
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
@@ -25,7 +26,8 @@ use crate::{session, turn};
 /// The address needs a turn: `duet goto review@12`, or `duet goto @-1` for the one before the
 /// newest. Duet deletes nothing: it keeps the turns that the branch leaves behind as a branch of
 /// their own, such as review/main.17. `duet goto` with a turn after the newest goes forward to them
-/// again, `duet undo` takes the move back, and `duet resume` continues from the turn.
+/// again, `duet undo` takes the move back, and `duet resume` continues from the turn. If another
+/// process executes the run, that process is stopped first.
 ///
 /// With `--workspace` Duet also restores the files that the run's tools wrote or deleted to their
 /// contents at the turn. It does not overwrite a file that was changed outside Duet since, and then
@@ -57,7 +59,14 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("goto")?;
-    let (place, marked) = aim(journal, &store, Some(&arguments.address))?;
+    let (mut place, marked) = aim(journal, &store, Some(&arguments.address))?;
+    if !arguments.dry_run && doors::stop((&store, journal), &place)?.is_some() {
+        terminal.message(format!(
+            "{} was stopped first; `duet resume` goes on with it",
+            place.name()
+        ));
+        place.head = store.head(&place.run, &place.branch)?.unwrap_or(place.head);
+    }
     let Some(turn) = place.turn else {
         return Err(CommandError::usage("to which turn?").advise(format!(
             "`duet goto {}@N`; `duet log {}` lists the turns",

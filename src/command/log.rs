@@ -11,6 +11,7 @@ use duet_runtime::record::Body;
 use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
+use crate::following::Following;
 use crate::graph::Graph;
 use crate::journal::{Journal, Place, read_address};
 use crate::query::Query;
@@ -49,6 +50,9 @@ pub(crate) struct Arguments {
     /// Prints a JSON array with the whole records.
     #[arg(long)]
     json: bool,
+    /// Goes on with the turns that come, oldest first, until no process executes the run.
+    #[arg(long, conflicts_with = "until")]
+    follow: bool,
     #[command(flatten)]
     journal: Journal,
 }
@@ -115,7 +119,37 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     } else {
         draw(&history, &heads, &place, terminal)?;
     }
+    if arguments.follow {
+        follow(&store, &place, (&history.filter, arguments.json), terminal)?;
+    }
     Ok(ExitCode::OK)
+}
+
+/// Lists the turns after the newest one of a place as they come.
+fn follow(
+    store: &dyn Store,
+    place: &Place,
+    (filter, is_json): (&Filter, bool),
+    terminal: &mut Terminal,
+) -> Result<(), CommandError> {
+    let mut following = Following::after(place, place.head.sequence);
+    while let Some(records) = following.next(store)? {
+        for record in records {
+            if filter.is_any() && !filter.admits(&record)? {
+                continue;
+            }
+            let body = turn::body(&record)?;
+            if is_json {
+                terminal.json(&turn::json(&record, &body))?;
+            } else {
+                let glyph = if turn::is_failed(&body) { '×' } else { '○' };
+                let at = record.header().sequence;
+                terminal.data(format!("{glyph}  {at:>3}  {}\n", turn::line(&body)))?;
+            }
+        }
+    }
+    terminal.message(format!("no process executes {} any more", place.name()));
+    Ok(())
 }
 
 impl History {

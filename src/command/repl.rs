@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use duet_drivers::text::line;
-use duet_journal::{RunId, Store};
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
 
@@ -102,12 +101,9 @@ fn open(
     if address.is_some() {
         return Live::open(journal, address, desk);
     }
-    let store = journal.open_or_create("repl")?;
-    let id: RunId = match arguments.name.as_deref().map(run::read_name).transpose()? {
-        Some(id) if store.has_run(&id)? => return Err(run::taken(&id)),
-        Some(id) => id,
-        None => run::free_name(&store, STEM)?,
-    };
+    let mut store = journal.open_or_create("repl")?;
+    let given = arguments.name.as_deref().map(run::read_name).transpose()?;
+    let id = run::claim_name(&mut store, given.as_ref(), (STEM, "repl"))?;
     let live = Live::begin(&id, workspace, (Box::new(store), Some(journal.path())), desk, terminal)?;
     journal.set_current(&id, &first_branch()?);
     Ok(live)
@@ -369,7 +365,7 @@ fn tell(failure: CommandError, terminal: &mut Terminal) -> Result<(), CommandErr
     match failure {
         CommandError::Problem(problem) => terminal.message(render::problem(&problem, terminal.is_styled)),
         CommandError::Shown(text) | CommandError::Usage(text) => terminal.message(text),
-        closed @ CommandError::OutputClosed => return Err(closed),
+        error @ (CommandError::OutputClosed | CommandError::NameLost(_)) => return Err(error),
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! `duet resume`: continues a run from its last durable turn.
 
-use duet_journal::Sequence;
+use duet_journal::{Sequence, Store};
 use duet_runtime::run::source;
 
+use crate::detach;
 use crate::error::{CommandError, ExitCode};
 use crate::imported::{GrantArguments, Wishes};
 use crate::journal::{Journal, Place, owner};
@@ -21,6 +22,9 @@ use crate::world_options::WorldArguments;
 ///
 /// Hosts and secrets are added to those that the run began with; doubles have to be given again.
 ///
+/// A run that another process executes stays with it, unless that process has died. `--take-over`
+/// takes it from one that lives and does not answer.
+///
 /// A run that was imported has none of what it was granted elsewhere. `--grant` names what it may
 /// do here, as far as it asks for it, and `--workspace` where; the journal keeps both. Without
 /// `--grant`, Duet lists what the run asks for.
@@ -34,16 +38,24 @@ pub(crate) struct Arguments {
     /// Makes calls again that the run made before it was taken back.
     #[arg(long)]
     again: bool,
+    /// Takes the run from another process that executes it. That one stops before its next effect.
+    #[arg(long)]
+    take_over: bool,
     #[command(flatten)]
     grants: GrantArguments,
     #[command(flatten)]
     world: WorldArguments,
+    #[command(flatten)]
+    detach: detach::DetachArguments,
     #[command(flatten)]
     journal: Journal,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
+    if arguments.detach.is_wanted() {
+        return detach::detach(journal, terminal);
+    }
     let mut store = journal.open_to_write("resume")?;
     let place = journal.resolve(&store, arguments.address.as_deref())?;
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
@@ -57,7 +69,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "`duet goto {address}` takes it back there first, `duet fork {address} BRANCH` begins a branch there"
         )));
     }
-    let options = arguments.world.read(false)?;
+    if arguments.take_over
+        && let Some(claim) = store.claimed(&place.run)?
+    {
+        store.note_owner(&place.run, claim.epoch, "")?;
+    }
+    let mut options = arguments.world.read(false)?;
+    options.is_detached = arguments.detach.is_done();
     let genesis = source::genesis(&session::record_at(&store, &place, Sequence::FIRST)?)?;
     let wishes = Wishes::of(&genesis, session::launch_note(&store, &genesis));
     arguments
@@ -73,11 +91,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(ExitCode::of_run(code));
     }
     session.tell_changed_texts(terminal);
+    arguments.detach.announce(&place.run);
     session.drive(&mut store, true, terminal)
 }
 
 /// The message about a run that has ended.
-pub(super) fn ended(place: &Place, code: u64) -> String {
+pub(crate) fn ended(place: &Place, code: u64) -> String {
     let before = place.head.sequence.number().saturating_sub(1);
     let name = place.name();
     format!(

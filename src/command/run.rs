@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{RunId, Store};
+use duet_journal::{RunId, Store, StoreError};
 
+use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, read_size};
@@ -35,6 +36,8 @@ use crate::world_options::{WorldArguments, WorldOptions};
 ///
 /// A single file may read the files of its own directory. With `--workspace` it is granted
 /// workspace/*, which lets it write and delete in that directory as well.
+///
+/// With `--detach` the run goes on in the background; `duet attach` shows it, `duet stop` stops it.
 ///
 /// A run that has to ask waits for `duet answer`. With `--headless` nobody will ever answer; the
 /// same holds with `--memory` if nobody is at a terminal.
@@ -70,17 +73,23 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     world: WorldArguments,
     /// Keeps the journal in memory only.
-    #[arg(long, conflicts_with = "journal")]
+    #[arg(long, conflicts_with_all = ["journal", "detach"])]
     memory: bool,
+    #[command(flatten)]
+    detach: DetachArguments,
     #[command(flatten)]
     journal: Journal,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    if arguments.detach.is_wanted() {
+        return detach::detach(&arguments.journal, terminal);
+    }
     let kept = Kept {
         name: arguments.name.as_deref(),
         in_memory: arguments.memory,
         journal: &arguments.journal,
+        detach: arguments.detach,
     };
     let options = kept.options(&arguments.world)?;
     let mut launch = Launch::read(
@@ -96,13 +105,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     kept.start(launch, options, terminal)
 }
 
-/// Where a run is kept, and under which name.
+/// Where a run is kept, under which name, and whether a person watches it.
 pub(super) struct Kept<'a> {
     /// The name that the person gave.
     pub(super) name: Option<&'a str>,
     /// Whether the journal ends with the command.
     pub(super) in_memory: bool,
     pub(super) journal: &'a Journal,
+    pub(super) detach: DetachArguments,
 }
 
 impl Kept<'_> {
@@ -112,7 +122,8 @@ impl Kept<'_> {
     /// If a file that they name cannot be read, or the name cannot be a run's.
     pub(super) fn options(&self, world: &WorldArguments) -> Result<WorldOptions, CommandError> {
         self.name.map(read_name).transpose()?;
-        let options = world.read(self.in_memory)?;
+        let mut options = world.read(self.in_memory)?;
+        options.is_detached = self.detach.is_done();
         Ok(if self.in_memory {
             options
         } else {
@@ -134,22 +145,39 @@ impl Kept<'_> {
         launch.fit(options.clone()).mask_words(&mut launch.arguments);
         launch.cache = (!self.in_memory).then(|| self.journal.cache());
         let given = self.name.map(read_name).transpose()?;
-        let prepared = Prepared::new(&launch, options, terminal)?;
         if self.in_memory {
+            let prepared = Prepared::new(&launch, options, terminal)?;
             let mut store = MemoryStore::default();
-            let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
-            let session = Session::start(prepared, id, (&mut store, None))?;
+            let id = given.map_or_else(|| read_name(&launch.stem), Ok)?;
+            let session = Session::start(prepared, (id, "run"), (&mut store, None))?;
             return session.drive(&mut store, false, terminal);
         }
+        loop {
+            let prepared = Prepared::new(&launch, options.clone(), terminal)?;
+            match self.begin(prepared, given.as_ref(), &launch, terminal) {
+                // The journal was made by another process, with a run of this name in it.
+                Err(CommandError::NameLost(_)) if given.is_none() => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    fn begin(
+        &self,
+        prepared: Prepared,
+        given: Option<&RunId>,
+        launch: &Launch,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
         let journal = self.journal;
         let mut store = journal.open_or_create("run")?;
-        let id = match given {
-            Some(id) if store.has_run(&id)? => return Err(taken(&id)),
-            Some(id) => id,
-            None => free_name(&store, &launch.stem)?,
-        };
-        let session = Session::start(prepared, id.clone(), (&mut store, Some(journal.path())))?;
+        let id = claim_name(&mut store, given, (&launch.stem, "run"))?;
+        let mut session = Session::start(prepared, (id.clone(), "run"), (&mut store, Some(journal.path())))?;
         journal.set_current(&id, &journal::first_branch()?);
+        if self.detach.is_done() {
+            session.settle(&mut store)?;
+            self.detach.announce(&id);
+        }
         session.drive(&mut store, launch.is_folder, terminal)
     }
 }
@@ -168,28 +196,55 @@ pub(crate) fn run_program(
     launch.arguments = words;
     let prepared = Prepared::new(&launch, WorldOptions::default(), terminal)?;
     let mut store = MemoryStore::default();
-    let session = Session::start(prepared, read_name(name)?, (&mut store, None))?;
+    let session = Session::start(prepared, (read_name(name)?, "run"), (&mut store, None))?;
     session.drive(&mut store, false, terminal)
+}
+
+/// Claims a new run under the given name, or under the first free one that begins with the stem.
+pub(super) fn claim_name(
+    store: &mut dyn Store,
+    given: Option<&RunId>,
+    (stem, command): (&str, &str),
+) -> Result<RunId, CommandError> {
+    loop {
+        let id = given.cloned().map_or_else(|| free_name(store, stem), Ok)?;
+        let is_claimed = match store.claim(&id, &journal::owner(command)) {
+            Ok(_) => !store.has_run(&id)?,
+            Err(StoreError::Owned { .. }) => false,
+            Err(StoreError::EpochFenced { run, .. }) => return Err(CommandError::NameLost(run)),
+            Err(error) => return Err(error.into()),
+        };
+        if is_claimed {
+            return Ok(id);
+        }
+        if given.is_some() {
+            return Err(taken(&id));
+        }
+    }
 }
 
 pub(super) fn read_name(name: &str) -> Result<RunId, CommandError> {
     RunId::new(name).map_err(|error| CommandError::usage(format!("`{name}` cannot be a run's name: {error}")))
 }
 
-pub(super) fn taken(id: &RunId) -> CommandError {
+fn taken(id: &RunId) -> CommandError {
     CommandError::usage(format!("there is a run {id} already")).advise(format!(
         "`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"
     ))
 }
 
 /// Finds a free name for a run: the stem, or the stem with a number.
-pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, CommandError> {
+fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, CommandError> {
+    let is_taken = |name: &RunId| -> Result<bool, CommandError> {
+        let claim = store.claimed(name)?;
+        Ok(store.has_run(name)? || claim.is_some_and(|claim| claim.living().is_some()))
+    };
     let first = read_name(stem)?;
-    if !store.has_run(&first)? {
+    if !is_taken(&first)? {
         return Ok(first);
     }
     let numbered = |number: u64| read_name(&format!("{stem}-{number}"));
-    numbered(free_number(|number| Ok(store.has_run(&numbered(number)?)?))?)
+    numbered(free_number(|number| is_taken(&numbered(number)?))?)
 }
 
 /// Finds a free number whose predecessor is taken; 1 is taken.

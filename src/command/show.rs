@@ -46,7 +46,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let went = changes.disappeared.iter().map(|fact| shown(&fact.value()));
     let memory = match memory(&store, &place, &body) {
         Ok(memory) => memory,
-        Err(CommandError::OutputClosed) => return Err(CommandError::OutputClosed),
+        Err(error @ (CommandError::OutputClosed | CommandError::NameLost(_))) => return Err(error),
         Err(CommandError::Shown(why) | CommandError::Usage(why)) => {
             terminal.message(why);
             terminal.message(UNTOLD);

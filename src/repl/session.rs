@@ -94,7 +94,7 @@ impl Live {
             None => desk.options(),
         };
         let prepared = Prepared::new(&launch, options, terminal)?;
-        let mut session = Session::start(prepared, id.clone(), at)?;
+        let mut session = Session::start(prepared, (id.clone(), "repl"), at)?;
         session.run_on(&mut *store)?;
         session.stop_when_interrupted();
         session.advise_prompt();

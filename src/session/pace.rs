@@ -15,7 +15,7 @@ use duet_runtime::state::actor::FiberKind;
 use duet_runtime::state::request::Question;
 use preserves::IOValue;
 
-use super::Session;
+use super::{Session, rescue};
 use crate::error::CommandError;
 
 /// What a wait for an input ended with.
@@ -80,7 +80,15 @@ impl Session {
     /// # Errors
     /// If the journal fails; durable turns stay.
     pub(crate) fn advance(&mut self, store: &mut dyn Store) -> Result<Advance, CommandError> {
-        Ok(self.run.advance(store, &mut self.world as &mut dyn Drivers)?)
+        let asked = self.attend(store);
+        let asked = asked.map_err(|error| rescue::explained(error, &self.run, store, &self.place))?;
+        if let Some(request) = asked {
+            request.reply(Err(
+                "a person is at the prompt of this session; ask them to leave it with `,quit`".to_owned(),
+            ));
+        }
+        let advanced = self.run.advance(store, &mut self.world as &mut dyn Drivers);
+        advanced.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }
 
     /// Makes all turns durable.
@@ -88,7 +96,8 @@ impl Session {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn settle(&mut self, store: &mut dyn Store) -> Result<(), CommandError> {
-        Ok(self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?)
+        let flushed = self.run.flush_to(store, &mut self.world as &mut dyn Drivers);
+        flushed.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }
 
     /// Whether all turns are durable.

@@ -8,9 +8,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use duet_drivers::world::World;
+use duet_drivers::door::Request;
+use duet_drivers::world::{Happening, World};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
 use duet_runtime::model::failure::ActorFailure;
+use duet_runtime::model::identity::RequestId;
+use preserves::IOValue;
 
 use super::RunPlace;
 use super::stop_report::ways_back;
@@ -48,6 +51,11 @@ impl Reporting {
         self.world.is_output_closed()
     }
 
+    /// Replaces secrets in a value that a person gives.
+    pub(super) fn mask_value(&self, value: &IOValue) -> IOValue {
+        self.world.mask_value(value)
+    }
+
     /// Replaces secrets in a text that a person types.
     pub(super) fn mask_text(&self, text: &str) -> String {
         self.world.mask_text(text)
@@ -61,6 +69,21 @@ impl Reporting {
     /// Says whether an effect in progress can still answer.
     pub(super) fn is_expecting(&self) -> bool {
         self.world.is_expecting()
+    }
+
+    /// Takes the oldest thing that another process asks for.
+    pub(super) fn take_asked(&mut self) -> Option<Request> {
+        self.world.take_asked()
+    }
+
+    /// Drops what the person at the input is asked.
+    pub(super) fn withdraw_question(&mut self, request: RequestId) {
+        self.world.withdraw_question(request);
+    }
+
+    /// Waits for something to happen.
+    pub(super) fn next_happening(&mut self) -> Happening {
+        self.world.next_happening()
     }
 
     /// Waits for an input; `None` if the bell rang.

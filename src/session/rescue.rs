@@ -25,7 +25,7 @@ pub(super) fn explained(
     place: &RunPlace,
 ) -> CommandError {
     let RunError::Store(StoreError::Displaced { journal, .. }) = &error else {
-        return error.into();
+        return stopped(error, run, place);
     };
     let problem = CommandError::problem(error_text(&error)).because(format!(
         "{} stopped after turn {}; no effect has left since the file was last seen",
@@ -44,6 +44,28 @@ pub(super) fn explained(
             "`duet fsck` says what is left in the file; `duet run PROGRAM --journal OTHER` begins again in another one",
         ),
     }
+}
+
+/// Says why a run stopped whose journal is there.
+fn stopped(error: RunError, run: &Run<SchemePrograms>, place: &RunPlace) -> CommandError {
+    if !is_fenced(&error) {
+        return error.into();
+    }
+    if !run.is_begun() {
+        return CommandError::NameLost(run.id().clone());
+    }
+    CommandError::problem(format!(
+        "{} was taken over by another process, so this one stopped",
+        place.name
+    ))
+    .because(error_text(&error))
+    .because("no effect has left since; what this process had made durable stands")
+    .advise("`duet runs` shows who goes on with it")
+}
+
+/// Says whether another process has claimed the run.
+pub(super) fn is_fenced(error: &RunError) -> bool {
+    matches!(error, RunError::Store(StoreError::EpochFenced { .. }))
 }
 
 fn error_text(error: &RunError) -> String {

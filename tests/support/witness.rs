@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Epoch, Head, HeadMove, PackedValue, Record, RecordHash, Removal, RunId,
-    Sequence, Store, StoreError,
+    Append, Blob, BlobHash, BranchName, Claim, Epoch, Head, HeadMove, Mark, PackedValue, Record, RecordHash, Removal,
+    RunId, Sequence, Store, StoreError,
 };
 use duet_runtime::driver::{Effect, EffectKind};
 use duet_runtime::model::codec::record;
@@ -210,6 +210,22 @@ fn without_batches(bytes: Vec<u8>) -> Vec<u8> {
 impl Store for Witness {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
         self.store.claim(run, owner)
+    }
+
+    fn claimed(&self, run: &RunId) -> Result<Option<Claim>, StoreError> {
+        self.store.claimed(run)
+    }
+
+    fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        self.store.check_claim(run, epoch)
+    }
+
+    fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
+        self.store.note_owner(run, epoch, owner)
+    }
+
+    fn mark(&self) -> Result<Mark, StoreError> {
+        self.store.mark()
     }
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {

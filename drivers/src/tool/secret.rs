@@ -194,6 +194,10 @@ impl Secrets {
                     contents,
                 }
             }
+            Input::Tell { value, stays } => Input::Tell {
+                value: self.mask(&value),
+                stays,
+            },
             Input::Due { .. }
             | Input::Elapsed { .. }
             | Input::Interrupt

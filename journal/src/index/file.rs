@@ -173,7 +173,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
 pub(super) fn remove(path: &Path) -> Result<bool, StoreError> {
     match Lock::try_alone(path, LOCKING)? {
         Some(_lock) => clear(path),
-        None => Err(StoreError::Locked { by: String::new() }),
+        None => Err(StoreError::Locked),
     }
 }
 

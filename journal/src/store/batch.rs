@@ -7,8 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Append, StoreError};
+use super::{Append, Claim, StoreError};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::owner::Owner;
 use crate::record::Record;
 
 /// A head without its branch's name.
@@ -81,6 +82,18 @@ pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<()
             current,
         })
     }
+}
+
+/// Checks that a run does not belong to another process that lives.
+pub(super) fn check_owner(run: &RunId, found: &Claim, claimant: &str) -> Result<(), StoreError> {
+    let Some(by) = found.living() else { return Ok(()) };
+    if claimant.parse().is_ok_and(|claimant: Owner| claimant.is_same(&by)) {
+        return Ok(());
+    }
+    Err(StoreError::Owned {
+        run: run.clone(),
+        by: Box::new(by),
+    })
 }
 
 /// Checks that no record goes that a staying branch needs: since all that hangs on a record goes

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::identity::{BlobHash, BranchName, Epoch, IdentityError, RecordHash, RunId};
+use crate::owner::Owner;
 use crate::record::RecordError;
 
 /// A failure of a store.
@@ -32,6 +33,16 @@ pub enum StoreError {
         /// The newest epoch.
         current: Epoch,
     },
+    /// Another process holds the run, and lives.
+    Owned {
+        /// The run.
+        run: RunId,
+        /// That process.
+        by: Box<Owner>,
+    },
+    /// Somebody else has removed records since the caller looked for those to remove, so the caller
+    /// has to look again.
+    Overtaken,
     /// A record in a batch does not follow what stands before it, or belongs to another run or
     /// branch.
     NotAChild {
@@ -126,11 +137,8 @@ pub enum StoreError {
         /// The version this program reads and writes.
         supported: u64,
     },
-    /// Another process is writing the journal.
-    Locked {
-        /// Who, as that process described itself; empty if it did not.
-        by: String,
-    },
+    /// Another process has been writing for too long, so this one has written nothing.
+    Locked,
     /// The store was opened for reading only.
     ReadOnly,
     /// An earlier failure left the store in doubt; open it again.
@@ -249,6 +257,10 @@ impl fmt::Display for StoreError {
                     "run {run} has been claimed by another owner (epoch {current}, ours is {held})"
                 )
             }
+            Self::Owned { run, by } => {
+                write!(f, "{run} belongs to `duet {}`, process {}", by.command, by.process)
+            }
+            Self::Overtaken => write!(f, "somebody else has removed records meanwhile"),
             Self::NotAChild {
                 record,
                 expected_parent,
@@ -283,8 +295,7 @@ impl fmt::Display for StoreError {
                     "the journal has version {found}, this program reads version {supported}"
                 )
             }
-            Self::Locked { by } if by.is_empty() => write!(f, "another process is writing the journal"),
-            Self::Locked { by } => write!(f, "another process is writing the journal ({by})"),
+            Self::Locked => write!(f, "another process has been in the middle of a commit for too long"),
             Self::ReadOnly => write!(f, "the journal is open for reading only"),
             Self::InDoubt => write!(f, "an earlier failure left the journal in doubt, open it again"),
             Self::Io { doing, .. } => write!(f, "failed {doing}"),

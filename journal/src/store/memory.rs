@@ -19,7 +19,7 @@ use std::ops::Range;
 use self::index::{Index, Run};
 use self::log::{Checksum, FrameBuilder, LogEntry};
 use super::batch::{self, Tip};
-use super::{Append, Head, HeadMove, Removal, Store, StoreError};
+use super::{Append, Claim, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
@@ -173,6 +173,12 @@ impl MemoryStore {
         Ok(())
     }
 
+    fn commit_claim(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
+        let mut frame = self.frame();
+        frame.claim(run, epoch, owner);
+        self.commit(frame, std::iter::empty())
+    }
+
     fn bytes(&self, range: &Range<usize>) -> Vec<u8> {
         self.disk.bytes()[range.clone()].to_vec()
     }
@@ -189,11 +195,30 @@ impl Store for MemoryStore {
         if self.in_doubt {
             return Err(StoreError::InDoubt);
         }
-        let epoch = self.index.runs.get(run).map_or(Epoch(0), |run| run.epoch).next()?;
-        let mut frame = self.frame();
-        frame.claim(run, epoch, owner);
-        self.commit(frame, std::iter::empty())?;
+        let found = self.claimed(run)?;
+        let epoch = found.as_ref().map_or(Epoch(0), |found| found.epoch).next()?;
+        if let Some(found) = found {
+            batch::check_owner(run, &found, owner)?;
+        }
+        self.commit_claim(run, epoch, owner)?;
         Ok(epoch)
+    }
+
+    fn claimed(&self, run: &RunId) -> Result<Option<Claim>, StoreError> {
+        let found = self.index.runs.get(run);
+        Ok(found.map(|run| Claim {
+            epoch: run.epoch,
+            owner: run.owner.clone(),
+        }))
+    }
+
+    fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        self.owned_run(run, epoch).map(drop)
+    }
+
+    fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
+        self.owned_run(run, epoch)?;
+        self.commit_claim(run, epoch, owner)
     }
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
@@ -253,6 +278,11 @@ impl Store for MemoryStore {
         going.iter().for_each(|record| frame.drop_record(*record));
         removal.blobs.iter().for_each(|blob| frame.drop_blob(*blob));
         self.commit(frame, std::iter::empty())
+    }
+
+    fn mark(&self) -> Result<Mark, StoreError> {
+        // Only this store writes its disk, so nothing comes between.
+        Ok(Mark::default())
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

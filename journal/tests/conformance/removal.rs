@@ -117,6 +117,7 @@ pub(crate) fn what_hangs_on_a_removed_record_is_gone_until_it_is_done_again<M: M
         branches: &[],
         records: &[records[1].hash()],
         blobs: &[],
+        since: store.mark().unwrap(),
     };
     let what = "a record that is to be removed is on the way to a branch that stays";
     check_error(store.remove(&on_the_way), &StoreError::Inconsistent { what });

@@ -112,6 +112,10 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
             sources: sources.clone(),
         })),
         Event::Abandon {} => Some(RecordedInput::Unasked(Input::Abandon)),
+        Event::Told { value, stays } => Some(RecordedInput::Unasked(Input::Tell {
+            value: value.clone(),
+            stays: *stays,
+        })),
         Event::Boot {}
         | Event::Added { .. }
         | Event::Removed { .. }

@@ -201,7 +201,8 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}
-        | Event::Merged { .. } => {}
+        | Event::Merged { .. }
+        | Event::Told { .. } => {}
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! It does not run any turn.
 //! Read next: `source.rs`.
 
-use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
+use duet_journal::{BranchName, Epoch, HeadMove, RunId, Sequence, Store};
 
 use crate::run::error::RunError;
 use crate::run::source::Source;
@@ -56,6 +56,19 @@ pub fn fork(
     names: &[BranchName],
 ) -> Result<(), RunError> {
     let epoch = store.claim(run, owner)?;
+    fork_held(store, (run, branch, epoch), to, names)
+}
+
+/// Makes new branches as [`fork`] does, for the owner of the run, under the epoch that it holds.
+///
+/// # Errors
+/// As [`fork`].
+pub fn fork_held(
+    store: &mut dyn Store,
+    (run, branch, epoch): (&RunId, &BranchName, Epoch),
+    to: Sequence,
+    names: &[BranchName],
+) -> Result<(), RunError> {
     let to = Source { store, run, branch }.record(to)?.hash();
     let new = |branch| HeadMove {
         run,

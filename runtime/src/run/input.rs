@@ -58,6 +58,10 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         Input::Interrupt => return Ok(to_main(Vec::new())),
         Input::Evaluate { text, sources } => return Ok(to_main(vec![Event::Evaluate { text, sources }])),
         Input::Abandon => return Ok(to_main(vec![Event::Abandon {}])),
+        Input::Tell { value, stays } => {
+            check_depth(&value)?;
+            return Ok(to_main(vec![Event::Told { value, stays }]));
+        }
         Input::Merge {
             actor,
             asserted,

@@ -56,6 +56,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Terminate {}
         | Event::Evaluate { .. }
         | Event::Abandon {}
-        | Event::Merged { .. } => false,
+        | Event::Merged { .. }
+        | Event::Told { .. } => false,
     }
 }

@@ -150,6 +150,13 @@ pub enum Event {
         /// The facts to retract.
         retracted: Vec<IOValue>,
     },
+    /// The person tells the dataspace something, through the main program.
+    Told {
+        /// The value.
+        value: IOValue,
+        /// Whether the value becomes a fact; otherwise it is a message.
+        stays: bool,
+    },
 }
 codec_enum!(Event "an event" {
     Boot "boot" {}
@@ -172,6 +179,7 @@ codec_enum!(Event "an event" {
     Evaluate "evaluate" { text, sources }
     Abandon "abandon" {}
     Merged "merged" { asserted, retracted }
+    Told "told" { value, stays }
 });
 
 impl Event {
@@ -197,7 +205,8 @@ impl Event {
             | Self::Terminate {}
             | Self::Evaluate { .. }
             | Self::Abandon {}
-            | Self::Merged { .. } => None,
+            | Self::Merged { .. }
+            | Self::Told { .. } => None,
         }
     }
 }

@@ -68,7 +68,8 @@ impl Draft {
             | Event::Terminate {}
             | Event::Evaluate { .. }
             | Event::Abandon {}
-            | Event::Merged { .. } => None,
+            | Event::Merged { .. }
+            | Event::Told { .. } => None,
         }
     }
 }

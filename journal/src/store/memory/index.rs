@@ -37,6 +37,7 @@ struct PlaceId(usize);
 #[derive(Default)]
 pub(super) struct Run {
     pub(super) epoch: Epoch,
+    pub(super) owner: String,
     pub(super) heads: BTreeMap<BranchName, Head>,
 }
 
@@ -125,7 +126,11 @@ impl Index {
     /// [`StoreError::BadRecord`], [`StoreError::Inconsistent`].
     pub(super) fn apply(&mut self, log: &[u8], entry: LogEntry<'_>) -> Result<(), StoreError> {
         match entry {
-            LogEntry::Claim { run, epoch, owner: _ } => self.runs.entry(run).or_default().epoch = epoch,
+            LogEntry::Claim { run, epoch, owner } => {
+                let run = self.runs.entry(run).or_default();
+                run.epoch = epoch;
+                owner.clone_into(&mut run.owner);
+            }
             LogEntry::Record { parent, bytes } => {
                 let content = log[bytes.clone()].to_vec();
                 let record = Record::decode(content, parent).map_err(|source| StoreError::BadRecord {

@@ -10,16 +10,16 @@
 //! It does not know branches; a head's row says at which key to begin.
 //! Read next: `store/sqlite/recent.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use rusqlite::{Connection, Row, Statement, params};
 
 use super::row::{Workspace, change, failed, optional};
 use super::seal::check_seal;
-use crate::identity::RecordHash;
+use crate::identity::{BlobHash, RecordHash};
 use crate::record::ClosedRecord;
-use crate::store::{StoreError, checked_record};
+use crate::store::{Mark, StoreError, checked_record};
 
 pub(super) const BROKEN: StoreError = StoreError::Inconsistent {
     what: "the records of a branch do not follow each other",
@@ -128,6 +128,36 @@ pub(super) fn names_after(connection: &Connection, key: i64) -> Result<(BTreeMap
         length_bytes += row.get::<_, i64>(2).map_err(&failed)?;
     }
     Ok((names, length_bytes))
+}
+
+/// How far the table has grown.
+pub(super) fn mark(connection: &Connection) -> Result<Mark, StoreError> {
+    let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
+    let newest = newest.flatten().map(|key| Link::expect(connection, key)).transpose()?;
+    Ok(Mark(newest.map(|link| (link.key, link.hash))))
+}
+
+/// The blobs that records name which were inserted since a mark.
+///
+/// # Errors
+/// [`StoreError::Overtaken`] if the record at the mark is gone: its key may name a newer one then.
+pub(super) fn blobs_named_since(connection: &Connection, mark: Mark) -> Result<BTreeSet<BlobHash>, StoreError> {
+    let Mark(at) = mark;
+    if let Some((key, hash)) = at
+        && Link::read(connection, key)?.is_none_or(|link| link.hash != hash)
+    {
+        return Err(StoreError::Overtaken);
+    }
+    let failed = failed("reading the newest records");
+    let sql = "SELECT id, hash FROM records WHERE id > ?1 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([at.map_or(0, |(key, _)| key)]).map_err(&failed)?;
+    let mut named = BTreeSet::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let hash = RecordHash::from_slice(blob(row, 1)?).ok_or(BROKEN)?;
+        named.extend(read(connection, row.get(0).map_err(&failed)?, hash)?.blobs());
+    }
+    Ok(named)
 }
 
 /// A record with the name of its parent.

@@ -1,7 +1,7 @@
-//! Opens, creates and locks a journal file.
+//! Opens and creates a journal file.
 //!
 //! INVARIANT: a file that is not a journal of a version that this code knows is never written to,
-//! nor is anything created beside it, except for the lock; and a journal file appears under its
+//! nor is anything created beside it; and a journal file appears under its
 //! name only when it is complete.
 //!
 //! It knows nothing of what the tables hold.
@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{self, Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -19,7 +20,7 @@ use super::log::{FirstPage, first_page};
 use super::row::Workspace;
 use super::{schema, tail};
 use crate::beside::{beside, create_beside};
-use crate::lock::{Lock, io_error};
+use crate::lock::io_error;
 use crate::store::StoreError;
 
 /// FULL: with NORMAL a power cut loses commits that were acknowledged.
@@ -40,24 +41,17 @@ pub(super) struct Opened {
     pub(super) path: PathBuf,
     pub(super) connection: Connection,
     pub(super) budget: Budget,
-    pub(super) lock: Lock,
     /// Whether there was no such file: the journal is then in memory.
     pub(super) is_new: bool,
 }
 
 /// Opens a journal for writing; if there is no such file, an empty one in memory, with `owner` as
-/// the one who writes it.
+/// the one who makes it.
 pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreError> {
     let looking = "looking for the journal";
     let path = fs::canonicalize(path)
         .or_else(|_| path::absolute(path))
         .map_err(io_error(looking))?;
-    if fs::exists(&path).map_err(io_error(looking))? {
-        check_header(&path)?;
-    }
-    let Some(lock) = Lock::try_alone(&path, "locking the journal")? else {
-        return Err(StoreError::Locked { by: read_owner(&path) });
-    };
     let is_new = !fs::exists(&path).map_err(io_error(looking))?;
     let (connection, budget) = if is_new {
         let connection = begin(&path, owner)?;
@@ -71,25 +65,13 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
         path,
         connection,
         budget,
-        lock,
         is_new,
     })
 }
 
-/// Opens a file that is a journal, of which the caller has the lock.
+/// Opens a file that is a journal.
 pub(super) fn connect_to_write(path: &Path) -> Result<(Connection, Budget), StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-}
-
-/// Reads the name of the writer; empty if it is unknown, as while the journal has no file.
-fn read_owner(path: &Path) -> String {
-    let read = || -> Option<String> {
-        let (connection, _) = open_to_read(path).ok()?;
-        connection
-            .query_row("SELECT owner FROM workspace", [], |row| row.get(0))
-            .ok()
-    };
-    read().unwrap_or_default()
 }
 
 fn database_error(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
@@ -98,7 +80,7 @@ fn database_error(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError
 
 /// Looks at the first bytes of a file without the database library, which would write to it or
 /// beside it.
-fn check_header(path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     let not_a_journal = |why| StoreError::NotAJournal {
         path: path.to_owned(),
         why,
@@ -202,9 +184,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<(Connection, Budget), Store
     guard::harden(&connection)
         .and_then(|()| connection.execute_batch(SYNCHRONOUS))
         .map_err(&failed)?;
-    connection
-        .busy_timeout(std::time::Duration::from_secs(5))
-        .map_err(&failed)?;
+    connection.busy_handler(Some(wait_for_others)).map_err(&failed)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // The header may be older than the write-ahead log; this number is not.
     check_version(
@@ -214,6 +194,26 @@ fn connect(path: &Path, access: OpenFlags) -> Result<(Connection, Budget), Store
     )?;
     guard::check_schema(&connection)?;
     Ok((connection, budget))
+}
+
+/// The longest pause between two attempts to get at a journal that another process is writing.
+const PAUSE_MAX: Duration = Duration::from_millis(5);
+
+/// After how many pauses this process gives up: half a minute. A commit takes some milliseconds, so
+/// the other process was stopped in the middle of one, or gives back space.
+const PAUSES_MAX: u32 = 6_000;
+
+/// Waits for other processes that are writing. The library's own pauses grow to 100 ms, in which
+/// many commits would find room.
+fn wait_for_others(attempts: i32) -> bool {
+    let attempts = attempts.unsigned_abs();
+    let pause = Duration::from_micros(200) * (attempts + 1).min(1_000);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it waits for another process and enters no record"
+    )]
+    std::thread::sleep(pause.min(PAUSE_MAX));
+    attempts < PAUSES_MAX
 }
 
 /// Makes an empty journal in memory, for there is none at `path`.

@@ -1,7 +1,9 @@
 //! The files of an open journal, and whether they are still those that its path names.
 //!
 //! The database library holds the files that it opened. If somebody deletes, replaces or cuts them
-//! meanwhile, it goes on writing into files that nobody will ever read, and reports success.
+//! meanwhile, it goes on writing into files that nobody will ever read, and reports success. Other
+//! processes change the files too, through the library: then whoever opens them anew finds in them
+//! what this process has committed.
 //! INVARIANT: looking opens and closes no second handle while the library works, because closing
 //! one would release the locks that the library holds.
 //!
@@ -13,8 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-
+use super::tail::Durable;
 use crate::beside::{beside, is_same};
 use crate::lock::io_error;
 use crate::store::Displacement;
@@ -34,6 +35,8 @@ pub(super) struct Presence {
     /// The journal file, open as long as the connection.
     file: File,
     noted: Noted,
+    /// Whether the library has the files open, so that they stay as long as it has.
+    is_held: bool,
 }
 
 /// The state of the files after a commit.
@@ -44,85 +47,120 @@ struct Noted {
     log: Option<Metadata>,
 }
 
+/// What a look at the files shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// Nobody else has changed them.
+    Same,
+    /// They are the same files, and somebody has changed what is in them.
+    Changed(Displacement),
+}
+
 impl Presence {
-    /// Notes the files of the journal at `path`.
+    /// Notes the files of the journal at `path`, which the library has open.
     ///
     /// # Errors
     /// [`StoreError::Io`].
     pub(super) fn note(path: &Path) -> Result<Self, StoreError> {
+        Self::noted(path, true)
+    }
+
+    /// Notes the file of the journal at `path`, which the library has not opened.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub(super) fn note_file(path: &Path) -> Result<Self, StoreError> {
+        Self::noted(path, false)
+    }
+
+    fn noted(path: &Path, is_held: bool) -> Result<Self, StoreError> {
         let failed = io_error(LOOKING);
         let mut file = File::open(path).map_err(&failed)?;
-        let noted = Noted::of(path, &mut file).map_err(failed)?;
+        let noted = Noted::of(path, &mut file, is_held).map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
             file,
             noted,
+            is_held,
         })
     }
 
     /// Notes the files again, after the library has written them.
     ///
     /// # Errors
-    /// [`StoreError::Displaced`], [`StoreError::Io`].
+    /// [`StoreError::Io`].
     pub(super) fn renew(&mut self) -> Result<(), StoreError> {
-        self.check_names()?;
-        let noted = Noted::of(&self.path, &mut self.file);
+        let noted = Noted::of(&self.path, &mut self.file, self.is_held);
         self.noted = noted.map_err(io_error(LOOKING))?;
         Ok(())
     }
 
-    /// Notes the files again, after the library has made them shorter.
-    ///
-    /// # Errors
-    /// As [`renew`](Self::renew).
-    pub(super) fn renew_cut(&mut self) -> Result<(), StoreError> {
-        self.noted.length_bytes = 0;
-        self.noted.log = None;
-        self.renew()
-    }
-
-    /// Checks that the files are those that were noted, and that nobody else has written them.
+    /// Checks that the paths name the files that are open, and says whether anybody has written
+    /// them since they were noted.
     ///
     /// # Errors
     /// [`StoreError::Displaced`], [`StoreError::Io`].
-    pub(super) fn check(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        self.check_names()?;
-        let now = Noted::of(&self.path, &mut self.file).map_err(io_error(LOOKING))?;
-        if now.header != self.noted.header && !now.is_of(connection) {
-            return Err(self.displaced(&self.path, Displacement::Overwritten));
-        }
-        Ok(())
+    pub(super) fn look(&mut self) -> Result<Sight, StoreError> {
+        let named = self.look_at_names()?;
+        let now = Noted::of(&self.path, &mut self.file, self.is_held).map_err(io_error(LOOKING))?;
+        Ok(match named {
+            Sight::Same if now.header != self.noted.header => Sight::Changed(Displacement::Overwritten),
+            found @ (Sight::Same | Sight::Changed(_)) => found,
+        })
     }
 
-    /// Checks that the paths name the files that are open, and that these have their length.
-    fn check_names(&self) -> Result<(), StoreError> {
+    /// Checks the same, but not whether the file was written, as the library has just done.
+    ///
+    /// # Errors
+    /// [`StoreError::Displaced`], [`StoreError::Io`].
+    pub(super) fn look_at_names(&self) -> Result<Sight, StoreError> {
         let open = self.file.metadata().map_err(io_error(LOOKING))?;
-        self.check_name(&self.path, &open, self.noted.length_bytes)?;
-        match &self.noted.log {
-            None => Ok(()),
-            Some(log) => self.check_name(&log_of(&self.path), log, log.len()),
-        }
+        let of_file = self.look_at(&self.path, &open, self.noted.length_bytes)?;
+        let of_log = match &self.noted.log {
+            None => Sight::Same,
+            Some(log) => self.look_at(&log_of(&self.path), log, log.len())?,
+        };
+        Ok(if of_file == Sight::Same { of_log } else { of_file })
     }
 
-    fn check_name(&self, path: &Path, open: &Metadata, length_bytes: u64) -> Result<(), StoreError> {
+    /// Says whether the changed files are still those of the journal: whoever opens them finds in
+    /// them what the last commit has set, and their header is one that the library would write.
+    pub(super) fn is_still(&mut self, last: Option<&Durable>) -> bool {
+        let Ok(now) = Noted::of(&self.path, &mut self.file, self.is_held) else {
+            return false;
+        };
+        let seen = super::commit::pages_of(&self.path, last);
+        let Ok(Some(seen)) = seen else { return false };
+        // The library moves pages of the log into the file, of commits up to the newest. The file
+        // becomes shorter only when all of it is written anew.
+        let (before, written) = (self.noted.pages(), now.pages());
+        now.header.starts_with(b"SQLite format 3\0") && (written == seen || (before..=seen).contains(&written))
+    }
+
+    fn look_at(&self, path: &Path, open: &Metadata, length_bytes: u64) -> Result<Sight, StoreError> {
         let named = match fs::metadata(path) {
             Ok(named) => named,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(self.displaced(path, Displacement::Missing));
+                return Err(self.displaced_at(path, Displacement::Missing));
             }
             Err(error) => return Err(io_error(LOOKING)(error)),
         };
         if !is_same(&named, open) {
-            return Err(self.displaced(path, Displacement::Replaced));
+            return Err(self.displaced_at(path, Displacement::Replaced));
         }
         if named.len() < length_bytes {
             let (from, to) = (length_bytes, named.len());
-            return Err(self.displaced(path, Displacement::Cut { from, to }));
+            return Ok(Sight::Changed(Displacement::Cut { from, to }));
         }
-        Ok(())
+        Ok(Sight::Same)
     }
 
-    fn displaced(&self, path: &Path, how: Displacement) -> StoreError {
+    /// The error that the files are not those of the journal any more.
+    pub(super) fn displaced(&self, how: Displacement) -> StoreError {
+        self.displaced_at(&self.path, how)
+    }
+
+    fn displaced_at(&self, path: &Path, how: Displacement) -> StoreError {
         StoreError::Displaced {
             journal: self.path.clone(),
             path: path.to_owned(),
@@ -132,17 +170,7 @@ impl Presence {
 }
 
 impl Noted {
-    /// Says whether the header has the size of the journal that the connection sees, as it has
-    /// after another tool moved the write-ahead log into the file.
-    fn is_of(&self, connection: &Connection) -> bool {
-        let pages = connection.pragma_query_value(None, "page_count", |row| row.get::<_, u32>(0));
-        let written = self.header[PAGES]
-            .iter()
-            .fold(0, |number, byte| number << 8 | u32::from(*byte));
-        pages.is_ok_and(|pages| pages == written) && self.header.starts_with(b"SQLite format 3\0")
-    }
-
-    fn of(path: &Path, file: &mut File) -> io::Result<Self> {
+    fn of(path: &Path, file: &mut File, is_held: bool) -> io::Result<Self> {
         let mut header = [0; HEADER_BYTES];
         let length_bytes = file.metadata()?.len();
         if length_bytes >= HEADER_BYTES as u64 {
@@ -150,7 +178,7 @@ impl Noted {
             file.read_exact(&mut header)?;
         }
         let log = match fs::metadata(log_of(path)) {
-            Ok(log) => Some(log),
+            Ok(log) => is_held.then_some(log),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
@@ -159,6 +187,13 @@ impl Noted {
             length_bytes,
             log,
         })
+    }
+
+    /// The number of pages that the header says.
+    fn pages(&self) -> u32 {
+        self.header[PAGES]
+            .iter()
+            .fold(0, |number, byte| number << 8 | u32::from(*byte))
     }
 }
 

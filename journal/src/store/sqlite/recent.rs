@@ -1,8 +1,9 @@
 //! The writer's cache between commits, so that a commit reads nothing that it wrote itself.
 //!
 //! Owns the choice of a new record's key and jump, and the index of names.
-//! INVARIANT: the cache agrees with the tables: the writer reads it again after a commit that
-//! failed, or if another process has written against the lock.
+//! INVARIANT: the cache agrees with the tables. The writer reads it again after a commit that
+//! failed. When other processes have written, it asks for the epoch of a run again before it trusts
+//! what it knows of the run: nobody else can have changed that under the same epoch.
 //!
 //! It neither begins nor ends a transaction.
 //! Read next: `store/sqlite.rs`.
@@ -71,6 +72,8 @@ struct KnownRun {
     branches: BTreeMap<BranchName, Branch>,
     /// Whether these are all its branches.
     is_complete: bool,
+    /// The [`version`] of the tables in which the run's row was this one.
+    version: i64,
 }
 
 impl Recent {
@@ -91,18 +94,31 @@ impl Recent {
         })
     }
 
-    /// Reads everything again if anyone else has written.
+    /// Reads again what may have changed if anyone else has written.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        if version(connection)? != self.version {
-            *self = Self::read(connection)?;
+        let version = version(connection)?;
+        if version != self.version {
+            let Self { newest, indexed, .. } = Self::read(connection)?;
+            (self.version, self.newest, self.indexed) = (version, newest, indexed);
+            (self.unindexed, self.scanned_bytes) = (None, 0);
         }
         Ok(())
+    }
+
+    /// Says whether the writer has seen this epoch of a run, and nobody else has written since.
+    pub(super) fn is_sure(&self, connection: &Connection, (run, epoch): (&RunId, Epoch)) -> Result<bool, StoreError> {
+        let Some(place) = self.places.get(run) else {
+            return Ok(false);
+        };
+        let known = &self.runs[place.0];
+        Ok(known.run.epoch == epoch && known.version == version(connection)?)
     }
 
     /// Takes note of a run's row as it was just written.
     pub(super) fn note_run(&mut self, run: Run) {
         if let Some(place) = self.places.get(&run.name) {
-            self.runs[place.0].run = run;
+            let known = &mut self.runs[place.0];
+            (known.run, known.version) = (run, self.version);
         }
     }
 
@@ -135,17 +151,35 @@ impl Recent {
         let is_next = self.runs.get(next.0).is_some_and(|known| known.run.name == *run);
         if let Some(place) = is_next.then_some(next).or_else(|| self.places.get(run).copied()) {
             self.last = place;
+            if self.runs[place.0].version != self.version {
+                self.look_again(writing.tables()?, place)?;
+            }
             return Ok(place);
         }
         let known = KnownRun {
             run: Run::read(writing.tables()?, run)?,
             branches: BTreeMap::new(),
             is_complete: false,
+            version: self.version,
         };
         let place = RunPlace(self.runs.len());
         self.runs.push(known);
         self.places.insert(run.clone(), place);
         Ok(place)
+    }
+
+    /// Reads a run's row again, and its branches when they are needed.
+    fn look_again(&mut self, connection: &Connection, place: RunPlace) -> Result<(), StoreError> {
+        let known = &mut self.runs[place.0];
+        let run = Run::read(connection, &known.run.name)?;
+        known.branches.clear();
+        known.is_complete = false;
+        if run.epoch != known.run.epoch {
+            // Somebody else has claimed it, and its newest records may have got children.
+            self.leaves.clear();
+        }
+        (known.run, known.version) = (run, self.version);
+        Ok(())
     }
 
     /// Writes where a branch stands from now on; a new one is counted in its run's row.
@@ -187,14 +221,11 @@ impl Recent {
         Ok(())
     }
 
-    /// Where the branches stand that a commit has set, as far as the writer remembers.
-    pub(super) fn standing<'a>(&self, set: impl Iterator<Item = (&'a RunId, &'a BranchName)>) -> Vec<Durable> {
-        let known = |(run, branch): (&RunId, &BranchName)| {
-            let place = self.places.get(run)?;
-            let found = self.runs.get(place.0)?.branches.get(branch)?;
-            Some(Durable::of(run, found))
-        };
-        set.filter_map(known).collect()
+    /// Where a branch stands that a commit has set, as far as the writer remembers.
+    pub(super) fn standing(&self, run: &RunId, branch: &BranchName) -> Option<Durable> {
+        let place = self.places.get(run)?;
+        let found = self.runs.get(place.0)?.branches.get(branch)?;
+        Some(Durable::of(run, found))
     }
 
     /// Stores a record that follows `parent`, unless it is there already, and returns its key.

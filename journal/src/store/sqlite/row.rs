@@ -1,4 +1,4 @@
-//! The sealed rows: who owns the workspace, the runs and their owners, the heads of branches.
+//! The sealed rows: the workspace, the runs and their owners, the heads of branches.
 //!
 //! INVARIANT: a row read here matches its seal, and a list of rows is as long as the sealed row
 //! above it says; so neither a changed nor a vanished row goes unnoticed.
@@ -19,6 +19,7 @@ pub(crate) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreEr
         Some(ErrorCode::OperationInterrupted) => StoreError::Inconsistent {
             what: "reading it takes far more steps than its size explains",
         },
+        Some(ErrorCode::DatabaseBusy) => StoreError::Locked,
         Some(_) | None => StoreError::Database { doing, source },
     }
 }
@@ -26,6 +27,7 @@ pub(crate) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreEr
 /// The row about the workspace as a whole.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
+    /// Who made the journal, for people.
     pub(super) owner: String,
     pub(super) runs: i64,
     /// The names of records up to this key are indexed.

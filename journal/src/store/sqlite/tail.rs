@@ -3,15 +3,17 @@
 //! A database trusts its write-ahead log up to the first frame whose checksum is wrong, because a
 //! power cut leaves such a frame behind the last durable commit. A changed byte in the middle of
 //! the log looks the same and takes all later commits with it, in silence. The tail says otherwise.
-//! INVARIANT: the tail is written after its commit is durable and never synced. So it may be older
+//! INVARIANT: a line is written after its commit is durable and never synced. So it may be older
 //! than the journal and is never newer, and a commit costs one small write more.
 //!
+//! Each run has its slot in the file, so processes that write at once do not write over each other;
+//! of two runs that share a slot the later stays. A commit is noted by one of the heads that it
+//! set: whatever is lost includes the last commit.
 //! It holds nothing that the journal does not have, and a journal without it is whole.
 //! Read next: `store/sqlite.rs`.
 //!
 //! Source: `journal/FORMAT.md`, "SQLite", "Tail".
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -20,15 +22,15 @@ use rusqlite::Connection;
 
 use super::row::{Branch, Run};
 use super::seal::seal;
-use crate::beside::{beside, open_beside, text_beside};
+use crate::beside::{beside, open_beside, read_beside};
 use crate::identity::{BranchName, RecordHash, RunId, Sequence};
 use crate::store::StoreError;
 
-/// The maximum number of heads in the file: it says that something is missing, and an example.
-const HEADS_MAX: usize = 16;
+/// The number of runs that the file has room for.
+const SLOTS: u64 = 64;
 
-/// How the file begins.
-const TITLE: &str = "duet-tail 1";
+/// The length of a slot in bytes; a line is shorter.
+const SLOT_BYTES: usize = 512;
 
 /// A head as a durable commit set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,17 +66,34 @@ impl Durable {
         }
     }
 
-    fn parse(line: &str) -> Option<Self> {
+    /// Reads a slot; `None` if it is empty, or a power cut tore it.
+    fn parse(slot: &[u8]) -> Option<Self> {
+        let line = slot.split(|byte| *byte == b'\n').next()?;
+        let (sum, line) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        let is_whole = u64::from_str_radix(sum, 16) == Ok(checksum(line));
         let [run, branch, commits, sequence, hash] = line.split(' ').collect::<Vec<_>>()[..] else {
             return None;
         };
-        Some(Self {
+        let durable = Self {
             run: RunId::new(run).ok()?,
             branch: BranchName::new(branch).ok()?,
             commits: commits.parse().ok()?,
             sequence: Sequence::new(sequence.parse().ok()?).ok()?,
             hash: hash.parse().ok()?,
-        })
+        };
+        is_whole.then_some(durable)
+    }
+
+    fn line(&self) -> String {
+        let Self {
+            run,
+            branch,
+            commits,
+            sequence,
+            hash,
+        } = self;
+        let line = format!("{run} {branch} {commits} {sequence} {hash}");
+        format!("{:016x} {line}\n", checksum(&line))
     }
 
     /// Compares with the journal, which may be further on.
@@ -98,43 +117,54 @@ fn path(journal: &Path) -> PathBuf {
     beside(journal, ".tail")
 }
 
+fn checksum(line: &str) -> u64 {
+    u64::from_le_bytes(seal(&[line.as_bytes()]))
+}
+
+/// Where a run's slot begins in the file, in bytes.
+fn slot_of(run: &RunId) -> u64 {
+    checksum(run.as_str()) % SLOTS * SLOT_BYTES as u64
+}
+
 /// The file as a writer keeps it.
 #[derive(Default)]
 pub(super) struct Tail {
     /// Open since the first commit.
     file: Option<File>,
-    text: String,
 }
 
 impl Tail {
-    /// Says which heads a commit has set that is durable by now.
+    /// Says which head a commit has set that is durable by now.
     ///
     /// A failure is ignored: an older tail is right too, and notices less.
-    pub(super) fn note(&mut self, journal: &Path, heads: &[Durable]) {
-        let _older = self.write(journal, heads);
+    pub(super) fn note(&mut self, journal: &Path, durable: &Durable) {
+        let _older = self.write(journal, &durable.run, durable.line());
     }
 
-    fn write(&mut self, journal: &Path, heads: &[Durable]) -> io::Result<()> {
-        self.text.clear();
-        for head in heads.iter().take(HEADS_MAX) {
-            let Durable {
-                run,
-                branch,
-                commits,
-                sequence,
-                hash,
-            } = head;
-            // Writing to a string cannot fail.
-            let _ = writeln!(self.text, "{run} {branch} {commits} {sequence} {hash}");
+    /// Forgets what was said of a run, because some of it is going to be removed.
+    pub(super) fn forget(&mut self, journal: &Path, run: &RunId) {
+        let _unforgotten = self.write(journal, run, String::new());
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self, journal: &Path) {
+        let _unforgotten = self.open(journal).and_then(|file| file.set_len(0));
+    }
+
+    fn write(&mut self, journal: &Path, run: &RunId, mut line: String) -> io::Result<()> {
+        let rest = SLOT_BYTES.saturating_sub(line.len() + 1);
+        line.extend(std::iter::repeat_n(' ', rest));
+        line.push('\n');
+        let file = self.open(journal)?;
+        file.seek(SeekFrom::Start(slot_of(run)))?;
+        file.write_all(line.as_bytes())
+    }
+
+    fn open(&mut self, journal: &Path) -> io::Result<&mut File> {
+        match &mut self.file {
+            Some(file) => Ok(file),
+            none => Ok(none.insert(open_beside(&path(journal))?)),
         }
-        let (length, sum) = (self.text.len(), u64::from_le_bytes(seal(&[self.text.as_bytes()])));
-        self.text.insert_str(0, &format!("{TITLE} {length} {sum:016x}\n"));
-        if self.file.is_none() {
-            self.file = Some(open_beside(&path(journal))?);
-        }
-        let Some(file) = &mut self.file else { return Ok(()) };
-        file.seek(SeekFrom::Start(0))?;
-        file.write_all(self.text.as_bytes())
     }
 }
 
@@ -146,33 +176,26 @@ pub(super) fn remove(journal: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads the heads in the tail of a journal; none if there is no tail, or a power cut tore it.
-fn read(journal: &Path) -> Vec<Durable> {
-    let text = text_beside(&path(journal));
-    let heads = || {
-        let (title, rest) = text.split_once('\n')?;
-        let (length, sum) = title.strip_prefix(TITLE)?.trim_start().split_once(' ')?;
-        let lines = rest.get(..length.parse().ok()?)?;
-        let is_whole = u64::from_str_radix(sum, 16) == Ok(u64::from_le_bytes(seal(&[lines.as_bytes()])));
-        is_whole.then(|| lines.lines().filter_map(Durable::parse).collect())
-    };
-    heads().unwrap_or_default()
+/// Reads the heads in the tail of a journal; none if there is no tail.
+pub(super) fn read(journal: &Path) -> Vec<Durable> {
+    let bytes = read_beside(&path(journal)).unwrap_or_default();
+    bytes.chunks(SLOT_BYTES).filter_map(Durable::parse).collect()
 }
 
-/// Lists what a journal lacks of the heads in its tail.
+/// Says whether a journal has what a commit has set.
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub(super) fn lost(journal: &Path, connection: &Connection) -> Result<Vec<LostCommits>, StoreError> {
-    let mut tail = read(journal);
-    loop {
-        let lost = tail.iter().map(|head| head.lost(connection));
-        let lost: Vec<_> = lost.filter_map(Result::transpose).collect::<Result<_, _>>()?;
-        // Meanwhile a writer may have removed a branch, and has said so before.
-        let now = if lost.is_empty() { tail.clone() } else { read(journal) };
-        if now == tail {
-            return Ok(lost);
-        }
-        tail = now;
-    }
+pub(super) fn is_there(durable: &Durable, connection: &Connection) -> Result<bool, StoreError> {
+    Ok(durable.lost(connection)?.is_none())
+}
+
+/// Lists what a journal lacks of the heads in its tail, which was read before the connection's view
+/// of the journal began.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(super) fn lost(tail: &[Durable], connection: &Connection) -> Result<Vec<LostCommits>, StoreError> {
+    let lost = tail.iter().map(|head| head.lost(connection));
+    lost.filter_map(Result::transpose).collect()
 }

@@ -8,6 +8,7 @@ use duet_journal::packed::View;
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
+use crate::action::message::Message;
 use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced};
 use crate::model::codec::label_of;
 use crate::model::failure::{ActorFailure, Failure};
@@ -62,6 +63,12 @@ impl Activation {
             }
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
             Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
+            Event::Told { value, stays: true } => self.take_over(vec![value], &[])?,
+            Event::Told { value, stays: false } => {
+                let value = Fact::new(value).map_err(|error| failure(error.into()))?;
+                self.perform(Message { value }).map_err(failure)?;
+                true
+            }
         };
         if !is_received {
             self.turn.dropped.push(position);

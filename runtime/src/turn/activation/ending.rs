@@ -61,7 +61,8 @@ impl Activation {
                 | Event::Terminate {}
                 | Event::Evaluate { .. }
                 | Event::Abandon {}
-                | Event::Merged { .. } => {}
+                | Event::Merged { .. }
+                | Event::Told { .. } => {}
             }
         }
         Ok(())

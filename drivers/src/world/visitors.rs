@@ -1,0 +1,107 @@
+//! What reaches a run besides the answers to its effects: the bell, requests of other processes,
+//! and what people type or give.
+//!
+//! INVARIANT: a request stays queued until the thread that runs turns takes it, and is answered or
+//! refused then.
+//! It does not know what a request asks for. Read next: the crate's `door.rs`.
+
+use std::io;
+use std::path::Path;
+
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
+use duet_runtime::model::identity::RequestId;
+use preserves::IOValue;
+
+use super::{Engine, World};
+use crate::door::{Door, Request};
+use crate::report::Report;
+
+/// What a wait ended with.
+#[derive(Debug)]
+pub enum Happening {
+    /// An input of the run.
+    Input(Input),
+    /// The bell rang.
+    Ring,
+    /// Another process asks for something.
+    Asked,
+    /// No effect in progress can answer any more.
+    Nothing,
+}
+
+impl World {
+    /// Lets other processes ask for things at a socket.
+    ///
+    /// # Errors
+    /// As [`Door::open`].
+    pub fn open_door(&mut self, path: &Path) -> io::Result<()> {
+        if let Some(Engine { runtime, .. }) = &self.engine {
+            self.door = Some(Door::open(runtime, path, &self.reporter)?);
+        }
+        Ok(())
+    }
+
+    /// Takes the oldest thing that another process asks for.
+    pub fn take_asked(&mut self) -> Option<Request> {
+        self.asked.pop_front()
+    }
+
+    /// Replaces secrets in a value that a person gives.
+    pub fn mask_value(&self, value: &IOValue) -> IOValue {
+        self.secrets.mask(value)
+    }
+
+    /// Replaces secrets in a text that a person types.
+    pub fn mask_text(&self, text: &str) -> String {
+        self.secrets.mask_text(text)
+    }
+
+    /// Drops what the person at the input is asked, because somebody else has answered.
+    pub fn withdraw_question(&mut self, request: RequestId) {
+        self.perform(vec![Effect {
+            request,
+            key: String::new(),
+            kind: EffectKind::Withdraw,
+        }]);
+    }
+
+    /// Waits for something to happen, as long as an effect in progress can answer.
+    pub fn next_happening(&mut self) -> Happening {
+        loop {
+            if let Some(input) = self.poll_input() {
+                return Happening::Input(input);
+            }
+            if !self.asked.is_empty() {
+                return Happening::Asked;
+            }
+            if !self.is_expecting() {
+                return Happening::Nothing;
+            }
+            // `self` holds a sender, so that the channel cannot have ended.
+            match self.reports.recv() {
+                Ok(Report::Wake) => return Happening::Ring,
+                Ok(report) => {
+                    if let Some(input) = self.admit(report) {
+                        return Happening::Input(input);
+                    }
+                }
+                Err(_) => return Happening::Nothing,
+            }
+        }
+    }
+
+    /// Waits for the next input, also when no effect in progress can answer; returns `None` when
+    /// the bell rings, or another process asks for something.
+    pub fn next_input_or_ring(&mut self) -> Option<Input> {
+        while self.asked.is_empty() {
+            let report = self.reports.recv().ok()?;
+            if matches!(report, Report::Wake) {
+                return None;
+            }
+            if let Some(input) = self.admit(report) {
+                return Some(input);
+            }
+        }
+        None
+    }
+}

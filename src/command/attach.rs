@@ -1,0 +1,87 @@
+//! `duet attach`: shows what a run prints while another process executes it, and answers for the
+//! person.
+
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+
+use duet_journal::Store;
+
+use crate::doors;
+use crate::error::{CommandError, ExitCode};
+use crate::following::Following;
+use crate::journal::Journal;
+use crate::session::serve::Wish;
+use crate::standing::{Rest, Standing, Standings};
+use crate::terminal::Terminal;
+use crate::turn;
+
+/// Shows what a run prints while another process executes it.
+///
+/// It begins with what the run has printed until now, and ends with that process; Ctrl-C ends only
+/// the look at it. Each line that is typed answers the oldest open question; `duet waits` lists the
+/// questions. The exit code is that of the run, or 4 if it waits for a person.
+///
+///   duet run --detach review.scm
+///   duet attach review
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of the run or branch.
+    address: Option<String>,
+    /// Leaves out what was printed until now.
+    #[arg(long)]
+    new: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
+    let store = journal.open_to_read()?;
+    let place = journal.resolve(&store, arguments.address.as_deref())?;
+    let mut following = if arguments.new {
+        Following::after(&place, place.head.sequence)
+    } else {
+        Following::whole(&place)
+    };
+    let typed = typed_lines();
+    while let Some(records) = following.next(&store)? {
+        for record in &records {
+            turn::show_printed(record, terminal)?;
+        }
+        for text in typed.try_iter() {
+            let wish = Wish::Answer { named: None, text };
+            match doors::hand_over((&store, journal), &place, &wish.encode()) {
+                Ok(_) => {}
+                Err(refused) => terminal.message(refused.first_line()),
+            }
+        }
+    }
+    let Some(head) = store.head(&place.run, &place.branch)? else {
+        return Ok(ExitCode::OK);
+    };
+    let mut standings = Standings::of(journal);
+    let (standing, _) = standings.standing(&store, &place.run, &head)?;
+    let Standing::Resting(rest) = standing else {
+        return Ok(ExitCode::OK);
+    };
+    terminal.message(format!("no process executes {}: {}", place.name(), rest.shown()));
+    Ok(match rest {
+        Rest::Ended(code) => ExitCode::of_run(code),
+        Rest::Asking(_) => ExitCode::WAITING,
+        Rest::Left => ExitCode::INTERRUPTED,
+        Rest::Broken => ExitCode::FAILED,
+    })
+}
+
+/// The lines of standard input as they are typed.
+#[expect(clippy::disallowed_methods, reason = "reading waits, and the run is shown meanwhile")]
+fn typed_lines() -> Receiver<String> {
+    let (lines, typed) = channel();
+    // It ends with the process.
+    std::thread::spawn(move || {
+        let typed = io::stdin().lines().map_while(Result::ok);
+        typed.map(|line| lines.send(line)).take_while(Result::is_ok).count()
+    });
+    typed
+}

@@ -1,0 +1,148 @@
+//! Doors: where the process that owns a run is reached, and how a command hands over to it.
+//!
+//! Owns the folder of sockets beside the journal. A claim names its owner, and the owner's name is
+//! that of its socket.
+//! INVARIANT: only the journal's user can enter the folder; a command acts itself on a run that no
+//! other process owns, and never on one that another does.
+//! It does not know what an owner does with a request. Read next: `session/serve.rs`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use duet_drivers::door::caller::{self, CallError};
+use duet_drivers::world::World;
+use duet_journal::beside::{beside, make_folder_beside};
+use duet_journal::{Owner, Store};
+use duet_runtime::driver::{Drivers, Effect, EffectKind};
+use duet_runtime::model::codec::Fields;
+use duet_runtime::model::identity::RequestId;
+use preserves::IOValue;
+
+use crate::error::CommandError;
+use crate::journal::{Journal, Place};
+use crate::session::serve::Wish;
+
+/// The folder of the sockets beside a journal.
+fn folder(journal: &Path) -> PathBuf {
+    beside(journal, ".doors")
+}
+
+fn path(journal: &Path, owner: &Owner) -> PathBuf {
+    folder(journal).join(format!("{}.sock", owner.name()))
+}
+
+/// Opens the door of this process. Where that fails, the run goes on, and says that nobody reaches
+/// it.
+pub(crate) fn open(world: &mut World, journal: &Path) {
+    let mut make = || {
+        let folder = folder(journal);
+        make_folder_beside(&folder)?;
+        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        sweep(&folder);
+        world.open_door(&path(journal, &Owner::this("")))
+    };
+    if let Err(error) = make() {
+        let text = format!("other processes cannot reach this run: {error}");
+        world.perform(vec![Effect {
+            request: RequestId(0),
+            key: String::new(),
+            kind: EffectKind::Log { text },
+        }]);
+    }
+}
+
+/// Removes the sockets of processes of this host that have died.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_stem().and_then(|name| name.to_str());
+        if name
+            .and_then(Owner::named)
+            .is_some_and(|owner| owner.is_here() && !owner.is_alive(0))
+        {
+            let _gone = fs::remove_file(path);
+        }
+    }
+}
+
+/// The process that owns a run, if it is another one and lives.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn other_owner(store: &dyn Store, place: &Place) -> Result<Option<Owner>, CommandError> {
+    let owner = store.claimed(&place.run)?.and_then(|claim| claim.living());
+    Ok(owner.filter(|owner| !owner.is_same(&Owner::this(""))))
+}
+
+/// Asks the process that owns a run for something; `None` if no other process owns it.
+///
+/// # Errors
+/// If that process refuses, does not listen, or goes before it answers.
+pub(crate) fn hand_over(
+    (store, journal): (&dyn Store, &Journal),
+    place: &Place,
+    what: &IOValue,
+) -> Result<Option<IOValue>, CommandError> {
+    let Some(owner) = other_owner(store, place)? else {
+        return Ok(None);
+    };
+    let address = format!("{}/{}", place.run, place.branch);
+    match caller::ask(&path(journal.path(), &owner), &address, what) {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) => Err(failed(error, place, &owner)),
+    }
+}
+
+/// How long a process that has stopped its run may take to end, in attempts of 10 ms.
+const ATTEMPTS_MAX: u32 = 1_000;
+
+/// Stops the process that owns a run, and waits until it has given the run up; returns the turn at
+/// which it stopped, or `None` if no other process owns the run.
+///
+/// # Errors
+/// As [`hand_over`].
+pub(crate) fn stop((store, journal): (&dyn Store, &Journal), place: &Place) -> Result<Option<u64>, CommandError> {
+    let Some(done) = hand_over((store, journal), place, &Wish::Stop.encode())? else {
+        return Ok(None);
+    };
+    let turn = Fields::of(&done, "stopped", 1)
+        .and_then(|mut fields| fields.read("turn"))
+        .map_err(|error| CommandError::caused("the other process answered something else", &error))?;
+    for _ in 0..ATTEMPTS_MAX {
+        if other_owner(store, place)?.is_none() {
+            break;
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it waits for another process and enters no record"
+        )]
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(Some(turn))
+}
+
+fn failed(error: CallError, place: &Place, owner: &Owner) -> CommandError {
+    let (name, process) = (place.name(), owner.process);
+    let who = format!("process {process} (`duet {}`), which executes {name},", owner.command);
+    let take_over = format!("`duet resume {name} --take-over` takes the run from it");
+    match error {
+        CallError::Refused(why) => CommandError::problem(why),
+        CallError::Silent => CommandError::problem(format!("{who} does not react"))
+            .advise(format!(
+                "if it was stopped (Ctrl-Z), `kill -CONT {process}` lets it go on"
+            ))
+            .advise(take_over),
+        CallError::Gone => CommandError::problem(format!("{who} ended before it answered"))
+            .advise(format!("`duet log {name}` shows whether it did what was asked")),
+        CallError::Absent(_) if !owner.is_here() => {
+            CommandError::problem(format!("{who} is on another host, or in another container"))
+                .advise("give the command there")
+                .advise(take_over)
+        }
+        CallError::Absent(error) => CommandError::caused(format!("{who} cannot be reached"), &error)
+            .advise("give the command again: it may be about to end")
+            .advise(take_over),
+    }
+}

@@ -1,0 +1,138 @@
+//! The way of a run from its start to its stop.
+//!
+//! INVARIANT: between two turns, whatever other processes have asked for is granted or refused; the
+//! report says why the run stopped.
+//! It does not know what they may ask for; `serve.rs` does.
+//! Read next: `serve.rs`, then `stop_report.rs`.
+
+use duet_drivers::world::Happening;
+use duet_journal::{Sequence, Store};
+use duet_runtime::driver::{Drivers, Input};
+use duet_runtime::model::codec::{Codec, record};
+use duet_runtime::model::failure;
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::{Advance, DriveOutcome, Run};
+use duet_runtime::scheme::SchemePrograms;
+
+use super::stop_report::StopReport;
+use super::{Session, rescue};
+use crate::error::{CommandError, ExitCode};
+use crate::render::{self, SourceTexts};
+use crate::terminal::Terminal;
+
+impl Session {
+    /// Drives the run until it stops.
+    ///
+    /// # Errors
+    /// If the journal fails; durable turns stay.
+    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, CommandError> {
+        let driven = self.go_on(store);
+        driven.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
+    }
+
+    fn go_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, RunError> {
+        loop {
+            if let Some(request) = self.attend(store)? {
+                self.stopped_by = Some(request);
+                self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+                return Ok(DriveOutcome::Interrupted);
+            }
+            let happening = match self.run.advance(store, &mut self.world as &mut dyn Drivers)? {
+                Advance::Turn => continue,
+                Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
+                Advance::Interrupted => Happening::Input(Input::Interrupt),
+                Advance::Idle => self.world.next_happening(),
+            };
+            match happening {
+                Happening::Input(Input::Interrupt) => {
+                    self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+                    return Ok(DriveOutcome::Interrupted);
+                }
+                Happening::Input(input) => self.run.deliver(input),
+                Happening::Ring | Happening::Asked => {}
+                Happening::Nothing => return Ok(self.run.outcome()),
+            }
+        }
+    }
+
+    /// Shows why a turn failed.
+    pub(crate) fn tell_failure(&self, failure: &failure::Failure, ways: &[String], terminal: &mut Terminal) {
+        let texts = SourceTexts::of(self.run.programs().expander());
+        terminal.message(render::uncaught(failure, &texts, ways, terminal.is_styled));
+    }
+
+    /// Drives the run until it stops, and reports its state.
+    ///
+    /// # Errors
+    /// If the journal fails; durable turns stay.
+    pub(crate) fn drive(
+        mut self,
+        store: &mut dyn Store,
+        is_verbose: bool,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
+        let rest = self.run_on(store)?;
+        self.conclude(rest, is_verbose, terminal)
+    }
+
+    /// The run, and the world it is driven in.
+    pub(crate) fn parts(&mut self) -> (&mut Run<SchemePrograms>, &mut dyn Drivers) {
+        (&mut self.run, &mut self.world)
+    }
+
+    /// Drops the world and reports the state of the run.
+    ///
+    /// # Errors
+    /// If the journal fails, or the run can never go on.
+    pub(crate) fn conclude(
+        self,
+        rest: DriveOutcome,
+        is_verbose: bool,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
+        let is_output_closed = self.world.is_output_closed();
+        let Self {
+            mut run,
+            place,
+            texts: _,
+            world,
+            keeper: _keeper,
+            stopped_by,
+        } = self;
+        if let Some(request) = stopped_by {
+            let turn = run.head().map_or(0, |tip| tip.sequence.number());
+            request.reply(Ok(record("stopped", vec![turn.encode()])));
+        }
+        // The terminal is the program's until the world has let go of it.
+        drop(world);
+        let place = StopReport {
+            place: &place,
+            head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
+        };
+        place.tell_recalled(&run.take_recalled(), terminal);
+        let untaken = &run.state().untaken;
+        if !matches!(rest, DriveOutcome::Stuck { .. }) {
+            place.tell_untaken(untaken, terminal);
+        }
+        let code = match rest {
+            DriveOutcome::Ended { code } => {
+                if is_verbose || terminal.is_watched {
+                    place.tell_journal(terminal);
+                }
+                ExitCode::of_run(code)
+            }
+            DriveOutcome::Asking { .. } => {
+                place.tell_questions(&run, terminal);
+                ExitCode::WAITING
+            }
+            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, run.state())),
+            DriveOutcome::Interrupted => {
+                if !is_output_closed {
+                    terminal.message(place.interrupted());
+                }
+                ExitCode::INTERRUPTED
+            }
+        };
+        Ok(code)
+    }
+}

@@ -1,0 +1,227 @@
+//! What the owner of a run does for other processes: what they ask for becomes an input of the run,
+//! a turn like any other.
+//!
+//! INVARIANT: an answer says what is durable; a refused request has changed nothing.
+//! It does not know how requests come in. Read next: the crate's `doors.rs`.
+
+use duet_drivers::door::Request;
+use duet_journal::{BranchName, Sequence, Store};
+use duet_runtime::driver::{Drivers, Input};
+use duet_runtime::model::codec::{Codec, record};
+use duet_runtime::record::{Body, Outcome};
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::heads;
+use preserves::{IOValue, ValueImpl};
+
+use super::{Session, rescue};
+use crate::error::CommandError;
+use crate::turn;
+
+/// What a command may ask the owner of a run for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wish {
+    /// To answer a question with a text: the one that is named, or the oldest.
+    Answer { named: Option<String>, text: String },
+    /// To evaluate a text in the run.
+    Evaluate { text: String },
+    /// To tell the dataspace something that becomes a fact, or a message.
+    Tell { value: IOValue, stays: bool },
+    /// To begin branches at a turn.
+    Fork { turn: u64, branches: Vec<String> },
+    /// To stop.
+    Stop,
+}
+
+impl Wish {
+    /// As it is sent.
+    pub(crate) fn encode(&self) -> IOValue {
+        match self {
+            Self::Answer { named, text } => record("answer", vec![named.encode(), text.encode()]),
+            Self::Evaluate { text } => record("evaluate", vec![text.encode()]),
+            Self::Tell { value, stays } => record("tell", vec![value.clone(), stays.encode()]),
+            Self::Fork { turn, branches } => record("fork", vec![turn.encode(), branches.encode()]),
+            Self::Stop => record("stop", Vec::new()),
+        }
+    }
+
+    fn read(value: &IOValue) -> Option<Self> {
+        let field = |index: usize| IOValue::from(value.index(index));
+        let has = |label, count| value.is_simple_record(label, Some(count));
+        if has("answer", 2) {
+            Some(Self::Answer {
+                named: Codec::decode(&field(0)).ok()?,
+                text: Codec::decode(&field(1)).ok()?,
+            })
+        } else if has("evaluate", 1) {
+            Some(Self::Evaluate {
+                text: Codec::decode(&field(0)).ok()?,
+            })
+        } else if has("tell", 2) {
+            Some(Self::Tell {
+                value: field(0),
+                stays: Codec::decode(&field(1)).ok()?,
+            })
+        } else if has("fork", 2) {
+            Some(Self::Fork {
+                turn: Codec::decode(&field(0)).ok()?,
+                branches: Codec::decode(&field(1)).ok()?,
+            })
+        } else if has("stop", 0) {
+            Some(Self::Stop)
+        } else {
+            None
+        }
+    }
+}
+
+/// Why a request was not granted.
+enum Refusal {
+    /// It changed nothing.
+    Why(String),
+    /// The run cannot go on.
+    Run(RunError),
+}
+
+impl From<RunError> for Refusal {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl From<CommandError> for Refusal {
+    fn from(error: CommandError) -> Self {
+        Self::Why(error.first_line())
+    }
+}
+
+impl Session {
+    /// Grants or refuses what other processes have asked for. Returns the request to stop, if there
+    /// is one, which is answered when the run has stopped.
+    ///
+    /// # Errors
+    /// If the run cannot go on.
+    pub(super) fn attend(&mut self, store: &mut dyn Store) -> Result<Option<Request>, RunError> {
+        if self.keeper.is_lost() {
+            store.check_claim(self.run.id(), self.run.epoch())?;
+        }
+        while let Some(request) = self.world.take_asked() {
+            // A process that was stopped may have lost the run since the request came.
+            store.check_claim(self.run.id(), self.run.epoch())?;
+            let here = format!("{}/{}", self.run.id(), self.run.branch());
+            if request.run != here {
+                let there = request.run.clone();
+                request.reply(Err(format!(
+                    "the process that owns the run executes {here}, not {there}; `duet stop {here}` stops it"
+                )));
+                continue;
+            }
+            let Some(wish) = Wish::read(&request.what) else {
+                request.reply(Err(
+                    "the process that owns the run does not know this request; it is of another version".to_owned(),
+                ));
+                continue;
+            };
+            if wish == Wish::Stop {
+                return Ok(Some(request));
+            }
+            match self.grant(wish, store) {
+                Ok(done) => request.reply(Ok(done)),
+                Err(Refusal::Why(why)) => request.reply(Err(why)),
+                Err(Refusal::Run(error)) => {
+                    request.reply(Err(error.to_string()));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Does for the person of this process what others may ask for.
+    ///
+    /// # Errors
+    /// If it is refused, or the run cannot go on.
+    pub(crate) fn fulfil(&mut self, wish: Wish, store: &mut dyn Store) -> Result<(), CommandError> {
+        match self.grant(wish, store) {
+            Ok(_) => Ok(()),
+            Err(Refusal::Why(why)) => Err(CommandError::problem(why)),
+            Err(Refusal::Run(error)) => Err(error.into()),
+        }
+    }
+
+    fn grant(&mut self, wish: Wish, store: &mut dyn Store) -> Result<IOValue, Refusal> {
+        if let Some(code) = self.exit() {
+            return Err(Refusal::Why(format!("the run has ended with code {code}")));
+        }
+        let before = self.head();
+        match wish {
+            Wish::Answer { named, text } => {
+                let (request, prompt) = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
+                self.answer(request, &prompt, &text)?;
+                self.world.withdraw_question(request);
+            }
+            Wish::Evaluate { text } => {
+                let text = self.world.mask_text(&text);
+                let sources = Vec::new();
+                self.run.deliver_first(Input::Evaluate { text, sources });
+            }
+            Wish::Tell { value, stays } => {
+                let value = self.world.mask_value(&value);
+                self.run.deliver_first(Input::Tell { value, stays });
+            }
+            Wish::Fork { turn, branches } => {
+                self.fork(turn, &branches, store)?;
+                return Ok(self.turns(before));
+            }
+            Wish::Stop => {}
+        }
+        self.run.step()?;
+        let failure = self.newest_failure();
+        self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+        match failure {
+            Some(why) => Err(Refusal::Why(format!("turn {} failed: {why}", self.head()))),
+            None => Ok(self.turns(before)),
+        }
+    }
+
+    /// The turns that a request has led to: those after the first number, up to the second.
+    fn turns(&self, before: Sequence) -> IOValue {
+        record("turns", vec![before.number().encode(), self.head().number().encode()])
+    }
+
+    /// Why the newest turn failed, if it did and is not durable yet.
+    fn newest_failure(&self) -> Option<String> {
+        let append = self.run.unflushed()?;
+        let Ok(Body::Turn(turn)) = turn::body(append.records.last()?) else {
+            return None;
+        };
+        match turn.outcome {
+            Outcome::Failed { failure } => Some(failure.to_string()),
+            Outcome::Committed {} => None,
+        }
+    }
+
+    fn fork(&mut self, turn: u64, branches: &[String], store: &mut dyn Store) -> Result<(), Refusal> {
+        let why = |error: &dyn std::fmt::Display| Refusal::Why(error.to_string());
+        self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+        let turn = Sequence::new(turn).map_err(|error| why(&error))?;
+        let names: Result<Vec<BranchName>, _> = branches.iter().map(BranchName::new).collect();
+        let names = names.map_err(|error| why(&error))?;
+        let held = (self.run.id(), self.run.branch(), self.run.epoch());
+        heads::fork_held(store, held, turn, &names).map_err(|error| {
+            if rescue::is_fenced(&error) {
+                Refusal::Run(error)
+            } else {
+                why(&error)
+            }
+        })
+    }
+
+    fn no_question(&self, named: Option<String>) -> Refusal {
+        let (run, at) = (self.run.id(), self.head());
+        Refusal::Why(match named {
+            Some(named) => format!("{run} has no open question `{named}` at turn {at}"),
+            None if self.open_questions().is_empty() => format!("{run} asks nothing at turn {at}"),
+            None => format!("what {run} waits for is an approval, which has to be named: `duet waits {run}`"),
+        })
+    }
+}
