@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
-use simulation::{Owned, Tally};
+use simulation::{MediumKind, Owned, Tally};
 
 /// Runs random programs with faults and compares them with their journals.
 ///
@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     /// time: no turn may be lost, doubled, or there without an owner that knows of it.
     #[arg(long)]
     owners: bool,
+    /// Keeps each journal in a SQLite file instead of memory.
+    #[arg(long)]
+    file: bool,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -46,14 +49,16 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         start,
         operations,
         owners,
+        file,
     } = *arguments;
     if owners {
         return work_together(start..start.saturating_add(seeds), operations, terminal);
     }
+    let medium = if file { MediumKind::File } else { MediumKind::Memory };
     let mut total = Tally::default();
     let mut findings = 0;
     for seed in start..start.saturating_add(seeds) {
-        match simulation::simulate(seed, operations) {
+        match simulation::simulate(seed, operations, medium) {
             Ok(tally) => total.add(tally),
             Err(finding) => {
                 findings += 1;

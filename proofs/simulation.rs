@@ -1,14 +1,15 @@
 //! The simulator: random programs with random faults.
 //!
 //! Owns seeds: the operations that a seed draws, the difference that it finds, and the shortest
-//! list of operations that shows the difference again. One process, one thread, a virtual clock and
-//! a disk in memory.
+//! list of operations that shows the difference again. One process, one thread, a virtual clock,
+//! and a disk in memory or a file.
 //! INVARIANT: the outcome of a seed depends only on the seed and the number of operations.
 //! It does not define a difference; `simulation/course.rs` does.
 //! Read next: `simulation/operation.rs`.
 
 mod chance;
 mod course;
+mod medium;
 mod operation;
 mod owners;
 mod programs;
@@ -23,6 +24,7 @@ use self::course::{Cast, Course, Difference};
 use self::operation::Operation;
 
 pub(crate) use self::course::Tally;
+pub(crate) use self::medium::MediumKind;
 pub(crate) use self::owners::Owned;
 
 /// A seed that has found a difference.
@@ -58,14 +60,16 @@ struct Stop {
 ///
 /// # Errors
 /// The [`Finding`], shrunk.
-pub(crate) fn simulate(seed: u64, operations: usize) -> Result<Tally, Box<Finding>> {
+pub(crate) fn simulate(seed: u64, operations: usize, medium: MediumKind) -> Result<Tally, Box<Finding>> {
     let mut chance = Chance::new(seed);
     let drawn: Vec<Operation> = (0..operations).map(|_| Operation::draw(&mut chance)).collect();
-    let Stop { after, what } = match run(&drawn) {
+    let Stop { after, what } = match run(&drawn, medium) {
         Ok(tally) => return Ok(tally),
         Err(stop) => stop,
     };
-    let shrunk = shrink::shrink(drawn[..after.min(drawn.len())].to_vec(), |part| run(part).is_err());
+    let shrunk = shrink::shrink(drawn[..after.min(drawn.len())].to_vec(), |part| {
+        run(part, medium).is_err()
+    });
     Err(Box::new(Finding {
         seed,
         what,
@@ -75,10 +79,10 @@ pub(crate) fn simulate(seed: u64, operations: usize) -> Result<Tally, Box<Findin
 }
 
 /// Lets operations happen to a run of its own.
-fn run(operations: &[Operation]) -> Result<Tally, Stop> {
+fn run(operations: &[Operation], medium: MediumKind) -> Result<Tally, Stop> {
     let mut after = 0;
     // A panic is a finding like any other; nothing of the course is used afterwards.
-    let outcome = catch_unwind(AssertUnwindSafe(|| follow(operations, &mut after)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| follow(operations, medium, &mut after)));
     match outcome {
         Ok(Ok(tally)) => Ok(tally),
         Ok(Err(what)) => Err(Stop { after, what }),
@@ -105,7 +109,7 @@ pub(crate) fn work_together(seed: u64, operations: usize) -> Result<Owned, Strin
     owners::in_folder(seed, |folder| owners::work_together(cast, folder, seed, operations))
 }
 
-fn follow(operations: &[Operation], after: &mut usize) -> Result<Tally, String> {
+fn follow(operations: &[Operation], medium: MediumKind, after: &mut usize) -> Result<Tally, String> {
     let shown = |difference: Difference| difference.to_string();
     let (live, program) = programs::compile()?;
     let replayed = programs::again(&program)?;
@@ -114,7 +118,7 @@ fn follow(operations: &[Operation], after: &mut usize) -> Result<Tally, String> 
         replayed,
         program,
     };
-    let mut course = Course::begin(cast).map_err(shown)?;
+    let mut course = Course::begin(cast, medium).map_err(shown)?;
     for operation in operations {
         *after += 1;
         course.perform(operation).map_err(shown)?;

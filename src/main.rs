@@ -11,6 +11,7 @@
     reason = "docstrings of arguments are help texts, which show Preserves records"
 )]
 
+mod allocator;
 mod changes;
 mod command;
 mod configuration;
@@ -37,6 +38,7 @@ mod repl;
 mod session;
 mod similar;
 mod standing;
+mod state_folder;
 mod terminal;
 mod turn;
 mod value_text;
@@ -46,7 +48,7 @@ use crate::error::ExitCode;
 use crate::terminal::Terminal;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::CountedMemory = allocator::CountedMemory;
 
 fn main() -> std::process::ExitCode {
     let mut terminal = Terminal::standard();

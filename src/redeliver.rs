@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use duet_journal::Sequence;
+use duet_journal::{RecordHash, Sequence};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
 use duet_runtime::history::input::{Recorded, What, answer};
 use duet_runtime::model::identity::RequestId;
@@ -89,5 +89,13 @@ impl Drivers for Redelivery<'_> {
 
     fn poll_input(&mut self) -> Option<Input> {
         self.world.poll_input()
+    }
+
+    fn before_output(&mut self, record: RecordHash, at: Sequence) {
+        self.world.before_output(record, at);
+    }
+
+    fn after_output(&mut self) {
+        self.world.after_output();
     }
 }

@@ -14,12 +14,17 @@ mod edited;
 mod inspection;
 mod keep;
 mod libraries;
+mod measure;
+mod output_mark;
 mod pace;
+mod proof;
 mod reporting;
 mod rescue;
 pub(crate) mod serve;
+mod shelf;
 mod stop_report;
 pub(crate) mod tell;
+mod unshown;
 
 use duet_runtime::run::source;
 use std::path::{Path, PathBuf};
@@ -31,7 +36,6 @@ use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
 use duet_runtime::record::Genesis;
-use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
@@ -48,9 +52,11 @@ use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
-use libraries::{Folder, standard_libraries};
+use libraries::standard_libraries;
 pub(crate) use pace::{Waited, newest_evaluation};
+pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
+use shelf::Folder;
 
 /// A run with its world.
 pub(crate) struct Session {
@@ -186,66 +192,18 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Command
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
+    let mut bytes_max = genesis.limits.run_bytes_max;
     if let Some(terms) = imported::terms(store, &place.run)? {
         programs.cap_memory(terms.memory_bytes);
+        bytes_max = bytes_max.min(terms.memory_bytes);
     }
+    measure::begin(&mut programs, bytes_max);
     let texts = SourceTexts::of(programs.expander());
     Ok(Pinned {
         programs,
         genesis,
         texts,
     })
-}
-
-/// Replays a branch from its beginning and proves its snapshots on the way; returns their number.
-/// `memory_bytes` is the maximum that the run may take here.
-///
-/// # Errors
-/// The turn or the snapshot that is not what the records say.
-pub(crate) fn prove(store: &dyn Store, place: &Place, memory_bytes: Option<u64>) -> Result<u64, ProofError> {
-    let make = || -> Result<SchemePrograms, CommandError> {
-        let mut programs = pinned(store, place)?.programs;
-        if let Some(bytes) = memory_bytes {
-            programs.cap_memory(bytes);
-        }
-        Ok(programs)
-    };
-    let (programs, apart) = (make()?, make()?);
-    let source = Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    };
-    Ok(source.prove(programs, apart)?)
-}
-
-/// Why a branch is not proved.
-pub(crate) enum ProofError {
-    /// The program cannot be prepared.
-    Program(CommandError),
-    /// The replay, or a snapshot.
-    Run(RunError),
-}
-
-impl From<CommandError> for ProofError {
-    fn from(error: CommandError) -> Self {
-        Self::Program(error)
-    }
-}
-
-impl From<RunError> for ProofError {
-    fn from(error: RunError) -> Self {
-        Self::Run(error)
-    }
-}
-
-impl From<ProofError> for CommandError {
-    fn from(error: ProofError) -> Self {
-        match error {
-            ProofError::Program(error) => error,
-            ProofError::Run(error) => error.into(),
-        }
-    }
 }
 
 /// The note about its launch that a run's first record names.
@@ -272,6 +230,7 @@ pub(crate) fn changed(
     launch.manifest = genesis.manifest.clone();
     let (mut programs, _) = compile(&launch, &name, terminal)?;
     programs.stand_in_for(genesis.program.clone());
+    measure::begin(&mut programs, genesis.limits.run_bytes_max);
     let texts = SourceTexts::of(programs.expander());
     Ok(Pinned {
         programs,
@@ -348,7 +307,8 @@ impl Prepared {
     /// # Errors
     /// If it does not compile, or its workspace cannot be opened.
     pub(crate) fn new(launch: &Launch, options: WorldOptions, terminal: &mut Terminal) -> Result<Self, CommandError> {
-        let (programs, program) = compile(launch, &launch.path.display().to_string(), terminal)?;
+        let (mut programs, program) = compile(launch, &launch.path.display().to_string(), terminal)?;
+        measure::begin(&mut programs, launch.limits().run_bytes_max);
         let options = launch.fit(options);
         let note = launch.note(&options)?;
         let world = options.world(&launch.workspace)?;
@@ -435,8 +395,8 @@ impl Session {
         let mut world = world;
         Self {
             keeper: Keeper::of(&run, &mut world, place.journal.as_deref()),
+            world: Reporting::new(world, &place, run.id()),
             run,
-            world: Reporting::new(world, &place),
             place,
             texts,
             stopped_by: None,

@@ -320,7 +320,7 @@ fn the_actors_of_a_run_together_stay_within_its_memory() {
     assert!(said.errors.contains("error[memory-exhausted]"), "{}", said.errors);
     check_times(
         &said,
-        "the actors of the run together hold more than the 67108864 bytes",
+        "the actors, facts and messages of the run together hold more than the 67108864 bytes",
         said.errors.matches("error[memory").count(),
     );
     let replayed = desk.duet("replay --check farm");

@@ -43,6 +43,9 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
         ("inputs", 10),
         ("moves", 20),
         ("with", 150),
+        ("expressions", 5),
+        ("exports", 3),
+        ("forgeries", 1),
     ] {
         assert!(count(summary, what) >= least, "{what}: {summary}");
     }
@@ -56,6 +59,18 @@ fn owners_that_are_killed_and_fenced_off_lose_nothing_and_double_nothing() {
     let summary = printed.lines().last().unwrap();
     assert!(summary.ends_with(": 0 seeds found something wrong"), "{summary}");
     for (what, least) in [("processes", 60), ("killed", 20), ("fenced", 15), ("turns", 150)] {
+        assert!(count(summary, what) >= least, "{what}: {summary}");
+    }
+}
+
+#[test]
+fn so_are_runs_whose_journals_are_files() {
+    let output = simulate(&["--file", "--seeds", "4", "--start", "40", "--operations", "50"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let summary = printed.lines().last().unwrap();
+    assert!(summary.ends_with(": no difference"), "{summary}");
+    for (what, least) in [("turns", 60), ("crashes", 5), ("expressions", 2), ("exports", 2)] {
         assert!(count(summary, what) >= least, "{what}: {summary}");
     }
 }

@@ -167,6 +167,26 @@ fn what_was_changed_outside_is_overwritten_only_by_force() {
     desk.holds(&BEFORE);
 }
 
+#[test]
+fn files_taken_back_are_never_those_of_the_journal_that_is_used() {
+    let program = r#"
+(define (write! text)
+  (await (tool-result :tag (invoke-tool! 'worker "workspace/write" (dictionary 'path "later.db" 'content text)))))
+(write! "one")
+(write! "two")
+"#;
+    let desk = Desk::new(program, &[]);
+    desk.check("run p.scm --workspace ws --journal ws/first.db", 0, "");
+    let journal = fs::read(desk.0.path().join("ws/first.db")).expect("a journal");
+    for force in ["", "--force"] {
+        let later = desk.0.path().join("ws/later.db");
+        fs::write(&later, &journal).expect("the journal under a name that the run has written");
+        let said = desk.check(&format!("goto --workspace {force} p@1 --journal ws/later.db"), 1, "");
+        assert!(said.contains("`later.db` belongs to the journal"), "{said}");
+        desk.check("replay --check p --journal ws/later.db", 0, "identical: 5 turns\n");
+    }
+}
+
 /// The journal ends after the backup for a write; nobody knows whether the write has happened.
 #[test]
 fn a_write_repeated_after_a_crash_tells_what_its_first_attempt_found() {

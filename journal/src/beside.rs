@@ -17,6 +17,14 @@ pub fn beside(path: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     name.into()
 }
 
+/// Says whether nothing has this name, or a regular file that has no other name.
+pub(crate) fn is_plain(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(found) => require_plain(path, &found).is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 /// Reads a file; it does not wait at a pipe.
 ///
 /// # Errors
@@ -29,10 +37,15 @@ pub fn read_beside(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads a text; empty if there is none that [`read_beside`] reads.
+/// The maximum length of a text beside a journal, in bytes; a longer one is somebody else's.
+const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// Reads a text; empty if there is none that [`read_beside`] reads, or it is longer than any that
+/// this program writes.
 pub fn text_beside(path: &Path) -> String {
-    let bytes = read_beside(path).unwrap_or_default();
-    String::from_utf8(bytes).unwrap_or_default()
+    let is_short = fs::symlink_metadata(path).is_ok_and(|found| found.len() <= TEXT_BYTES_MAX);
+    let bytes = is_short.then(|| read_beside(path).unwrap_or_default());
+    String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
 }
 
 /// Opens a file to write it from its beginning, and makes it if there is none.
@@ -157,6 +170,17 @@ mod tests {
             made.write_all(b"mine").expect("it is written");
         }
         assert_eq!(fs::read(at("precious")).expect("the file"), b"precious");
+    }
+
+    #[test]
+    fn a_text_without_end_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("text");
+        fs::write(&path, "words").expect("a file");
+        assert_eq!(text_beside(&path), "words");
+        let file = OpenOptions::new().write(true).open(&path).expect("a file");
+        file.set_len(1 << 40).expect("a file with a hole");
+        assert_eq!(text_beside(&path), "");
     }
 
     #[test]

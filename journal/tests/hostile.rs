@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use common::Writer;
 use duet_journal::StoreError;
+use duet_journal::index::Index;
 use duet_journal::store::sqlite::SqliteStore;
 
 fn journal() -> (tempfile::TempDir, PathBuf) {
@@ -101,4 +102,75 @@ fn files_beside_a_journal_are_not_written_through_links() {
         .unwrap();
     assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
     assert!(fresh.is_file());
+}
+
+/// Makes an index beside a journal, and returns its path.
+fn index(journal: &Path) -> PathBuf {
+    drop(Index::open(journal).unwrap());
+    let mut name = journal.as_os_str().to_owned();
+    name.push(".index");
+    PathBuf::from(name)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_is_neither_read_nor_written_through_links_nor_waited_for_at_a_pipe() {
+    use std::os::unix::fs::symlink;
+
+    let (folder, path) = journal();
+    let index = index(&path);
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::copy(&index, &elsewhere).unwrap();
+    let before = std::fs::read(&elsewhere).unwrap();
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut name = index.as_os_str().to_owned();
+        name.push(suffix);
+        for is_hard in [false, true] {
+            let _ = std::fs::remove_file(&name);
+            if is_hard {
+                std::fs::hard_link(&elsewhere, &name).unwrap();
+            } else {
+                symlink(&elsewhere, &name).unwrap();
+            }
+            assert!(Index::open_existing(&path).unwrap().is_none(), "{suffix}");
+            Index::open(&path).unwrap().check_structure().unwrap();
+            assert_eq!(std::fs::read(&elsewhere).unwrap(), before, "{suffix}");
+            assert!(!std::fs::symlink_metadata(&index).unwrap().is_symlink());
+        }
+    }
+    std::fs::remove_file(&index).unwrap();
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&index)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(Index::open_existing(&path).unwrap().is_none());
+    Index::open(&path).unwrap().check_structure().unwrap();
+}
+
+#[test]
+fn an_index_with_another_schema_is_made_anew() {
+    for sql in [
+        "CREATE TRIGGER theft AFTER INSERT ON entries BEGIN DELETE FROM marks; END",
+        "ALTER TABLE lines RENAME TO hidden;
+         CREATE VIEW lines AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n",
+        "CREATE TABLE other (a)",
+    ] {
+        let (_folder, path) = journal();
+        let index = index(&path);
+        rusqlite::Connection::open(&index).unwrap().execute_batch(sql).unwrap();
+        assert!(Index::open_existing(&path).unwrap().is_none(), "{sql}");
+        Index::open(&path).unwrap().check_structure().unwrap();
+        let found: i64 = rusqlite::Connection::open(&index)
+            .unwrap()
+            .query_row(
+                "SELECT count(*) FROM sqlite_schema WHERE name IN ('theft', 'other', 'hidden')",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(found, 0, "{sql}");
+    }
 }

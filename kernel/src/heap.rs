@@ -224,6 +224,14 @@ impl Heap {
         }
     }
 
+    /// Returns the bytes that the process holds for the heap besides those in use: free room, and
+    /// copies that a collection or the open turn keeps.
+    pub fn bytes_spare(&self) -> usize {
+        let replaced = self.turn.as_ref().and_then(|turn| turn.replaced.as_ref());
+        let copies = self.survivors.capacity() + replaced.map_or(0, |replaced| replaced.words.capacity());
+        8 * (self.words.capacity().saturating_sub(self.top) + copies)
+    }
+
     /// Whether the machine should collect at its next safepoint.
     #[inline(always)]
     pub fn is_collection_due(&self) -> bool {

@@ -7,12 +7,13 @@
 //! Read next: `course/history.rs`, moves between turns and branches.
 
 mod history;
+mod outside;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use duet_journal::store::memory::{DiskFault, FaultPlan, Loss, MemoryStore};
-use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, Store, StoreError};
+use duet_journal::store::memory::Loss;
+use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, StoreError};
 use duet_runtime::driver::Input;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::limits::Limits;
@@ -28,6 +29,7 @@ use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
 use duet_runtime::turn::program::Programs;
 
+use super::medium::{Medium, MediumKind};
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};
 use super::world::{Repeated, World};
@@ -131,6 +133,12 @@ pub(crate) struct Tally {
     pub(crate) recalled: u64,
     /// Moves of the head, forks and switches in a living process.
     pub(crate) reopened: u64,
+    /// Expressions at past turns.
+    pub(crate) asked: u64,
+    /// Exports that were imported elsewhere and proved.
+    pub(crate) sent: u64,
+    /// Exports with a forged snapshot, each refused.
+    pub(crate) forged: u64,
     /// Comparisons while something was in flight: batches, requests, parked fibers.
     pub(crate) in_flight: u64,
 }
@@ -150,6 +158,9 @@ impl Tally {
         self.amended += other.amended;
         self.recalled += other.recalled;
         self.reopened += other.reopened;
+        self.asked += other.asked;
+        self.sent += other.sent;
+        self.forged += other.forged;
         self.in_flight += other.in_flight;
     }
 }
@@ -169,6 +180,9 @@ impl fmt::Display for Tally {
             amended,
             recalled,
             reopened,
+            asked,
+            sent,
+            forged,
             in_flight,
         } = self;
         write!(
@@ -181,7 +195,11 @@ impl fmt::Display for Tally {
         )?;
         write!(
             f,
-            "{merges} merges, {picked} inputs picked, {recalled} calls recalled, {reopened} moves in memory"
+            "{merges} merges, {picked} inputs picked, {recalled} calls recalled, {reopened} moves in memory, "
+        )?;
+        write!(
+            f,
+            "{asked} expressions asked, {sent} exports proved, {forged} forgeries refused"
         )
     }
 }
@@ -201,7 +219,7 @@ pub(crate) struct Course {
     cast: Cast,
     name: RunId,
     recovery: Recovery,
-    store: MemoryStore,
+    store: Medium,
     run: Run<Shared>,
     branch: BranchName,
     branches: Vec<BranchName>,
@@ -242,8 +260,8 @@ impl Course {
     ///
     /// # Errors
     /// [`Difference`].
-    pub(crate) fn begin(cast: Cast) -> Outcome<Self> {
-        let mut store = MemoryStore::default();
+    pub(crate) fn begin(cast: Cast, medium: MediumKind) -> Outcome<Self> {
+        let mut store = Medium::new(medium)?;
         let name = RunId::new("simulation").map_err(|error| Difference::Unreadable(error.to_string()))?;
         let branch = branch("main")?;
         let genesis = Genesis {
@@ -260,7 +278,7 @@ impl Course {
             genesis,
             pinned: cast.program.pinned.clone(),
         };
-        let run = Run::start(start, cast.live.clone(), SnapshotPolicy::NEVER, &mut store)?;
+        let run = Run::start(start, cast.live.clone(), SnapshotPolicy::NEVER, &mut *store)?;
         let mut course = Self {
             cast,
             name,
@@ -347,6 +365,8 @@ impl Course {
                 opening,
             } => self.pick(*which, (*from, *inputs), *opening),
             Operation::Amend { at, what, opening } => self.amend(*at, *what, *opening),
+            Operation::Ask { at, text } => self.ask(*at, text),
+            Operation::Send { which } => self.send(*which),
         }
     }
 
@@ -363,7 +383,7 @@ impl Course {
     /// Makes everything durable and does what was asked; a disk that fails ends the process.
     fn settle(&mut self) -> Outcome {
         let (taken, failed) = self.run.unflushed().map_or((0, 0), |append| count(append.records));
-        match self.run.flush(&mut self.store) {
+        match self.run.flush(&mut *self.store) {
             Ok(effects) => {
                 self.tally.turns += taken;
                 self.tally.failed_turns += failed;
@@ -382,9 +402,7 @@ impl Course {
     fn crash(&mut self, loss: Loss, opening: Opening) -> Outcome {
         self.tally.crashes += 1;
         let unacknowledged = self.run.head();
-        let mut disk = std::mem::take(&mut self.store).into_disk();
-        disk.pull_the_plug(loss);
-        self.store = MemoryStore::open(disk.restart(FaultPlan::default()))?;
+        self.store.crash(loss)?;
         let found = self.stored_head()?;
         // A commit that was cut off may have reached the disk whole.
         if found != self.acknowledged && found != unacknowledged {
@@ -397,13 +415,7 @@ impl Course {
     /// Opens the run on its branch in another process.
     fn open(&mut self, opening: Opening) -> Outcome {
         self.world.forget();
-        let bytes = std::mem::take(&mut self.store).into_disk();
-        let plan = opening
-            .fails_after
-            .map_or_else(FaultPlan::default, |(operation, loss)| {
-                FaultPlan::at(operation, DiskFault::Crash(loss))
-            });
-        self.store = MemoryStore::open(bytes.restart(plan))?;
+        self.store.restart(opening.fails_after)?;
         let turns = if opening.snapshot_turns == 0 {
             u64::MAX
         } else {
@@ -414,7 +426,7 @@ impl Course {
             ..SnapshotPolicy::NEVER
         };
         let place = (&self.name, &self.branch, OWNER);
-        self.run = Run::open(&mut self.store, place, self.cast.live.clone(), policy, &self.recovery)?;
+        self.run = Run::open(&mut *self.store, place, self.cast.live.clone(), policy, &self.recovery)?;
         self.run.checkpoint_after(1);
         self.settle()
     }
@@ -427,13 +439,13 @@ impl Course {
         }
         self.world.forget();
         let source = Source {
-            store: &self.store,
+            store: &*self.store,
             run: &self.name,
             branch: &self.branch,
         };
         let place_holder = source.restore(Some(Sequence::FIRST), self.cast.live.clone(), Snapshots::Ignore)?;
         let run = std::mem::replace(&mut self.run, place_holder);
-        match run.reopen(&mut self.store, (&self.branch, OWNER), &self.recovery) {
+        match run.reopen(&mut *self.store, (&self.branch, OWNER), &self.recovery) {
             Ok(run) => self.run = run,
             Err(RunError::Store(StoreError::Io { .. })) => return self.crash(Loss::Nothing, WHOLE),
             Err(error) => return Err(error.into()),
@@ -484,7 +496,7 @@ impl Course {
 
     fn compare_with(&self, from: Snapshots, programs: &Shared, living: &[(String, BlobHash)]) -> Outcome {
         let source = Source {
-            store: &self.store,
+            store: &*self.store,
             run: &self.name,
             branch: &self.branch,
         };

@@ -117,6 +117,18 @@ pub(crate) enum Operation {
         /// How the run goes on.
         opening: Opening,
     },
+    /// Somebody evaluates an expression at an earlier turn.
+    Ask {
+        /// How far along the branch, in thousandths.
+        at: u64,
+        /// The expression.
+        text: String,
+    },
+    /// The branch is exported, imported elsewhere and proved, and so are forged and damaged copies.
+    Send {
+        /// Chooses the forged snapshot and the damaged byte.
+        which: u64,
+    },
     /// The run goes on on another branch.
     Switch {
         /// Which one.
@@ -199,6 +211,20 @@ pub(super) fn draw_text(chance: &mut Chance) -> String {
 }
 
 impl Operation {
+    /// Draws a look from outside.
+    fn draw_look(chance: &mut Chance) -> Self {
+        if chance.below(2) == 0 {
+            Self::Ask {
+                at: chance.below(1001),
+                text: draw_text(chance),
+            }
+        } else {
+            Self::Send {
+                which: chance.below(1 << 20),
+            }
+        }
+    }
+
     /// Draws an operation.
     pub(crate) fn draw(chance: &mut Chance) -> Self {
         match chance.below(100) {
@@ -209,7 +235,8 @@ impl Operation {
             36..49 => Self::Step {
                 turns: 1 + chance.below(10),
             },
-            49..66 => Self::Answer {
+            49..53 => Self::draw_look(chance),
+            53..66 => Self::Answer {
                 which: chance.below(16),
                 what: chance.below(16),
             },
@@ -301,6 +328,8 @@ impl fmt::Display for Operation {
                 )
             }
             Self::Amend { at, what, opening } => write!(f, "amend the input at {at}/1000 to {what}, {opening}"),
+            Self::Ask { at, text } => write!(f, "evaluate {text} at {at}/1000"),
+            Self::Send { which } => write!(f, "export, and forge {which}"),
             Self::Switch { which, opening } => write!(f, "switch to branch {which}, {opening}"),
         }
     }

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 pub use duet_journal::{Blob, BlobHash, packed};
+use duet_journal::{RecordHash, Sequence};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::codec_struct;
@@ -105,6 +106,23 @@ pub enum EffectKind {
         /// The total number of steps.
         total: u64,
     },
+}
+
+impl EffectKind {
+    /// Says whether the effect only shows something to the person.
+    pub fn is_output(&self) -> bool {
+        match self {
+            Self::Write { .. } | Self::Log { .. } | Self::Failure { .. } => true,
+            Self::Tool { .. }
+            | Self::Proceed { .. }
+            | Self::Read { .. }
+            | Self::Timer { .. }
+            | Self::Alarm { .. }
+            | Self::Ask { .. }
+            | Self::Withdraw
+            | Self::Progress { .. } => false,
+        }
+    }
 }
 
 /// The console's output streams.
@@ -335,4 +353,11 @@ pub trait Drivers {
 
     /// Takes an input that has already arrived, without waiting.
     fn poll_input(&mut self) -> Option<Input>;
+
+    /// Hears that the turns after a record are about to become durable, and that they have output
+    /// for the person; [`perform`](Self::perform) receives it next.
+    fn before_output(&mut self, _record: RecordHash, _at: Sequence) {}
+
+    /// Hears that `perform` has received this output.
+    fn after_output(&mut self) {}
 }

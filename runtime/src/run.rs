@@ -75,6 +75,8 @@ pub struct Run<P: Programs> {
     /// The newest durable record.
     pub(crate) durable: Option<RecordHash>,
     pub(crate) unflushed: Vec<Record>,
+    /// The bytes of these records' bodies and of the blobs that go with them.
+    pub(crate) unflushed_bytes: usize,
     pub(crate) unflushed_blobs: Vec<Blob>,
     /// The blobs that came with the input of the current turn.
     pub(crate) attached: Vec<BlobHash>,
@@ -157,6 +159,8 @@ pub struct Start {
 
 /// The maximum number of turns that run before the run makes requested effects durable.
 const TURNS_AHEAD_MAX: usize = 64;
+/// The maximum of bytes in the records of such turns, because they wait in memory.
+const BYTES_AHEAD_MAX: usize = 8 << 20;
 /// The same maximum when the turns requested only console output and the program goes on. A commit
 /// takes as long as many lines of output, and nobody sees a delay of some hundredths of a second.
 const WRITING_TURNS_AHEAD_MAX: usize = 4;
@@ -215,6 +219,7 @@ impl<P: Programs> Run<P> {
             head: None,
             durable: None,
             unflushed: Vec::new(),
+            unflushed_bytes: 0,
             unflushed_blobs: Vec::new(),
             attached: Vec::new(),
             held_effects: Vec::new(),
@@ -294,6 +299,7 @@ impl<P: Programs> Run<P> {
     /// for it.
     pub fn confirm_durable(&mut self) -> Vec<Effect> {
         self.unflushed.clear();
+        self.unflushed_bytes = 0;
         self.unflushed_blobs.clear();
         self.durable = self.head.map(|tip| tip.hash);
         std::mem::take(&mut self.held_effects)
@@ -431,12 +437,30 @@ impl<P: Programs> Run<P> {
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
+        let has_output = self.held_effects.iter().any(|effect| effect.kind.is_output());
+        if let Some(before) = self.newest_flushed().filter(|_| has_output) {
+            drivers.before_output(before.hash, before.sequence);
+        }
         let mut effects = self.flush(store)?;
         effects.iter_mut().for_each(|effect| self.add_texts(effect));
         if !effects.is_empty() {
             drivers.perform(effects);
         }
+        if has_output {
+            drivers.after_output();
+        }
         Ok(())
+    }
+
+    /// Returns the newest record that the store has while others wait; the first record if it has
+    /// none.
+    fn newest_flushed(&self) -> Option<Tip> {
+        let first = self.unflushed.first()?;
+        let header = first.header();
+        let earlier = header.parent.zip(header.sequence.number().checked_sub(1));
+        let earlier = earlier.and_then(|(hash, number)| Some((hash, Sequence::new(number).ok()?)));
+        let (hash, sequence) = earlier.unwrap_or_else(|| (first.hash(), header.sequence));
+        Some(Tip { hash, sequence })
     }
 
     /// Adds to a report of a failure the texts that it names, because only the programs have them.
@@ -454,7 +478,8 @@ impl<P: Programs> Run<P> {
     /// Returns whether turns that asked for effects, or enough other turns, wait for the disk.
     fn is_flush_due(&self) -> bool {
         let is_urgent = !self.held_effects.is_empty() && self.state.queue.len() <= 1;
-        is_urgent && !self.can_output_wait() || self.unflushed.len() >= TURNS_AHEAD_MAX
+        let is_much = self.unflushed.len() >= TURNS_AHEAD_MAX || self.unflushed_bytes >= BYTES_AHEAD_MAX;
+        is_urgent && !self.can_output_wait() || is_much
     }
 
     /// Returns whether only output of a few turns waits for the disk, and another turn follows at
@@ -531,6 +556,7 @@ impl<P: Programs> Run<P> {
             snapshot,
             blobs,
         };
+        self.unflushed_bytes += body.as_bytes().len();
         self.unflushed.push(Record::new(header, body)?);
         let newest = self.unflushed.last().map(|record| record.hash());
         self.head = newest.map(|hash| Tip { hash, sequence });

@@ -60,6 +60,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "answer")?;
     if let Some(code) = session.exit() {
+        session.tell_unshown(&store, terminal)?;
         terminal.message(ended(&place, code));
         return Ok(ExitCode::FAILED);
     }

@@ -80,7 +80,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
     let files = if arguments.workspace {
-        Some(Plan::make(&store, &place, branch, turn)?)
+        Some(Plan::make(&store, (&place, journal.path()), branch, turn)?)
     } else {
         None
     };

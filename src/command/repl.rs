@@ -15,13 +15,13 @@ use crate::journal::{Journal, first_branch};
 use crate::render;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::editor::Line;
-use crate::repl::history::standard_path;
 use crate::repl::outline::is_incomplete;
 use crate::repl::pace::Evaluated;
 use crate::repl::screen::Screen;
 use crate::repl::seat::Seat;
 use crate::repl::session::{self, After, Desk, Live};
 use crate::repl::typist::Typist;
+use crate::state_folder;
 use crate::terminal::Terminal;
 
 /// Evaluates what is typed, text by text, in a run of its own.
@@ -79,7 +79,7 @@ fn sit_down(terminal: &mut Terminal) -> Result<Desk, CommandError> {
     let screen = Arc::new(Screen::default());
     terminal.screen = Some(Arc::clone(&screen));
     let seat = Seat::at(Arc::clone(&screen));
-    let (typist, printer) = Typist::start(standard_path(), terminal.is_styled, seat.bell())
+    let (typist, printer) = Typist::start(state_folder::path("history"), terminal.is_styled, seat.bell())
         .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
     if let Some(printer) = printer {
         screen.print_with(printer);

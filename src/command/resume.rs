@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Takes the run from another process that executes it. That one stops before its next effect.
     #[arg(long)]
     take_over: bool,
+    /// Shows output again that may not have been shown, because the process ended while it wrote.
+    #[arg(long)]
+    replay_output: bool,
     #[command(flatten)]
     grants: GrantArguments,
     #[command(flatten)]
@@ -86,7 +89,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         session.call_again();
     }
     journal.set_current(&place.run, &place.branch);
+    if arguments.replay_output {
+        session.replay_unshown(&store, terminal)?;
+    }
     if let Some(code) = session.exit() {
+        session.tell_unshown(&store, terminal)?;
         terminal.message(ended(&place, code));
         return Ok(ExitCode::of_run(code));
     }

@@ -66,8 +66,9 @@ pub(crate) struct Arguments {
     /// Gives the tools this directory to work in.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Limits the memory of the run, such as 512M or 2G; one actor may fill a quarter of it. The
-    /// default is a quarter of the machine's memory and at most 2G.
+    /// Limits the memory of the run, such as 512M or 2G: actors, facts, queues and output that
+    /// waits. One actor may fill a quarter of it. The default is a quarter of the machine's memory,
+    /// or of what `ulimit -v` allows, and at most 2G.
     #[arg(long, value_name = "SIZE", value_parser = read_size)]
     memory_limit: Option<u64>,
     #[command(flatten)]

@@ -6,7 +6,6 @@
 //! prompts may write to one file: each only appends. It knows no keys.
 //! Read next: `editor.rs`.
 
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -124,25 +123,6 @@ fn decode(line: &str) -> String {
     entry
 }
 
-/// Where a person's history is kept: `duet/history` in the folder for state; nothing if there is no
-/// home.
-pub(crate) fn standard_path() -> Option<PathBuf> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "conventions for what people type, which no program sees"
-    )]
-    let variable = |name| std::env::var_os(name);
-    path_in(variable("XDG_STATE_HOME"), variable("HOME"))
-}
-
-/// Source: XDG Base Directory Specification 0.8; a relative path is to be ignored.
-fn path_in(state_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
-    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    let state = state_home.and_then(absolute);
-    let state = state.or_else(|| home.and_then(absolute).map(|home| home.join(".local/state")))?;
-    Some(state.join("duet/history"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,21 +179,6 @@ mod tests {
         assert!(history.add("(a)").is_err());
         assert_eq!(history.entries(), ["(a)"]);
         assert!(History::load(folder.path().join("history")).is_err());
-    }
-
-    #[test]
-    fn the_path_follows_the_convention() {
-        let path =
-            |state: Option<&str>, home: Option<&str>| path_in(state.map(OsString::from), home.map(OsString::from));
-        for (state, home, expected) in [
-            (Some("/s"), Some("/h"), Some("/s/duet/history")),
-            (None, Some("/h"), Some("/h/.local/state/duet/history")),
-            (Some("relative"), Some("/h"), Some("/h/.local/state/duet/history")),
-            (Some(""), None, None),
-            (None, None, None),
-        ] {
-            assert_eq!(path(state, home), expected.map(PathBuf::from), "{state:?} {home:?}");
-        }
     }
 
     proptest::proptest! {

@@ -71,6 +71,7 @@ impl Session {
         is_verbose: bool,
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
+        self.tell_unshown(store, terminal)?;
         let rest = self.run_on(store)?;
         self.conclude(rest, is_verbose, terminal)
     }

@@ -1,15 +1,11 @@
-//! The libraries that programs see, and the folder that keeps them compiled.
+//! The libraries that programs see.
 //!
-//! INVARIANT: the folder is a cache: a program means the same with any contents of it, and without
-//! it. A reader sees a whole file or none, because a writer renames it when it is complete.
+//! INVARIANT: a program finds the same libraries whether they are kept compiled or not.
 //! It does not decide which compiled library is up to date; `duet_modules::cache` does.
-//! Read next: `ahead.rs`.
+//! Read next: `ahead.rs`, `shelf.rs`.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use duet_journal::beside::{create_beside, make_folder_beside, read_beside};
 use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::cache::{Cached, Shelf};
 use duet_modules::resolver::Resolver;
@@ -18,9 +14,6 @@ use duet_modules::source::embedded::Embedded;
 use duet_runtime::model::manifest::Manifest;
 
 use super::ahead;
-
-/// The number of files from which on the oldest are removed.
-const LIMIT_FILES: usize = 512;
 
 /// All libraries of the standard library.
 pub(super) fn standard_libraries() -> Vec<LibraryName> {
@@ -80,56 +73,5 @@ impl Libraries for Granted<'_> {
 
     fn grants(&self, capability: &str) -> bool {
         self.manifest.grants(capability)
-    }
-}
-
-/// A folder with a file for each compiled library.
-pub(super) struct Folder {
-    /// Where it lies; without a place nothing is kept.
-    path: Option<PathBuf>,
-}
-
-impl Folder {
-    pub(super) fn new(path: Option<&Path>) -> Self {
-        Self {
-            path: path.map(Path::to_owned),
-        }
-    }
-
-    fn write(folder: &Path, key: &str, bytes: &[u8]) -> io::Result<()> {
-        make_folder_beside(folder)?;
-        #[expect(clippy::disallowed_methods, reason = "no two processes write one file")]
-        let process = std::process::id();
-        let incomplete = folder.join(format!("{key}.{process}"));
-        create_beside(&incomplete)?.write_all(bytes)?;
-        fs::rename(&incomplete, folder.join(key)).inspect_err(|_| drop(fs::remove_file(&incomplete)))
-    }
-
-    /// Removes the oldest files, if there are too many.
-    fn trim(folder: &Path) -> io::Result<()> {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            files.push((entry.metadata()?.modified()?, entry.path()));
-        }
-        if files.len() > LIMIT_FILES {
-            files.sort();
-            files.truncate(files.len() - LIMIT_FILES / 2);
-            files.iter().try_for_each(|(_, path)| fs::remove_file(path))?;
-        }
-        Ok(())
-    }
-}
-
-impl Shelf for Folder {
-    fn take(&self, key: &str) -> Option<Vec<u8>> {
-        read_beside(&self.path.as_ref()?.join(key)).ok()
-    }
-
-    /// A library that cannot be kept is compiled again.
-    fn put(&self, key: &str, bytes: &[u8]) {
-        if let Some(folder) = &self.path {
-            let _ = Self::write(folder, key, bytes).and_then(|()| Self::trim(folder));
-        }
     }
 }

@@ -10,12 +10,15 @@ use std::sync::atomic::AtomicBool;
 
 use duet_drivers::door::Request;
 use duet_drivers::world::{Happening, World};
+use duet_journal::{RecordHash, RunId, Sequence};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
 use duet_runtime::model::failure::ActorFailure;
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::run::tip::Tip;
 use preserves::IOValue;
 
 use super::RunPlace;
+use super::output_mark::OutputMark;
 use super::stop_report::ways_back;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
@@ -28,13 +31,16 @@ pub(crate) struct Reporting {
     /// Whether a person sits at the prompt, where comma commands name turns.
     is_prompt: bool,
     is_styled: bool,
+    /// The mark of output that is on its way, if a journal is kept.
+    mark: Option<OutputMark>,
 }
 
 impl Reporting {
     /// Makes a world show the failures of a run.
-    pub(super) fn new(world: World, place: &RunPlace) -> Self {
+    pub(super) fn new(world: World, place: &RunPlace, run: &RunId) -> Self {
         Self {
             world,
+            mark: place.journal.as_ref().map(|journal| OutputMark::of(journal, run)),
             name: place.journal.is_some().then(|| place.name.clone()),
             is_prompt: false,
             is_styled: Terminal::standard().is_styled,
@@ -44,6 +50,11 @@ impl Reporting {
     /// Makes advice name comma commands.
     pub(super) fn advise_prompt(&mut self) {
         self.is_prompt = true;
+    }
+
+    /// Returns the mark of output that is on its way.
+    pub(super) fn mark(&mut self) -> Option<&mut OutputMark> {
+        self.mark.as_mut()
     }
 
     /// Says whether the reader of standard output has closed it.
@@ -129,5 +140,17 @@ impl Drivers for Reporting {
 
     fn poll_input(&mut self) -> Option<Input> {
         self.world.poll_input()
+    }
+
+    fn before_output(&mut self, hash: RecordHash, sequence: Sequence) {
+        if let Some(mark) = &mut self.mark {
+            mark.set(Tip { hash, sequence });
+        }
+    }
+
+    fn after_output(&mut self) {
+        if let Some(mark) = &mut self.mark {
+            mark.clear();
+        }
     }
 }

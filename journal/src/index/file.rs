@@ -1,8 +1,9 @@
 //! Opens, makes and removes the file of an index.
 //!
-//! INVARIANT: a file of another program is never touched; an index that cannot be used is replaced
-//! by an empty one, because the records give it again. After a crash or a power cut the file is
-//! what some commit left.
+//! INVARIANT: a file of another program is never touched, nor one that a link leads to; an index
+//! that cannot be used, or has other tables than this program makes, is replaced by an empty one,
+//! because the records give it again. After a crash or a power cut the file is what some commit
+//! left.
 //!
 //! It knows nothing of what the tables hold. Read next: `index/line.rs`.
 
@@ -12,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::beside::beside;
+use crate::beside::{beside, is_plain};
 use crate::lock::{Lock, io_error};
 use crate::store::StoreError;
-use crate::store::sqlite::failed;
+use crate::store::sqlite::{failed, harden, has_schema};
 
 /// Marks a database as an index: "DueI" in ASCII.
 const APPLICATION_ID: u32 = 0x4475_6549;
@@ -72,8 +73,14 @@ enum Found {
     Unusable,
 }
 
+/// The ends of the names of the files that SQLite keeps for an index.
+const SUFFIXES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
 fn look(path: &Path) -> Result<Found, StoreError> {
     let doing = "looking at the index";
+    if !SUFFIXES.iter().all(|suffix| is_plain(&beside(path, suffix))) {
+        return Ok(Found::Unusable);
+    }
     let mut header = Vec::new();
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -109,8 +116,17 @@ pub(super) fn open_existing(path: &Path) -> Result<Option<(Connection, Lock)>, S
         return Ok(None);
     }
     let lock = Lock::shared(path, LOCKING)?;
+    Ok(usable(path)?.map(|connection| (connection, lock)))
+}
+
+/// Opens an index that has the tables of this program.
+fn usable(path: &Path) -> Result<Option<Connection>, StoreError> {
     match look(path)? {
-        Found::Index => Ok(Some((connect(path)?, lock))),
+        Found::Index => {
+            let connection = connect(path)?;
+            let is_ours = has_schema(&connection, CREATE).map_err(failed("reading the index's schema"))?;
+            Ok(is_ours.then_some(connection))
+        }
         Found::Nothing | Found::Unusable => Ok(None),
     }
 }
@@ -122,7 +138,7 @@ pub(super) fn open_or_create(path: &Path) -> Result<(Connection, Lock), StoreErr
         }
         let _lock = Lock::alone(path, LOCKING)?;
         // Another process may have made it meanwhile.
-        if look(path)? != Found::Index {
+        if usable(path)?.is_none() {
             clear(path)?;
             create(path)?;
         }
@@ -164,9 +180,10 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.busy_timeout(PATIENCE).map_err(&failed)?;
     // NORMAL: a power cut may take back the newest commits, which are derived again, and never
     // leaves half of one.
-    let settings = "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; \
-                    PRAGMA cache_size = -32768;";
-    connection.execute_batch(settings).map_err(&failed)?;
+    let settings = "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768;";
+    harden(&connection)
+        .and_then(|()| connection.execute_batch(settings))
+        .map_err(&failed)?;
     Ok(connection)
 }
 
@@ -179,7 +196,7 @@ pub(super) fn remove(path: &Path) -> Result<bool, StoreError> {
 
 fn clear(path: &Path) -> Result<bool, StoreError> {
     let mut was_there = false;
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    for suffix in SUFFIXES {
         match fs::remove_file(beside(path, suffix)) {
             Ok(()) => was_there |= suffix.is_empty(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -29,6 +29,7 @@ mod work;
 mod writing;
 
 pub use self::file::{has_damaged_header, missing_bytes};
+pub(crate) use self::guard::{harden, has_schema};
 pub(crate) use self::row::failed;
 pub(crate) use self::seal::seal;
 pub use self::tail::LostCommits;

@@ -5,7 +5,7 @@
 //! move that a failing disk interrupts has happened entirely or not at all.
 //! It compares nothing; `../course.rs` does after each operation.
 
-use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store, StoreError};
+use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, StoreError};
 use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::history::input::{Recorded, What, answer, recorded};
 use duet_runtime::history::merge::between;
@@ -41,7 +41,7 @@ impl Course {
             return self.open(opening);
         };
         let source = Source {
-            store: &self.store,
+            store: &*self.store,
             run: &self.name,
             branch: &self.branch,
         };
@@ -117,7 +117,7 @@ impl Course {
         }
         let name = self.new_branch()?;
         move_head(
-            &mut self.store,
+            &mut *self.store,
             (&self.name, &self.branch, OWNER),
             head.sequence,
             Some(&name),
@@ -140,7 +140,7 @@ impl Course {
 
     /// Begins a branch at a turn of this one, and goes on there.
     fn begin_branch(&mut self, name: BranchName, turn: Sequence, opening: Opening) -> Outcome {
-        match move_head(&mut self.store, (&self.name, &self.branch, OWNER), turn, Some(&name)) {
+        match move_head(&mut *self.store, (&self.name, &self.branch, OWNER), turn, Some(&name)) {
             Ok(_) => {}
             Err(RunError::Store(StoreError::Io { .. })) => return self.crash_while_moving(None, Some(name)),
             Err(error) => return Err(error.into()),
@@ -192,7 +192,7 @@ impl Course {
         self.open(opening)?;
         let theirs = self.chosen(which);
         let source = |branch| Source {
-            store: &self.store,
+            store: &*self.store,
             run: &self.name,
             branch,
         };
@@ -246,7 +246,7 @@ impl Course {
         opening: Opening,
     ) -> Outcome {
         let source = Source {
-            store: &self.store,
+            store: &*self.store,
             run: &self.name,
             branch: theirs,
         };
@@ -259,7 +259,7 @@ impl Course {
             repeated: None,
         };
         let mut drivers = Redelivery::new(&mut world, said);
-        let driven = self.run.drive(&mut self.store, &mut drivers);
+        let driven = self.run.drive(&mut *self.store, &mut drivers);
         self.tally.picked += drivers.outcome().0 as u64;
         if let Some(repeated) = world.repeated {
             return Err(repeated.into());
@@ -288,7 +288,7 @@ impl Course {
         let first = Sequence::new(newest * at / 1000).map_err(|_| RunError::Full)?;
         let last = Sequence::new(newest).map_err(|_| RunError::Full)?;
         let source = Source {
-            store: &self.store,
+            store: &*self.store,
             run: &self.name,
             branch: &self.branch,
         };
@@ -310,10 +310,8 @@ impl Course {
 
     /// Stops the machine and starts it again.
     fn restart_disk(&mut self) -> Outcome {
-        use duet_journal::store::memory::{FaultPlan, MemoryStore};
         self.tally.crashes += 1;
-        let disk = std::mem::take(&mut self.store).into_disk();
-        self.store = MemoryStore::open(disk.restart(FaultPlan::default()))?;
+        self.store.restart(None)?;
         Ok(())
     }
 }

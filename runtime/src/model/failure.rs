@@ -132,16 +132,23 @@ impl Failure {
         Self::new(Self::EXHAUSTED, message)
     }
 
-    /// Makes the failure of a turn after which all actors together would hold too much memory.
+    /// Makes the failure of a turn after which the run would hold too much memory.
     pub(crate) fn run_exhausted(run_bytes_max: u64) -> Self {
-        let message =
-            format!("the actors of the run together hold more than the {run_bytes_max} bytes that it may take");
+        let message = format!(
+            "the actors, facts and messages of the run together hold more than the {run_bytes_max} bytes that it may \
+             take"
+        );
         Self::new(Self::EXHAUSTED, message)
     }
 
     /// Makes the failure of a turn that the person stopped.
     pub(crate) fn interrupted() -> Self {
         Self::new(Self::INTERRUPTED, "the person stopped it")
+    }
+
+    /// Says whether memory ran out at a moment that depends on garbage.
+    pub(crate) fn is_exhaustion(&self) -> bool {
+        self.kind == Self::EXHAUSTED
     }
 
     /// Says whether the person stopped the turn.
@@ -152,7 +159,7 @@ impl Failure {
     /// Says whether the failure depends on more than the records before it, as lack of memory and
     /// an interruption do; a replay takes it from the record.
     pub(crate) fn is_from_outside(&self) -> bool {
-        self.kind == Self::EXHAUSTED || self.is_interruption()
+        self.is_exhaustion() || self.is_interruption()
     }
 
     /// Makes the failure of a condition that a program raised.

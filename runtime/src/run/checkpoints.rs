@@ -121,7 +121,9 @@ impl<B> Checkpoints<B> {
         self.cost = u64::MAX;
     }
 
-    pub(super) fn keep(&mut self, tip: Tip, state: &mut RunState, since_snapshot: Since) {
+    /// Makes a checkpoint. If memory is short, it drops all earlier ones, because they keep what
+    /// the run has given up since.
+    pub(super) fn keep(&mut self, tip: Tip, state: &mut RunState, since_snapshot: Since, is_memory_short: bool) {
         self.newest += 1;
         self.cost = 0;
         self.kept.push_back(Checkpoint {
@@ -131,8 +133,9 @@ impl<B> Checkpoints<B> {
             since_snapshot,
             ended: Vec::new(),
         });
+        let turns_kept = if is_memory_short { 0 } else { TURNS_KEPT };
         let is_far_back =
-            |checkpoint: &Checkpoint<B>| checkpoint.tip.sequence.number() + TURNS_KEPT <= tip.sequence.number();
+            |checkpoint: &Checkpoint<B>| checkpoint.tip.sequence.number() + turns_kept <= tip.sequence.number();
         while self.kept.get(1).is_some_and(is_far_back) {
             self.kept.pop_front();
         }

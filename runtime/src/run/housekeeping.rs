@@ -4,8 +4,10 @@
 //! It does not take turns; `take_turn.rs` does.
 //! Read next: `actor_cache.rs`, `checkpoints.rs`.
 
+use crate::model::identity::ActorId;
 use crate::run::Run;
 use crate::run::actor_cache::Ready;
+use crate::run::instances::Size;
 use crate::state::event::Batch;
 use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
@@ -31,6 +33,31 @@ impl<P: Programs> Run<P> {
         self.keep_checkpoint_if_due(fuel);
         if let Some(idle) = self.cache.note(Ready { actor, has_changed }) {
             self.compact(idle);
+        }
+    }
+
+    /// Returns the memory in bytes that the run may take in this process.
+    pub(super) fn bytes_max(&self) -> u64 {
+        self.genesis.limits.run_bytes_max.min(self.programs.run_bytes_max())
+    }
+
+    /// Returns the bytes of memory that the run holds: heaps with their garbage, facts, queues,
+    /// records that are not durable yet, and everything else that the process has made for it,
+    /// without the room that heaps keep for later and the copies of a collection.
+    pub(super) fn bytes_held(&self) -> u64 {
+        let heaps = self.instances.size();
+        let measured = self.programs.process_bytes().saturating_sub(heaps.bytes_spare);
+        heaps.bytes.max(measured)
+    }
+
+    /// Measures an actor's instance.
+    pub(super) fn measure(&mut self, actor: ActorId) {
+        if let Some(instance) = self.instances.get(actor) {
+            let size = Size {
+                bytes: self.programs.bytes(instance),
+                bytes_spare: self.programs.bytes_spare(instance),
+            };
+            self.instances.note_size(actor, size);
         }
     }
 

@@ -20,8 +20,17 @@ pub(crate) struct CheckpointState {
 /// Instances by actor; an actor that has not run has none.
 pub(crate) struct Instances<T> {
     slots: BTreeMap<ActorId, ActorSlot<T>>,
-    /// The sizes of all instances together, in bytes.
-    bytes: u64,
+    /// The sizes of all instances together.
+    total: Size,
+}
+
+/// The memory of an instance when it was last measured, or of several.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Size {
+    /// Its objects in bytes, garbage included.
+    pub(super) bytes: u64,
+    /// The bytes that the process holds for it besides.
+    pub(super) bytes_spare: u64,
 }
 
 /// An instance with its checkpoint state, because each turn needs both.
@@ -30,16 +39,27 @@ pub(crate) struct ActorSlot<T> {
     pub(crate) instance: T,
     /// Its place among the checkpoints.
     pub(crate) known: CheckpointState,
-    /// Its size in bytes, garbage included, when it was last measured.
-    bytes: u64,
+    size: Size,
 }
 
 impl<T> Default for Instances<T> {
     fn default() -> Self {
         Self {
             slots: BTreeMap::default(),
-            bytes: 0,
+            total: Size::default(),
         }
+    }
+}
+
+impl Size {
+    fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.bytes_spare += other.bytes_spare;
+    }
+
+    fn subtract(&mut self, other: Self) {
+        self.bytes -= other.bytes;
+        self.bytes_spare -= other.bytes_spare;
     }
 }
 
@@ -61,36 +81,36 @@ impl<T> Instances<T> {
 
     /// Inserts an instance without checkpoint state, in place of any other.
     pub(crate) fn insert(&mut self, actor: ActorId, instance: T) -> &mut ActorSlot<T> {
-        let known = CheckpointState::default();
-        let bytes = 0;
-        self.put(actor, ActorSlot { instance, known, bytes })
+        let (known, size) = (CheckpointState::default(), Size::default());
+        self.put(actor, ActorSlot { instance, known, size })
     }
 
     /// Inserts an instance with its checkpoint state, in place of any other.
     pub(crate) fn put(&mut self, actor: ActorId, slot: ActorSlot<T>) -> &mut ActorSlot<T> {
         self.remove(actor);
-        self.bytes += slot.bytes;
+        self.total.add(slot.size);
         self.slots.entry(actor).insert_entry(slot).into_mut()
     }
 
     /// Removes an actor's instance.
     pub(crate) fn remove(&mut self, actor: ActorId) -> Option<ActorSlot<T>> {
         let removed = self.slots.remove(&actor)?;
-        self.bytes -= removed.bytes;
+        self.total.subtract(removed.size);
         Some(removed)
     }
 
     /// Notes the size of an actor's instance.
-    pub(crate) fn note_bytes(&mut self, actor: ActorId, bytes: u64) {
+    pub(crate) fn note_size(&mut self, actor: ActorId, size: Size) {
         if let Some(slot) = self.slots.get_mut(&actor) {
-            self.bytes = self.bytes - slot.bytes + bytes;
-            slot.bytes = bytes;
+            self.total.subtract(slot.size);
+            self.total.add(size);
+            slot.size = size;
         }
     }
 
-    /// Returns the sizes of all instances together, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+    /// Returns the sizes of all instances together.
+    pub(crate) fn size(&self) -> Size {
+        self.total
     }
 
     /// Lists the actors that have an instance, in their order.
@@ -100,7 +120,7 @@ impl<T> Instances<T> {
 
     /// Lists the actors with the sizes of their instances, the largest first.
     pub(crate) fn by_size(&self) -> Vec<(ActorId, u64)> {
-        let sizes = self.slots.iter().map(|(actor, slot)| (*actor, slot.bytes));
+        let sizes = self.slots.iter().map(|(actor, slot)| (*actor, slot.size.bytes));
         let mut sizes: Vec<_> = sizes.filter(|(_, bytes)| *bytes > 0).collect();
         sizes.sort_by_key(|(actor, bytes)| (std::cmp::Reverse(*bytes), *actor));
         sizes

@@ -18,10 +18,12 @@ use crate::turn::program::Programs;
 impl<P: Programs> Run<P> {
     /// Counts a turn that used this much fuel, and makes a checkpoint if one is due.
     pub(crate) fn keep_checkpoint_if_due(&mut self, fuel: u64) {
+        let is_memory_short = self.bytes_held() > self.bytes_max() / 2;
         if let Some(tip) = self.head
-            && self.checkpoints.count(fuel)
+            && (self.checkpoints.count(fuel) || is_memory_short)
         {
-            self.checkpoints.keep(tip, &mut self.state, self.since_snapshot);
+            self.checkpoints
+                .keep(tip, &mut self.state, self.since_snapshot, is_memory_short);
             self.checkpoints
                 .drop_savepoints(&mut self.instances, &mut self.programs);
         }

@@ -57,7 +57,17 @@ impl<P: Programs> Run<P> {
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
         let mut activation = self.before_turn(batch);
+        let is_told = matches!(aim, Aim::Fail(_));
         let attempt = self.run_instance(&mut activation, aim);
+        if let (Some(record), Err(fault)) = (expected.filter(|_| !is_told), &attempt)
+            && fault.failure.is_exhaustion()
+        {
+            let sequence = record.header().sequence;
+            self.undo(&mut activation);
+            self.after_turn(activation, false);
+            let bytes_max = self.bytes_max();
+            return Err(RunError::Memory { sequence, bytes_max });
+        }
         if expected.is_none() && is_withdrawn(&activation.turn, &attempt) {
             self.undo(&mut activation);
             self.after_turn(activation, false);
@@ -117,17 +127,17 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Checks that all actors together hold no more memory than the run may take, without the
-    /// garbage of the others. A replay takes the result from the record.
+    /// Checks that the run holds no more memory than it may take, without the garbage of other
+    /// actors. A replay takes the result from the record.
     pub(super) fn check_memory(&mut self, acting: ActorId) -> Result<(), Fault> {
-        let bytes_max = self.genesis.limits.run_bytes_max.min(self.programs.run_bytes_max());
+        let bytes_max = self.bytes_max();
         self.measure(acting);
-        if self.instances.bytes() <= bytes_max {
+        if self.bytes_held() <= bytes_max {
             return Ok(());
         }
         for (actor, _) in self.instances.by_size() {
             // A quarter must be free again, or the next turn would collect again.
-            if self.instances.bytes() <= bytes_max / 4 * 3 {
+            if self.bytes_held() <= bytes_max / 4 * 3 {
                 break;
             }
             if let Some(instance) = self.instances.get_mut(actor).filter(|_| actor != acting) {
@@ -135,18 +145,10 @@ impl<P: Programs> Run<P> {
                 self.measure(actor);
             }
         }
-        if self.instances.bytes() > bytes_max {
+        if self.bytes_held() > bytes_max {
             return Err(Failure::run_exhausted(bytes_max).into());
         }
         Ok(())
-    }
-
-    /// Measures an actor's instance.
-    pub(super) fn measure(&mut self, actor: ActorId) {
-        if let Some(instance) = self.instances.get(actor) {
-            let bytes = self.programs.bytes(instance);
-            self.instances.note_bytes(actor, bytes);
-        }
     }
 
     /// Passes the actions through the gate and packs the record. A failure undoes them and ends the

@@ -18,6 +18,7 @@ use crate::model::failure::Failure;
 use crate::model::identity::Callable;
 use crate::scheme::host::call::{Call, Reply};
 use crate::turn::activation::Activation;
+use crate::turn::program::Programs;
 use crate::turn::task::{End, Task, Until};
 
 use super::actor::SchemeActor;
@@ -149,6 +150,9 @@ impl SchemePrograms {
             if self.is_stopped(turn) {
                 return Ok(End::Failed(Failure::interrupted()));
             }
+            if let Some(failure) = self.outgrown(turn) {
+                return Ok(End::Failed(failure));
+            }
             match outcome {
                 Outcome::Finished(value) => {
                     if self.observation.is_some() && turn.is_interaction() {
@@ -224,6 +228,19 @@ impl SchemePrograms {
     /// Says whether the person wants the turn to stop; a replay never stops.
     fn is_stopped(&self, turn: &Activation) -> bool {
         turn.is_memory_counted() && self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Returns the failure of a turn during which the run has come to hold far too much memory. The
+    /// copies of the acting heap may take half as much again as the run. A replay looks only if
+    /// this process gives the run less than it had.
+    fn outgrown(&self, turn: &Activation) -> Option<Failure> {
+        let allowed = turn.limits().run_bytes_max;
+        if !turn.is_memory_counted() && self.run_bytes_max >= allowed {
+            return None;
+        }
+        let bytes_max = allowed.min(self.run_bytes_max);
+        let is_beyond = self.process_bytes() > bytes_max.saturating_add(bytes_max / 2);
+        is_beyond.then(|| Failure::run_exhausted(bytes_max))
     }
 
     /// Calls a host procedure; returns an end if the fiber stops running here.

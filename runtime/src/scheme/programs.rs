@@ -82,8 +82,10 @@ pub struct SchemePrograms {
     pub(super) templates: LibraryTemplates,
     /// Set while the person wants the current turn to stop.
     pub(super) stop: Arc<AtomicBool>,
-    /// The memory in bytes that this process gives to all actors together.
+    /// The memory in bytes that this process gives to the run.
     pub(super) run_bytes_max: u64,
+    /// The gauge of the process's memory in bytes, and what it showed before the run.
+    pub(super) gauge: Option<(fn() -> u64, u64)>,
 }
 
 impl SchemePrograms {
@@ -93,8 +95,14 @@ impl SchemePrograms {
         self.program = program;
     }
 
-    /// Gives all actors together no more than this memory in bytes, whatever the run's first record
-    /// allows, because somebody else may have written that record.
+    /// Counts everything that the process allocates from now on against the run's memory; `gauge`
+    /// returns the bytes that the process holds.
+    pub fn weigh(&mut self, gauge: fn() -> u64) {
+        self.gauge = Some((gauge, gauge()));
+    }
+
+    /// Gives the run no more than this memory in bytes, whatever its first record allows, because
+    /// somebody else may have written that record.
     pub fn cap_memory(&mut self, run_bytes_max: u64) {
         self.run_bytes_max = run_bytes_max;
     }
@@ -161,6 +169,7 @@ impl SchemePrograms {
             templates: LibraryTemplates::default(),
             stop: Arc::default(),
             run_bytes_max: u64::MAX,
+            gauge: None,
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -317,6 +326,14 @@ impl Programs for SchemePrograms {
         } else {
             8 * heap.statistics().words_used as u64
         }
+    }
+
+    fn bytes_spare(&self, actor: &SchemeActor) -> u64 {
+        actor.instance.heap.bytes_spare() as u64
+    }
+
+    fn process_bytes(&self) -> u64 {
+        self.gauge.map_or(0, |(gauge, before)| gauge().saturating_sub(before))
     }
 
     fn collect(&mut self, actor: &mut SchemeActor) {

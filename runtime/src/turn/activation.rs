@@ -160,6 +160,11 @@ impl Activation {
         self.is_memory_counted
     }
 
+    /// Returns the limits of the run.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Starts the search for the source position of the action at this index.
     pub(crate) fn seek(&mut self, action: usize) {
         self.search = Some(Search {

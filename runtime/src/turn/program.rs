@@ -70,6 +70,18 @@ pub trait Programs {
         0
     }
 
+    /// Returns the bytes that the process holds for an instance besides its size: room for growth,
+    /// and copies for the time of a collection or a turn.
+    fn bytes_spare(&self, _instance: &Self::Instance) -> u64 {
+        0
+    }
+
+    /// Returns the bytes that the process holds for the run, everything included; 0 if nobody
+    /// measures them.
+    fn process_bytes(&self) -> u64 {
+        0
+    }
+
     /// Removes the garbage of an instance, between two turns; collecting changes nothing that it
     /// does.
     fn collect(&mut self, _instance: &mut Self::Instance) {}
@@ -162,6 +174,14 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn bytes(&self, instance: &Self::Instance) -> u64 {
         self.borrow().bytes(instance)
+    }
+
+    fn bytes_spare(&self, instance: &Self::Instance) -> u64 {
+        self.borrow().bytes_spare(instance)
+    }
+
+    fn process_bytes(&self) -> u64 {
+        self.borrow().process_bytes()
     }
 
     fn collect(&mut self, instance: &mut Self::Instance) {

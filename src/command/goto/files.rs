@@ -62,12 +62,13 @@ impl Plan {
     /// If the journal cannot be read, or a file of the workspace not be looked at.
     pub(super) fn make(
         store: &dyn Store,
-        place: &Place,
+        (place, journal): (&Place, &Path),
         branch: &BranchName,
         at: Sequence,
     ) -> Result<Self, CommandError> {
         let root = root(store, place)?;
-        let workspace = Workspace::open(&root).map_err(|error| {
+        let workspace = Workspace::open(&root).and_then(|opened| opened.keep_out_of(journal));
+        let workspace = workspace.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
         let mut files = Vec::new();

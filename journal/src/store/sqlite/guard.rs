@@ -67,7 +67,7 @@ impl Budget {
 
 /// Makes a connection trust nothing that the schema says, and refuse statements that could damage
 /// the file.
-pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -84,17 +84,19 @@ fn items(connection: &Connection) -> rusqlite::Result<Vec<Item>> {
     rows.collect()
 }
 
+/// Says whether a database has the schema that the statements `create` make, letter for letter.
+pub(crate) fn has_schema(connection: &Connection, create: &str) -> rusqlite::Result<bool> {
+    let empty = Connection::open_in_memory()?;
+    empty.execute_batch(create)?;
+    Ok(items(connection)? == items(&empty)?)
+}
+
 /// Requires that a database has the schema of a journal.
 ///
 /// # Errors
 /// [`StoreError::Inconsistent`], [`StoreError::Database`].
 pub(super) fn check_schema(connection: &Connection) -> Result<(), StoreError> {
-    let failed = failed("reading the journal's schema");
-    let known = Connection::open_in_memory().and_then(|empty| {
-        empty.execute_batch(schema::CREATE)?;
-        items(&empty)
-    });
-    if items(connection).map_err(&failed)? == known.map_err(&failed)? {
+    if has_schema(connection, schema::CREATE).map_err(failed("reading the journal's schema"))? {
         Ok(())
     } else {
         Err(StoreError::Inconsistent {

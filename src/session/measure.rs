@@ -1,0 +1,20 @@
+//! The measure of a run's memory: what the process allocates after the run's program is compiled.
+//!
+//! INVARIANT: facts, queues, records on their way to the disk and copies count like heaps, because
+//! the allocator counts everything.
+//! It stops no turn; the runtime does, at the run's limit. Read next: `../allocator.rs`.
+
+use duet_runtime::scheme::SchemePrograms;
+
+use crate::allocator;
+
+/// The process ends when it would hold this many times a run's memory, which only work of Duet
+/// itself can do, such as the expansion of a macro without end, and this much more.
+const RUNS: u64 = 4;
+const BYTES_BESIDES: u64 = 256 << 20;
+
+/// Counts what the process allocates from now on as the memory of the run of these programs.
+pub(super) fn begin(programs: &mut SchemePrograms, run_bytes_max: u64) {
+    programs.weigh(allocator::bytes_held);
+    allocator::end_beyond(run_bytes_max.saturating_mul(RUNS).saturating_add(BYTES_BESIDES));
+}
