@@ -3,9 +3,9 @@
 //! The user's file is `duet/config.toml` in the folder of configurations, the workspace's is
 //! `duet.toml` in the workspace; an entry of the workspace replaces the user's entry of that name,
 //! and what a person types goes before both.
-//! INVARIANT: a key never goes where the workspace says: only the user's own file names keys, and an
-//! entry is replaced as a whole, so no URL of a workspace comes together with a key.
-//! It calls no provider; the driver does.
+//! INVARIANT: a key never goes where the workspace says: only the user's own file names keys, and
+//! an entry is replaced as a whole, so no URL of a workspace comes together with a key. It calls no
+//! provider; the driver does.
 //! Read next: `world_options.rs`.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
-//! Exchanges with language models, as records tell them: what a model was asked, what it said, and
-//! what that cost.
+//! Exchanges with language models, as records tell them: the question, the answer, and the cost.
 //!
 //! INVARIANT: nothing here is computed again; a value that is not of the shape of `model/chat` is
 //! no exchange and is shown like any other.
@@ -14,8 +13,10 @@ use crate::value_text::shown;
 /// The tool that is a model.
 const TOOL: &str = "model/chat";
 
-/// What a model is asked.
+/// A question to a model.
 pub(crate) struct Asked {
+    /// The role in which the program asks.
+    pub(crate) role: String,
     pub(crate) model: String,
     pub(crate) messages: Vec<Message>,
     /// The names of the tools that it may ask for.
@@ -30,7 +31,7 @@ pub(crate) struct Message {
     pub(crate) calls: Vec<String>,
 }
 
-/// What a model says.
+/// The answer of a model.
 pub(crate) struct Heard {
     pub(crate) model: Option<String>,
     pub(crate) content: String,
@@ -40,7 +41,7 @@ pub(crate) struct Heard {
     pub(crate) usage: Usage,
 }
 
-/// What exchanges cost.
+/// The cost of exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Usage {
     pub(crate) input_tokens: u64,
@@ -56,6 +57,7 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
     }
     let messages = list(&field(&call.payload, "messages")?)?;
     Some(Asked {
+        role: shown(&call.role),
         model: text(&call.payload, "model").unwrap_or_else(|| "default".to_owned()),
         messages: messages.into_iter().map(|message| read_message(&message)).collect(),
         tools: names(&call.payload, "tools"),
@@ -86,11 +88,11 @@ pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
 }
 
 impl Asked {
-    /// Tells the call in a few words: the model and what it hears last.
+    /// Tells the call in a few words: the role, the model, and what it hears last.
     pub(crate) fn line(&self) -> String {
         let last = self.messages.last();
         let last = last.map_or_else(String::new, |message| format!(": {:?}", message.content));
-        format!("ask model {}{last}", self.model)
+        format!("{} asks {}{last}", self.role, self.model)
     }
 
     /// Tells the call in full, row by row: a name, and lines of text.
@@ -99,8 +101,13 @@ impl Asked {
             [] => String::new(),
             tools => format!(", with the tools {}", tools.join(", ")),
         };
-        let head = format!("model {}, {} messages{tools}", self.model, self.messages.len());
-        let mut rows = vec![("asks", head)];
+        let head = format!(
+            "{} asks {}: {} messages{tools}",
+            self.role,
+            self.model,
+            self.messages.len()
+        );
+        let mut rows = vec![("action", head)];
         for message in &self.messages {
             if !message.content.is_empty() || message.calls.is_empty() {
                 rows.push((&message.role, message.content.clone()));

@@ -1,7 +1,6 @@
 //! A program to run: its text, its arguments, its workspace and its granted tools.
 //!
-//! Owns the reading of `manifest.scm`, and the note in a run's first record by which a later
-//! process finds the workspace again.
+//! Owns the note in a run's first record by which a later process finds the workspace again.
 //! INVARIANT: a program is granted only the tools that the person or the manifest named.
 //! It opens no journal and runs nothing.
 //! Read next: `session.rs`.
@@ -14,20 +13,20 @@ use annotate_snippets::Level;
 use duet_drivers::memory;
 use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
-use duet_kernel::datum::reader::read_all;
-use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
-use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, record};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
-use duet_runtime::scheme::grants;
 
-use crate::datum::{list, symbol};
 use crate::error::CommandError;
 use crate::world_options::WorldOptions;
 use crate::{migrate, render};
+
+mod manifest;
+
+pub(crate) use manifest::read_size;
+use manifest::{ManifestFile, read_manifest};
 
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
@@ -92,18 +91,6 @@ pub(crate) struct Launch {
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
     secrets: Vec<String>,
-}
-
-/// The entries of a manifest file.
-#[derive(Debug, Default, PartialEq)]
-struct ManifestFile {
-    program: Option<String>,
-    /// The position, from 1, of the argument that names the workspace.
-    workspace: Option<usize>,
-    tools: Manifest,
-    hosts: Vec<String>,
-    secrets: Vec<String>,
-    memory_limit: Option<u64>,
 }
 
 impl Launch {
@@ -185,8 +172,8 @@ impl Launch {
         options
     }
 
-    /// Grants a single file the options of the person: the hosts, the secrets, the models, the tools
-    /// with doubles.
+    /// Grants a single file the options of the person: the hosts, the secrets, the models, the
+    /// tools with doubles.
     pub(crate) fn grant(&mut self, options: &WorldOptions) {
         if self.is_folder {
             return;
@@ -367,222 +354,9 @@ fn stem(path: &Path) -> String {
 /// The maximum length of a name made of a file's; it leaves room for a counter.
 const NAME_LENGTH: usize = 48;
 
-fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
-    if !path.exists() {
-        let folder = path.parent().unwrap_or(path).display();
-        return Err(
-            CommandError::problem(format!("the folder `{folder}` has no `{MANIFEST}`"))
-                .advise(FORM)
-                .advise("or name a Scheme source file"),
-        );
-    }
-    let text = read_text(path)?;
-    let (reading, errors) = read_all(&text, SourceId(0));
-    if !errors.is_empty() {
-        let diagnostics: Vec<Diagnostic> = errors.into_iter().map(Diagnostic::from).collect();
-        let name = path.display().to_string();
-        return Err(CommandError::Shown(render::plain_diagnostics(
-            &diagnostics,
-            &name,
-            &text,
-        )));
-    }
-    let wrong = |what: &str| CommandError::problem(format!("`{}`: {what}", path.display())).advise(FORM);
-    let [form] = reading.forms[..] else {
-        return Err(wrong("a manifest is one datum"));
-    };
-    let datum = Datum {
-        nodes: reading.nodes,
-        root: form,
-    };
-    read_entries(&datum).map_err(|what| wrong(&what))
-}
-
-const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
-                    (hosts \"api.example.org\") (secrets API_KEY) (memory-limit \"512M\"))";
-
-fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
-    let mut grant = ManifestFile::default();
-    for entry in list(datum, datum.root).ok_or("a manifest is a list of entries")? {
-        let parts = list(datum, entry).ok_or("an entry is a list that begins with its name")?;
-        let (key, rest) = parts
-            .split_first()
-            .ok_or("an entry is a list that begins with its name")?;
-        match (symbol(datum, *key).unwrap_or_default(), rest) {
-            ("program", [file]) => grant.program = Some(file_name(datum, *file)?),
-            ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
-            ("tools", names) => {
-                for name in names {
-                    grants::add(&mut grant.tools, datum, *name).map_err(|error| error.to_string())?;
-                }
-            }
-            ("hosts", names) => {
-                for name in names {
-                    let Node::String(name) = datum.node(*name) else {
-                        return Err("a host is a string, such as \"api.example.org\" or \"127.0.0.1:8080\"".to_owned());
-                    };
-                    grant.hosts.push(name.to_string());
-                }
-            }
-            ("secrets", names) => {
-                for name in names {
-                    let name = symbol(datum, *name).ok_or("a secret is named by a symbol, such as API_KEY")?;
-                    grant.secrets.push(name.to_owned());
-                }
-            }
-            ("memory-limit", [size]) => grant.memory_limit = Some(memory_limit(datum, *size)?),
-            (key @ ("program" | "workspace" | "memory-limit"), _) => return Err(format!("`{key}` takes one thing")),
-            (key, _) => {
-                return Err(format!(
-                    "`{key}` is none of program, workspace, tools, hosts, secrets, memory-limit"
-                ));
-            }
-        }
-    }
-    if grant.program.is_none() {
-        return Err("the program is missing".to_owned());
-    }
-    Ok(grant)
-}
-
-/// A file of the manifest's own folder, so that a folder can be moved whole.
-fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
-    if let Node::String(file) = datum.node(id)
-        && Path::new(&**file).is_relative()
-        && !file.split('/').any(|part| part == "..")
-    {
-        return Ok(file.to_string());
-    }
-    Err("the program is a string: the path of a file in this folder".to_owned())
-}
-
-fn memory_limit(datum: &Datum, id: NodeId) -> Result<u64, String> {
-    if let Node::String(size) = datum.node(id) {
-        read_size(size)
-    } else {
-        Err("a memory limit is a string, such as \"512M\"".to_owned())
-    }
-}
-
-/// The least memory of a run in bytes; its libraries alone take more than a hundredth of it.
-const SIZE_MIN: u64 = 16 << 20;
-
-/// Reads a size in bytes, such as `512M`, `2G` or `67108864`.
-///
-/// # Errors
-/// Why it is none, or too small.
-pub(crate) fn read_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size: write a number of bytes, or one with K, M or G, such as 512M");
-    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        _ => return Err(wrong()),
-    };
-    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    match bytes.ok_or_else(wrong)? {
-        bytes if bytes < SIZE_MIN => Err(format!("`{text}` is too little: a run needs at least 16M")),
-        bytes => Ok(bytes),
-    }
-}
-
-fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
-    let wrong = || "the workspace is written (argument N), N from 1".to_owned();
-    let parts = list(datum, id).ok_or_else(wrong)?;
-    if let [word, number] = parts[..]
-        && symbol(datum, word) == Some("argument")
-        && let Node::Number(number) = datum.node(number)
-    {
-        return number
-            .to_string()
-            .parse()
-            .ok()
-            .filter(|number| *number > 0)
-            .ok_or_else(wrong);
-    }
-    Err(wrong())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(text: &str, expected: Result<ManifestFile, &str>) {
-        let (reading, errors) = read_all(text, SourceId(0));
-        assert!(errors.is_empty(), "{text}: {errors:?}");
-        let datum = Datum {
-            nodes: reading.nodes,
-            root: reading.forms[0],
-        };
-        assert_eq!(read_entries(&datum), expected.map_err(str::to_owned), "{text}");
-    }
-
-    #[test]
-    fn a_manifest_grants_what_it_names() {
-        let grant = ManifestFile {
-            program: Some("a.scm".to_owned()),
-            workspace: Some(2),
-            tools: Manifest::of(&["workspace/read", "process/run"]),
-            hosts: vec!["a.example:80".to_owned()],
-            secrets: vec!["API_KEY".to_owned()],
-            memory_limit: Some(64 << 20),
-        };
-        check(
-            r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY) (memory-limit "64M"))"#,
-            Ok(grant),
-        );
-        check("((tools))", Err("the program is missing"));
-        check(
-            r#"((program "a.scm") (tools dataspace/asert))"#,
-            Err("`dataspace/asert` is none of dataspace/observe, dataspace/assert, dataspace/message, dataspace/*"),
-        );
-        check(
-            r#"((program "a.scm") (tools 7))"#,
-            Err("a grant is a name, or a right with patterns such as (dataspace/observe (pattern (job $_)))"),
-        );
-        check(
-            r#"((program "../a.scm"))"#,
-            Err("the program is a string: the path of a file in this folder"),
-        );
-        check(
-            r#"((program "/a.scm"))"#,
-            Err("the program is a string: the path of a file in this folder"),
-        );
-        check(r#"((program "a" "b"))"#, Err("`program` takes one thing"));
-        check(
-            r#"((program "a") (workspace here))"#,
-            Err("the workspace is written (argument N), N from 1"),
-        );
-        check(
-            r#"((program "a") (workspace (argument 0)))"#,
-            Err("the workspace is written (argument N), N from 1"),
-        );
-        check(
-            r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools, hosts, secrets, memory-limit"),
-        );
-        check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
-        check("program", Err("a manifest is a list of entries"));
-    }
-
-    #[test]
-    fn a_size_is_a_number_with_a_unit() {
-        for (text, bytes) in [
-            ("67108864", 64 << 20),
-            ("64M", 64 << 20),
-            ("64mb", 64 << 20),
-            ("2GiB", 2 << 30),
-        ] {
-            assert_eq!(read_size(text), Ok(bytes), "{text}");
-        }
-        for text in ["", "M", "2X", "-2G", "1.5G", "99999999999G", "è"] {
-            assert!(read_size(text).is_err_and(|why| why.contains("is no size")), "{text}");
-        }
-        assert!(read_size("1M").is_err_and(|why| why.contains("at least 16M")));
-    }
 
     #[test]
     fn a_note_is_told_from_a_source_text() {

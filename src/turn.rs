@@ -126,12 +126,13 @@ fn did(turn: &TurnRecord) -> String {
 
 /// The words of a model that an event brings.
 pub(crate) fn heard(event: &Event) -> Option<Heard> {
-    match event {
-        Event::Answered {
-            outcome: Ok(result), ..
-        } => exchange::heard(result),
-        _ => None,
-    }
+    let Event::Answered {
+        outcome: Ok(result), ..
+    } = event
+    else {
+        return None;
+    };
+    exchange::heard(result)
 }
 
 /// Shortens a text so that it fits into a line.
@@ -293,10 +294,10 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
 
 /// The call of a model that an action is, and its id.
 fn asked(action: &Action) -> Option<(Asked, RequestId)> {
-    match action {
-        Action::InvokeTool(call) => Some((exchange::asked(call)?, call.request)),
-        _ => None,
-    }
+    let Action::InvokeTool(call) = action else {
+        return None;
+    };
+    Some((exchange::asked(call)?, call.request))
 }
 
 /// Writes the rows of an exchange with a model, each line of a text on its own; the first row ends

@@ -154,7 +154,7 @@ fn a_coder_whose_tests_fail_is_advised_in_the_same_conversation() {
     let careful = "examples/coder/careful.pr";
     let printed = desk.prints(&["resume", "coder", "--answer", "2000 is wrong.", "--double", careful]);
     assert!(printed.ends_with("tests: 4 years are right\n"), "{printed}");
-    let turn = desk.turn("coder", "call model/chat");
+    let turn = desk.turn("coder", "coder asks default");
     let call = desk.prints(&["show", &format!("coder@{turn}")]);
     assert!(call.contains("Do it.") && call.contains("2000 is wrong."), "{call}");
     desk.replays(&["coder"]);
@@ -177,7 +177,7 @@ fn research_checks_citations_and_asks_another_judge() {
         "{dropped}"
     );
 
-    let asked = desk.turn("research", "Answer the question");
+    let asked = desk.turn("research", "judge asks default");
     let judged = desk.turn("research", "write \"Green tea");
     desk.prints(&["fork", &format!("research@{}", asked - 1), "again"]);
     let judge = "examples/research/other-judge.pr";
@@ -279,7 +279,7 @@ fn approved() -> Desk {
 
 /// The turn in which the nested agent has the result of its tool and calls its model.
 fn inside(desk: &Desk) -> u64 {
-    desk.turn("n/main", "call model/chat {messages: [{content: \"Note it.") - 1
+    desk.turn("n/main", "clerk asks ") - 1
 }
 
 #[test]

@@ -345,70 +345,72 @@ fn every_aeiou_case_agrees_or_differs_as_the_decisions_say() {
     }
 }
 
+/// Changes of expected traces: file, case, text, replacement, and the place that the difference names.
+const AEIOU_CHANGES: [(&str, &str, &str, &str, &str); 17] = [
+    (
+        "envelope",
+        "ref:minimal",
+        r#"command emit"#,
+        r#"command  emit"#,
+        "sections",
+    ),
+    (
+        "envelope",
+        "ref:dup-userdata",
+        r#"["LINT_DUP_SECTION_IGNORED"]"#,
+        "[]",
+        "lints",
+    ),
+    (
+        "envelope",
+        "ref:missing-end",
+        "ERR_ENV_MARKERS_INVALID",
+        "ERR_ENV_ORDER",
+        "error",
+    ),
+    ("userdata", "ref:min", r#""ok":true"#, r#""ok":false"#, "ok"),
+    ("digest", "base", "2d449d", "2d449e", "digest"),
+    ("digest", "reset", "false,true]", "false,false]", "halts"),
+    ("run", "emit-str", r#"["ok"]"#, r#"["no"]"#, "emits"),
+    ("run", "set-path", r#"\"k\": 1"#, r#"\"k\": 2"#, "emits"),
+    ("run", "div0", r#""ns_code":14"#, r#""ns_code":15"#, "error"),
+    ("run", "call-expr", r#"[{"a":1}]"#, r#"[{"a":2}]"#, "calls"),
+    (
+        "run",
+        "call-expr",
+        r#""required_tools":["test.echo"]"#,
+        r#""required_tools":["x"]"#,
+        "required tools",
+    ),
+    (
+        "run",
+        "missing-end",
+        r#""parse_error":{"message""#,
+        r#""other":{"message""#,
+        "program",
+    ),
+    ("loop", "done-inline", "The answer is 42.|", "42.|", "result"),
+    ("loop", "max-turns", r#"["t2|"#, r#"["t1|"#, "result"),
+    (
+        "loop",
+        "stuck",
+        r#""turns_used": 3"#,
+        r#""turns_used": 4"#,
+        "number of turns",
+    ),
+    (
+        "loop",
+        "stuck",
+        r"OUTPUT>>>\nsame",
+        r"OUTPUT>>>\nother",
+        "prompt 2 OUTPUT",
+    ),
+    ("loop", "stuck", "# Execute next step", "# Execute", "prompt 2 ACTIONS"),
+];
+
 #[test]
 fn every_changed_trace_of_an_aeiou_case_is_a_difference() {
-    let changes = [
-        (
-            "envelope",
-            "ref:minimal",
-            r#"command emit"#,
-            r#"command  emit"#,
-            "sections",
-        ),
-        (
-            "envelope",
-            "ref:dup-userdata",
-            r#"["LINT_DUP_SECTION_IGNORED"]"#,
-            "[]",
-            "lints",
-        ),
-        (
-            "envelope",
-            "ref:missing-end",
-            "ERR_ENV_MARKERS_INVALID",
-            "ERR_ENV_ORDER",
-            "error",
-        ),
-        ("userdata", "ref:min", r#""ok":true"#, r#""ok":false"#, "ok"),
-        ("digest", "base", "2d449d", "2d449e", "digest"),
-        ("digest", "reset", "false,true]", "false,false]", "halts"),
-        ("run", "emit-str", r#"["ok"]"#, r#"["no"]"#, "emits"),
-        ("run", "set-path", r#"\"k\": 1"#, r#"\"k\": 2"#, "emits"),
-        ("run", "div0", r#""ns_code":14"#, r#""ns_code":15"#, "error"),
-        ("run", "call-expr", r#"[{"a":1}]"#, r#"[{"a":2}]"#, "calls"),
-        (
-            "run",
-            "call-expr",
-            r#""required_tools":["test.echo"]"#,
-            r#""required_tools":["x"]"#,
-            "required tools",
-        ),
-        (
-            "run",
-            "missing-end",
-            r#""parse_error":{"message""#,
-            r#""other":{"message""#,
-            "program",
-        ),
-        ("loop", "done-inline", "The answer is 42.|", "42.|", "result"),
-        ("loop", "max-turns", r#"["t2|"#, r#"["t1|"#, "result"),
-        (
-            "loop",
-            "stuck",
-            r#""turns_used": 3"#,
-            r#""turns_used": 4"#,
-            "number of turns",
-        ),
-        (
-            "loop",
-            "stuck",
-            r"OUTPUT>>>\nsame",
-            r"OUTPUT>>>\nother",
-            "prompt 2 OUTPUT",
-        ),
-        ("loop", "stuck", "# Execute next step", "# Execute", "prompt 2 ACTIONS"),
-    ];
-    for (file, name, from, to, place) in changes {
+    for (file, name, from, to, place) in AEIOU_CHANGES {
         let line = |end: &str| {
             let text = std::fs::read_to_string(aeiou(&format!("{file}.{end}.jsonl"))).expect("a text");
             let is_named = |line: &&str| {

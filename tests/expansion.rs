@@ -9,6 +9,7 @@ use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::DiagnosticKind;
 use duet_kernel::expander::{Expander, Libraries, LibraryName};
+use duet_kernel::transformer::TransformerMachine;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
@@ -83,7 +84,8 @@ fn prompts() {
 #[test]
 fn libraries_conflict_where_they_redefine() {
     let code = CodeSpace::new(&host::primitives());
-    let mut expander = Expander::new(code.signatures(), Vec::new());
+    let transformers = TransformerMachine::new(&host::primitives());
+    let mut expander = Expander::new(code.signatures(), Vec::new()).with_transformers(Box::new(transformers));
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let mut names = libraries.names();
     names.retain(|name| name.parts.iter().all(|part| part.as_str() != "internal"));

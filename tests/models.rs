@@ -150,14 +150,14 @@ fn the_log_tells_what_a_model_heard_said_and_cost() {
     let line = format!("run p.scm {} --model small", provider.option());
     desk.check(&line, 0, "small heard 1\n");
     let log = desk.duet("log p").output;
-    assert!(log.contains("ask model default: \"Hello\"\n"), "{log}");
+    assert!(log.contains("helper asks default: \"Hello\"\n"), "{log}");
     assert!(
         log.contains("model (1000 + 100 tokens) says \"small heard 1\"; write"),
         "{log}"
     );
     let asked = desk.duet("show p@1").output;
     assert!(
-        asked.contains("  asks      model default, 1 messages, as request 0\n  user      Hello\n"),
+        asked.contains("  action    helper asks default: 1 messages, as request 0\n  user      Hello\n"),
         "{asked}"
     );
     let heard = desk.duet("show p@2").output;

@@ -192,10 +192,15 @@ fn a_person_types_interrupts_goes_back_leaves_and_comes_back() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a person waits")]
 fn one_interruption_ends_a_text_that_is_longer_than_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
-    at.type_at("s@1> ", "(define (twice n x) (if (= n 0) x (twice (- n 1) (cons x x))))\r", "x))))\r\n");
+    at.type_at(
+        "s@1> ",
+        "(define (twice n x) (if (= n 0) x (twice (- n 1) (cons x x))))\r",
+        "x))))\r\n",
+    );
     at.type_at("s@2> ", "(write (twice 60 '()))\r", "(twice 60 '()))\r\n");
     // The text has begun by then; without an interruption it ends when memory does.
     std::thread::sleep(std::time::Duration::from_millis(500));

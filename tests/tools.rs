@@ -61,10 +61,9 @@ impl Desk {
     /// Says whether any file of the journal has these bytes.
     fn journal_holds(&self, text: &str) -> bool {
         let files = fs::read_dir(self.folder.path().join(".duet")).unwrap();
-        let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());
-        bytes
-            .into_iter()
-            .any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+        let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+        let mut bytes = files.map(|path| fs::read(path).unwrap());
+        bytes.any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Agents by the Summoner profile and peers in Python, over a relay of either kind.
 //!
-//! INVARIANT: the peers know only the protocol, and use nothing but Python's standard library. Where
-//! there is no `python3` these tests say so and show nothing.
+//! INVARIANT: the peers know only the protocol, and use nothing but Python's standard library.
+//! Where there is no `python3` these tests say so and show nothing.
 //! Read next: `python/summoner_client.py`, then `../stdlib/duet/routes/wire.scm`.
 #![allow(
     clippy::unwrap_used,

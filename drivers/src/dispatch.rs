@@ -3,8 +3,8 @@
 //! Calls that work on this machine and calls that wait for other machines stand in lanes of their
 //! own. So hundreds of models can be asked at the same time without as many processes, and a call
 //! that waits for a peer for hours holds up none that writes a file.
-//! INVARIANT: the calls of a lane start in the order of their effects, and each call gets exactly one
-//! answer, even if the tool panics.
+//! INVARIANT: the calls of a lane start in the order of their effects, and each call gets exactly
+//! one answer, even if the tool panics.
 //! It does not know which calls a fiber still waits for; `world.rs` does.
 //! Read next: `tool.rs`.
 
@@ -91,8 +91,8 @@ impl Worker {
 }
 
 impl Dispatch {
-    /// Prepares for calls, of which at most `calls_max`, at least 1, work on this machine at the same
-    /// time.
+    /// Prepares for calls, of which at most `calls_max`, at least 1, work on this machine at the
+    /// same time.
     pub(crate) fn new(calls_max: usize, reports: Sender<Report>) -> Self {
         Self {
             calls_max: calls_max.max(1),

@@ -13,14 +13,13 @@ use crate::error::{CommandError, ExitCode};
 use crate::exchange::{self, Usage, dollars};
 use crate::journal::{Journal, Place};
 use crate::terminal::Terminal;
-use crate::value_text::shown;
 use crate::{session, turn};
 
 /// Adds up what the language models of a run cost.
 ///
 /// For each role in which the program asked a model, and each model, the list has the number of
-/// replies, their tokens, and their price as far as it is known. It counts the turns of one branch up
-/// to a turn. A replay and a rewound run ask no model again, so they cost nothing more.
+/// replies, their tokens, and their price as far as it is known. It counts the turns of one branch
+/// up to a turn. A replay and a rewound run ask no model again, so they cost nothing more.
 ///
 ///   duet cost review@40
 #[derive(Debug, clap::Args)]
@@ -42,7 +41,7 @@ struct Row {
     usage: Usage,
 }
 
-/// What is known of the calls so far.
+/// The calls so far, and their costs.
 #[derive(Default)]
 struct Costs {
     /// The role and the model of each call, until it is answered.
@@ -118,7 +117,7 @@ impl Costs {
             if let Action::InvokeTool(call) = action
                 && let Some(asked) = exchange::asked(call)
             {
-                self.asked.insert(call.request, (shown(&call.role), asked.model));
+                self.asked.insert(call.request, (asked.role, asked.model));
             }
         }
     }

@@ -1,13 +1,13 @@
 //! `line/…`: connections over TCP that carry one text a line, both ways.
 //!
 //! A connection belongs to this process: a run that goes on in another one finds that its
-//! connections have ended, and connects again. Its name is the key of the call that opened it, so no
-//! name ever means two connections.
-//! (Rejected: a connection as a source of events, because what arrives would then be journaled before
-//! the program asks for it, and a flood of lines would fill the journal. A program that receives
-//! line by line slows its peer down instead.)
-//! INVARIANT: a call that is withdrawn while it receives loses no line; a peer that breaks the rules
-//! costs its own connection and nothing else.
+//! connections have ended, and connects again. Its name is the key of the call that opened it, so
+//! no name ever means two connections.
+//! (Rejected: a connection as a source of events, because the journal would get each line before
+//! the program asks for it, and a flood of lines would fill it. A program that receives line by
+//! line slows its peer down instead.)
+//! INVARIANT: a call that is withdrawn while it receives loses no line; a peer that breaks the
+//! rules costs its own connection and nothing else.
 //! It does not know what a line means.
 //! Read next: `line/connection.rs`.
 
@@ -130,7 +130,7 @@ static CLOSE: Description = described(
     EffectClass::Pure,
 );
 
-/// What is open, by name.
+/// The open connections and listeners, by name.
 #[derive(Default)]
 struct Open {
     connections: BTreeMap<String, Arc<Connection>>,

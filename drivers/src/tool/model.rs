@@ -4,8 +4,8 @@
 //! them. The request and the reply are in the journal as those of every tool, so a replay and a
 //! double never reach a provider. An answer is received as a stream, because a connection that is
 //! silent for minutes breaks; providers that do not stream are understood as well.
-//! (Rejected: a client library for each provider. Together they are fifty times as large, each hides
-//! other parts of its protocol, and none takes a whole conversation from a value.)
+//! (Rejected: a client library for each provider. Together they are fifty times as large, each
+//! hides other parts of its protocol, and none takes a whole conversation from a value.)
 //! INVARIANT: a key of a provider reaches its server and nothing else.
 //! It keeps no conversation: the program's list of messages is all there is.
 //! Read next: `model/chat.rs`, `model/protocol.rs`, `model/exchange.rs`.

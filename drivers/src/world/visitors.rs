@@ -33,7 +33,7 @@ impl World {
     /// Lets other processes ask for things at a socket.
     ///
     /// # Errors
-    /// As [`Door::open`].
+    /// As `Door::open`.
     pub fn open_door(&mut self, path: &Path) -> io::Result<()> {
         if let Some(Engine { runtime, .. }) = &self.engine {
             self.door = Some(Door::open(runtime, path, &self.reporter)?);

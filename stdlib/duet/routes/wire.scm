@@ -154,7 +154,8 @@
 ;;;> Each payload that the relay passes on is delivered to the agents, as by `deliver!`, and each
 ;;;> that they emit is sent to the relay. While the relay is joined, `<route/joined name peer>` is
 ;;;> asserted. A connection that ends is logged and opened again, after a second, then after twice
-;;;> as long each time, up to half a minute. What is emitted meanwhile is lost and logged.
+;;;> as long each time, up to half a minute. A payload that the agents emit meanwhile is lost and
+;;;> logged.
 ;;;>
 ;;;> `:host`, by default `"127.0.0.1"`, needs to be on the list of hosts, and the program needs the
 ;;;> tools `line/connect`, `line/receive`, `line/send` and `line/close`.

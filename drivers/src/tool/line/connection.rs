@@ -1,7 +1,7 @@
 //! One connection: lines in, lines out.
 //!
-//! INVARIANT: bytes that were read stay in the buffer until their line is complete, so a reader that
-//! stops waiting loses nothing.
+//! INVARIANT: bytes that were read stay in the buffer until their line is complete, so a reader
+//! that stops waiting loses nothing.
 //! It does not know names; `../line.rs` does.
 //! Read next: `../line.rs`.
 

@@ -414,7 +414,8 @@ mod tests {
     fn names_of_tools_become_allowed_ones_and_come_back() {
         let chat = read(
             r#"{messages: [{role: "user", content: "x"}],
-                tools: [{name: "a/b", description: ""} {name: "a.b", description: ""} {name: "a_b", description: ""}]}"#,
+                tools: [{name: "a/b", description: ""} {name: "a.b", description: ""}
+                        {name: "a_b", description: ""}]}"#,
         );
         let chat = chat.expect("a request");
         let names: Vec<&str> = chat.tools.iter().map(|tool| &*tool.name).collect();
@@ -434,7 +435,8 @@ mod tests {
             ),
             (
                 r#"{messages: [{role: "user", content: "x"} {role: "owl", content: "x"}]}"#,
-                "field `messages` of model/chat: element 1 has the role `owl`; roles are system, user, assistant and tool",
+                "field `messages` of model/chat: element 1 has the role `owl`; \
+                 roles are system, user, assistant and tool",
             ),
             (
                 r#"{messages: [{role: "tool", content: "x"}]}"#,

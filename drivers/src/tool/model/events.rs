@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: the events do not depend on how the bytes are cut into pieces.
 //! It does not know what an event means; the protocols do.
-//! Read next: `answer.rs`.
+//! Read next: `protocol.rs`.
 //!
 //! Source: WHATWG HTML, section 9.2, "Server-sent events".
 

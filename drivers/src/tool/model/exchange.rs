@@ -253,13 +253,14 @@ fn unusable(provider: &Provider, broken: Broken) -> Failed {
         Broken::Garbled(said) => (Kind::BadResult, None, said),
     };
     let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
-    let message = match kind {
-        Kind::BadResult => format!(
-            "the answer of the provider `{}` is not of the protocol {}: {said}",
-            provider.name,
-            provider.protocol.name()
-        ),
-        _ => format!("the provider `{}` fails: {said}", provider.name),
+    let message = if kind == Kind::BadResult {
+        let protocol = provider.protocol.name();
+        format!(
+            "the answer of the provider `{}` is not of the protocol {protocol}: {said}",
+            provider.name
+        )
+    } else {
+        format!("the provider `{}` fails: {said}", provider.name)
     };
     let details = [("provider", IOValue::new(provider.name.clone()))];
     Failed {

@@ -108,12 +108,11 @@ pub(super) fn text<'a>(json: &'a Json, pointer: &str) -> &'a str {
 /// Returns the error in an answer, if it is one. Providers of all protocols describe errors alike.
 pub(super) fn error(json: &Json) -> Option<Broken> {
     let error = json.get("error").filter(|error| !error.is_null())?;
-    let message = match error {
-        Json::String(message) => message.clone(),
-        _ => match text(error, "/message") {
-            "" => error.to_string(),
-            message => message.to_owned(),
-        },
+    let told = error.as_str().unwrap_or(text(error, "/message"));
+    let message = if told.is_empty() {
+        error.to_string()
+    } else {
+        told.to_owned()
     };
     // The kinds of errors that concern the request, not the moment.
     let kind = [text(error, "/type"), text(error, "/code")];

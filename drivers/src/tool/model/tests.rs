@@ -138,17 +138,26 @@ fn check(protocol: Protocol, answer: Vec<u8>) -> (String, Json) {
 
 #[test]
 fn chat_completions() {
-    let events = concat!(
-        "data: {\"model\":\"small-2\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Two: \"},\"finish_reason\":null}]}\n\n",
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"é\"},\"finish_reason\":null}]}\n\n",
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"look_up\",\"arguments\":\"\"}}]}}]}\n\n",
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"c3\",\"function\":{\"name\":\"look_up\",\"arguments\":\"{}\"}}]}}]}\n\n",
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"word\\\": \"}}]}}]}\n\n",
-        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\"saucer\\\"}\"}}]}}]}\n\n",
-        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n",
-        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":61,\"completion_tokens\":30,\"prompt_tokens_details\":{\"cached_tokens\":5}}}\n\n",
-        "data: [DONE]\n\n",
-    );
+    let piece = |delta: Json| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]});
+    let part = |index: u64, id: Option<&str>, arguments: &str| {
+        let name = id.map(|_| "look_up");
+        let function = json!({"name": name, "arguments": arguments});
+        piece(json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}))
+    };
+    let usage = json!({"prompt_tokens": 61, "completion_tokens": 30, "prompt_tokens_details": {"cached_tokens": 5}});
+    let first = json!({"role": "assistant", "content": "Two: "});
+    let pieces = [
+        json!({"model": "small-2", "choices": [{"delta": first}]}),
+        piece(json!({"content": "é"})),
+        part(0, Some("c2"), ""),
+        part(1, Some("c3"), "{}"),
+        part(0, None, "{\"word\": "),
+        part(0, None, "\"saucer\"}"),
+        json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}),
+        json!({"choices": [], "usage": usage}),
+    ];
+    let events: String = pieces.iter().map(|piece| format!("data: {piece}\n\n")).collect();
+    let events = &format!("{events}data: [DONE]\n\n");
     let (head, body) = check(Protocol::OpenaiChat, stream(events));
     assert!(head.starts_with("post /base/chat/completions http/1.1\r\n"), "{head}");
     assert!(head.contains("authorization: bearer key-123"), "{head}");
@@ -173,7 +182,10 @@ fn chat_completions() {
     });
     assert_eq!(body, expected);
 
-    let asked = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "look_up", "arguments": arguments}});
+    let asked = |id: &str, arguments: &str| {
+        let function = json!({"name": "look_up", "arguments": arguments});
+        json!({"id": id, "type": "function", "function": function})
+    };
     let message = json!({"role": "assistant", "content": "Two: é",
         "tool_calls": [asked("c2", "{\"word\":\"saucer\"}"), asked("c3", "{}")]});
     check(
@@ -230,7 +242,8 @@ fn responses() {
 fn messages() {
     let event = |data: Json| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
     let begin = json!({"type": "message_start", "message": {"model": "small-2", "content": [],
-        "usage": {"input_tokens": 50, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 6, "output_tokens": 1}}});
+        "usage": {"input_tokens": 50, "cache_read_input_tokens": 5,
+                  "cache_creation_input_tokens": 6, "output_tokens": 1}}});
     let tool = |index: u64, id: &str| {
         json!({"type": "content_block_start", "index": index,
                "content_block": {"type": "tool_use", "id": id, "name": "look_up", "input": {}}})
@@ -289,7 +302,9 @@ fn messages() {
         Protocol::Anthropic,
         whole(&json!({
             "model": "small-2", "stop_reason": "tool_use",
-            "content": [{"type": "text", "text": "Two: é"}, block("c2", json!({"word": "saucer"})), block("c3", json!({}))],
+            "content": [
+                {"type": "text", "text": "Two: é"}, block("c2", json!({"word": "saucer"})), block("c3", json!({})),
+            ],
             "usage": {"input_tokens": 56, "cache_read_input_tokens": 5, "output_tokens": 30},
         })),
     );
@@ -452,10 +467,10 @@ fn a_reply_that_was_cut_or_refused_says_so() {
     for (reason, stop) in [("length", "length"), ("content_filter", "refused"), ("stop", "end")] {
         let server = Server::start(vec![completion("Hell", reason)]);
         let result = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap();
-        let stop: IOValue = format!("{{content: \"Hell\", model: \"small-2\", stop: \"{stop}\", tool_calls: [], usage: {{input_tokens: 0, output_tokens: 0}}}}")
-            .parse()
-            .unwrap();
-        assert_eq!(result, stop);
+        let usage = "{input_tokens: 0, output_tokens: 0}";
+        let expected =
+            format!("{{content: \"Hell\", model: \"small-2\", stop: \"{stop}\", tool_calls: [], usage: {usage}}}");
+        assert_eq!(result, expected.parse().unwrap());
     }
 }
 
