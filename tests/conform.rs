@@ -345,7 +345,8 @@ fn every_aeiou_case_agrees_or_differs_as_the_decisions_say() {
     }
 }
 
-/// Changes of expected traces: file, case, text, replacement, and the place that the difference names.
+/// Changes of expected traces: file, case, text, replacement, and the place that the difference
+/// names.
 const AEIOU_CHANGES: [(&str, &str, &str, &str, &str); 17] = [
     (
         "envelope",
