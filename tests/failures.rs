@@ -19,11 +19,14 @@ use support::desk::{CommandOutput, Desk};
 
 /// Entities that fail in different ways.
 const FARM: &str = r#"(define-library (farm)
-  (export worker spinner tidy boss reader filler holder)
+  (export worker slow spinner tidy boss reader filler holder)
   (import (scheme base) (duet base) (duet dataspace) (duet supervision))
   (begin
     (define (worker c)
       (sleep 10)
+      (error "agent broke" c))
+    (define (slow c)
+      (sleep 200)
       (error "agent broke" c))
     (define (spinner c)
       (spawn (lambda () (sleep 5) (vector-ref (vector) c))))
@@ -42,6 +45,7 @@ const FARM: &str = r#"(define-library (farm)
 
 const ROLES: &str = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet supervision) (farm))
 (register-entity! 'worker worker)
+(register-entity! 'slow slow)
 (register-entity! 'spinner spinner)
 (register-entity! 'tidy tidy)
 (register-entity! 'boss boss)
@@ -87,7 +91,7 @@ fn a_failing_fiber_ends_its_actor_and_is_shown() {
     assert_eq!(said.code, 1, "{}", said.errors);
     check_times(&said, "error[out-of-range]", 1);
     check_times(&said, "spinner (actor 1) failed in turn", 1);
-    check_times(&said, "farm.sld:9", 1);
+    check_times(&said, "farm.sld:12", 1);
 }
 
 #[test]
@@ -95,8 +99,9 @@ fn what_the_spawner_is_told_of_is_not_shown() {
     for taker in [
         "(spawn-entity! 'worker ':on-exit (lambda (reason) (log! (condition-message reason))))",
         "(supervise 'one-for-one (list (child 'worker :config 1 :restart 'temporary)))",
-        "(define s (supervise 'one-for-one (list (child 'worker :config 1 :restart 'transient))))
-         (sleep 25)
+        // It fails once, is started again, and is stopped long before it can fail again.
+        "(define s (supervise 'one-for-one (list (child 'slow :config 1 :restart 'transient))))
+         (sleep 300)
          (stop-supervisor! s)",
     ] {
         let (_, said) = run(taker);
