@@ -347,6 +347,22 @@ fn an_entry_longer_than_a_slice_is_undone_as_one() {
 }
 
 #[test]
+fn a_name_of_a_library_that_was_not_imported_is_answered_with_the_import() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed(
+        "repl --memory",
+        "(async 1)\n(import (duet control))\n(await (async 1))\n",
+    );
+    assert!(
+        said.errors
+            .contains("help: `async` is in `(duet control)`: `(import (duet control))` brings it"),
+        "{}",
+        said.errors
+    );
+    assert!(said.output.ends_with("1\n"), "{}", said.output);
+}
+
+#[test]
 fn a_short_name_that_nothing_resembles_gets_no_suggestion() {
     let desk = Desk::new(&[]);
     let said = desk.feed("repl --memory", "(g)\n");

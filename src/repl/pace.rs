@@ -29,6 +29,7 @@ use super::editor::Line;
 use super::session::Live;
 use super::typist::{Typist, Wanted};
 use crate::error::{CommandError, ExitCode};
+use crate::exports::home_of;
 use crate::render;
 use crate::session::{self, Waited};
 use crate::terminal::Terminal;
@@ -438,22 +439,25 @@ impl Live {
         }
     }
 
-    /// Asks whether a name like the one that has no value was meant.
+    /// Says which library has the name that has no value, or asks whether a similar one was meant.
     fn meant(&self, failure: &Failure) -> Option<String> {
         let missing = failure
             .irritants
             .first()
             .filter(|_| failure.kind == Failure::UNDEFINED_VARIABLE)?;
+        let name = missing.as_symbol()?;
+        if let Some(library) = home_of(&name) {
+            return Some(format!("`{name}` is in `{library}`: `(import {library})` brings it"));
+        }
         let names: Vec<Name> = self
             .session
             .names()
             .into_iter()
             .map(|(name, _)| Name::from(name.as_str()))
             .collect();
-        let missing = missing.as_symbol()?;
         did_you_mean(&similar_names(
-            &missing,
-            names.iter().filter(|name| name.as_str() != missing),
+            &name,
+            names.iter().filter(|known| known.as_str() != name),
         ))
     }
 
