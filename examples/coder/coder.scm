@@ -2,7 +2,7 @@
 ;;;
 ;;;   duet run examples/coder --double examples/coder/hasty.pr -- DIRECTORY
 ;;;
-;;; A person says what there is to do. The program does not trust the agent: it runs the tests
+;;; A person gives the task. The program does not trust the agent: it runs the tests
 ;;; itself, and while they fail it asks the person for advice. Who wants to give other advice than
 ;;; last time goes back to that question. The doubles in `hasty.pr` and `careful.pr` are the model.
 (import (duet base) (duet dataspace) (duet agents) (duet json))

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 
 /// Stops a run that another process executes.
 ///
-/// The other process ends as after Ctrl-C: what it did is durable, and `duet resume` goes on with
+/// The other process ends as after Ctrl-C: its turns are durable, and `duet resume` goes on with
 /// it. Nothing happens to a run that no process executes.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]

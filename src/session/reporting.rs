@@ -87,7 +87,7 @@ impl Reporting {
         self.world.take_asked()
     }
 
-    /// Drops what the person at the input is asked.
+    /// Drops the question to the person at the input.
     pub(super) fn withdraw_question(&mut self, request: RequestId) {
         self.world.withdraw_question(request);
     }

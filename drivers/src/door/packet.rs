@@ -224,7 +224,7 @@ fn request(event: &IOValue) -> Result<Option<Incoming>, String> {
             what: asserted.index(1).into(),
             handle,
         })),
-        _ => Err("what is asserted is no request: <request RUN WHAT #:[0 1]>".to_owned()),
+        _ => Err("the asserted value is no request: <request RUN WHAT #:[0 1]>".to_owned()),
     }
 }
 

@@ -201,10 +201,9 @@ impl Lines {
         };
         let found = server.addresses().await?;
         let admitted = admitted(&self.hosts, &host, &found)?;
-        let stream = timeout(PATIENCE, TcpStream::connect(&admitted[..])).await;
-        let unavailable = |why: String| Kind::Unavailable.because(format!("`{host}:{port}` cannot be reached: {why}"));
-        let stream = stream.map_err(|_| unavailable("it does not answer".to_owned()))?;
-        self.keep(name, stream.map_err(|error| unavailable(error.to_string()))?)
+        let late = |_| Err(Kind::Unavailable.because(format!("`{host}:{port}` does not answer")));
+        let connecting = server.connect_plain(&admitted);
+        self.keep(name, timeout(PATIENCE, connecting).await.unwrap_or_else(late)?)
     }
 
     async fn listen(&self, name: String, port: u64) -> Outcome {
@@ -229,7 +228,7 @@ impl Lines {
         self.keep(name, stream)
     }
 
-    /// Does a step with a connection; one that fails ends it.
+    /// Takes a line; the end of the connection or a failure forgets it.
     async fn receive(&self, name: &str) -> Outcome {
         match self.connection(name)?.receive().await {
             Ok(Some(line)) => Ok(IOValue::new(line)),

@@ -56,7 +56,7 @@ impl World {
         self.secrets.mask_text(text)
     }
 
-    /// Drops what the person at the input is asked, because somebody else has answered.
+    /// Drops the question to the person at the input, because somebody else has answered.
     pub fn withdraw_question(&mut self, request: RequestId) {
         self.perform(vec![Effect {
             request,

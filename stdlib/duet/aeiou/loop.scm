@@ -248,7 +248,7 @@
 ;;;>
 ;;;> The loop is done when the program emits the control marker. It halts after `:max-turns` turns,
 ;;;> by default 8, after `:no-progress` turns in a row, by default 3, that say the same, with the
-;;;> error of an execution, and with `ERR_ENV_SIZE` if what it would send is too long. A reply that
+;;;> error of an execution, and with `ERR_ENV_SIZE` if its next envelope is too long. A reply that
 ;;;> cannot be executed halts it with the error, or with `:on-invalid` `feedback` the model learns
 ;;;> the error in the next envelope, as it does of an error of a running program. With `:lenient`,
 ;;;> the default, text before the envelope of a reply is a lint. `:sid` names the session, by

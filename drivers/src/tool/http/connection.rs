@@ -49,13 +49,21 @@ impl Server<'_> {
         Ok(found.map_err(|error| self.unavailable(&error))?.collect())
     }
 
+    /// Connects to the first of the addresses that answers, without TLS.
+    ///
+    /// # Errors
+    /// `unavailable` if none does.
+    pub(in crate::tool) async fn connect_plain(&self, addresses: &[SocketAddr]) -> Result<TcpStream, ToolFailure> {
+        let stream = TcpStream::connect(addresses).await;
+        stream.map_err(|error| self.unavailable(&error))
+    }
+
     /// Connects to the first of the addresses that answers.
     ///
     /// # Errors
     /// `unavailable` if none does.
     pub(in crate::tool) async fn connect(&self, addresses: &[SocketAddr]) -> Result<Box<dyn Stream>, ToolFailure> {
-        let stream = TcpStream::connect(addresses).await;
-        let stream = stream.map_err(|error| self.unavailable(&error))?;
+        let stream = self.connect_plain(addresses).await?;
         if !self.is_secure {
             return Ok(Box::new(stream));
         }

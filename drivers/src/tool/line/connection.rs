@@ -79,6 +79,8 @@ impl Connection {
     /// Ends the waits for lines.
     pub(super) fn end(&self) {
         self.ended.notify_waiters();
+        // One that is about to wait is told as well.
+        self.ended.notify_one();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Messages of Anthropic.
 //!
 //! INVARIANT: the roles of the sent messages alternate, as the protocol asks: the results of tools
-//! and what a person says next are one message.
+//! and the next words of a person are one message.
 //! It does not keep what the model thought, so the option `thinking` cannot be combined with tools.
 //! Read next: `chat.rs`.
 //!

@@ -65,7 +65,8 @@ impl From<ToolFailure> for Failed {
 /// and `bad-result` if its answer is not of the protocol.
 pub(super) async fn perform(provider: &Provider, posting: &Posting) -> Result<Reply, ToolFailure> {
     let mut wait = Duration::from_millis(provider.delay_ms);
-    for attempt in 1.. {
+    let mut attempt = 1;
+    loop {
         let limit = Duration::from_millis(provider.timeout_ms);
         let outcome = timeout(limit, exchange(provider, posting)).await;
         let failed = match outcome {
@@ -77,6 +78,7 @@ pub(super) async fn perform(provider: &Provider, posting: &Posting) -> Result<Re
             Some(asked) if attempt < ATTEMPTS_MAX => {
                 sleep(asked.unwrap_or(wait).min(WAIT_MAX)).await;
                 wait = wait.saturating_mul(2);
+                attempt += 1;
             }
             Some(_) => {
                 let message = format!("{} (at each of {attempt} attempts)", failed.failure.message);
@@ -88,7 +90,6 @@ pub(super) async fn perform(provider: &Provider, posting: &Posting) -> Result<Re
             None => return Err(failed.failure),
         }
     }
-    unreachable!("the last attempt returns")
 }
 
 fn late(provider: &Provider) -> ToolFailure {
