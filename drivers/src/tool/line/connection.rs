@@ -79,7 +79,7 @@ impl Connection {
     /// Ends the waits for lines.
     pub(super) fn end(&self) {
         self.ended.notify_waiters();
-        // One that is about to wait is told as well.
+        // A reader that is about to wait learns it as well.
         self.ended.notify_one();
     }
 }
