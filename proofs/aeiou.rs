@@ -16,6 +16,7 @@ use crate::terminal::Terminal;
 
 const PROGRAM: &str = concat!(
     include_str!("aeiou/trace.scm"),
+    include_str!("suite.scm"),
     include_str!("aeiou/compare.scm"),
     include_str!("aeiou/main.scm")
 );

@@ -32,6 +32,7 @@ const PROCEDURE: &str = "answer";
 
 const FILES: &[(&str, &str)] = &[
     ("conformance/summoner.sld", include_str!("summoner.sld")),
+    ("conformance/suite.scm", include_str!("suite.scm")),
     ("conformance/summoner/trace.scm", include_str!("summoner/trace.scm")),
     ("conformance/summoner/cycles.scm", include_str!("summoner/cycles.scm")),
     ("conformance/summoner/compare.scm", include_str!("summoner/compare.scm")),

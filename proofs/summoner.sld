@@ -2,4 +2,5 @@
 (define-library (conformance summoner)
   (export answer)
   (import (duet base) (duet json) (duet routes))
-  (include "summoner/trace.scm" "summoner/cycles.scm" "summoner/compare.scm" "summoner/main.scm"))
+  (include "suite.scm" "summoner/trace.scm" "summoner/cycles.scm" "summoner/compare.scm"
+    "summoner/main.scm"))

@@ -136,27 +136,44 @@ fn a_file_that_is_none_is_refused() {
     );
 }
 
-/// A file of the suite summoner.
-fn summoner(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/conformance/summoner")
-        .join(name)
+/// A file of a suite.
+fn path_of(suite: &str, name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
+    folder.join(suite).join(name)
 }
 
-/// Compares cases with what is expected of them.
-fn compare(cases: &Path, expected: &Path) -> (Option<i32>, String, String) {
-    duet(&["summoner".as_ref(), cases, "--expected".as_ref(), expected])
+/// Compares the cases of a suite with the expected traces.
+fn compare(suite: &str, cases: &Path, expected: &Path) -> (Option<i32>, String, String) {
+    duet(&[suite.as_ref(), cases, "--expected".as_ref(), expected])
 }
 
-/// Compares a case with what is expected, both given as text.
-fn compare_texts(case: &str, expected: &str) -> (Option<i32>, String) {
+/// Compares a case with the expected trace, both given as text.
+fn compare_texts(suite: &str, case: &str, expected: &str) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a directory");
     let (cases, traces) = (folder.path().join("cases.jsonl"), folder.path().join("traces.jsonl"));
     std::fs::write(&cases, case).expect("a file");
     std::fs::write(&traces, expected).expect("a file");
-    let (code, output, errors) = compare(&cases, &traces);
+    let (code, output, errors) = compare(suite, &cases, &traces);
     let said = format!("{output}{errors}").replace(&cases.display().to_string(), "FILE");
     (code, said)
+}
+
+/// Requires that every difference in the files of a suite is one that the decisions name.
+fn check_files(suite: &str, summaries: &[(&str, &str)]) {
+    for (name, summary) in summaries {
+        let (code, output, errors) = compare(
+            suite,
+            &path_of(suite, &format!("{name}.cases.jsonl")),
+            &path_of(suite, &format!("{name}.expected.jsonl")),
+        );
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
+        let last = output.lines().last().expect("a summary");
+        assert_eq!(
+            last,
+            format!("{suite}: {summary} as the decisions say, 0 different"),
+            "{output}"
+        );
+    }
 }
 
 #[test]
@@ -166,26 +183,14 @@ fn every_summoner_case_agrees_or_differs_as_the_decisions_say() {
         ("deviations", "31 cases, 23 as expected, 8 different"),
         ("fuzz", "60 cases, 59 as expected, 1 different"),
     ];
-    for (name, summary) in summaries {
-        let (code, output, errors) = compare(
-            &summoner(&format!("{name}.cases.jsonl")),
-            &summoner(&format!("{name}.expected.jsonl")),
-        );
-        assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
-        let last = output.lines().last().expect("a summary");
-        assert_eq!(
-            last,
-            format!("summoner: {summary} as the decisions say, 0 different"),
-            "{output}"
-        );
-    }
+    check_files("summoner", &summaries);
 }
 
 #[test]
 fn every_changed_trace_of_a_summoner_case_is_a_difference() {
-    let [case, trace] =
-        ["one.cases.jsonl", "one.expected.jsonl"].map(|name| std::fs::read_to_string(summoner(name)).expect("a text"));
-    let (code, said) = compare_texts(&case, &trace);
+    let [case, trace] = ["one.cases.jsonl", "one.expected.jsonl"]
+        .map(|name| std::fs::read_to_string(path_of("summoner", name)).expect("a text"));
+    let (code, said) = compare_texts("summoner", &case, &trace);
     assert_eq!(code, Some(0), "{said}");
     let changes = [
         (r#""str":"A""#, r#""str":"B""#, "nodes"),
@@ -220,7 +225,7 @@ fn every_changed_trace_of_a_summoner_case_is_a_difference() {
     for (from, to, place) in changes {
         let changed = trace.replacen(from, to, 1);
         assert_ne!(changed, trace, "{from} is in the trace");
-        let (code, said) = compare_texts(&case, &changed);
+        let (code, said) = compare_texts("summoner", &case, &changed);
         assert_eq!(code, Some(1), "{from}: {said}");
         assert!(said.contains(&format!("FILE:1: c: {place}")), "{from}: {said}");
         assert!(
@@ -232,7 +237,7 @@ fn every_changed_trace_of_a_summoner_case_is_a_difference() {
 
 #[test]
 fn the_traces_of_summoner_cases_are_printed() {
-    let (code, output, errors) = duet(&["summoner".as_ref(), &summoner("basic.cases.jsonl")]);
+    let (code, output, errors) = duet(&["summoner".as_ref(), &path_of("summoner", "basic.cases.jsonl")]);
     assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
     let traces: Vec<serde_json::Value> = output
         .lines()
@@ -256,7 +261,7 @@ fn the_traces_of_summoner_cases_are_printed() {
 #[test]
 fn a_file_that_has_no_summoner_cases_is_refused() {
     let refuse = |case: &str, expected: &str, reason: &str| {
-        let (code, said) = compare_texts(case, expected);
+        let (code, said) = compare_texts("summoner", case, expected);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains(reason), "expected {reason:?} in:\n{said}");
     };
@@ -301,24 +306,6 @@ fn a_file_that_has_no_summoner_cases_is_refused() {
     );
 }
 
-/// A file of the suite aeiou.
-fn aeiou(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/conformance/aeiou")
-        .join(name)
-}
-
-/// Compares the cases of a suite with what is expected of them, both given as text.
-fn compare_aeiou(case: &str, expected: &str) -> (Option<i32>, String) {
-    let folder = TempDir::new().expect("a directory");
-    let (cases, traces) = (folder.path().join("cases.jsonl"), folder.path().join("traces.jsonl"));
-    std::fs::write(&cases, case).expect("a file");
-    std::fs::write(&traces, expected).expect("a file");
-    let (code, output, errors) = duet(&["aeiou".as_ref(), &cases, "--expected".as_ref(), &traces]);
-    let said = format!("{output}{errors}").replace(&cases.display().to_string(), "FILE");
-    (code, said)
-}
-
 #[test]
 fn every_aeiou_case_agrees_or_differs_as_the_decisions_say() {
     let summaries = [
@@ -328,21 +315,7 @@ fn every_aeiou_case_agrees_or_differs_as_the_decisions_say() {
         ("run", "54 cases, 42 as expected, 12 different"),
         ("loop", "12 cases, 7 as expected, 5 different"),
     ];
-    for (name, summary) in summaries {
-        let (code, output, errors) = duet(&[
-            "aeiou".as_ref(),
-            &aeiou(&format!("{name}.cases.jsonl")),
-            "--expected".as_ref(),
-            &aeiou(&format!("{name}.expected.jsonl")),
-        ]);
-        assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
-        let last = output.lines().last().expect("a summary");
-        assert_eq!(
-            last,
-            format!("aeiou: {summary} as the decisions say, 0 different"),
-            "{output}"
-        );
-    }
+    check_files("aeiou", &summaries);
 }
 
 /// Changes of expected traces: file, case, text, replacement, and the place that the difference
@@ -413,7 +386,7 @@ const AEIOU_CHANGES: [(&str, &str, &str, &str, &str); 17] = [
 fn every_changed_trace_of_an_aeiou_case_is_a_difference() {
     for (file, name, from, to, place) in AEIOU_CHANGES {
         let line = |end: &str| {
-            let text = std::fs::read_to_string(aeiou(&format!("{file}.{end}.jsonl"))).expect("a text");
+            let text = std::fs::read_to_string(path_of("aeiou", &format!("{file}.{end}.jsonl"))).expect("a text");
             let is_named = |line: &&str| {
                 let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
                 value["name"] == name
@@ -423,7 +396,7 @@ fn every_changed_trace_of_an_aeiou_case_is_a_difference() {
         let (case, trace) = (line("cases"), line("expected"));
         let changed = trace.replacen(from, to, 1);
         assert_ne!(changed, trace, "{from} is in the trace");
-        let (code, said) = compare_aeiou(&case, &changed);
+        let (code, said) = compare_texts("aeiou", &case, &changed);
         // A result that was changed to another one may be explained as the reference's own.
         assert!(said.contains(&format!("FILE:1: {name}: {place}")), "{from}: {said}");
         let is_explained = place == "result" && said.contains("(decisions, A19)");
@@ -433,7 +406,7 @@ fn every_changed_trace_of_an_aeiou_case_is_a_difference() {
 
 #[test]
 fn the_traces_of_aeiou_cases_are_printed() {
-    let (code, output, errors) = duet(&["aeiou".as_ref(), &aeiou("loop.cases.jsonl")]);
+    let (code, output, errors) = duet(&["aeiou".as_ref(), &path_of("aeiou", "loop.cases.jsonl")]);
     assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
     let traces: Vec<serde_json::Value> = output
         .lines()
@@ -450,7 +423,7 @@ fn the_traces_of_aeiou_cases_are_printed() {
 #[test]
 fn a_file_that_has_no_aeiou_cases_is_refused() {
     let refuse = |case: &str, expected: &str, reason: &str| {
-        let (code, said) = compare_aeiou(case, expected);
+        let (code, said) = compare_texts("aeiou", case, expected);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains(reason), "expected {reason:?} in:\n{said}");
     };

@@ -2,14 +2,6 @@
 ;; Comparing a trace with that of the reference implementation, as the decisions say. A difference
 ;; that they name carries the name, such as "section 5.5"; another one carries #f.
 
-(define-record-type <difference>
-  (make-difference place expected got reason)
-  difference?
-  (place difference-place)
-  (expected difference-expected)
-  (got difference-got)
-  (reason difference-reason))
-
 ;;; Returns no difference, or one.
 (define (differ-unless same place expected got reason)
   (if same '() (list (make-difference place (value->json expected) (value->json got) reason))))

@@ -8,8 +8,6 @@
 
 (define (field value key default) (json-ref/default default value key))
 
-(define (bad-case message . irritants) (apply error message irritants))
-
 (define (text-of case key)
   (let ((value (field case key 'absent)))
     (if (string? value) value
@@ -18,13 +16,6 @@
 (define (list-of case key)
   (let ((value (field case key '())))
     (if (list? value) value (bad-case (string-append "`" key "` must be an array")))))
-
-;;; Returns the value of `thunk`, or what `failed` makes of the object that it raises.
-(define (attempt thunk failed)
-  (let ((result
-          (guard (object (#t (lambda () (failed object))))
-            (let ((value (thunk))) (lambda () value)))))
-    (result)))
 
 (define (code-of object)
   (cond ((aeiou-error? object) (symbol->string (aeiou-error-code object)))

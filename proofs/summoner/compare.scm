@@ -1,14 +1,6 @@
 ;; Comparing a trace with that of the reference implementation, as the decisions say. A difference
 ;; that they name carries the name, such as "row 2"; another one carries #f.
 
-(define-record-type <difference>
-  (make-difference place expected got reason)
-  difference?
-  (place difference-place)
-  (expected difference-expected)
-  (got difference-got)
-  (reason difference-reason))
-
 ;;; The objects of an array that another array does not have, as JSON texts.
 (define (texts-without texts others)
   (let ((known (list->set others))) (remove (lambda (it) (set-contains? known it)) texts)))

@@ -8,8 +8,6 @@
   (let ((entry (and (list? object) (assoc name object))))
     (if entry (cdr entry) default)))
 
-(define (bad-case message . irritants) (apply error message irritants))
-
 (define (items value name)
   (cond
     ((vector? value) (vector->list value))
@@ -35,13 +33,6 @@
 ;;; says that the case is none.
 (define (attempt-unless-fault thunk failed)
   (attempt thunk (lambda (object) (if (case-fault? object) (raise object) (failed object)))))
-
-;;; Returns the value of `thunk`, or what `failed` makes of the object that it raises.
-(define (attempt thunk failed)
-  (let ((result
-          (guard (object (#t (lambda () (failed object))))
-            (let ((value (thunk))) (lambda () value)))))
-    (result)))
 
 (define (problem object)
   (if (condition? object)

@@ -142,25 +142,33 @@
              (%missing-names given value))
         '())))
 
-(define (%make-dependent-required given json pointer node sub)
-  (for-each
-    (lambda (entry)
-      (if (not (%names? (cdr entry))) (%schema-failure pointer "each member is an array of names")))
-    (dictionary->alist given))
+;;; Makes the check of what depends on members: `judge` receives each entry, a pair that begins with
+;;; the key of a member that the object has, and returns violations.
+(define (%check-of-present entries judge)
   (lambda (value path scope active seen)
     (if (eq? (%kind value path) 'object)
         (%append-map
           (lambda (entry)
             (if (eq? (%part value (car entry)) %absent)
                 '()
-                (map (lambda (name)
-                       (%violation path pointer
-                         (string-append "the member \"" (%key-text (car entry))
-                           "\" needs the member \""
-                           (%key-text name) "\"")))
-                     (%missing-names (cdr entry) value))))
-          (dictionary->alist given))
+                (judge entry value path scope active seen)))
+          entries)
         '())))
+
+(define (%make-dependent-required given json pointer node sub)
+  (let ((entries (dictionary->alist given)))
+    (for-each
+      (lambda (entry)
+        (if (not (%names? (cdr entry)))
+            (%schema-failure pointer "each member is an array of names")))
+      entries)
+    (%check-of-present entries
+      (lambda (entry value path scope active seen)
+        (map (lambda (name)
+               (%violation path pointer
+                 (string-append "the member \"" (%key-text (car entry)) "\" needs the member \""
+                   (%key-text name) "\"")))
+             (%missing-names (cdr entry) value))))))
 
 (define (%append-map procedure list) (apply append (map procedure list)))
 
@@ -296,16 +304,9 @@
           '()))))
 
 (define (%make-dependent-schemas given json pointer node sub)
-  (let ((nodes (%sub-members given "dependentSchemas" sub)))
-    (lambda (value path scope active seen)
-      (if (eq? (%kind value path) 'object)
-          (%append-map
-            (lambda (entry)
-              (if (eq? (%part value (car entry)) %absent)
-                  '()
-                  (%judge (cdr entry) value path scope active seen)))
-            nodes)
-          '()))))
+  (%check-of-present (%sub-members given "dependentSchemas" sub)
+    (lambda (entry value path scope active seen)
+      (%judge (cdr entry) value path scope active seen))))
 
 (define (%make-all given json pointer node sub)
   (let ((nodes (%sub-elements given "allOf" sub)))
