@@ -82,7 +82,7 @@ fn no_question(run: &str, named: Option<&str>, session: &Session) -> CommandErro
     let mut open = session.open_questions().into_iter();
     if let (None, Some((request, _))) = (named, open.find(|(request, _)| session.is_approval(*request))) {
         let number = request.0;
-        return CommandError::problem(format!("what {run} waits for is an approval, which has to be named"))
+        return CommandError::problem(format!("{run} waits for an approval, which has to be named"))
             .advise(format!("`duet waits {run}` shows what it wants to do"))
             .advise(format!(
                 "`duet answer {run} {number} yes` approves it, `duet answer {run} {number} no` does not"

@@ -172,7 +172,8 @@ impl Session {
                 self.fork(turn, &branches, store)?;
                 return Ok(self.turns(before));
             }
-            Wish::Stop => {}
+            // The run stops when its owner has read this answer; `attend` sees to it.
+            Wish::Stop => return Ok(self.turns(before)),
         }
         self.run.step()?;
         let failure = self.newest_failure();
@@ -221,7 +222,7 @@ impl Session {
         Refusal::Why(match named {
             Some(named) => format!("{run} has no open question `{named}` at turn {at}"),
             None if self.open_questions().is_empty() => format!("{run} asks nothing at turn {at}"),
-            None => format!("what {run} waits for is an approval, which has to be named: `duet waits {run}`"),
+            None => format!("{run} waits for an approval, which has to be named: `duet waits {run}` lists it"),
         })
     }
 }
