@@ -164,3 +164,20 @@ fn an_agent_and_a_peer_meet_at_a_relay_of_duet_that_was_killed_once() {
     let mut replay = place.run(&["replay", "echo", "--check", "--journal", "echo.sqlite"]);
     assert!(replay.process.wait().unwrap().success());
 }
+
+#[test]
+fn a_connection_whose_closing_is_interrupted_costs_the_relay_nothing() {
+    let place = Place::new();
+    let folder = place.0.path();
+    let program = "(import (duet base) (scheme process-context) (duet dataspace) (duet routes wire))
+        (start-relay! 1) (sleep 300) (display \"it lives\") (exit)";
+    let doubles = "{\"line/listen\": [<returns {listener: \"l\" port: 1}>]
+        \"line/accept\": [<returns {connection: \"c\" peer: \"p\"}> <after 100000 <returns #f>>]
+        \"line/receive\": [<returns #f>]
+        \"line/close\": [<fails interrupted \"the process ended\"> <returns #t>]}";
+    fs::write(folder.join("relay.scm"), program).unwrap();
+    fs::write(folder.join("relay.pr"), doubles).unwrap();
+    let mut relay = place.run(&["run", "relay.scm", "--double", "relay.pr"]);
+    assert_eq!(relay.line(), "it lives");
+    assert!(relay.process.wait().unwrap().success());
+}

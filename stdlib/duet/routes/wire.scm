@@ -122,15 +122,20 @@
               (dictionary 'connection (%outbox-connection outbox) 'line line)))
           (%send-lines outbox)))))
 
+;;; Closes a connection or a listener without waiting. One that a failure keeps from being closed
+;;; has ended already, with its process.
+(define (%close-soon who name)
+  (spawn
+    (lambda ()
+      (guard (failure ((condition? failure) #f))
+        (call-tool who "line/close" (dictionary 'connection name))))))
+
 ;;; Ends the connection; whoever receives from it sees that.
 (define (%close-outbox! outbox)
   (if (not (channel-closed? (%outbox-lines outbox)))
       (begin
         (close-channel! (%outbox-lines outbox))
-        (spawn
-          (lambda ()
-            (call-tool (%outbox-who outbox) "line/close"
-              (dictionary 'connection (%outbox-connection outbox))))))))
+        (%close-soon (%outbox-who outbox) (%outbox-connection outbox)))))
 
 ;;; Calls `handle` with each line until the connection ends.
 (define (%receive-lines outbox handle)
@@ -219,8 +224,7 @@
   (let ((listener #f))
     (on-stop
       (lambda ()
-        (if listener
-            (spawn (lambda () (call-tool 'relay "line/close" (dictionary 'connection listener)))))))
+        (if listener (%close-soon 'relay listener))))
     (let again ((wait %wait-first))
       (guard (failure ((condition? failure)
                        (%log-wire 'relay "no connections are taken:" failure)))
