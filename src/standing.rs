@@ -169,7 +169,22 @@ fn find(store: &dyn Store, run: &RunId, head: &Head) -> Rest {
 
 /// How long ago a moment was, in words; empty if that is less than a minute.
 pub(crate) fn age(since_ms: u64) -> String {
-    let minutes = now_ms().saturating_sub(since_ms) / 60_000;
+    duration(now_ms().saturating_sub(since_ms))
+}
+
+/// When a moment is or was, in words: `in 5 min`, `3 h ago`, or `now` within a minute.
+pub(crate) fn when(moment_ms: u64) -> String {
+    let now_ms = now_ms();
+    match (duration(moment_ms.abs_diff(now_ms)), moment_ms > now_ms) {
+        (length, _) if length.is_empty() => "now".to_owned(),
+        (length, true) => format!("in {length}"),
+        (length, false) => format!("{length} ago"),
+    }
+}
+
+/// A duration in whole minutes, hours or days; empty if it is less than a minute.
+fn duration(duration_ms: u64) -> String {
+    let minutes = duration_ms / 60_000;
     match minutes {
         0 => String::new(),
         1..60 => format!("{minutes} min"),

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use duet_drivers::console::Console;
 use duet_drivers::prepared::Prepared;
@@ -24,7 +25,8 @@ use duet_drivers::world::{Person, Settings, World};
 use crate::configuration::{Choice, Configuration};
 use crate::error::CommandError;
 use crate::imported::Terms;
-use crate::repl::seat::Seat;
+use crate::repl::screen::Screen;
+use crate::repl::seat::{self, Seat};
 
 /// The options of a world.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_detached: bool,
     /// The seat of the person at a prompt.
     pub(crate) seat: Option<Seat>,
+    /// The screen of the prompt at which the command was given, without a seat at it.
+    pub(crate) screen: Option<Arc<Screen>>,
     /// The terms of the person who imported the run.
     pub(crate) terms: Option<Terms>,
 }
@@ -113,6 +117,7 @@ impl WorldArguments {
             is_fleeting,
             is_detached: false,
             seat: None,
+            screen: None,
             terms: None,
         })
     }
@@ -203,7 +208,13 @@ impl WorldOptions {
         };
         let settings = match &self.seat {
             Some(seat) => seat.furnish(settings),
-            None => settings,
+            None => match &self.screen {
+                Some(screen) => Settings {
+                    console: seat::console_on(screen),
+                    ..settings
+                },
+                None => settings,
+            },
         };
         let world =
             World::new(settings).map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;

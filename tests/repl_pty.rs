@@ -208,3 +208,14 @@ fn one_interruption_ends_a_text_that_is_longer_than_memory() {
     at.type_at("s@2> ", "(+ 20 3)\r", "\n23\r");
     at.leave("s@3> ");
 }
+
+#[test]
+fn the_output_of_an_amended_text_stands_on_a_line_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut at = Session::start(folder.path(), "repl --name s");
+    at.type_at("s@1> ", "(display 1)\r", "1)\r\n1\r\n");
+    at.type_at("s@2> ", ",amend 2 (display 'other)\r", "another input\r\nother\r\n");
+    // The time of an expression is shown beside its fuel.
+    at.type_at("s/main-2@2> ", ",time (+ 1 2)\r", " ms, turns: 1, units of fuel");
+    at.leave("> ");
+}

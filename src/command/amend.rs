@@ -79,7 +79,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         place.address(before)
     ));
     let place = journal.resolve(&store, Some(&address))?;
-    let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "amend")?;
+    let options = WorldOptions {
+        screen: terminal.screen.clone(),
+        ..WorldOptions::default()
+    };
+    let mut session = Session::resume(&place, (&mut store, journal.path()), options, "amend")?;
     session.parts().0.deliver_first(input);
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)

@@ -15,6 +15,7 @@ use crate::terminal::Terminal;
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The name.
+    #[arg(allow_hyphen_values = true)]
     name: String,
 }
 

@@ -4,6 +4,7 @@ use duet_runtime::model::failure;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use duet_drivers::text::line;
 use duet_kernel::datum::SourceId;
@@ -176,7 +177,7 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
     let Evaluated::PartlyDone(before) = evaluated else {
         return Ok((live, evaluated));
     };
-    terminal.message("its turns before are taken back:");
+    terminal.message("this text had begun several turns; they are taken back:");
     let place = format!("{}@{before}", live.address());
     Ok((
         live.lend(&["goto".to_owned(), place], &After::Here, terminal)?,
@@ -304,13 +305,18 @@ fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Eva
     Ok((live, Evaluated::Done))
 }
 
-/// Evaluates an expression, then reports its cost, which is the same each time on any computer.
+/// Evaluates an expression, then reports its cost: the time, and the fuel, which is the same each
+/// time on any computer.
 fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     let before = live.turn();
+    #[expect(clippy::disallowed_methods, reason = "the time is shown to the person and is no input of the run")]
+    let start = Instant::now();
     let evaluated = live.evaluate(text, terminal)?;
+    #[expect(clippy::disallowed_methods, reason = "as above")]
+    let took_ms = start.elapsed().as_secs_f64() * 1000.0;
     let (turns, fuel) = live.cost_since(before)?;
     terminal.message(format!(
-        "turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"
+        "{took_ms:.1} ms, turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"
     ));
     Ok((live, evaluated))
 }

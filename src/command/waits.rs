@@ -14,7 +14,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
-use crate::{session, turn};
+use crate::{session, standing, turn};
 
 /// Lists the open waits of a run at a turn.
 ///
@@ -122,7 +122,7 @@ fn question(request: &Request, is_full: bool) -> String {
         Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
         Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
         Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
-        Question::Deadline { at_ms, .. } => format!("the time {at_ms} ms after 1970"),
+        Question::Deadline { at_ms, .. } => format!("a timer: {} (at {at_ms} ms after 1970)", standing::when(*at_ms)),
         Question::Postponed { attempts } => {
             format!("policy to allow {}", attempted(attempts))
         }

@@ -17,10 +17,10 @@ use duet_runtime::driver::Stream;
 use super::editor::Printer;
 
 /// The terminal of a session.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Screen(Mutex<State>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     /// Whether the newest line has no end yet.
     is_line_open: bool,
@@ -35,6 +35,7 @@ struct State {
 }
 
 /// A task for the thread that prints above the prompt.
+#[derive(Debug)]
 enum Job {
     Print(String),
     /// Answer when all earlier tasks are done.

@@ -68,17 +68,9 @@ impl Seat {
         let Some(screen) = &self.0.screen else {
             return Settings { input, ..settings };
         };
-        let stream = |stream| {
-            Box::new(OnScreen {
-                screen: Arc::clone(screen),
-                stream,
-            })
-        };
-        // A progress line and the prompt would overwrite each other.
-        let console = Console::without_progress(stream(Stream::Output), stream(Stream::Error));
         Settings {
             input,
-            console,
+            console: console_on(screen),
             person: Person::Away,
             ..settings
         }
@@ -107,6 +99,18 @@ impl Seat {
             let _ = lines.send(line);
         }
     }
+}
+
+/// A console that writes to the screen of a prompt.
+pub(crate) fn console_on(screen: &Arc<Screen>) -> Console {
+    let stream = |stream| {
+        Box::new(OnScreen {
+            screen: Arc::clone(screen),
+            stream,
+        })
+    };
+    // A progress line and the prompt would overwrite each other.
+    Console::without_progress(stream(Stream::Output), stream(Stream::Error))
 }
 
 /// The input that the session gives.

@@ -29,8 +29,13 @@
 
 ;;;> Describes a wait until a procedure of one value returns true: `(predicate procedure [:pattern
 ;;;> pattern])`. The procedure is called for each value that the pattern matches; without a pattern,
-;;;> for every value but those that the runtime asserts about watches, questions and proposals.
-(define (predicate procedure . options) (apply record 'predicate procedure options))
+;;;> for every value but those that the runtime asserts about watches, questions and proposals. The
+;;;> pattern is a value of `(pattern template)`, or a quoted template, such as `'(job $n _)`.
+(define (predicate procedure . options)
+  (apply record 'predicate procedure
+    (if (and (pair? options) (pair? (cdr options)) (eq? (car options) ':pattern))
+        `(:pattern ,(%as-pattern (cadr options)) ,@(cddr options))
+        options)))
 
 ;;;> Describes a wait for a duration: `(elapsed milliseconds)`. The timer starts when the wait
 ;;;> begins.
@@ -118,7 +123,11 @@
 ;;;> in a later turn. The pattern is a value of `(pattern template)`, or a quoted template, such as
 ;;;> `'(job $n _)`. Returns a token for `unwatch`.
 (define (watch pattern handler)
-  (%watch (if (or (pair? pattern) (symbol? pattern) (vector? pattern)) (%pattern-of pattern) pattern) handler))
+  (%watch (%as-pattern pattern) handler))
+
+;;; Returns a pattern of a pattern or a quoted template.
+(define (%as-pattern given)
+  (if (or (pair? given) (symbol? given) (vector? given)) (%pattern-of given) given))
 
 ;;; Returns the pattern of a quoted template, as `pattern` makes it.
 (define (%pattern-of template)
@@ -168,7 +177,7 @@
 (define (%bad-template template)
   (raise
     (%make-condition 'bad-pattern
-      "watch: a quoted template has no such part; `(pattern template)` also takes `,expression`"
+      "a quoted template has no such part; `(pattern template)` also takes `,expression`"
       (list template))))
 
 ;;; Makes a handler of events `(kind captures [handle])` that calls `procedure` with the captures of

@@ -2,6 +2,8 @@
 (define (large? value) (> (car (record-fields value)) 10))
 (spawn (lambda () (log! (await (predicate large? :pattern (pattern (size _)))))))
 (spawn (lambda () (log! (list 'any (await (predicate (lambda (value) (string? value))))))))
+(spawn (lambda () (log! (list 'quoted (await (predicate large? :pattern '(size _)))))))
+(log! (guard (condition (#t (error-object-message condition))) (predicate large? :pattern '(size . 3))))
 (yield)
 (assert! (record 'size 3))
 (assert! (record 'size 30))
