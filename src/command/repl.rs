@@ -309,7 +309,10 @@ fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Eva
 /// time on any computer.
 fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
     let before = live.turn();
-    #[expect(clippy::disallowed_methods, reason = "the time is shown to the person and is no input of the run")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time is shown to the person and is no input of the run"
+    )]
     let start = Instant::now();
     let evaluated = live.evaluate(text, terminal)?;
     #[expect(clippy::disallowed_methods, reason = "as above")]
