@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
-use simulation::{MediumKind, Owned, Tally};
+use simulation::{MediumKind, Owned, Setting, Tally, WorldKind};
 
 /// Runs random programs with faults and compares them with their journals.
 ///
@@ -41,6 +41,11 @@ pub(crate) struct Arguments {
     /// Keeps each journal in a SQLite file instead of memory.
     #[arg(long)]
     file: bool,
+    /// Lets each run speak to the real drivers, with threads, timers and a person who types,
+    /// instead of a simulated world. The order of their answers is the machine's: a seed that finds
+    /// a difference may need several runs to find it again.
+    #[arg(long)]
+    drivers: bool,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -50,15 +55,22 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         operations,
         owners,
         file,
+        drivers,
     } = *arguments;
     if owners {
         return work_together(start..start.saturating_add(seeds), operations, terminal);
     }
     let medium = if file { MediumKind::File } else { MediumKind::Memory };
+    let world = if drivers {
+        WorldKind::Driven
+    } else {
+        WorldKind::Simulated
+    };
+    let setting = Setting { medium, world };
     let mut total = Tally::default();
     let mut findings = 0;
     for seed in start..start.saturating_add(seeds) {
-        match simulation::simulate(seed, operations, medium) {
+        match simulation::simulate(seed, operations, setting) {
             Ok(tally) => total.add(tally),
             Err(finding) => {
                 findings += 1;

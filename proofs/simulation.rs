@@ -2,8 +2,9 @@
 //!
 //! Owns seeds: the operations that a seed draws, the difference that it finds, and the shortest
 //! list of operations that shows the difference again. One process, one thread, a virtual clock,
-//! and a disk in memory or a file.
-//! INVARIANT: the outcome of a seed depends only on the seed and the number of operations.
+//! and a disk in memory or a file; or the real drivers with their threads and clock.
+//! INVARIANT: with a simulated world the outcome of a seed depends only on the seed and the number
+//! of operations.
 //! It does not define a difference; `simulation/course.rs` does.
 //! Read next: `simulation/operation.rs`.
 
@@ -26,6 +27,16 @@ use self::operation::Operation;
 pub(crate) use self::course::Tally;
 pub(crate) use self::medium::MediumKind;
 pub(crate) use self::owners::Owned;
+pub(crate) use self::world::WorldKind;
+
+/// What a course happens on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    /// Where the journal is.
+    pub(crate) medium: MediumKind,
+    /// What the run speaks to.
+    pub(crate) world: WorldKind,
+}
 
 /// A seed that has found a difference.
 #[derive(Debug)]
@@ -60,15 +71,15 @@ struct Stop {
 ///
 /// # Errors
 /// The [`Finding`], shrunk.
-pub(crate) fn simulate(seed: u64, operations: usize, medium: MediumKind) -> Result<Tally, Box<Finding>> {
+pub(crate) fn simulate(seed: u64, operations: usize, setting: Setting) -> Result<Tally, Box<Finding>> {
     let mut chance = Chance::new(seed);
     let drawn: Vec<Operation> = (0..operations).map(|_| Operation::draw(&mut chance)).collect();
-    let Stop { after, what } = match run(&drawn, medium) {
+    let Stop { after, what } = match run(&drawn, setting) {
         Ok(tally) => return Ok(tally),
         Err(stop) => stop,
     };
     let shrunk = shrink::shrink(drawn[..after.min(drawn.len())].to_vec(), |part| {
-        run(part, medium).is_err()
+        run(part, setting).is_err()
     });
     Err(Box::new(Finding {
         seed,
@@ -79,10 +90,10 @@ pub(crate) fn simulate(seed: u64, operations: usize, medium: MediumKind) -> Resu
 }
 
 /// Lets operations happen to a run of its own.
-fn run(operations: &[Operation], medium: MediumKind) -> Result<Tally, Stop> {
+fn run(operations: &[Operation], setting: Setting) -> Result<Tally, Stop> {
     let mut after = 0;
     // A panic is a finding like any other; nothing of the course is used afterwards.
-    let outcome = catch_unwind(AssertUnwindSafe(|| follow(operations, medium, &mut after)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| follow(operations, setting, &mut after)));
     match outcome {
         Ok(Ok(tally)) => Ok(tally),
         Ok(Err(what)) => Err(Stop { after, what }),
@@ -109,7 +120,7 @@ pub(crate) fn work_together(seed: u64, operations: usize) -> Result<Owned, Strin
     owners::in_folder(seed, |folder| owners::work_together(cast, folder, seed, operations))
 }
 
-fn follow(operations: &[Operation], medium: MediumKind, after: &mut usize) -> Result<Tally, String> {
+fn follow(operations: &[Operation], setting: Setting, after: &mut usize) -> Result<Tally, String> {
     let shown = |difference: Difference| difference.to_string();
     let (live, program) = programs::compile()?;
     let replayed = programs::again(&program)?;
@@ -118,7 +129,7 @@ fn follow(operations: &[Operation], medium: MediumKind, after: &mut usize) -> Re
         replayed,
         program,
     };
-    let mut course = Course::begin(cast, medium).map_err(shown)?;
+    let mut course = Course::begin(cast, setting).map_err(shown)?;
     for operation in operations {
         *after += 1;
         course.perform(operation).map_err(shown)?;

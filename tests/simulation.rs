@@ -76,6 +76,18 @@ fn so_are_runs_whose_journals_are_files() {
 }
 
 #[test]
+fn so_are_runs_that_speak_to_the_real_drivers() {
+    let output = simulate(&["--drivers", "--seeds", "6", "--start", "20", "--operations", "60"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let summary = printed.lines().last().unwrap();
+    assert!(summary.ends_with(": no difference"), "{summary}");
+    for (what, least) in [("turns", 100), ("crashes", 5), ("with", 50)] {
+        assert!(count(summary, what) >= least, "{what}: {summary}");
+    }
+}
+
+#[test]
 fn a_seed_does_the_same_again() {
     let run = || simulate(&["--seeds", "1", "--start", "77", "--operations", "30"]).stdout;
     assert_eq!(run(), run());

@@ -29,10 +29,11 @@ use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
 use duet_runtime::turn::program::Programs;
 
-use super::medium::{Medium, MediumKind};
+use super::Setting;
+use super::medium::Medium;
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};
-use super::world::{Repeated, World};
+use super::world::{World, WorldError};
 use crate::moves::Moves;
 
 /// What went wrong.
@@ -61,8 +62,8 @@ pub(crate) enum Difference {
         /// The head that it has.
         found: Option<Tip>,
     },
-    /// The world was made to act again.
-    Repeated(Repeated),
+    /// The world was made to act again, or could not act.
+    World(WorldError),
     /// A body cannot be looked at.
     Unreadable(String),
 }
@@ -82,7 +83,7 @@ impl fmt::Display for Difference {
             Self::Head { acknowledged, found } => {
                 write!(f, "the store acknowledged {acknowledged:?} and has {found:?}")
             }
-            Self::Repeated(repeated) => write!(f, "a tool acted twice under the key {}", repeated.key),
+            Self::World(error) => error.fmt(f),
             Self::Unreadable(reason) => write!(f, "the state cannot be read: {reason}"),
         }
     }
@@ -100,9 +101,9 @@ impl From<StoreError> for Difference {
     }
 }
 
-impl From<Repeated> for Difference {
-    fn from(repeated: Repeated) -> Self {
-        Self::Repeated(repeated)
+impl From<WorldError> for Difference {
+    fn from(error: WorldError) -> Self {
+        Self::World(error)
     }
 }
 
@@ -260,8 +261,8 @@ impl Course {
     ///
     /// # Errors
     /// [`Difference`].
-    pub(crate) fn begin(cast: Cast, medium: MediumKind) -> Outcome<Self> {
-        let mut store = Medium::new(medium)?;
+    pub(crate) fn begin(cast: Cast, setting: Setting) -> Outcome<Self> {
+        let mut store = Medium::new(setting.medium)?;
         let name = RunId::new("simulation").map_err(|error| Difference::Unreadable(error.to_string()))?;
         let branch = branch("main")?;
         let genesis = Genesis {
@@ -288,7 +289,7 @@ impl Course {
             branches: vec![branch.clone()],
             moves: BTreeMap::new(),
             branch,
-            world: World::default(),
+            world: World::new(setting.world),
             acknowledged: None,
             tally: Tally::default(),
         };
@@ -319,7 +320,7 @@ impl Course {
             }
             Operation::Step { turns } => self.step(*turns),
             Operation::Answer { which, what } => {
-                if let Some(input) = self.world.answer(*which, *what) {
+                if let Some(input) = self.world.answer(*which, *what)? {
                     self.run.deliver(input);
                 }
                 self.step(2)

@@ -26,7 +26,7 @@ use super::chance::Chance;
 use super::course::{Cast, GRANTED, LIMITS};
 use super::operation::draw_text;
 use super::programs::Shared;
-use super::world::World;
+use super::world::{World, WorldKind};
 
 /// How much a company has seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -152,7 +152,7 @@ impl Company {
             let run = Run::start(start, self.cast.live.clone(), policy(chance), &mut store).map_err(shown)?;
             self.estates.push(Estate {
                 name,
-                world: World::default(),
+                world: World::new(WorldKind::Simulated),
                 acknowledged: None,
             });
             let estate = self.estates.len() - 1;
@@ -208,10 +208,11 @@ impl Company {
     fn answer(&mut self, which: usize, (request, what): (u64, u64)) -> Result<(), String> {
         let process = &mut self.processes[which];
         // The world speaks to the process that asked last.
-        if !process.is_fenced
-            && let Some(input) = self.estates[process.estate].world.answer(request, what)
-        {
-            process.run.deliver(input);
+        if !process.is_fenced {
+            let answer = self.estates[process.estate].world.answer(request, what);
+            if let Some(input) = answer.map_err(|error| error.to_string())? {
+                process.run.deliver(input);
+            }
         }
         step(&mut process.run, 2)
     }
@@ -235,7 +236,7 @@ impl Company {
                 estate.acknowledged = process.run.head();
                 self.seen.turns += taken;
                 let performed = estate.world.perform(effects, &Recovery::default());
-                performed.map_err(|repeated| format!("a tool acted twice under the key {}", repeated.key))?;
+                performed.map_err(|error| error.to_string())?;
             }
             Err(RunError::Store(StoreError::EpochFenced { .. })) if process.is_fenced => {
                 self.seen.fenced += 1;

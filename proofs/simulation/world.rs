@@ -1,156 +1,105 @@
-//! The world of a simulated run: its open requests, its actions, and its clock.
+//! The world of a simulated run: a simulated one, or one of real drivers.
 //!
 //! INVARIANT: a tool that must not be repeated acts at most once under a key, over all processes
 //! and branches; the world reports the first call that would make the tool act again. A key never
 //! means two different calls.
-//! Read next: `course.rs`.
+//! It does not decide when the world is asked; `course.rs` does.
+//! Read next: `world/simulated.rs`, then `world/driven.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod driven;
+mod simulated;
 
-use duet_runtime::driver::{Effect, EffectKind, Input, ToolFailure};
+use std::collections::BTreeMap;
+use std::{fmt, io};
+
+use duet_runtime::driver::{Effect, EffectKind, Input};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::inflight::Recovery;
-use preserves::IOValue;
 
-/// A person, a clock and a few tools.
-#[derive(Default)]
-pub(crate) struct World {
-    open: Vec<Effect>,
-    /// Calls that have reported the contents that they replace, and wait.
-    kept: BTreeSet<RequestId>,
-    /// For what each key was used, and how often.
-    done: BTreeMap<String, (EffectKind, u64)>,
-    seconds: u64,
+use self::driven::Driven;
+use self::simulated::Simulated;
+
+/// What a run speaks to.
+pub(crate) enum World {
+    Simulated(Simulated),
+    Driven(Box<Driven>),
 }
 
-/// A call that was made again although it must not be.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Repeated {
-    /// The key under which it was made.
-    pub(crate) key: String,
+/// The kinds of worlds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorldKind {
+    /// A virtual clock, and answers that a seed draws.
+    Simulated,
+    /// The drivers of `duet run`, whose answers come when they come.
+    Driven,
+}
+
+/// What goes wrong in a world.
+#[derive(Debug)]
+pub(crate) enum WorldError {
+    /// A call was made again although it must not be.
+    Repeated {
+        /// The key under which it was made.
+        key: String,
+    },
+    /// The system gives the drivers no threads.
+    Drivers(io::Error),
+}
+
+impl fmt::Display for WorldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Repeated { key } => write!(f, "a tool acted twice under the key {key}"),
+            Self::Drivers(error) => write!(f, "the drivers cannot start: {error}"),
+        }
+    }
 }
 
 impl World {
+    pub(crate) fn new(kind: WorldKind) -> Self {
+        match kind {
+            WorldKind::Simulated => Self::Simulated(Simulated::default()),
+            WorldKind::Driven => Self::Driven(Box::default()),
+        }
+    }
+
     /// Does what a durable turn has asked for.
     ///
     /// # Errors
-    /// [`Repeated`].
-    pub(crate) fn perform(&mut self, effects: Vec<Effect>, recovery: &Recovery) -> Result<(), Repeated> {
-        for effect in effects {
-            match &effect.kind {
-                EffectKind::Tool { name, .. } => {
-                    self.act(&effect, recovery.repeatable.contains(name))?;
-                    self.open.push(effect);
-                }
-                EffectKind::Ask { .. }
-                | EffectKind::Read { .. }
-                | EffectKind::Timer { .. }
-                | EffectKind::Alarm { .. } => {
-                    self.open.push(effect);
-                }
-                EffectKind::Proceed { .. } => {
-                    self.open.retain(|open| open.request != effect.request);
-                    self.kept.remove(&effect.request);
-                    self.open.push(effect);
-                }
-                EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
-                EffectKind::Write { .. }
-                | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn act(&mut self, effect: &Effect, is_repeatable: bool) -> Result<(), Repeated> {
-        let first = || (effect.kind.clone(), 0);
-        let (kind, count) = self.done.entry(effect.key.clone()).or_insert_with(first);
-        *count += 1;
-        if *kind != effect.kind || (*count > 1 && !is_repeatable) {
-            return Err(Repeated {
-                key: effect.key.clone(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Answers one of the open requests, if there is any.
-    pub(crate) fn answer(&mut self, which: u64, what: u64) -> Option<Input> {
-        let position = which.checked_rem(self.open.len() as u64)?;
-        let position = usize::try_from(position).ok()?;
-        let request = self.open.get(position)?.request;
-        if self.kept.contains(&request) {
-            // It waits for the word to go on.
-            return None;
-        }
-        if what % 5 == 4 && matches!(self.open[position].kind, EffectKind::Tool { .. }) {
-            self.kept.insert(request);
-            return Some(Input::Kept {
-                request,
-                note: what.encode(),
-                contents: Vec::new(),
-            });
-        }
-        let effect = self.open.remove(position);
-        match effect.kind {
-            EffectKind::Tool { name, payload } => Some(Input::ToolResult {
-                request,
-                outcome: self.outcome(&name, &payload, what),
-            }),
-            EffectKind::Proceed { note, .. } => Some(Input::ToolResult {
-                request,
-                outcome: self.outcome("proceed", &note, what),
-            }),
-            EffectKind::Ask { .. } => Some(Input::Answer {
-                request,
-                value: what.encode(),
-            }),
-            EffectKind::Timer { delay_ms } => {
-                self.wait(delay_ms.div_ceil(1000));
-                Some(Input::Elapsed { request })
-            }
-            EffectKind::Alarm { .. } => Some(Input::Elapsed { request }),
-            EffectKind::Read { .. } => Some(Input::Chunk {
-                request,
-                bytes: if what == 0 {
-                    Vec::new()
-                } else {
-                    format!("line {what}\n").into_bytes()
-                },
-            }),
-            EffectKind::Write { .. }
-            | EffectKind::Withdraw
-            | EffectKind::Log { .. }
-            | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } => None,
+    /// [`WorldError`].
+    pub(crate) fn perform(&mut self, effects: Vec<Effect>, recovery: &Recovery) -> Result<(), WorldError> {
+        match self {
+            Self::Simulated(world) => world.perform(effects, recovery),
+            Self::Driven(world) => world.perform(effects, recovery),
         }
     }
 
-    fn outcome(&self, name: &str, payload: &IOValue, what: u64) -> Result<IOValue, ToolFailure> {
-        if what % 4 == 3 {
-            return Err(ToolFailure {
-                kind: "failed".to_owned(),
-                message: format!("{name} failed"),
-                details: vec![payload.clone()],
-            });
+    /// Answers something that it was asked: a simulated world the request `which` with `what`, real
+    /// drivers whatever is ready.
+    ///
+    /// # Errors
+    /// [`WorldError`].
+    pub(crate) fn answer(&mut self, which: u64, what: u64) -> Result<Option<Input>, WorldError> {
+        match self {
+            Self::Simulated(world) => Ok(world.answer(which, what)),
+            Self::Driven(world) => world.answer(),
         }
-        if name.starts_with("clock/") {
-            return Ok(self.seconds.encode());
-        }
-        Ok(vec![payload.clone(), what.encode()].encode())
     }
 
-    /// Lets time pass.
+    /// Lets time pass; a real clock needs nobody for that.
     pub(crate) fn wait(&mut self, seconds: u64) {
-        self.seconds += seconds;
+        if let Self::Simulated(world) = self {
+            world.wait(seconds);
+        }
     }
 
     /// The process that heard the answers has ended; what was under way is not heard of any more.
     pub(crate) fn forget(&mut self) {
-        self.open.clear();
-        self.kept.clear();
+        match self {
+            Self::Simulated(world) => world.forget(),
+            Self::Driven(world) => world.forget(),
+        }
     }
 
     /// An answer to a request that has had one, or that was never made.
@@ -159,5 +108,30 @@ impl World {
             request: RequestId(request),
             value: "again".to_owned().encode(),
         }
+    }
+}
+
+/// For what each key was used, and how often.
+#[derive(Default)]
+struct Ledger(BTreeMap<String, (EffectKind, u64)>);
+
+impl Ledger {
+    /// Notes a call.
+    ///
+    /// # Errors
+    /// [`WorldError`], if it must not be made again, or the key stood for another one.
+    fn enter(&mut self, effect: &Effect, recovery: &Recovery) -> Result<(), WorldError> {
+        let EffectKind::Tool { name, .. } = &effect.kind else {
+            return Ok(());
+        };
+        let first = || (effect.kind.clone(), 0);
+        let (kind, count) = self.0.entry(effect.key.clone()).or_insert_with(first);
+        *count += 1;
+        if *kind != effect.kind || (*count > 1 && !recovery.repeatable.contains(name)) {
+            return Err(WorldError::Repeated {
+                key: effect.key.clone(),
+            });
+        }
+        Ok(())
     }
 }

@@ -17,7 +17,7 @@ use duet_runtime::run::tip::Tip;
 use preserves::IOValue;
 
 use super::super::operation::Opening;
-use super::super::world::{Repeated, World};
+use super::super::world::{World, WorldError};
 use super::{Course, Difference, OWNER, Outcome, WHOLE, branch};
 use crate::moves::{Move, MoveKind};
 use crate::redeliver::Redelivery;
@@ -256,13 +256,13 @@ impl Course {
             world: &mut self.world,
             recovery: &self.recovery,
             turns: TURNS_MAX,
-            repeated: None,
+            error: None,
         };
         let mut drivers = Redelivery::new(&mut world, said);
         let driven = self.run.drive(&mut *self.store, &mut drivers);
         self.tally.picked += drivers.outcome().0 as u64;
-        if let Some(repeated) = world.repeated {
-            return Err(repeated.into());
+        if let Some(error) = world.error {
+            return Err(error.into());
         }
         match driven {
             Ok(_) => {
@@ -339,13 +339,13 @@ struct Again<'a> {
     world: &'a mut World,
     recovery: &'a Recovery,
     turns: u64,
-    repeated: Option<Repeated>,
+    error: Option<WorldError>,
 }
 
 impl Drivers for Again<'_> {
     fn perform(&mut self, effects: Vec<Effect>) {
-        if let Err(repeated) = self.world.perform(effects, self.recovery) {
-            self.repeated.get_or_insert(repeated);
+        if let Err(error) = self.world.perform(effects, self.recovery) {
+            self.error.get_or_insert(error);
         }
     }
 
