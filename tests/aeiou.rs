@@ -79,6 +79,20 @@ fn a_loop_halts_for_each_reason() {
     tells("halts");
 }
 
+#[test]
+fn no_tool_call_of_a_program_is_hidden() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/aeiou/hidden.scm");
+    let home = TempDir::new().expect("a directory");
+    let source = source.display().to_string();
+    let (code, output, errors) = duet(home.path(), &["run", "--memory", &source, "--", "1", "1000"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
+    assert_eq!(
+        output,
+        "(1000 programs 6909 calls 111 executed 82 changed)\n",
+        "the generator makes the same programs from the same seed"
+    );
+}
+
 const TASK: &str = r#"{"subject": "ask", "fields": {"n": 2}}"#;
 
 #[test]
