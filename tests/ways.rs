@@ -1,8 +1,8 @@
 //! Every kind of action by every way in: each finds exactly one verdict.
 //!
-//! The ways in are the program itself, a timer, an answer, a text typed at the prompt, a run that
-//! is resumed, a picked input, an amended input, an imported run; and a replay, which judges all of
-//! it again.
+//! The ways in are the program itself, a tool of an envelope, a sender of a route, a timer, an
+//! answer, a text typed at the prompt, a run that is resumed, a picked input, an amended input, an
+//! imported run; and a replay, which judges all of it again.
 //! INVARIANT: by each way every kind of the table of actions is done, so a kind that nobody thought
 //! of fails this test. It does not test what the verdicts say; `policy.rs` does.
 //! Read next: `policy.rs`.
@@ -112,8 +112,21 @@ const EVERYTHING: &str = r#"
 "#;
 
 const PROGRAM: &str = r#"
-(import (scheme eval) (scheme repl) (scheme base) (duet base) (duet dataspace) (everything))
+(import (scheme eval) (scheme repl) (scheme base) (duet base) (duet dataspace) (everything)
+        (only (duet aeiou) run-actions) (prefix (duet routes) routes:))
 (everything "program")
+(run-actions "command\ncall tool.every.thing(\"envelope\")\nendcommand"
+  :tools '("every.thing") :call (lambda (name arguments) (everything (car arguments))))
+(routes:start-agent!
+  (routes:make-agent 'sender
+    (list
+      (routes:make-receiver "A --> B" (lambda (message context) (routes:move 'ok)))
+      (routes:make-sender "A --> B" (lambda (context) (everything "sender") "sent")))
+    :tape '(A)))
+(on-message (route/emit sender _) (assert! (record 'sender-is-done)))
+(yield)
+(routes:deliver! 'sender "go")
+(await (record 'sender-is-done))
 (after 1 (lambda () (everything "timer") (assert! (record 'timer-is-done))))
 (await (record 'timer-is-done))
 (eval 'car (interaction-environment))
@@ -185,6 +198,8 @@ fn every_kind_of_action_by_every_way_in_has_exactly_one_verdict() {
     };
     say("run all -- files", "input", 4);
     check_way(&desk, JOURNAL, "main", "program");
+    check_way(&desk, JOURNAL, "main", "envelope");
+    check_way(&desk, JOURNAL, "main", "sender");
     check_way(&desk, JOURNAL, "main", "timer");
     let open = turns(&desk, JOURNAL, "main").len();
     say("answer all answer", "input", 4);

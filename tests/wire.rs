@@ -10,7 +10,8 @@
 )]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -30,6 +31,19 @@ const ECHO: &str = "(import (duet base) (duet dataspace) (duet routes) (duet rou
 const RELAY: &str = "(import (duet base) (duet dataspace) (duet routes wire))
 (on-assert (route/relay $port) (display port) (newline))
 (start-relay! PORT)";
+
+/// An agent that reads each message as a route and answers with the length of its canonical text.
+const READER: &str = "(import (duet base) (duet dataspace) (duet routes) (duet routes wire))
+(define-agent reader
+  (tape A)
+  (receiver \"A --> A\"
+    (lambda (message context) (move 'ok (string-length (route->string (->route message))))))
+  (sender \"A --> A\" (lambda (context) (event-data (context-event context)))))
+(on-message (route/cycle reader _ _ _ _ _ $failures)
+  (for-each (lambda (failure) (display (cadr failure)) (newline)) failures))
+(on-assert (route/joined reader $peer) (display \"joined\") (newline))
+(start-agent! reader)
+(join-relay! 'reader PORT)";
 
 /// A process that ends with its test, and what it prints.
 struct Peer {
@@ -122,6 +136,65 @@ const PAYLOADS: [&str; 6] = [
 const ECHOED: &str = "{\"echo\": \"plain text, ä\"}\n{\"echo\": \"{\\\"a\\\": 1}\"}\n{\"echo\": 1.0}\n{\"echo\": 7}\n\
                       {\"echo\": []}\n{\"echo\": {\"a\": 1, \"b\": [true, null, \"1\", 2.5]}}\n";
 
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The line by which a client sends a text.
+fn line(text: &str) -> String {
+    let line = serde_json::json!({"_version": "1.3.0", "_payload": text, "_type": "str"});
+    format!("{line}\n")
+}
+
+#[test]
+fn a_peer_that_breaks_the_rules_costs_its_own_connection_and_nothing_else() {
+    let place = Place::new();
+    let free = free_port();
+    let mut relay = place.duet("relay", RELAY, free);
+    assert_eq!(relay.line(), free.to_string());
+    let mut reader = place.duet("reader", READER, free);
+    assert_eq!(reader.line(), "joined");
+    let join = || TcpStream::connect(("127.0.0.1", free)).unwrap();
+    let mut good = join();
+
+    // A line without its end, of a peer that stays and of one that leaves.
+    let mut silent = join();
+    silent.write_all(b"{\"_version\"").unwrap();
+    let mut leaving = join();
+    leaving.write_all(b"{\"half\"").unwrap();
+    drop(leaving);
+    assert_eq!(reader.line(), "bad-token", "what a peer sent before it left is a text");
+    // A line that never ends: the relay closes the connection long before it has 100 MB.
+    let mut endless = join();
+    let part = vec![b'x'; 1 << 20];
+    let sent = (0..100).take_while(|_| endless.write_all(&part).is_ok()).count();
+    assert!(sent < 100, "the relay took {sent} MiB of one line");
+    let mut garbled = join();
+    garbled.write_all(b"\xff\n").unwrap();
+    let mut text = String::new();
+    // The end of the connection, or its reset.
+    assert!(garbled.read_to_string(&mut text).is_err() || text.is_empty());
+
+    // Routes that are too much for whoever reads them, and one that is not.
+    let members: Vec<String> = (0..9000).map(|number| format!("a{number}")).collect();
+    for (route, reason) in [
+        ("A,".repeat(30_000) + "A", "route-too-long"),
+        ("A,".repeat(60_000) + "A", "message-too-large"),
+        (format!("/oneof({},)", members.join(",")), "empty-token"),
+        ("(".repeat(60_000), "bad-token"),
+        ("A-->".repeat(16_000), "bad-token"),
+    ] {
+        good.write_all(line(&route).as_bytes()).unwrap();
+        assert_eq!(reader.line(), reason);
+    }
+    for (route, length) in [(format!("/oneof({})", members.join(",")), 52_897), ("A --> B".into(), 9)] {
+        good.write_all(line(&route).as_bytes()).unwrap();
+        let answer = format!("\\\"_payload\\\":{length},");
+        let heard = BufReader::new(&good).lines().find(|line| line.as_ref().unwrap().contains(&answer));
+        assert!(heard.is_some());
+    }
+}
+
 #[test]
 fn an_agent_and_a_peer_meet_at_a_relay_in_python() {
     if !has_python() {
@@ -141,11 +214,7 @@ fn an_agent_and_a_peer_meet_at_a_relay_of_duet_that_was_killed_once() {
         return;
     }
     let place = Place::new();
-    let free = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let free = free_port();
     let mut relay = place.duet("relay", RELAY, free);
     assert_eq!(relay.line(), free.to_string());
     let mut echo = place.duet("echo", ECHO, free);

@@ -1,5 +1,5 @@
 ;; NeuroScript: what is a program, where a mistake is, and the values of its operators.
-(import (duet base) (duet neuroscript) (duet internal neuroscript))
+(import (duet base) (scheme eval) (duet neuroscript) (duet internal neuroscript))
 
 (define (program . lines) (string-join (append '("command") lines '("endcommand")) "\n"))
 (define (place text)
@@ -31,7 +31,12 @@
 (judged "if 1" "emit 1" "else" "endif")           ; => (5 1)
 (judged "if 1" "emit 1")                          ; => (4 1)
 (judged "if 1" "emit 1" "else if 2" "emit 2" "endif")            ; => (4 6)
+(judged "while 0" "on error do" "break" "endon" "if 1" "continue" "endif" "endwhile")   ; => 1
 (judged "break")                                  ; => (2 1)
+(judged "continue")                               ; => (2 1)
+(judged "if 1" "break" "endif")                   ; => (3 1)
+(judged "on error do" "continue" "endon")         ; => (3 1)
+(judged "while 0" "emit 1" "endwhile" "break")    ; => (5 1)
 (judged "clear_error")                            ; => (2 1)
 (judged "return 1")                               ; => (2 1)
 (judged "ask \"m\", \"p\"")                       ; => (2 1)
@@ -158,3 +163,11 @@
 (cadr (car (lowered "emit 1")))                   ; => (line! emit! whisper! call-tool!)
 (cddr (car (lowered "emit tool.a.b(x)")))
 ; => ((let (($x 'null)) (line! 2) (emit! (call-tool! "a.b" (list $x)))))
+
+;; A program's Scheme reaches no procedure with an effect.
+(define (reached? name)
+  (guard (problem (#t #f)) (eval name (neuroscript-environment)) #t))
+(filter reached? '(ns-add car call/ec))           ; => (ns-add car call/ec)
+(filter reached?
+  '(assert! message! spawn call-tool invoke-tool! open-input-file load eval current-time
+     current-jiffy random get-environment-variable exit))         ; => ()
