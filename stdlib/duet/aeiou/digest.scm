@@ -65,9 +65,10 @@
 
 (define (%wrap number) (remainder number %word-limit))
 
-;;; Rotates a word to the right by the bits of a power of two.
-(define (%rotate word power)
-  (+ (quotient word power) (* (remainder word power) (quotient %word-limit power))))
+;;; Returns a word with its low bits, those below a power of two, repeated above it: a shift of this
+;;; number to the right, wrapped, is a rotation of the word by as many bits.
+(define-syntax %extended
+  (syntax-rules () ((_ word power) (+ word (* (remainder word power) %word-limit)))))
 
 ;;; Returns the message with a bit 1, zeros and its length in bits, in blocks of 64 bytes.
 (define (%padded message)
@@ -94,24 +95,35 @@
            (bytevector-u8-ref message (+ at 3))))))
   (do ((i 16 (+ i 1))) ((= i 64))
     (let* ((x (vector-ref words (- i 15))) (y (vector-ref words (- i 2)))
-           (s0 (bitwise-xor (%rotate x 128) (%rotate x 262144) (quotient x 8)))
-           (s1 (bitwise-xor (%rotate y 131072) (%rotate y 524288) (quotient y 1024))))
+           (wide-x (%extended x 262144)) (wide-y (%extended y 524288))
+           (s0 (bitwise-xor (quotient wide-x 128) (quotient wide-x 262144) (quotient x 8)))
+           (s1 (bitwise-xor (quotient wide-y 131072) (quotient wide-y 524288)
+                 (quotient y 1024))))
       (vector-set! words i
         (%wrap (+ (vector-ref words (- i 16)) s0 (vector-ref words (- i 7)) s1))))))
 
 ;;; Adds what the 64 rounds of a block make of the state to the state, a vector of eight words.
+;;; Bit operations cost ten times as much as sums. So `choice` and `majority` are sums of words that
+;;; have no bit in common, and `both`, the bits that b and c have in common, comes from the round
+;;; before.
 (define (%compress! state words)
   (let loop ((i 0)
              (a (vector-ref state 0)) (b (vector-ref state 1)) (c (vector-ref state 2))
              (d (vector-ref state 3)) (e (vector-ref state 4)) (f (vector-ref state 5))
-             (g (vector-ref state 6)) (h (vector-ref state 7)))
+             (g (vector-ref state 6)) (h (vector-ref state 7))
+             (both (bitwise-and (vector-ref state 1) (vector-ref state 2))))
     (if (< i 64)
-        (let* ((s1 (bitwise-xor (%rotate e 64) (%rotate e 2048) (%rotate e 33554432)))
-               (choice (bitwise-xor g (bitwise-and e (bitwise-xor f g))))
+        (let* ((wide-e (%extended e 33554432))
+               (s1 (bitwise-xor (quotient wide-e 64) (quotient wide-e 2048)
+                     (quotient wide-e 33554432)))
+               (choice (+ (bitwise-and e f) (- g (bitwise-and e g))))
                (first (+ h s1 choice (vector-ref %round-constants i) (vector-ref words i)))
-               (s0 (bitwise-xor (%rotate a 4) (%rotate a 8192) (%rotate a 4194304)))
-               (majority (bitwise-xor (bitwise-and a b) (bitwise-and c (bitwise-xor a b)))))
-          (loop (+ i 1) (%wrap (+ first s0 majority)) a b c (%wrap (+ d first)) e f g))
+               (wide-a (%extended a 4194304))
+               (s0 (bitwise-xor (quotient wide-a 4) (quotient wide-a 8192)
+                     (quotient wide-a 4194304)))
+               (majority (+ both (bitwise-and a (- (+ b c) (* 2 both))))))
+          (loop (+ i 1) (%wrap (+ first s0 majority)) a b c (%wrap (+ d first)) e f g
+            (bitwise-and a b)))
         (for-each
           (lambda (index word)
             (vector-set! state index (%wrap (+ (vector-ref state index) word))))
