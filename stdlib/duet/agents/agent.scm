@@ -70,16 +70,19 @@
       (shape->schema '(object (prompt string "what the agent is asked to do")))
       (lambda (role arguments) (ask agent (dictionary-ref arguments 'prompt))))))
 
-;;; The conversation that a failure carries. A procedure returns the messages, so that they are not
-;;; printed with the failure.
-(define-record-type <kept-conversation> (%keep-conversation messages) %kept-conversation?
+;;; The conversation that a failure carries. A procedure returns the messages, so that a failure
+;;; prints their number and not the messages.
+(define-record-type <conversation> (%keep-conversation length messages) %kept-conversation?
+  (length %kept-length)
   (messages %kept-messages))
+
+(define (%kept messages) (%keep-conversation (length messages) (lambda () messages)))
 
 ;;; Raises a failure of a run that keeps its conversation.
 (define (%agent-failure messages kind message . irritants)
   (raise
     (%make-condition kind (string-append "run-agent: " message)
-      (append irritants (list (%keep-conversation (lambda () messages)))))))
+      (append irritants (list (%kept messages))))))
 
 ;;;> Returns the conversation of an agent that failed, from the condition that `ask`, `converse` or
 ;;;> `run-agent` raised: a list of messages with which `converse` and `run-agent` can go on. Returns
@@ -210,7 +213,7 @@
                    (raise
                      (%make-condition (condition-kind failure) (condition-message failure)
                        (append (condition-irritants failure)
-                         (list (%keep-conversation (lambda () messages))))))))
+                         (list (%kept messages)))))))
     (thunk)))
 
 (define (%check-budget run messages)

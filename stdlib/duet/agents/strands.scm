@@ -157,15 +157,15 @@
 ;;; The kinds of conditions that another attempt cannot help, or must not follow: nobody knows
 ;;; whether an interrupted call had its effect.
 (define %final-kinds
-  '(capability-denied policy-denied no-such-tool bad-argument outside-root interrupted wrong-type
-    wrong-arity not-a-procedure undefined-variable immutable too-many-arguments divide-by-zero
-    assertion-failed budget-exceeded))
+  '(capability-denied policy-denied no-such-tool bad-argument outside-root denied not-found
+    interrupted wrong-type wrong-arity not-a-procedure undefined-variable immutable
+    too-many-arguments divide-by-zero assertion-failed budget-exceeded))
 
 ;;;> Returns whether `with-retry` calls a procedure again that has raised this object: a condition,
 ;;;> unless its kind says that the program is wrong (`wrong-type`, `undefined-variable` and the
 ;;;> like), that the call was refused (`capability-denied`, `policy-denied`, `no-such-tool`,
-;;;> `bad-argument`, `outside-root`, `budget-exceeded`) or that a call may have had its effect
-;;;> (`interrupted`).
+;;;> `bad-argument`, `outside-root`, `denied`, `budget-exceeded`), that something is not there
+;;;> (`not-found`), or that a call may have had its effect (`interrupted`).
 (define (retryable? object)
   (and (condition? object) (not (memq (condition-kind object) %final-kinds))))
 
