@@ -67,7 +67,10 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
 /// Reads the result of a model.
 pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     let usage = field(result, "usage").filter(IOValue::is_dictionary);
-    let (content, stop) = (text(result, "content")?, text(result, "stop")?);
+    let content = text(result, "content")?;
+    // A file has contents too; what has usage or calls as well is a reply.
+    let is_reply = usage.is_some() || field(result, "tool_calls").is_some();
+    let stop = text(result, "stop").or_else(|| is_reply.then(|| "end".to_owned()))?;
     let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;
     let call = |call: IOValue| {
         let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
@@ -262,6 +265,8 @@ mod tests {
         let wants = result(&format!("{{content: \"\", stop: \"tools\", {calls}}}"));
         assert_eq!(wants.line(), "model (0 + 0 tokens) wants look, go");
         assert_eq!(wants.rows()[1], ("wants", "look {x: 1}".to_owned()));
+        let brief = result("{content: \"Hi\", usage: {input_tokens: 2, output_tokens: 1}}");
+        assert_eq!((brief.line(), brief.stop), ("model (2 + 1 tokens) says \"Hi\"".to_owned(), "end".to_owned()));
     }
 
     #[test]

@@ -29,6 +29,8 @@
 (log! (map retryable? (list 'symbol (a-condition) (guard (object (#t object)) (vector-ref 1 1)))))
 ;; A call that is refused for good is not made again.
 (log! (attempt (lambda () (with-retry (lambda () (call-tool 'asker "no/such" (dictionary)))))))
+(define (read-nothing) (call-tool 'asker "workspace/read" (dictionary 'path "nowhere")))
+(log! (attempt (lambda () (with-retry read-nothing :delay 60000))))
 (log! (attempt (lambda () (with-retry (lambda () 1) :attempts 0))))
 ;; A time limit stops the work, with its timers and facts.
 (on-assert (working) (log! "begins"))
