@@ -187,14 +187,15 @@
     (if (eq? (record-label event) kind)
         (apply procedure (car (record-fields event))))))
 
-;;;> Evaluates the body, with the template's captures bound, for each matching assertion that
-;;;> appears.
+;;;> Evaluates the body, with the template's captures bound, when the first matching assertion with
+;;;> these captured values appears. Further assertions with the same captured values are no event:
+;;;> `(on-assert (job _) ...)` sees one job or none, `(on-assert (job $name) ...)` each of them.
 (define-syntax on-assert
   (syntax-rules ()
     ((_ template body ...) (%watch (pattern template) (%on 'added (capture-lambda template body ...))))))
 
-;;;> Evaluates the body, with the template's captures bound, for each matching assertion that
-;;;> disappears.
+;;;> Evaluates the body, with the template's captures bound, when the last matching assertion with
+;;;> these captured values has disappeared.
 (define-syntax on-retract
   (syntax-rules ()
     ((_ template body ...) (%watch (pattern template) (%on 'removed (capture-lambda template body ...))))))
@@ -222,8 +223,8 @@
                (if facet (stop-facet! facet))))
             (else #f)))))))
 
-;;;> Evaluates the body, with the template's captures bound, for each matching assertion, in a facet
-;;;> that lives as long as the match.
+;;;> Evaluates the body, with the template's captures bound, for all matching assertions with these
+;;;> captured values, in a facet that lives as long as there is one.
 (define-syntax during
   (syntax-rules ()
     ((_ template body ...) (%during (pattern template) (capture-lambda template body ...)))))
