@@ -266,7 +266,10 @@ mod tests {
         assert_eq!(wants.line(), "model (0 + 0 tokens) wants look, go");
         assert_eq!(wants.rows()[1], ("wants", "look {x: 1}".to_owned()));
         let brief = result("{content: \"Hi\", usage: {input_tokens: 2, output_tokens: 1}}");
-        assert_eq!((brief.line(), brief.stop), ("model (2 + 1 tokens) says \"Hi\"".to_owned(), "end".to_owned()));
+        assert_eq!(
+            (brief.line(), brief.stop),
+            ("model (2 + 1 tokens) says \"Hi\"".to_owned(), "end".to_owned())
+        );
     }
 
     #[test]

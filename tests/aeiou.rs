@@ -87,8 +87,7 @@ fn no_tool_call_of_a_program_is_hidden() {
     let (code, output, errors) = duet(home.path(), &["run", "--memory", &source, "--", "1", "1000"]);
     assert_eq!((code, errors.as_str()), (Some(0), ""), "{output}");
     assert_eq!(
-        output,
-        "(1000 programs 6909 calls 111 executed 82 changed)\n",
+        output, "(1000 programs 6909 calls 111 executed 82 changed)\n",
         "the generator makes the same programs from the same seed"
     );
 }

@@ -187,10 +187,15 @@ fn a_peer_that_breaks_the_rules_costs_its_own_connection_and_nothing_else() {
         good.write_all(line(&route).as_bytes()).unwrap();
         assert_eq!(reader.line(), reason);
     }
-    for (route, length) in [(format!("/oneof({})", members.join(",")), 52_897), ("A --> B".into(), 9)] {
+    for (route, length) in [
+        (format!("/oneof({})", members.join(",")), 52_897),
+        ("A --> B".into(), 9),
+    ] {
         good.write_all(line(&route).as_bytes()).unwrap();
         let answer = format!("\\\"_payload\\\":{length},");
-        let heard = BufReader::new(&good).lines().find(|line| line.as_ref().unwrap().contains(&answer));
+        let heard = BufReader::new(&good)
+            .lines()
+            .find(|line| line.as_ref().unwrap().contains(&answer));
         assert!(heard.is_some());
     }
 }
