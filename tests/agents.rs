@@ -93,6 +93,29 @@ fn said(content: &str) -> String {
 }
 
 #[test]
+fn what_an_author_gets_wrong_is_told_before_a_model_is_asked() {
+    let head = "(import (duet base) (duet dataspace) (duet agents))\n";
+    for (program, expected) in [
+        (
+            "(define-tool (add (a integer)) (+ a 1))",
+            "a tool has a description for the model, a string, before its body",
+        ),
+        (
+            "(define-tool (add a) \"Adds.\" (+ a 1))",
+            "the head of a tool is (name (parameter shape option ...) ...)",
+        ),
+        ("(define-agent a) (ask a \"Hi\")", "#<conversation length: 1 messages: "),
+    ] {
+        let desk = Desk::new();
+        fs::write(desk.folder.path().join("wrong.scm"), format!("{head}{program}\n")).unwrap();
+        let output = desk.duet(&["run", "--memory", "wrong.scm"]);
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{messages}");
+        assert!(messages.contains(expected), "{program}: {messages}");
+    }
+}
+
+#[test]
 fn a_coder_goes_back_and_takes_other_advice() {
     let desk = Desk::new();
     let repository = "examples/coder/repository";

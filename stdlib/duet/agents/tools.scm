@@ -30,12 +30,17 @@
 ;;;> the body is a string or another value with a form in JSON.
 (define-syntax define-tool
   (syntax-rules ()
+    ((_ (name (parameter shape option ...) ...) body)
+     (syntax-error "a tool has a description for the model, a string, before its body"
+       (name (parameter shape option ...) ...)))
     ((_ (name (parameter shape option ...) ...) description body ...)
      (define name
        (agent-tool (symbol->string 'name) description
          (shape->schema '(object (parameter shape option ...) ...))
          (lambda (arguments)
-           (let ((parameter (dictionary-ref arguments 'parameter #f)) ...) body ...)))))))
+           (let ((parameter (dictionary-ref arguments 'parameter #f)) ...) body ...)))))
+    ((_ head part ...)
+     (syntax-error "the head of a tool is (name (parameter shape option ...) ...)" head))))
 
 ;;;> Makes a tool for agents of one that the program was granted: `(granted-tool name [description
 ;;;> schema])`. The agent calls it in its own role, and gate and policy judge the call. The tools
