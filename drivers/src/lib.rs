@@ -12,6 +12,7 @@ pub mod ask;
 pub mod bell;
 pub mod console;
 mod dispatch;
+pub mod framing;
 pub mod door;
 pub mod heart;
 mod input;
