@@ -18,6 +18,7 @@ use duet_drivers::tool::http::{Hosts, Http};
 use duet_drivers::tool::line::Lines;
 use duet_drivers::tool::model::Model;
 use duet_drivers::tool::secret::Secrets;
+use duet_drivers::tool::syndicate::Links;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
@@ -169,7 +170,8 @@ impl WorldOptions {
             .with(told)
             .with(Http::get(hosts.clone()))
             .with(Http::request(hosts.clone()))
-            .with_all(Lines::new(hosts).tools())
+            .with_all(Lines::new(hosts.clone()).tools())
+            .with_all(Links::new(hosts).tools())
             .with(Model::new(models.into_providers()));
         let tools = match &self.double {
             None => tools,

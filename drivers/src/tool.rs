@@ -27,6 +27,7 @@ pub mod process;
 pub mod returns;
 pub mod scripted;
 pub mod secret;
+pub mod syndicate;
 pub mod undo_log;
 pub mod workspace;
 

@@ -26,8 +26,7 @@ use super::arguments::{Arguments, count, dictionary, integer, positive, string};
 use super::description::{Description, EffectClass, Field, Retry, Shape};
 use super::failure::Kind;
 use super::http::Hosts;
-use super::http::address::admitted;
-use super::http::connection::Server;
+use super::http::connection::reach;
 use super::interface::{Call, Context, Outcome, Tool};
 use super::returns::Returns;
 use connection::Connection;
@@ -36,7 +35,7 @@ mod connection;
 #[cfg(test)]
 mod tests;
 
-/// The time limit for opening a connection and for sending a line.
+/// The time limit for sending a line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const NAME_OF_CONNECTION: &str = "its name, as `line/connect` or `line/accept` gave it";
@@ -190,20 +189,8 @@ impl Lines {
     }
 
     async fn connect(&self, name: String, (host, port): (String, u64)) -> Outcome {
-        let port = read_port(port)?;
-        if !self.hosts.include(&host, port) {
-            return Err(super::http::not_listed(&host, port));
-        }
-        let server = Server {
-            host: &host,
-            port,
-            is_secure: false,
-        };
-        let found = server.addresses().await?;
-        let admitted = admitted(&self.hosts, &host, &found)?;
-        let late = |_| Err(Kind::Unavailable.because(format!("`{host}:{port}` does not answer")));
-        let connecting = server.connect_plain(&admitted);
-        self.keep(name, timeout(PATIENCE, connecting).await.unwrap_or_else(late)?)
+        let stream = reach(&self.hosts, &host, read_port(port)?).await?;
+        self.keep(name, stream)
     }
 
     async fn listen(&self, name: String, port: u64) -> Outcome {
@@ -269,7 +256,8 @@ fn gone() -> ToolFailure {
     Kind::NotFound.because("there is no such connection; one ends with its process, with a failure, or by `line/close`")
 }
 
-fn read_port(port: u64) -> Result<u16, ToolFailure> {
+/// Reads the number of a port.
+pub(super) fn read_port(port: u64) -> Result<u16, ToolFailure> {
     let port = u16::try_from(port).ok().filter(|port| *port > 0);
     port.ok_or_else(|| Kind::BadArgument.because("field `port`: it is no number from 1 to 65535"))
 }

@@ -7,15 +7,39 @@
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
+use super::address::admitted;
+use super::{Hosts, not_listed};
 use crate::tool::failure::Kind;
+
+/// The time limit for opening a connection.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Connects to a port of a host without TLS, if it is on the list of hosts.
+///
+/// # Errors
+/// `denied` if it is not, or leads to a private network; `unavailable` if nobody answers in time.
+pub(in crate::tool) async fn reach(hosts: &Hosts, host: &str, port: u16) -> Result<TcpStream, ToolFailure> {
+    if !hosts.include(host, port) {
+        return Err(not_listed(host, port));
+    }
+    let is_secure = false;
+    let server = Server { host, port, is_secure };
+    let found = server.addresses().await?;
+    let admitted = admitted(hosts, host, &found)?;
+    let late = |_| Err(Kind::Unavailable.because(format!("`{host}:{port}` does not answer")));
+    let connecting = server.connect_plain(&admitted);
+    timeout(PATIENCE, connecting).await.unwrap_or_else(late)
+}
 
 /// The bytes of a connection.
 pub(in crate::tool) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}

@@ -1,0 +1,237 @@
+//! Runs that meet in the dataspace of a server that speaks Syndicate's protocol.
+//!
+//! The server is one in Python, or the reference implementation where the environment variable
+//! `DUET_SYNDICATE_SERVER` has the path of a `syndicate-server` (`parity/syndicate` sets it).
+//! INVARIANT: the server knows only the protocol. Where there is no `python3` these tests say so
+//! and show nothing.
+//! Read next: `python/syndicate_server.py`, then `../stdlib/duet/syndicate/session.scm`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a failed step of a test is its failure; a test that shows nothing says so"
+)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// A run that says something, and prints what another one says.
+const TALK: &str = r#"(import (duet base) (duet dataspace) (duet syndicate))
+(define (show . words) (write words) (newline))
+(on-assert (syndicate/joined hub _) (show 'joined))
+(on-retract (syndicate/joined hub _) (show 'left))
+(on-assert (remote hub (says $who $what)) (show who 'says what) (message! (record 'greets 'ME what)))
+(on-retract (remote hub (says $who $what)) (show who 'said what))
+(on-message (remote hub (greets $who $what)) (show who 'greets what))
+(assert! (record 'says 'ME (dictionary 'of 'ME 'values (list 1 -2.5 "three" (bytevector 4) (set 5 6)))))
+(join-syndicate! 'hub PORT SECRET
+  :import (list (pattern (says 'OTHER _)) (pattern (greets 'OTHER _)))
+  :export (list (pattern (says _ _)) (pattern (greets _ _))))
+"#;
+
+/// The sturdyref of the key `#x""` and the name "syndicate".
+const REFERENCE: &str = r#"<ref {oid: "syndicate" sig: #x"69ca300c1dbfa08fba692102dd82311a"}>"#;
+
+/// A process that ends with its test, and what it prints.
+struct Peer {
+    process: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Peer {
+    fn start(command: &mut Command) -> Self {
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = piped.spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        Self { process, output }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    #[track_caller]
+    fn expect(&mut self, lines: &[&str]) {
+        for line in lines {
+            assert_eq!(self.line(), *line);
+        }
+    }
+}
+
+/// A folder with programs, and the port of their server.
+struct Place {
+    folder: TempDir,
+    port: u16,
+}
+
+impl Place {
+    fn new() -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            port: free.local_addr().unwrap().port(),
+        }
+    }
+
+    fn server(&self) -> Peer {
+        let mut command = match std::env::var_os("DUET_SYNDICATE_SERVER") {
+            Some(program) => {
+                let path = self.folder.path().join("server.pr");
+                let text = format!(
+                    "let ?ds = dataspace\n<bind <ref {{ oid: \"syndicate\" key: #x\"\" }}> $ds #f>\n\
+                     <require-service <relay-listener <tcp \"127.0.0.1\" {}> $gatekeeper>>\n",
+                    self.port
+                );
+                fs::write(&path, text).unwrap();
+                let mut command = Command::new(program);
+                command.arg("-c").arg(path).stderr(Stdio::null());
+                command
+            }
+            None => {
+                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/syndicate_server.py");
+                let mut command = Command::new("python3");
+                command.arg(script).arg(self.port.to_string());
+                command
+            }
+        };
+        let server = Peer::start(&mut command);
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let folder = self.folder.path().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let (port, manifest) = (self.port, "((program \"main.scm\") (tools syndicate/*) (secrets HUB)");
+        fs::write(
+            folder.join("manifest.scm"),
+            format!("{manifest} (hosts \"127.0.0.1:{port}\"))"),
+        )
+        .unwrap();
+        fs::write(folder.join("main.scm"), text.replace("PORT", &port.to_string())).unwrap();
+    }
+
+    /// Starts a run that talks to another one.
+    fn talk(&self, name: &str, other: &str) -> Peer {
+        let text = TALK.replace("OTHER", other).replace("ME", name);
+        self.write(name, &text.replace("SECRET", "\"{{secret:HUB}}\""));
+        self.duet(&["run", name, "--journal", &format!("{name}.sqlite")])
+    }
+
+    fn duet(&self, words: &[&str]) -> Peer {
+        Peer::start(
+            Command::new(env!("CARGO_BIN_EXE_duet"))
+                .args(words)
+                .env("HUB", REFERENCE)
+                .current_dir(self.folder.path()),
+        )
+    }
+
+    #[track_caller]
+    fn check_replay(&self, name: &str) {
+        let journal = format!("{name}.sqlite");
+        let mut replay = self.duet(&["replay", name, "--check", "--journal", &journal]);
+        assert!(replay.process.wait().unwrap().success());
+        let stored = fs::read(self.folder.path().join(journal)).unwrap();
+        assert!(
+            !stored.windows(16).any(|part| part == b"69ca300c1dbfa08f"),
+            "the journal has the sturdyref"
+        );
+    }
+}
+
+fn has_server() -> bool {
+    let is_given = std::env::var_os("DUET_SYNDICATE_SERVER").is_some();
+    let found = is_given || Command::new("python3").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("THERE IS NO python3: connections to servers of Syndicate's protocol were not tried");
+    }
+    found
+}
+
+const ADAS: &str = "{of ada values (1 -2.5 \"three\" #u8(4) #{5 6})}";
+const BOBS: &str = "{of bob values (1 -2.5 \"three\" #u8(4) #{5 6})}";
+
+#[test]
+fn two_runs_meet_and_one_is_killed_resumed_and_replayed() {
+    if !has_server() {
+        return;
+    }
+    let place = Place::new();
+    let _server = place.server();
+    let mut ada = place.talk("ada", "bob");
+    ada.expect(&["(joined)"]);
+    let mut bob = place.talk("bob", "ada");
+    bob.expect(&["(joined)"]);
+    ada.expect(&[&format!("(bob says {BOBS})")]);
+    bob.expect(&[&format!("(ada says {ADAS})"), &format!("(ada greets {BOBS})")]);
+    ada.expect(&[&format!("(bob greets {ADAS})")]);
+
+    drop(bob);
+    ada.expect(&[&format!("(bob said {BOBS})")]);
+    let mut bob = place.duet(&["resume", "bob", "--journal", "bob.sqlite"]);
+    ada.expect(&[&format!("(bob says {BOBS})")]);
+    bob.expect(&[
+        "(left)",
+        &format!("(ada said {ADAS})"),
+        "(joined)",
+        &format!("(ada says {ADAS})"),
+    ]);
+
+    drop((ada, bob));
+    place.check_replay("ada");
+    place.check_replay("bob");
+}
+
+#[test]
+fn a_server_that_ends_takes_its_facts_along_and_one_that_comes_back_brings_them() {
+    if !has_server() {
+        return;
+    }
+    let place = Place::new();
+    let server = place.server();
+    let (mut ada, mut bob) = (place.talk("ada", "bob"), place.talk("bob", "ada"));
+    let mut lines: Vec<String> = (0..3).map(|_| ada.line()).collect();
+    lines.sort();
+    drop(server);
+    let mut lost = [ada.line(), ada.line()];
+    lost.sort();
+    assert_eq!(lost, [format!("(bob said {BOBS})"), "(left)".to_owned()]);
+    let _server = place.server();
+    assert_eq!(ada.line(), "(joined)");
+    while ada.line() != format!("(bob says {BOBS})") {}
+    while bob.line() != "(left)" {}
+}
+
+#[test]
+fn a_sturdyref_that_the_gatekeeper_refuses_is_told() {
+    if !has_server() {
+        return;
+    }
+    let place = Place::new();
+    let _server = place.server();
+    let program = "(import (duet base) (duet dataspace))
+        (write (guard (failure (#t (condition-kind failure)))
+          (call-tool 'hub \"syndicate/connect\"
+            (dictionary 'host \"127.0.0.1\" 'port PORT 'reference
+              \"<ref {oid: \\\"syndicate\\\" sig: #x\\\"00ca300c1dbfa08fba692102dd82311a\\\"}>\"))))";
+    place.write("stranger", program);
+    let mut stranger = place.duet(&["run", "stranger"]);
+    assert_eq!(stranger.line(), "denied");
+}
