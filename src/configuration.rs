@@ -1,4 +1,4 @@
-//! Configuration files: the providers of models.
+//! Configuration files: the providers of models, and the servers of the Model Context Protocol.
 //!
 //! The user's file is `duet/config.toml` in the folder of configurations, the workspace's is
 //! `duet.toml` in the workspace; an entry of the workspace replaces the user's entry of that name,
@@ -19,6 +19,9 @@ use duet_drivers::tool::secret::is_secret_name;
 use toml::{Table, Value};
 
 use crate::error::CommandError;
+use servers::ServerEntry;
+
+pub(crate) mod servers;
 
 /// The file of a workspace.
 const OF_WORKSPACE: &str = "duet.toml";
@@ -70,6 +73,9 @@ pub(crate) struct Configuration {
     pub(crate) providers: BTreeMap<String, Configured>,
     pub(crate) chosen: Option<String>,
     pub(crate) model: Option<String>,
+    pub(crate) servers: BTreeMap<String, ServerEntry>,
+    /// The servers that the person allows by name.
+    allowed_servers: Vec<String>,
 }
 
 /// A file that is being read.
@@ -86,10 +92,13 @@ impl Configuration {
     /// If a file cannot be read or has a wrong entry; the error names both.
     pub(crate) fn read(
         workspace: &Path,
-        choice: &Choice,
+        (choice, allowed_servers): (&Choice, &[String]),
         environment: &[(OsString, OsString)],
     ) -> Result<Self, CommandError> {
-        let mut all = Self::built_in(environment);
+        let mut all = Self {
+            allowed_servers: allowed_servers.to_owned(),
+            ..Self::built_in(environment)
+        };
         let files = user_file(environment).map(|path| (path, true));
         let files = files.into_iter().chain([(workspace.join(OF_WORKSPACE), false)]);
         for (path, may_name_keys) in files {
@@ -122,6 +131,8 @@ impl Configuration {
             providers: configured.collect(),
             chosen: None,
             model: None,
+            servers: BTreeMap::new(),
+            allowed_servers: Vec::new(),
         }
     }
 
@@ -142,12 +153,28 @@ impl Configuration {
                         self.providers.insert(name.clone(), configured);
                     }
                 }
+                ("servers", Value::Table(servers)) => {
+                    for (name, entries) in servers {
+                        let entry = file.server(name, entries)?;
+                        self.add_server(name, entry);
+                    }
+                }
                 ("provider" | "model", _) => return Err(file.wrong(&format!("`{key}` is a string"))),
                 ("providers", _) => return Err(file.wrong("`providers` is a table, such as [providers.local]")),
-                _ => return Err(file.wrong(&format!("`{key}` is none of provider, model, providers"))),
+                ("servers", _) => return Err(file.wrong("`servers` is a table, such as [servers.files]")),
+                _ => return Err(file.wrong(&format!("`{key}` is none of provider, model, providers, servers"))),
             }
         }
         Ok(())
+    }
+
+    /// Adds a server. One of the workspace that the person has not allowed does not replace the
+    /// person's own, or a cloned folder could break it.
+    fn add_server(&mut self, name: &str, entry: ServerEntry) {
+        let is_free = !entry.needs_permission || !self.servers.contains_key(name);
+        if is_free || self.allowed_servers.iter().any(|allowed| allowed == name) {
+            self.servers.insert(name.to_owned(), entry);
+        }
     }
 
     fn choose(&mut self, choice: &Choice) -> Result<(), CommandError> {
@@ -365,7 +392,7 @@ mod tests {
         }
 
         fn read(&self, choice: &Choice) -> Result<Configuration, CommandError> {
-            Configuration::read(self.folder.path(), choice, &self.environment)
+            Configuration::read(self.folder.path(), (choice, &[]), &self.environment)
         }
     }
 

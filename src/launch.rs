@@ -19,6 +19,7 @@ use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
 
+use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
 use crate::world_options::WorldOptions;
 use crate::{migrate, render};
@@ -91,6 +92,8 @@ pub(crate) struct Launch {
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
     secrets: Vec<String>,
+    /// The MCP servers that its manifest describes.
+    servers: Vec<Vec<String>>,
 }
 
 impl Launch {
@@ -134,6 +137,7 @@ impl Launch {
             cache: None,
             hosts: grant.hosts,
             secrets: grant.secrets,
+            servers: grant.servers,
         })
     }
 
@@ -162,6 +166,7 @@ impl Launch {
             cache: None,
             hosts: Vec::new(),
             secrets: Vec::new(),
+            servers: Vec::new(),
         })
     }
 
@@ -169,11 +174,25 @@ impl Launch {
     pub(crate) fn fit(&self, mut options: WorldOptions) -> WorldOptions {
         options.hosts.extend(self.hosts.iter().cloned());
         options.secrets.extend(self.secrets.iter().cloned());
+        options.servers.extend(ServerChoice {
+            allowed: Vec::new(),
+            described: self.servers.clone(),
+        });
         options
     }
 
+    /// Says whether the program may call any tool of a server, and no double stands in for them.
+    pub(crate) fn uses_server(&self, name: &str, options: &WorldOptions) -> bool {
+        let of_server = format!("{name}/");
+        let is_doubled = |(_, script): &(String, String)| {
+            let doubles = duet_drivers::tool::double::names(script);
+            doubles.iter().any(|double| double.starts_with(&of_server))
+        };
+        self.manifest.names().any(|grant| grant.starts_with(&of_server)) && !options.double.iter().any(is_doubled)
+    }
+
     /// Grants a single file the options of the person: the hosts, the secrets, the models, the
-    /// tools with doubles.
+    /// servers, the tools with doubles.
     pub(crate) fn grant(&mut self, options: &WorldOptions) {
         if self.is_folder {
             return;
@@ -185,7 +204,8 @@ impl Launch {
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
         let models = options.models.provider.as_ref().map(|_| "model/chat".to_owned());
-        let granted = http.into_iter().chain(secrets).chain(models).chain(doubles);
+        let servers = options.servers.allowed.iter().map(|name| format!("{name}/*"));
+        let granted = http.into_iter().chain(secrets).chain(models).chain(servers).chain(doubles);
         self.manifest.extend(granted);
     }
 
@@ -212,6 +232,7 @@ impl Launch {
             options.hosts.encode(),
             options.secrets.encode(),
             models.encode(),
+            options.servers.encoded().encode(),
         ];
         let packed = PackedValue::from_value(&record(NOTE, fields))
             .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
@@ -243,6 +264,8 @@ pub(crate) struct LaunchNote {
     pub(crate) secrets: Vec<String>,
     /// The provider of models and the model, each empty if the person chose none.
     pub(crate) models: Vec<String>,
+    /// The servers, as [`ServerChoice::encoded`] has them.
+    pub(crate) servers: Vec<Vec<String>>,
 }
 
 impl LaunchNote {
@@ -250,6 +273,7 @@ impl LaunchNote {
     pub(crate) fn fit(self, mut options: WorldOptions) -> (PathBuf, WorldOptions) {
         options.hosts.extend(self.hosts);
         options.secrets.extend(self.secrets);
+        options.servers.extend(ServerChoice::decoded(self.servers));
         let mut models = self
             .models
             .into_iter()
@@ -268,13 +292,14 @@ impl LaunchNote {
 /// not begin like UTF-8.
 pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
     let value = duet_journal::packed::read_value(bytes).ok()?;
-    let mut fields = Fields::of(&value, NOTE, 4).ok()?;
+    let mut fields = Fields::of(&value, NOTE, 5).ok()?;
     let workspace: String = fields.read("workspace").ok()?;
     Some(LaunchNote {
         workspace: workspace.into(),
         hosts: fields.read("hosts").ok()?,
         secrets: fields.read("secrets").ok()?,
         models: fields.read("models").ok()?,
+        servers: fields.read("servers").ok()?,
     })
 }
 
@@ -374,6 +399,7 @@ mod tests {
             cache: None,
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
+            servers: vec![vec!["files".to_owned(), "serve".to_owned()]],
         };
         let mut options = WorldOptions::default();
         options.models.provider = Some("local=openai-chat:http://[::1]:9".to_owned());
@@ -383,6 +409,7 @@ mod tests {
             hosts: launch.hosts,
             secrets: launch.secrets,
             models: vec!["local=openai-chat:http://[::1]:9".to_owned(), String::new()],
+            servers: launch.servers,
         };
         assert_eq!(read_note(note.as_bytes()), Some(expected));
     }

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
 use duet_drivers::door::Request;
-use duet_drivers::tool::description::{Description, EffectClass};
+use duet_drivers::tool::description::EffectClass;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
@@ -294,8 +294,12 @@ fn surroundings(
         }
     };
     let world = options.world(&workspace)?;
+    // The servers need not run to say this again.
+    let harmless = genesis.tools.iter().filter(|card| card.capabilities == ["mcp.read"]);
+    let mut repeatable = world.tools().named(|tool| tool.idempotent);
+    repeatable.extend(harmless.map(|card| card.name.clone()));
     let recovery = Recovery {
-        repeatable: world.tools().named(|tool| tool.idempotent),
+        repeatable,
         reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
     };
     Ok((world, recovery))
@@ -311,7 +315,10 @@ impl Prepared {
         measure::begin(&mut programs, launch.limits().run_bytes_max);
         let options = launch.fit(options);
         let note = launch.note(&options)?;
-        let world = options.world(&launch.workspace)?;
+        let mut world = options.clone().world(&launch.workspace)?;
+        for problem in world.introduce(|server| launch.uses_server(server, &options)) {
+            terminal.message(format!("warning: {problem}"));
+        }
         let mut pinned = program.pinned;
         pinned.push(note);
         let genesis = Genesis {
@@ -319,7 +326,7 @@ impl Prepared {
             manifest: launch.manifest.clone(),
             limits: launch.limits(),
             pinned: pinned.iter().map(Blob::hash).collect(),
-            tools: world.tools().descriptions().map(Description::card).collect(),
+            tools: world.tools().cards().collect(),
         };
         Ok(Self {
             programs,

@@ -1,7 +1,7 @@
-//! The options of a run's world: hosts, secrets, models, doubles, and answers.
+//! The options of a run's world: hosts, secrets, models, servers, doubles, and answers.
 //!
-//! INVARIANT: a resumed run has the hosts, the secrets and the provider of models that it began
-//! with, and those that are given in addition.
+//! INVARIANT: a resumed run has the hosts, the secrets, the servers and the provider of models that
+//! it began with, and those that are given in addition.
 //! It grants nothing; `launch.rs` does.
 //! Read next: `session.rs`.
 
@@ -23,6 +23,7 @@ use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
 
+use crate::configuration::servers::{self, ServerChoice};
 use crate::configuration::{Choice, Configuration};
 use crate::error::CommandError;
 use crate::imported::Terms;
@@ -38,6 +39,8 @@ pub(crate) struct WorldOptions {
     pub(crate) secrets: Vec<String>,
     /// The provider of models that the person chose.
     pub(crate) models: Choice,
+    /// The servers of the Model Context Protocol.
+    pub(crate) servers: ServerChoice,
     /// The script of doubles, by the path it was read from.
     pub(crate) double: Option<(String, String)>,
     /// Answers and approvals that are given ahead.
@@ -80,6 +83,10 @@ pub(crate) struct WorldArguments {
     /// Allows connections to this host; may be given several times.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
+    /// Lets the program use this MCP server, and lets it start if the workspace's `duet.toml`
+    /// describes it; may be given several times; see `duet servers`.
+    #[arg(long, value_name = "NAME")]
+    allow_server: Vec<String>,
     /// Lets the program call language models, of this provider if it names no other; see
     /// `duet providers`.
     #[arg(long, value_name = "NAME[=PROTOCOL:URL]")]
@@ -107,6 +114,10 @@ impl WorldArguments {
             models: Choice {
                 provider: self.provider.clone(),
                 model: self.model.clone(),
+            },
+            servers: ServerChoice {
+                allowed: self.allow_server.clone(),
+                described: Vec::new(),
             },
             double: double.transpose()?,
             prepared: Prepared {
@@ -161,7 +172,10 @@ impl WorldOptions {
         let opened = opened.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error)
         })?;
-        let models = Configuration::read(workspace, &self.models, &environment)?;
+        let chosen = (&self.models, &self.servers.allowed[..]);
+        let mut configuration = Configuration::read(workspace, chosen, &environment)?;
+        let described = std::mem::take(&mut configuration.servers);
+        let servers = servers::settings(described, &self.servers, (workspace, &environment))?;
         let tools = Registry::built_in(opened, environment);
         let hosts = Hosts::of(&self.hosts).map_err(|entry| {
             CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))
@@ -172,7 +186,8 @@ impl WorldOptions {
             .with(Http::request(hosts.clone()))
             .with_all(Lines::new(hosts.clone()).tools())
             .with_all(Links::new(hosts).tools())
-            .with(Model::new(models.into_providers()));
+            .with(Model::new(configuration.into_providers()));
+        let tools = servers.into_iter().fold(tools, Registry::with_server);
         let tools = match &self.double {
             None => tools,
             Some((path, script)) => double::stand_in(tools, script)

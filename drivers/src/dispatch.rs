@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use crate::live::Live;
 use crate::report::Report;
 use crate::tool::arguments::integer;
 use crate::tool::description::Description;
@@ -46,6 +47,7 @@ pub(crate) struct Job {
     pub(crate) payload: IOValue,
     pub(crate) undo_log: UndoLog,
     pub(crate) secrets: Secrets,
+    pub(crate) live: Live,
 }
 
 /// A message to the worker.
@@ -178,8 +180,7 @@ async fn run_calls(
             _ = &mut stopped => break,
             Some(message) = messages.recv() => match message {
                 Message::Start(job) => {
-                    let is_remote = job.tool.description().needs.contains(&"net");
-                    let lane = if is_remote { &mut remote } else { &mut local };
+                    let lane = if job.tool.description().is_remote() { &mut remote } else { &mut local };
                     lane.waiting.push_back(job);
                 }
                 Message::Cancel(key) => {
@@ -208,6 +209,7 @@ fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<
         tool: job.name,
         undo_log: job.undo_log,
         secrets: job.secrets,
+        live: job.live,
     };
     // A panic here would end all other calls; dropping the promise reports the failure.
     let first = AssertUnwindSafe(|| job.tool.call(job.payload.clone(), context.clone()));

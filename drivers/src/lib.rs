@@ -16,6 +16,7 @@ pub mod framing;
 pub mod door;
 pub mod heart;
 mod input;
+pub mod live;
 pub mod memory;
 pub mod prepared;
 mod progress;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::model::manifest::Manifest;
+use duet_runtime::policy::card::ToolCard;
 
 pub mod arguments;
 mod chance;
@@ -21,7 +22,9 @@ pub mod environment;
 pub mod failure;
 pub mod http;
 pub mod interface;
+mod json;
 pub mod line;
+pub mod mcp;
 pub mod model;
 pub mod process;
 pub mod returns;
@@ -33,12 +36,14 @@ pub mod workspace;
 
 use description::Description;
 use interface::Tool;
+use mcp::{Remote, Server, Servers, Settings};
 use workspace::Workspace;
 
 /// The tools a run can call, by name.
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    servers: Servers,
     /// The only tools that may be called, and the reason, if not all may.
     only: Option<(Manifest, String)>,
 }
@@ -83,6 +88,32 @@ impl Registry {
         tools.into_iter().fold(self, Self::with)
     }
 
+    /// Adds the tools of a server, which is not asked for them yet.
+    #[must_use]
+    pub fn with_server(mut self, settings: Settings) -> Self {
+        let server = Arc::new(Server::new(settings));
+        self.servers
+            .insert(server.settings().name.clone(), Arc::clone(&server));
+        self.with(Remote::any(server))
+    }
+
+    /// The servers whose names satisfy `is_wanted`.
+    pub(crate) fn servers(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<Server>> {
+        let wanted = self.servers.iter().filter(|(name, _)| is_wanted(name));
+        wanted.map(|(_, server)| Arc::clone(server)).collect()
+    }
+
+    /// Adds a tool unless there is one of its name, such as a double.
+    pub(crate) fn add(&mut self, tool: impl Tool + 'static) {
+        let name = tool.description().name.clone().into_owned();
+        self.tools.entry(name).or_insert_with(|| Arc::new(tool));
+    }
+
+    /// The descriptions of the tools that policy judges by.
+    pub fn cards(&self) -> impl Iterator<Item = ToolCard> {
+        self.tools.values().map(|tool| tool.card())
+    }
+
     /// Refuses all tools but those that `granted` names; `because` says why, for the program.
     #[must_use]
     pub fn restricted(mut self, granted: Manifest, because: String) -> Self {
@@ -100,8 +131,9 @@ impl Registry {
         {
             return Err(failure::Kind::Denied.because(format!("`{name}` is not granted: {because}")));
         }
-        let family = || name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/*"));
-        let found = self.tools.get(name).or_else(|| self.tools.get(&family()?));
+        let mut families = name.rmatch_indices('/').map(|(end, _)| format!("{}/*", &name[..end]));
+        let found = self.tools.get(name);
+        let found = found.or_else(|| families.find_map(|family| self.tools.get(&family)));
         found.ok_or_else(|| {
             let known: Vec<&str> = self.tools.keys().map(String::as_str).collect();
             let known = if known.is_empty() {

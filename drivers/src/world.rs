@@ -25,6 +25,7 @@ use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::door::{Door, Request};
 use crate::input::{InputStream, PendingRead, Wanted};
+use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::Report;
 use crate::tool::secret::Secrets;
@@ -334,6 +335,7 @@ impl World {
             tool,
             undo_log,
             secrets: self.secrets.clone(),
+            live: Live::new(Arc::clone(&self.console), self.secrets.clone()),
         });
     }
 
@@ -567,6 +569,7 @@ impl Drop for World {
         self.console().finish();
         if let Some(Engine { runtime, calls }) = self.engine.take() {
             calls.stop(&runtime);
+            servers::stop(&runtime, &self.tools);
             // A thread may wait for a key that the person never presses; it ends with the process.
             runtime.shutdown_background();
         }
@@ -585,6 +588,7 @@ impl LazyInput {
     }
 }
 
+mod servers;
 mod visitors;
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let all = Configuration::read(&arguments.workspace, &Choice::default(), &environment())?;
+    let all = Configuration::read(&arguments.workspace, (&Choice::default(), &[]), &environment())?;
     let chosen = all.chosen.as_deref();
     if arguments.json {
         let providers = all.providers.iter().map(|(name, configured)| {

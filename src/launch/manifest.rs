@@ -13,6 +13,7 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::scheme::grants;
 
 use super::{MANIFEST, read_text};
+use crate::configuration::servers::check_described;
 use crate::datum::{list, symbol};
 use crate::error::CommandError;
 use crate::render;
@@ -26,6 +27,8 @@ pub(super) struct ManifestFile {
     pub(super) tools: Manifest,
     pub(super) hosts: Vec<String>,
     pub(super) secrets: Vec<String>,
+    /// MCP servers: a name, and a URL or the words of a command.
+    pub(super) servers: Vec<Vec<String>>,
     pub(super) memory_limit: Option<u64>,
 }
 
@@ -65,7 +68,8 @@ pub(super) fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
 }
 
 const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
-                    (hosts \"api.example.org\") (secrets API_KEY) (memory-limit \"512M\"))";
+                    (hosts \"api.example.org\") (secrets API_KEY) (server files \"npx\" …) \
+                    (memory-limit \"512M\"))";
 
 fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
     let mut grant = ManifestFile::default();
@@ -96,11 +100,12 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
                     grant.secrets.push(name.to_owned());
                 }
             }
+            ("server", words) => grant.servers.push(server(datum, words)?),
             ("memory-limit", [size]) => grant.memory_limit = Some(memory_limit(datum, *size)?),
             (key @ ("program" | "workspace" | "memory-limit"), _) => return Err(format!("`{key}` takes one thing")),
             (key, _) => {
                 return Err(format!(
-                    "`{key}` is none of program, workspace, tools, hosts, secrets, memory-limit"
+                    "`{key}` is none of program, workspace, tools, hosts, secrets, server, memory-limit"
                 ));
             }
         }
@@ -120,6 +125,23 @@ fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
         return Ok(file.to_string());
     }
     Err("the program is a string: the path of a file in this folder".to_owned())
+}
+
+/// An MCP server: its name, and strings.
+fn server(datum: &Datum, words: &[NodeId]) -> Result<Vec<String>, String> {
+    let (name, rest) = words.split_first().ok_or("a server has a name")?;
+    let name = symbol(datum, *name).ok_or("a server is named by a symbol, such as files")?;
+    let mut all = vec![name.to_owned()];
+    for word in rest {
+        let Node::String(word) = datum.node(*word) else {
+            return Err(format!(
+                "behind the name of the server `{name}` stand strings: its URL, or its command and the arguments"
+            ));
+        };
+        all.push(word.to_string());
+    }
+    check_described(&all)?;
+    Ok(all)
 }
 
 fn memory_limit(datum: &Datum, id: NodeId) -> Result<u64, String> {
@@ -193,11 +215,12 @@ mod tests {
             tools: Manifest::of(&["workspace/read", "process/run"]),
             hosts: vec!["a.example:80".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
+            servers: vec![vec!["files".to_owned(), "serve".to_owned(), "-x".to_owned()]],
             memory_limit: Some(64 << 20),
         };
         check(
             r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY) (memory-limit "64M"))"#,
+                (hosts "a.example:80") (secrets API_KEY) (server files "serve" "-x") (memory-limit "64M"))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
@@ -228,7 +251,7 @@ mod tests {
         );
         check(
             r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools, hosts, secrets, memory-limit"),
+            Err("`programm` is none of program, workspace, tools, hosts, secrets, server, memory-limit"),
         );
         check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
         check("program", Err("a manifest is a list of entries"));

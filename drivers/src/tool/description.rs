@@ -29,7 +29,7 @@ pub struct Description {
     /// The same shape, to check a result that a person gives in place of the tool.
     pub returns: Returns,
     /// The capabilities that a call needs besides the right to call it: `fs.read`, `fs.write`,
-    /// `net`, `process`.
+    /// `mcp.read`, `mcp.write`, `net`, `process`.
     pub needs: &'static [&'static str],
     /// The effect of a call on the world.
     pub effect: EffectClass,
@@ -56,6 +56,11 @@ impl Description {
             },
             needs_approval: false,
         }
+    }
+
+    /// Says whether a call waits for another machine or program rather than works itself.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.needs.iter().any(|need| *need == "net" || need.starts_with("mcp."))
     }
 
     /// The JSON Schema of its payload.

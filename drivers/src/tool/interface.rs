@@ -9,12 +9,14 @@ use std::future::Future;
 use std::pin::Pin;
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::policy::card::ToolCard;
 use preserves::IOValue;
 
 use super::description::Description;
 use super::failure::Kind;
 use super::secret::Secrets;
 use super::undo_log::UndoLog;
+use crate::live::Live;
 
 /// The result of a call.
 pub type Outcome = Result<IOValue, ToolFailure>;
@@ -27,12 +29,17 @@ pub trait Tool: Send + Sync {
     /// Describes the tool: its name, payload, result and effect.
     fn description(&self) -> &Description;
 
+    /// Returns the description that policy judges by.
+    fn card(&self) -> ToolCard {
+        self.description().card()
+    }
+
     /// Starts a call; dropping the result abandons it.
     fn call(&self, payload: IOValue, context: Context) -> Call;
 }
 
 /// What a tool may know about the call besides its payload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The call's key: the same when the call is repeated after a crash, and for no other call.
     pub key: String,
@@ -42,6 +49,8 @@ pub struct Context {
     pub undo_log: UndoLog,
     /// What a tool must not return in pieces.
     pub secrets: Secrets,
+    /// Where the call shows its progress to the person.
+    pub live: Live,
 }
 
 /// Runs `work`, which may wait for the disk, on a thread where it blocks no other call.

@@ -23,7 +23,6 @@ mod anthropic;
 mod chat;
 mod events;
 mod exchange;
-mod json;
 mod openai_chat;
 mod openai_responses;
 mod protocol;

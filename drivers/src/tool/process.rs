@@ -109,10 +109,17 @@ pub struct Run {
 impl Run {
     /// Makes the tool for a workspace; of `environment` it keeps [`ENVIRONMENT_ALLOWED`].
     pub fn new(workspace: Arc<Workspace>, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        let is_allowed = |name: &OsString| ENVIRONMENT_ALLOWED.iter().any(|allowed| name == *allowed);
-        let environment = environment.into_iter().filter(|(name, _)| is_allowed(name)).collect();
-        Self { workspace, environment }
+        Self {
+            workspace,
+            environment: allowed(environment),
+        }
     }
+}
+
+/// Returns the variables that a started program gets.
+pub fn allowed(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let is_allowed = |name: &OsString| ENVIRONMENT_ALLOWED.iter().any(|allowed| name == *allowed);
+    environment.into_iter().filter(|(name, _)| is_allowed(name)).collect()
 }
 
 impl Tool for Run {
@@ -360,17 +367,17 @@ impl Collected {
 }
 
 /// The process group of a started program; dropping it kills the group.
-struct Group {
+pub(super) struct Group {
     leader: Option<Pid>,
 }
 
 impl Group {
-    fn of(child: &Child) -> Self {
+    pub(super) fn of(child: &Child) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Self { leader }
     }
 
-    fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         if let Some(leader) = self.leader.take() {
             // It fails only when no process is left.
             let _ = kill_process_group(leader, Signal::KILL);

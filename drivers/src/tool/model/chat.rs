@@ -14,7 +14,7 @@ use duet_runtime::policy::json::parse;
 use preserves::{IOValue, Map as Entries, Value, ValueImpl};
 use serde_json::{Map, Value as Json};
 
-use super::json;
+use crate::tool::json;
 use crate::tool::arguments::{Arguments, dictionary, integer, string};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;

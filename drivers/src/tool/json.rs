@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: reading what was written gives an equal value, but that a symbol becomes a string.
 //! It does not read JSON texts; `serde_json` does.
-//! Read next: `chat.rs`.
+//! Read next: `model/chat.rs`.
 //!
 //! Source: the table of the book's chapter "JSON".
 

@@ -1,0 +1,133 @@
+//! `NAME/…`: the tools of servers that speak the Model Context Protocol.
+//!
+//! A server is a program beside this one or a place on the net. It starts at its first use and
+//! again after it has ended; its tools are those of a run like any other, so gate, policy, journal,
+//! doubles and replay hold for them. Besides the server's own tools each server has those of
+//! [`request::Request`], whose names begin with `mcp:` and so cannot be names of its own.
+//! A server that asks the person something in the middle of a call ends the call with its question
+//! as the result; the program asks the person, which is a turn, and goes on with `mcp:answer`.
+//! (Rejected: a question that a driver asks the person by itself. It would be in no record, and a
+//! run that waits for a person for days would hold a connection.)
+//! INVARIANT: a server starts only if the person or the program's own manifest named it, and a
+//! fault of a server costs its own calls and nothing else.
+//! It does not believe a server: what is not known to be harmless is irreversible.
+//! Read next: `mcp/server.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::description::Description;
+use super::interface::{Call, Context, Tool};
+use super::json;
+use crate::tool::failure::Kind;
+use duet_runtime::policy::card::ToolCard;
+use listing::Listed;
+use preserves::IOValue;
+use request::Request;
+pub use server::{Place, Server, Settings};
+
+mod client;
+mod elicitation;
+mod failed;
+mod link;
+mod listing;
+mod program;
+mod request;
+mod server;
+
+/// A tool of a server, or with a name such as `files/*` all that have no description.
+pub struct Remote {
+    server: Arc<Server>,
+    description: Description,
+    /// The JSON Schema of its arguments, if it is known.
+    schema: Option<String>,
+}
+
+impl Remote {
+    /// Stands for all tools of a server.
+    pub fn any(server: Arc<Server>) -> Self {
+        Self {
+            description: listing::unknown(&server.settings().name),
+            server,
+            schema: None,
+        }
+    }
+
+    fn of(server: Arc<Server>, listed: Listed) -> Self {
+        Self {
+            description: listed.description,
+            schema: Some(listed.schema),
+            server,
+        }
+    }
+}
+
+/// The tools that some servers have at the moment, and what is wrong with them or their servers.
+#[derive(Default)]
+pub struct Introduced {
+    /// The tools.
+    pub tools: Vec<Remote>,
+    /// For the person, a line each.
+    pub problems: Vec<String>,
+}
+
+/// Starts servers, all at the same time, and asks for their tools.
+pub(crate) async fn introduce(servers: Vec<Arc<Server>>) -> Introduced {
+    let asked = servers.into_iter().map(|server| {
+        tokio::spawn(async move {
+            let found = server.tools().await;
+            (server, found)
+        })
+    });
+    let mut all = Introduced::default();
+    for answer in asked.collect::<Vec<_>>() {
+        let Ok((server, found)) = answer.await else { continue };
+        let name = &server.settings().name;
+        match found {
+            Ok(found) => {
+                all.problems
+                    .extend(found.problems.iter().map(|problem| format!("MCP server `{name}`: {problem}")));
+                let tools = found.tools.into_iter();
+                all.tools.extend(tools.map(|tool| Remote::of(Arc::clone(&server), tool)));
+            }
+            Err(failure) => all.problems.push(format!(
+                "{}; calls of `{name}/…` fail until it starts",
+                failure.message
+            )),
+        }
+    }
+    all
+}
+
+/// The servers of a run by name.
+pub(crate) type Servers = BTreeMap<String, Arc<Server>>;
+
+impl Tool for Remote {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn card(&self) -> ToolCard {
+        ToolCard {
+            schema: self.schema.clone().unwrap_or_default(),
+            ..self.description.card()
+        }
+    }
+
+    fn call(&self, payload: IOValue, context: Context) -> Call {
+        let server = Arc::clone(&self.server);
+        Box::pin(async move {
+            let refuse = |what: &str| {
+                let message = format!("the arguments of {} have no form in JSON: {what}", context.tool);
+                Err(Kind::BadArgument.because(message))
+            };
+            let arguments = match json::of_value(&payload) {
+                Ok(arguments) => arguments,
+                Err(what) => return refuse(what),
+            };
+            let name = context.tool.strip_prefix(&format!("{}/", server.settings().name));
+            let request = Request::read(name.unwrap_or_default(), arguments)?;
+            server.perform(request, &context).await.map(|result| json::to_value(&result))
+        })
+    }
+}

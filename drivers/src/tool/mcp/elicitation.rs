@@ -1,0 +1,73 @@
+//! Results of calls as programs see them: the answer, a failure, or a question to the person.
+//!
+//! INVARIANT: a question has the same form, whichever revision of the protocol its server speaks.
+//! It does not ask the person; the program does.
+//! Read next: `request.rs`.
+//!
+//! Source: Model Context Protocol 2026-07-28, "Multi Round-Trip Requests", "Elicitation".
+
+use duet_runtime::driver::ToolFailure;
+use serde_json::{Map, Value as Json, json};
+
+use crate::tool::failure::Kind;
+
+/// What the state of a call begins with that waits in this process.
+pub(super) const OWN_STATE: &str = "duet:call:";
+
+/// Members of results that mean nothing to a program.
+const PROTOCOL_MEMBERS: [&str; 5] = ["_meta", "resultType", "ttlMs", "cacheScope", "isError"];
+
+/// Makes the result of a call from the server's answer.
+///
+/// # Errors
+/// `failed` with the tool's own words if it says that it failed; `bad-result` if the server wants
+/// something other than an answer of a person.
+pub(super) fn result(server: &str, shown: &str, answer: Json) -> Result<Json, ToolFailure> {
+    let Json::Object(mut members) = answer else {
+        let message = format!("the MCP server `{server}` answers {shown} with no object");
+        return Err(Kind::BadResult.because(message));
+    };
+    if members.get("resultType").and_then(Json::as_str) == Some("input_required") {
+        return question(server, shown, &members);
+    }
+    if members.get("isError") == Some(&Json::Bool(true)) {
+        let said = words(members.get("content"));
+        let said = if said.is_empty() { "it says no more".to_owned() } else { said };
+        return Err(Kind::Failed.because(format!("{shown} of the MCP server `{server}` failed: {said}")));
+    }
+    for member in PROTOCOL_MEMBERS {
+        members.remove(member);
+    }
+    Ok(Json::Object(members))
+}
+
+/// Makes the questions of a call: `{input_required: {NAME: {message, schema or url}}, state}`.
+fn question(server: &str, shown: &str, members: &Map<String, Json>) -> Result<Json, ToolFailure> {
+    let requests = members.get("inputRequests").and_then(Json::as_object);
+    let mut questions = Map::new();
+    for (name, request) in requests.into_iter().flatten() {
+        let method = request.get("method").and_then(Json::as_str).unwrap_or_default();
+        let Some(asked) = request.get("params").filter(|_| method == "elicitation/create") else {
+            let message = format!(
+                "{shown} of the MCP server `{server}` wants `{method}` from its client, which Duet does not offer"
+            );
+            return Err(Kind::BadResult.because(message));
+        };
+        let mut form = json!({ "message": asked.get("message").cloned().unwrap_or_default() });
+        for (from, to) in [("requestedSchema", "schema"), ("url", "url")] {
+            if let Some(value) = asked.get(from) {
+                form[to] = value.clone();
+            }
+        }
+        questions.insert(name.clone(), form);
+    }
+    let state = members.get("requestState").cloned().unwrap_or(Json::Bool(false));
+    Ok(json!({ "input_required": questions, "state": state }))
+}
+
+/// The texts of a content, joined.
+fn words(content: Option<&Json>) -> String {
+    let parts = content.and_then(Json::as_array).into_iter().flatten();
+    let texts = parts.filter_map(|part| part.get("text").and_then(Json::as_str));
+    texts.collect::<Vec<_>>().join("\n")
+}

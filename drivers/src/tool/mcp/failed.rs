@@ -1,0 +1,87 @@
+//! The failures of servers, worded for people.
+//!
+//! INVARIANT: a failure names the server, and says whether a call may have had its effect.
+//! It does not decide whether to try again.
+//! Read next: `program.rs`.
+
+use duet_runtime::driver::ToolFailure;
+use rmcp::ServiceError;
+use rmcp::model::ErrorCode;
+use rmcp::service::ClientInitializeError;
+
+use super::program::{End, Fault};
+use crate::tool::arguments::integer;
+use crate::tool::failure::Kind;
+
+/// The maximum length of what a server says that is repeated, in characters.
+const SAID_CHARACTERS_MAX: usize = 1_000;
+
+/// The failure of a server that did not start.
+pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> ToolFailure {
+    if let Some(limit) = end.limit(name) {
+        return limit;
+    }
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
+    let why = match error {
+        ClientInitializeError::ConnectionClosed(_) => String::new(),
+        ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_) => {
+            ": its first answer is not of the protocol".to_owned()
+        }
+        other => format!(": {}", shortened(&other.to_string())),
+    };
+    let message = format!("the MCP server `{name}` does not start{why}{}", end.shown());
+    Kind::Unavailable.because(message)
+}
+
+/// The failure of a request.
+pub(super) async fn of(name: &str, error: ServiceError, fault: Option<&Fault>) -> ToolFailure {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
+    match error {
+        ServiceError::McpError(error) => {
+            let kind = match error.code {
+                ErrorCode::METHOD_NOT_FOUND => Kind::NoSuchTool,
+                ErrorCode::INVALID_PARAMS => Kind::BadArgument,
+                ErrorCode::RESOURCE_NOT_FOUND => Kind::NotFound,
+                _ => Kind::Failed,
+            };
+            let said = shortened(&error.message);
+            let message = format!("the MCP server `{name}` refuses: {said} (code {})", error.code.0);
+            kind.because(message)
+        }
+        ServiceError::Timeout { timeout } => {
+            let limit_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+            let message = format!(
+                "the MCP server `{name}` gave no answer and made no progress within {limit_ms} ms; the call may still \
+                 take effect; `timeout_ms` in its configuration gives it more"
+            );
+            Kind::Timeout.with(message, [("timeout-ms", integer(limit_ms))])
+        }
+        ServiceError::UnexpectedResponse => {
+            Kind::BadResult.because(format!("the answer of the MCP server `{name}` is not of the protocol"))
+        }
+        ServiceError::TransportClosed | ServiceError::Cancelled { .. } => ended(name, fault).await,
+        other => {
+            let said = shortened(&other.to_string());
+            Kind::Failed.because(format!("the connection to the MCP server `{name}` broke: {said}"))
+        }
+    }
+}
+
+async fn ended(name: &str, fault: Option<&Fault>) -> ToolFailure {
+    let end = match fault {
+        Some(fault) => fault.end().await,
+        None => End::default(),
+    };
+    if let Some(limit) = end.limit(name) {
+        return limit;
+    }
+    Kind::Failed.because(format!(
+        "the MCP server `{name}` ended before it answered{}; the call may have had its effect, and the next call \
+         starts the server again",
+        end.shown()
+    ))
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(SAID_CHARACTERS_MAX).collect()
+}

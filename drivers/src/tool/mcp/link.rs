@@ -1,0 +1,309 @@
+//! A connection to a server: requests, and the calls that wait for a person.
+//!
+//! A server of the revisions up to 2025 asks the person in the middle of a call. Then the call's
+//! result is the question, and the call itself waits here for the answer.
+//! INVARIANT: a request gets one answer or one failure; a request that is given up is cancelled at
+//! the server.
+//! It does not start programs; `program.rs` does.
+//! Read next: `client.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use duet_runtime::driver::ToolFailure;
+use rmcp::model::{
+    CancelledNotificationParam, ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestId,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RunningService,
+};
+use rmcp::RoleClient;
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc::Receiver;
+use tokio::task::JoinHandle;
+
+use super::client::{Client, Question};
+use super::elicitation;
+use super::failed;
+use super::program::Program;
+use super::request::{Answer, Method};
+use super::server::{Place, Settings};
+use crate::tool::failure::Kind;
+use crate::tool::interface::Context;
+
+/// The maximum number of things in a list of a server.
+const LISTED_MAX: usize = 10_000;
+
+/// A connection to a server.
+pub(super) struct Link {
+    name: String,
+    timeout: Duration,
+    peer: Peer<RoleClient>,
+    service: tokio::sync::Mutex<Option<RunningService<RoleClient, Client>>>,
+    client: Client,
+    program: Option<Program>,
+    /// The calls that wait for a person, by what the program gives back with the answer.
+    suspended: Mutex<BTreeMap<String, Suspended>>,
+    suspended_count: AtomicU64,
+}
+
+/// A call under way.
+struct Following {
+    running: Running,
+    questions: Receiver<Question>,
+}
+
+/// A call that waits for a person.
+struct Suspended {
+    question: Question,
+    following: Following,
+}
+
+/// The task of a call; dropping it gives the call up.
+struct Running(JoinHandle<Result<Json, ToolFailure>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Tells the server that nobody waits for an answer any more, unless the answer came.
+struct Waiting {
+    peer: Peer<RoleClient>,
+    request: Option<RequestId>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            let peer = self.peer.clone();
+            tokio::spawn(async move {
+                let param = CancelledNotificationParam::new(Some(request), Some("nobody waits for it".to_owned()));
+                // A server that has ended needs no word of it.
+                let _ = peer.notify_cancelled(param).await;
+            });
+        }
+    }
+}
+
+impl Link {
+    /// Starts a server, or connects to it, and agrees on a revision of the protocol.
+    ///
+    /// # Errors
+    /// As `Server::perform`.
+    pub(super) async fn open(settings: &Settings) -> Result<Self, ToolFailure> {
+        let probing = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        };
+        match Self::open_as(settings, probing).await {
+            // Some servers end when the first message is not the handshake.
+            Err(Unopened { is_cut: true, .. }) => Self::open_as(settings, ClientLifecycleMode::Initialize).await,
+            opened => opened,
+        }
+        .map_err(|unopened| unopened.failure)
+    }
+
+    async fn open_as(settings: &Settings, mode: ClientLifecycleMode) -> Result<Self, Unopened> {
+        let client = Client::default();
+        let (service, program) = match &settings.place {
+            Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
+            Place::Url { .. } => return Err(Kind::Denied.because("not yet").into()),
+            Place::Program { .. } => {
+                let (mut program, streams) = Program::start(settings)?;
+                match client.clone().serve_with_lifecycle(streams, mode).await {
+                    Ok(service) => (service, Some(program)),
+                    Err(error) => {
+                        let is_cut = matches!(error, ClientInitializeError::ConnectionClosed(_));
+                        let failure = failed::at_start(&settings.name, &error, program.ended().await);
+                        return Err(Unopened { failure, is_cut });
+                    }
+                }
+            }
+        };
+        Ok(Self {
+            name: settings.name.clone(),
+            timeout: Duration::from_millis(settings.timeout_ms),
+            peer: service.peer().clone(),
+            service: tokio::sync::Mutex::new(Some(service)),
+            client,
+            program,
+            suspended: Mutex::default(),
+            suspended_count: AtomicU64::new(0),
+        })
+    }
+
+    /// Says whether the server can still be asked.
+    pub(super) fn is_open(&self) -> bool {
+        !self.peer.is_transport_closed()
+    }
+
+    /// Ends the connection, and the program.
+    pub(super) async fn close(&self) {
+        if let Some(mut service) = self.service.lock().await.take() {
+            // A task that panicked has ended, too.
+            let _ = service.close().await;
+        }
+        if let Some(program) = &self.program {
+            program.stop().await;
+        }
+    }
+
+    /// Asks for a list in as many pages as the server makes of it.
+    pub(super) async fn all(&self, what: &str, context: &Context) -> Result<Vec<Json>, ToolFailure> {
+        let mut all = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = match self.request(listing(what, cursor), context).await {
+                // A server without such things need not know the question.
+                Err(failure) if failure.kind == Kind::NoSuchTool.as_str() => return Ok(all),
+                page => page?,
+            };
+            let Some(found) = page.get(what).and_then(Json::as_array) else {
+                let message = format!("the MCP server `{}` answers with no list of its {what}", self.name);
+                return Err(Kind::BadResult.because(message));
+            };
+            all.extend(found.iter().cloned());
+            let next = page.get("nextCursor").and_then(Json::as_str).map(str::to_owned);
+            if all.len() > LISTED_MAX || (next.is_some() && found.is_empty()) {
+                let message = format!("the MCP server `{}` lists more than {LISTED_MAX} {what}", self.name);
+                return Err(Kind::OutputLimit.because(message));
+            }
+            if next.is_none() {
+                return Ok(all);
+            }
+            cursor = next;
+        }
+    }
+
+    /// Sends a request and waits for the answer.
+    async fn request(&self, request: ClientRequest, context: &Context) -> Result<Json, ToolFailure> {
+        self.requesting(request, context).await
+    }
+
+    fn requesting(
+        &self,
+        request: ClientRequest,
+        context: &Context,
+    ) -> impl Future<Output = Result<Json, ToolFailure>> + Send + 'static {
+        let options = PeerRequestOptions::with_timeout(self.timeout).reset_timeout_on_progress();
+        let (peer, client, context) = (self.peer.clone(), self.client.clone(), context.clone());
+        let (name, fault) = (self.name.clone(), self.program.as_ref().map(Program::fault));
+        async move {
+            let failed = |error| failed::of(&name, error, fault.as_ref());
+            let handle = peer.send_request_with_option(request, options).await;
+            let handle = match handle {
+                Ok(handle) => handle,
+                Err(error) => return Err(failed(error).await),
+            };
+            let mut waiting = Waiting {
+                peer,
+                request: Some(handle.id.clone()),
+            };
+            let _shown = client.show(handle.progress_token.clone(), &context);
+            let answer = handle.await_response().await;
+            waiting.request = None;
+            match answer {
+                Ok(result) => serde_json::to_value(result)
+                    .map_err(|error| Kind::BadResult.because(format!("the MCP server `{name}` answers badly: {error}"))),
+                Err(error) => Err(failed(error).await),
+            }
+        }
+    }
+
+    /// Sends a request whose answer may be a question to the person.
+    pub(super) async fn call(&self, method: Method, context: &Context) -> Result<Json, ToolFailure> {
+        let shown = method.shown();
+        let questions = self.client.listen();
+        let running = Running(tokio::spawn(self.requesting(method.message(), context)));
+        let result = self.follow(Following { running, questions }).await?;
+        elicitation::result(&self.name, &shown, result)
+    }
+
+    /// Goes on with a call that waits for a person, or repeats it with the answers, as its server
+    /// wants it.
+    pub(super) async fn answer(&self, answer: Answer, context: &Context) -> Result<Json, ToolFailure> {
+        let Answer {
+            mut method,
+            responses,
+            state,
+        } = answer;
+        let own = state.as_deref().filter(|state| state.starts_with(elicitation::OWN_STATE));
+        let Some(own) = own else {
+            method.answered(responses, state);
+            return self.call(method, context).await;
+        };
+        let Some(suspended) = self.suspensions(|all| all.remove(own)) else {
+            return Err(Kind::NotFound.because(format!(
+                "the call of {} does not wait for an answer any more, because its server or this process has ended; \
+                 call it again",
+                method.shown()
+            )));
+        };
+        suspended.question.answer(responses.into_values().next().unwrap_or_default());
+        let result = self.follow(suspended.following).await?;
+        elicitation::result(&self.name, &method.shown(), result)
+    }
+
+    /// Waits until a call has its answer or asks the person.
+    async fn follow(&self, mut following: Following) -> Result<Json, ToolFailure> {
+        let question = tokio::select! {
+            biased;
+            answer = &mut following.running.0 => {
+                let broke = |error| Err(Kind::Failed.because(format!("the call broke down: {error}")));
+                return answer.unwrap_or_else(broke);
+            }
+            Some(question) = following.questions.recv() => question,
+        };
+        let number = self.suspended_count.fetch_add(1, Ordering::Relaxed);
+        let state = format!("{}{number}", elicitation::OWN_STATE);
+        let asked = json!({
+            "resultType": "input_required",
+            "inputRequests": { "answer": { "method": "elicitation/create", "params": question.asked } },
+            "requestState": state,
+        });
+        self.suspensions(|all| all.insert(state, Suspended { question, following }));
+        Ok(asked)
+    }
+
+    fn suspensions<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Suspended>) -> T) -> T {
+        change(&mut self.suspended.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Why a connection was not opened.
+struct Unopened {
+    failure: ToolFailure,
+    /// Whether the server ended before it answered.
+    is_cut: bool,
+}
+
+impl From<ToolFailure> for Unopened {
+    fn from(failure: ToolFailure) -> Self {
+        Self { failure, is_cut: false }
+    }
+}
+
+fn listing(what: &str, cursor: Option<String>) -> ClientRequest {
+    let mut params = PaginatedRequestParams::default();
+    params.cursor = cursor;
+    let params = params.cursor.is_some().then_some(params);
+    macro_rules! request {
+        ($variant:ident) => {
+            ClientRequest::$variant($variant {
+                params,
+                ..Default::default()
+            })
+        };
+    }
+    match what {
+        "tools" => request!(ListToolsRequest),
+        "resources" => request!(ListResourcesRequest),
+        "resourceTemplates" => request!(ListResourceTemplatesRequest),
+        _ => request!(ListPromptsRequest),
+    }
+}

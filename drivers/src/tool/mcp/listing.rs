@@ -1,0 +1,145 @@
+//! The tools that a server lists, checked one by one.
+//!
+//! INVARIANT: one name is one tool, the first of that name; a fault of a tool is named and costs no
+//! other tool.
+//! It does not ask the server; `server.rs` does.
+//! Read next: `server.rs`.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use duet_runtime::policy::schema::Schema;
+use serde_json::{Value as Json, json};
+
+use super::server::Settings;
+use crate::tool::description::{Description, EffectClass, Retry};
+use crate::tool::returns::Returns;
+
+/// The maximum length of a description that is kept, in characters.
+const DESCRIPTION_CHARACTERS_MAX: usize = 4_000;
+
+/// The tools of a server.
+#[derive(Default)]
+pub(super) struct Listing {
+    pub(super) tools: Vec<Listed>,
+    /// What is wrong with tools that it lists.
+    pub(super) problems: Vec<String>,
+}
+
+/// A tool.
+pub(super) struct Listed {
+    pub(super) description: Description,
+    pub(super) schema: String,
+    /// As programs see it.
+    shown: Json,
+}
+
+impl Listing {
+    /// The list as programs see it.
+    pub(super) fn shown(self) -> Json {
+        json!({
+            "tools": self.tools.into_iter().map(|tool| tool.shown).collect::<Vec<_>>(),
+            "problems": self.problems,
+        })
+    }
+}
+
+/// Reads the tools that a server lists.
+pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
+    let mut listing = Listing::default();
+    let mut names = BTreeSet::new();
+    for tool in tools {
+        let Some(name) = tool.get("name").and_then(Json::as_str).filter(|name| is_name(name)) else {
+            let problem = "it lists a tool without a usable name, which is left out";
+            listing.problems.push(problem.to_owned());
+            continue;
+        };
+        if !names.insert(name) {
+            let problem = format!("it lists the tool `{name}` more than once; the first one counts");
+            listing.problems.push(problem);
+            continue;
+        }
+        let (tool, fault) = listed(settings, name, tool);
+        listing.tools.push(tool);
+        listing.problems.extend(fault.map(|fault| {
+            format!("the arguments of `{name}` are not checked, because the schema that it has for them {fault}")
+        }));
+    }
+    listing
+}
+
+/// Says whether a tool of this name can be called: it is no name of Duet's own, and people can read
+/// it.
+fn is_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
+    !name.is_empty() && name.len() <= 200 && name.chars().all(is_plain)
+}
+
+/// Reads a tool; the second value is what is wrong with its schema.
+fn listed(settings: &Settings, name: &str, tool: &Json) -> (Listed, Option<String>) {
+    let (schema, problem) = checked(tool.get("inputSchema"));
+    let hint = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Json::as_bool) == Some(true);
+    let said = if hint("readOnlyHint") {
+        EffectClass::Pure
+    } else {
+        EffectClass::Irreversible
+    };
+    let effect = settings.effects.get(name).copied().unwrap_or(said);
+    let text = |member: &str| tool.get(member).and_then(Json::as_str).unwrap_or_default();
+    let words: String = text("description").chars().take(DESCRIPTION_CHARACTERS_MAX).collect();
+    let full = format!("{}/{name}", settings.name);
+    let listed = Listed {
+        shown: json!({
+            "name": full,
+            "title": text("title"),
+            "description": words,
+            "schema": schema,
+            "effect": effect.to_string(),
+        }),
+        description: Description {
+            idempotent: effect == EffectClass::Pure || hint("idempotentHint"),
+            summary: Cow::Owned(words),
+            ..described(full, effect)
+        },
+        schema: schema.to_string(),
+    };
+    (listed, problem)
+}
+
+/// Returns the schema of a tool's arguments; one that accepts all, and the fault, if it is unusable.
+fn checked(schema: Option<&Json>) -> (Json, Option<String>) {
+    let fault = match schema {
+        None => "is missing".to_owned(),
+        Some(schema) if !schema.is_object() => "is no object".to_owned(),
+        Some(schema) => match Schema::parse(schema) {
+            Ok(_) => return (schema.clone(), None),
+            Err(fault) => format!("is invalid: {fault}"),
+        },
+    };
+    (json!({"type": "object"}), Some(fault))
+}
+
+/// Describes the tools of a server about which nothing is known.
+pub(super) fn unknown(server: &str) -> Description {
+    described(format!("{server}/*"), EffectClass::Irreversible)
+}
+
+fn described(name: String, effect: EffectClass) -> Description {
+    Description {
+        name: Cow::Owned(name),
+        summary: Cow::Borrowed("calls a tool of an MCP server"),
+        payload: Cow::Borrowed(&[]),
+        result: Cow::Borrowed("the server's result as a dictionary: content, and structuredContent if there is one"),
+        returns: Returns::Anything,
+        needs: if effect == EffectClass::Pure {
+            &["mcp.read"]
+        } else {
+            &["mcp.write"]
+        },
+        effect,
+        idempotent: effect == EffectClass::Pure,
+        timeout_ms: None,
+        retry: Retry::NEVER,
+        takes_secrets: false,
+    }
+}

@@ -1,0 +1,287 @@
+//! Configuration files: the servers of the Model Context Protocol.
+//!
+//! INVARIANT: a server that only a workspace's file describes starts only if the person allows it
+//! by name, and gets no secret of the person.
+//! It starts nothing; the driver does.
+//! Read next: `../configuration.rs`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use duet_drivers::tool::description::EffectClass;
+use duet_drivers::tool::mcp::{Place, Settings};
+use duet_drivers::tool::process::allowed;
+use toml::Value;
+
+use super::{File, OF_USER, is_url, key};
+use crate::error::CommandError;
+
+/// A server as a file or a manifest describes it.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerEntry {
+    pub(crate) settings: Settings,
+    /// The place of the description.
+    pub(crate) origin: String,
+    /// Whether the person has to allow it, because a workspace's file describes it.
+    pub(super) needs_permission: bool,
+}
+
+/// The servers that a run may use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServerChoice {
+    /// The names that the person allows.
+    pub(crate) allowed: Vec<String>,
+    /// Those that the manifest of the program describes: a name, and a URL or the words of a
+    /// command.
+    pub(crate) described: Vec<Vec<String>>,
+}
+
+impl ServerChoice {
+    /// Adds those of another choice that it does not have.
+    pub(crate) fn extend(&mut self, other: Self) {
+        for name in other.allowed {
+            if !self.allowed.contains(&name) {
+                self.allowed.push(name);
+            }
+        }
+        for words in other.described {
+            if !self.described.contains(&words) {
+                self.described.push(words);
+            }
+        }
+    }
+
+    /// As a note keeps them: allowed names, which are lists of one word, and descriptions.
+    pub(crate) fn encoded(&self) -> Vec<Vec<String>> {
+        let allowed = self.allowed.iter().map(|name| vec![name.clone()]);
+        allowed.chain(self.described.iter().cloned()).collect()
+    }
+
+    /// Reads what [`encoded`](Self::encoded) made.
+    pub(crate) fn decoded(noted: Vec<Vec<String>>) -> Self {
+        let (allowed, described): (Vec<_>, Vec<_>) = noted.into_iter().partition(|words| words.len() == 1);
+        Self {
+            allowed: allowed.into_iter().flatten().collect(),
+            described,
+        }
+    }
+}
+
+/// Reads a server of a manifest: a name, and a URL or the words of a command.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check_described(words: &[String]) -> Result<(), String> {
+    let Some((name, rest)) = words.split_first() else {
+        return Err("a server has a name".to_owned());
+    };
+    check_name(name)?;
+    if rest.iter().all(String::is_empty) {
+        return Err(format!("the server `{name}` has neither a command nor a URL"));
+    }
+    Ok(())
+}
+
+/// Refuses names that could be taken for a tool's own.
+fn check_name(name: &str) -> Result<(), String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let is_taken = [
+        "workspace", "process", "http", "line", "model", "clock", "chance", "environment", "dataspace", "mcp",
+    ];
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return Err(format!("`{name}` cannot be a server's name: use letters, digits, `-`, `_` and `.`"));
+    }
+    if is_taken.contains(&name) {
+        return Err(format!("a server cannot be called `{name}`, because Duet has tools of that name"));
+    }
+    Ok(())
+}
+
+/// The servers of a run with the settings that hold for it.
+///
+/// # Errors
+/// If the person allows a server that nothing describes.
+pub(crate) fn settings(
+    entries: BTreeMap<String, ServerEntry>,
+    choice: &ServerChoice,
+    (workspace, environment): (&Path, &[(OsString, OsString)]),
+) -> Result<Vec<Settings>, CommandError> {
+    let mut all: BTreeMap<String, Settings> = BTreeMap::new();
+    for (name, entry) in entries {
+        let mut settings = entry.settings;
+        if entry.needs_permission && !choice.allowed.contains(&name) {
+            settings.place = Place::Refused(format!(
+                "the MCP server `{name}` is described by `{}`, which may come from somebody else; `--allow-server \
+                 {name}` lets it start",
+                entry.origin
+            ));
+        }
+        all.insert(name, settings);
+    }
+    for words in &choice.described {
+        if let Some((name, rest)) = words.split_first() {
+            let place = match rest {
+                [url] if is_url(url) => Place::Url {
+                    url: url.clone(),
+                    token: None,
+                },
+                command => program(command.to_vec()),
+            };
+            all.insert(name.clone(), Settings::new(name.clone(), place));
+        }
+    }
+    if let Some(unknown) = choice.allowed.iter().find(|name| !all.contains_key(*name)) {
+        let known: Vec<&str> = all.keys().map(String::as_str).collect();
+        let known = if known.is_empty() {
+            "none is configured".to_owned()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        return Err(CommandError::problem(format!("there is no MCP server `{unknown}`"))
+            .advise(known)
+            .advise(format!("`duet servers --help` shows how ~/.config/{OF_USER} describes one")));
+    }
+    for settings in all.values_mut() {
+        if let Place::Program {
+            environment: own,
+            directory,
+            ..
+        } = &mut settings.place
+        {
+            let mut variables = allowed(environment.iter().cloned());
+            variables.append(own);
+            *own = variables;
+            workspace.clone_into(directory);
+        }
+    }
+    Ok(all.into_values().collect())
+}
+
+/// A program whose environment and folder are not known yet.
+fn program(words: Vec<String>) -> Place {
+    Place::Program {
+        words,
+        environment: Vec::new(),
+        directory: Path::new(".").to_owned(),
+    }
+}
+
+impl File<'_> {
+    /// Reads a server.
+    ///
+    /// # Errors
+    /// What is wrong with its entry.
+    pub(super) fn server(&self, name: &str, entries: &Value) -> Result<ServerEntry, CommandError> {
+        let wrong = |problem: String| {
+            CommandError::problem(format!("`{}`: servers.{name}: {problem}", self.shown))
+                .advise("`duet servers --help` shows what a configuration has")
+        };
+        check_name(name).map_err(wrong)?;
+        let entries = entries.as_table().ok_or_else(|| wrong("it is no table".to_owned()))?;
+        let place = match (entries.get("command"), entries.get("url")) {
+            (Some(command), None) => strings(command).filter(|words| !words.is_empty()).map(program),
+            (None, Some(Value::String(url))) if is_url(url) => Some(Place::Url {
+                url: url.clone(),
+                token: None,
+            }),
+            _ => None,
+        };
+        let place = place.ok_or_else(|| {
+            wrong("it needs either `command`, a list of one or more strings, or `url`, which begins with http".to_owned())
+        })?;
+        let mut settings = Settings::new(name, place);
+        for (key, value) in entries {
+            self.server_entry(&mut settings, (key, value)).map_err(wrong)?;
+        }
+        Ok(ServerEntry {
+            settings,
+            origin: self.shown.clone(),
+            needs_permission: !self.may_name_keys,
+        })
+    }
+
+    /// Takes an entry of a server; the error is the problem.
+    fn server_entry(&self, settings: &mut Settings, (name, value): (&str, &Value)) -> Result<(), String> {
+        let milliseconds = |value: i64| {
+            let limit = u64::try_from(value).ok().filter(|limit| *limit > 0);
+            limit.ok_or_else(|| format!("`{name}` is an integer above 0"))
+        };
+        match (name, value) {
+            ("command" | "url", _) => {}
+            ("environment", Value::Table(variables)) => {
+                let Place::Program { environment, .. } = &mut settings.place else {
+                    return Err("`environment` belongs to a server with a `command`".to_owned());
+                };
+                for (variable, value) in variables {
+                    let value = value.as_str().ok_or("`environment` has strings as values")?;
+                    environment.push((variable.into(), value.into()));
+                }
+            }
+            ("secrets" | "token", _) if !self.may_name_keys => {
+                return Err(format!(
+                    "a workspace gives away no secrets, because whoever wrote it would get them; `{name}` belongs into \
+                     ~/.config/{OF_USER}"
+                ));
+            }
+            ("secrets", value) => self.server_secrets(settings, value)?,
+            ("token", Value::String(variable)) => {
+                let Place::Url { token, .. } = &mut settings.place else {
+                    return Err("`token` belongs to a server with a `url`; one with a `command` has `secrets`".to_owned());
+                };
+                *token = key(self.environment, variable);
+                if token.is_none() {
+                    return Err(format!("`token`: the variable {variable} is not set"));
+                }
+            }
+            ("effects", Value::Table(effects)) => {
+                for (tool, effect) in effects {
+                    let effect = effect.as_str().and_then(effect_named);
+                    let effect = effect.ok_or("an effect is pure, reversible, compensable or irreversible")?;
+                    settings.effects.insert(tool.clone(), effect);
+                }
+            }
+            ("timeout_ms", Value::Integer(limit)) => settings.timeout_ms = milliseconds(*limit)?,
+            ("start_timeout_ms", Value::Integer(limit)) => settings.start_timeout_ms = milliseconds(*limit)?,
+            ("environment" | "effects", _) => return Err(format!("`{name}` is a table of strings")),
+            ("token", _) => return Err("`token` is the name of a variable of the environment".to_owned()),
+            ("timeout_ms" | "start_timeout_ms", _) => return Err(format!("`{name}` is an integer above 0")),
+            _ => {
+                return Err(format!(
+                    "`{name}` is none of command, url, environment, secrets, token, effects, timeout_ms, \
+                     start_timeout_ms"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a server variables of the person's environment.
+    fn server_secrets(&self, settings: &mut Settings, value: &Value) -> Result<(), String> {
+        let names = strings(value).ok_or("`secrets` is a list of names of variables")?;
+        let Place::Program { environment, .. } = &mut settings.place else {
+            return Err("`secrets` belongs to a server with a `command`; one with a `url` has a `token`".to_owned());
+        };
+        for name in names {
+            let found = self.environment.iter().find(|(known, _)| *known == *name);
+            // The server says best what it misses without the variable.
+            environment.extend(found.cloned());
+        }
+        Ok(())
+    }
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    let values = value.as_array()?.iter();
+    values.map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+fn effect_named(name: &str) -> Option<EffectClass> {
+    let all = [
+        EffectClass::Pure,
+        EffectClass::Reversible,
+        EffectClass::Compensable,
+        EffectClass::Irreversible,
+    ];
+    all.into_iter().find(|effect| effect.to_string() == name)
+}

@@ -1,0 +1,196 @@
+"""A server of the Model Context Protocol for tests: the standard library only, faults included.
+
+`server.py MODE` speaks on its standard streams. Each mode is a behaviour: `plain` speaks the
+revision of 2025 with a handshake, `modern` that of 2026 without one, the others have one fault each.
+"""
+
+import json
+import os
+import sys
+import time
+
+MODE = sys.argv[1]
+STATE = sys.argv[2] if len(sys.argv) > 2 else None
+
+
+def tool(name, description, schema=None, **annotations):
+    return {
+        "name": name,
+        "description": description,
+        "inputSchema": schema or {"type": "object"},
+        "annotations": annotations,
+    }
+
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+TOOLS = [
+    tool("echo", "Says it again.", TEXT, readOnlyHint=True),
+    tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}),
+    tool("fail", "Fails."),
+    tool("crash", "Ends the server."),
+    tool("ask", "Asks the person for a name."),
+    tool("slow", "Makes progress and waits."),
+    tool("big", "Says too much."),
+    tool("count", "Counts the calls, in a file.", readOnlyHint=True),
+    tool("grow", "Adds the tool `new`."),
+    tool("a/b", "Has a slash in its name."),
+]
+
+
+def say(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def note(text):
+    """Appends a line to the file that the test reads."""
+    if STATE:
+        with open(STATE, "a") as file:
+            file.write(text + "\n")
+
+
+def hear():
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def text(words, **more):
+    return {"content": [{"type": "text", "text": words}], **more}
+
+
+def tools():
+    if MODE == "duplicates":
+        return TOOLS[:1] + [tool("echo", "Another one.")]
+    if MODE == "schemas":
+        wrong = [{"type": "strin"}, "no object", {"type": "object", "properties": {"a": {"pattern": "("}}}]
+        return [dict(TOOLS[0], name=f"echo{i}", inputSchema=schema) for i, schema in enumerate(wrong)] + TOOLS[:1]
+    if MODE == "names":
+        return [{"description": "no name"}, tool("mcp:read", "Ours."), tool("", "Empty.")] + TOOLS[:1]
+    return TOOLS
+
+
+FORM = {"type": "object", "properties": {"name": {"type": "string", "title": "Your name"}}, "required": ["name"]}
+
+
+def call(message):
+    params = message["params"]
+    name, given = params["name"], params.get("arguments") or {}
+    note(f"call {name}")
+    if name.startswith("echo") or name in ("new", "a/b"):
+        return text("you said " + given.get("text", "nothing"))
+    if name == "add":
+        total = given["a"] + given["b"]
+        return text(str(total), structuredContent={"total": total, "half": 0.5})
+    if name == "fail":
+        return text("the disk is full", isError=True)
+    if name == "crash":
+        sys.stderr.write("out of paper\n")
+        sys.exit(7)
+    if name == "ask":
+        question = {"mode": "form", "message": "Who are you?", "requestedSchema": FORM}
+        if MODE == "modern":
+            if "inputResponses" not in params:
+                asked = {"who": {"method": "elicitation/create", "params": question}}
+                return {"resultType": "input_required", "inputRequests": asked, "requestState": "s1"}
+            assert params["requestState"] == "s1"
+            answer = params["inputResponses"]["who"]
+        else:
+            say({"id": "q1", "method": "elicitation/create", "params": question})
+            while True:
+                answer = hear()
+                if answer.get("id") == "q1":
+                    answer = answer["result"]
+                    break
+        if answer["action"] != "accept":
+            return text("nobody")
+        return text("hello " + answer["content"]["name"])
+    if name == "slow":
+        token = params.get("_meta", {}).get("progressToken")
+        for step in range(3):
+            say({"method": "notifications/progress",
+                 "params": {"progressToken": token, "progress": step, "total": 3, "message": f"step {step}"}})
+            time.sleep(0.2)
+        if given.get("forever"):
+            while True:
+                heard = hear()
+                note(heard.get("method", "answer"))
+        return text("done")
+    if name == "big":
+        if MODE == "gigabyte":
+            for _ in range(1024):
+                sys.stdout.write("x" * (1 << 20))
+            sys.stdout.write("\n")
+        return text("x" * (17 << 20))
+    if name == "count":
+        return text("counted")
+    if name == "grow":
+        TOOLS.append(tool("new", "New."))
+        say({"method": "notifications/tools/list_changed"})
+        return text("grown")
+    raise LookupError(name)
+
+
+def answer(message):
+    method, params = message["method"], message.get("params") or {}
+    if method == "server/discover" and MODE == "modern":
+        return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+                "serverInfo": {"name": "test", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}
+    if method == "initialize" and MODE != "modern":
+        note("initialize " + params["protocolVersion"])
+        return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+                "serverInfo": {"name": "test", "version": "1"}}
+    if method == "ping":
+        return {}
+    if method == "tools/list":
+        # Two pages.
+        start = int(params.get("cursor", 0))
+        page = tools()[start:start + 6]
+        more = {"nextCursor": str(start + 6)} if start + 6 < len(tools()) else {}
+        return {"tools": page, **more}
+    if method == "tools/call":
+        return call(message)
+    if method == "resources/list":
+        return {"resources": [{"uri": "note://1", "name": "one", "mimeType": "text/plain"}]}
+    if method == "resources/read":
+        return {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "the first note"}]}
+    if method == "prompts/list":
+        return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]}
+    if method == "prompts/get":
+        words = "Greet " + params["arguments"]["who"] + "."
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": words}}]}
+    raise LookupError(method)
+
+
+def main():
+    note("start")
+    if MODE == "hang":
+        time.sleep(3600)
+    if MODE == "garbage":
+        print("Listening on standard input ...")
+        print("{not json")
+        sys.stdout.flush()
+    if MODE == "dies":
+        sys.stderr.write("no licence\n")
+        sys.exit(3)
+    while True:
+        message = hear()
+        if MODE == "strict" and message["method"] == "server/discover":
+            sys.exit(4)
+        if "id" not in message:
+            note(message["method"])
+            continue
+        try:
+            result = answer(message)
+        except LookupError as unknown:
+            code = -32602 if message["method"] == "tools/call" else -32601
+            say({"id": message["id"], "error": {"code": code, "message": f"Unknown: {unknown}"}})
+            continue
+        if MODE == "modern":
+            assert message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+            result.setdefault("resultType", "complete")
+        say({"id": message["id"], "result": result})
+
+
+main()
