@@ -61,6 +61,7 @@ commands! {
         message
         attach
         stop
+        mcp
     }
     "Inspect a run" {
         log
@@ -96,6 +97,7 @@ commands! {
     "Inspect programs and tools" {
         tools
         providers
+        servers
         describe
         expand
         disassemble

@@ -96,18 +96,71 @@ pub(crate) struct WorldArguments {
     model: Option<String>,
 }
 
+/// The doubles for a command that goes on with a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoubleArgument {
+    /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
+    #[arg(long, value_name = "FILE")]
+    double: Option<PathBuf>,
+}
+
+impl DoubleArgument {
+    /// Says whether there are doubles.
+    pub(crate) fn is_given(&self) -> bool {
+        self.double.is_some()
+    }
+
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn read(&self) -> Result<WorldOptions, CommandError> {
+        Ok(WorldOptions {
+            double: read_double(self.double.as_deref())?,
+            ..WorldOptions::default()
+        })
+    }
+}
+
+/// Reads a script of doubles; returns it with its path.
+fn read_double(path: Option<&Path>) -> Result<Option<(String, String)>, CommandError> {
+    let Some(path) = path else { return Ok(None) };
+    let path = path.display().to_string();
+    let text = fs::read_to_string(&path);
+    let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
+    Ok(Some((path, text)))
+}
+
 impl WorldArguments {
+    /// The words of a command line that mean the same.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let each = |option: &'static str, values: &[String]| {
+            values.iter().map(move |value| format!("{option}={value}")).collect::<Vec<_>>()
+        };
+        let double = self.double.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
+        let flags = self.headless.then(|| "--headless".to_owned());
+        [
+            each("--answer", &self.answer),
+            each("--approve", &self.approve),
+            each("--double", &double),
+            each("--secret", &self.secret),
+            each("--allow-host", &self.allow_host),
+            each("--allow-server", &self.allow_server),
+            each("--provider", &one(&self.provider)),
+            each("--model", &one(&self.model)),
+        ]
+        .into_iter()
+        .flatten()
+        .chain(flags)
+        .collect()
+    }
+
     /// Reads the files that the options name.
     ///
     /// # Errors
     /// If the script of doubles cannot be read.
     pub(crate) fn read(&self, is_fleeting: bool) -> Result<WorldOptions, CommandError> {
-        let double = self.double.as_ref().map(|path| {
-            let path = path.display().to_string();
-            let text = fs::read_to_string(&path);
-            let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
-            Ok::<_, CommandError>((path, text))
-        });
         Ok(WorldOptions {
             hosts: self.allow_host.clone(),
             secrets: self.secret.clone(),
@@ -119,7 +172,7 @@ impl WorldArguments {
                 allowed: self.allow_server.clone(),
                 described: Vec::new(),
             },
-            double: double.transpose()?,
+            double: read_double(self.double.as_deref())?,
             prepared: Prepared {
                 answers: self.answer.iter().cloned().collect(),
                 approvals: self.approve.clone(),

@@ -15,6 +15,7 @@ mod dispatch;
 pub mod framing;
 pub mod door;
 pub mod heart;
+pub mod host;
 mod input;
 pub mod live;
 pub mod memory;

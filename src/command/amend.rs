@@ -10,14 +10,19 @@ use duet_runtime::model::codec::is_labelled;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source::Source;
-use preserves::IOValue;
+use preserves::{IOValue, Map, Value, ValueImpl};
 
+use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::query::read_value;
 use crate::session::Session;
 use crate::terminal::Terminal;
-use crate::world_options::WorldOptions;
+use crate::value_text::shown;
+use crate::world_options::{DoubleArgument, WorldOptions};
+
+/// The tool whose results are replies of models.
+const MODEL: &str = "model/chat";
 
 /// Begins a branch with another input in one turn.
 ///
@@ -26,7 +31,12 @@ use crate::world_options::WorldOptions;
 /// of an answer, of a line that is read, or of an expression to evaluate. For a tool it is the
 /// result as a value in Preserves text, or `<tool-failed KIND MESSAGE []>`.
 ///
+/// With `--editor` the recorded input is opened in the editor that the variables VISUAL or EDITOR
+/// name: of a model's reply the text that the model said, of another tool's result the value. The
+/// branch begins when the editor is closed.
+///
 ///   duet amend review@7 no --branch refused
+///   duet amend review@9 --editor
 ///   duet amend review@3 '{content: "other text", next: #f, size_bytes: 10}'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -34,17 +44,28 @@ pub(crate) struct Arguments {
     /// The address of the turn.
     address: String,
     /// The other input.
-    #[arg(allow_negative_numbers = true)]
-    input: String,
+    #[arg(allow_negative_numbers = true, required_unless_present = "editor")]
+    input: Option<String>,
+    /// Opens the recorded input in an editor.
+    #[arg(long, conflicts_with = "input")]
+    editor: bool,
     /// Names the new branch; without it the name is that of the branch with the turn, as in main-3.
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
+    /// Refuses to change an approval.
+    #[arg(long, hide = true)]
+    not_approvals: bool,
+    #[command(flatten)]
+    double: DoubleArgument,
     #[command(flatten)]
     journal: Journal,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let text = &arguments.input;
+    let options = WorldOptions {
+        screen: terminal.screen.clone(),
+        ..arguments.double.read()?
+    };
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("amend")?;
     let place = journal.resolve_turn(&store, Some(&arguments.address))?;
@@ -68,8 +89,19 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(CommandError::problem(format!("{} has no input", place.address(turn)))
             .advise(format!("`duet log {}` shows which turns had an input", place.name())));
     };
-    let input = changed(&said, text)?;
-    check_result(&said, &input)?;
+    if arguments.not_approvals && is_approval(&said) {
+        return Err(CommandError::problem(format!(
+            "the input of {} is an approval, which only the person changes",
+            place.address(turn)
+        )));
+    }
+    let Some(input) = arguments.input.as_deref().map_or_else(
+        || edited(&said, terminal),
+        |text| fitting(&said, text).map(Some),
+    )?
+    else {
+        return Ok(ExitCode::OK);
+    };
     let branch = new_branch(&store, &place, turn, arguments.branch.as_deref())?;
     let owner = owner("amend");
     move_head(&mut store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
@@ -79,14 +111,110 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         place.address(before)
     ));
     let place = journal.resolve(&store, Some(&address))?;
-    let options = WorldOptions {
-        screen: terminal.screen.clone(),
-        ..WorldOptions::default()
-    };
     let mut session = Session::resume(&place, (&mut store, journal.path()), options, "amend")?;
     session.parts().0.deliver_first(input);
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)
+}
+
+fn is_approval(said: &Recorded) -> bool {
+    matches!(&said.what, What::Answer { question: EffectKind::Ask { approves, .. }, .. } if !approves.is_empty())
+}
+
+/// Makes an input with `text` in place of a recorded one, and checks it.
+fn fitting(said: &Recorded, text: &str) -> Result<Input, CommandError> {
+    let input = changed(said, text)?;
+    check_result(said, &input)?;
+    Ok(input)
+}
+
+/// Lets the person edit a recorded input; nothing if it stays as it is.
+fn edited(said: &Recorded, terminal: &mut Terminal) -> Result<Option<Input>, CommandError> {
+    let before = editable(said)?;
+    let edited = edit(&before.text, before.ending)?;
+    let after = edited.text.trim_end_matches('\n');
+    if after == before.text.trim_end_matches('\n') {
+        edited.done();
+        terminal.message("the text is as it was, so no branch begins");
+        return Ok(None);
+    }
+    let text = match &before.reply {
+        None => after.to_owned(),
+        Some(reply) => shown(&with_content(reply, after)),
+    };
+    let input = fitting(said, &text).map_err(|error| edited.kept(error))?;
+    edited.done();
+    Ok(Some(input))
+}
+
+/// A recorded input as a text.
+struct Editable {
+    text: String,
+    /// The ending of the name of a file with it.
+    ending: &'static str,
+    /// The reply of a model, if the text is its content.
+    reply: Option<IOValue>,
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are results of tools")]
+fn editable(said: &Recorded) -> Result<Editable, CommandError> {
+    let plain = |text: String| Editable {
+        text,
+        ending: "txt",
+        reply: None,
+    };
+    let (question, outcome) = match &said.what {
+        What::Unasked(Input::Evaluate { text, .. }) => return Ok(plain(text.clone())),
+        What::Unasked(_) => return Err(unchangeable(said)),
+        What::Answer { question, outcome, .. } => (question, outcome),
+    };
+    let value = outcome.as_ref().unwrap_or_else(|failure| failure);
+    let text = value.as_string().map(std::borrow::Cow::into_owned);
+    Ok(match (question, outcome) {
+        (EffectKind::Ask { .. }, _) => plain(text.unwrap_or_else(|| word_of(value))),
+        (EffectKind::Read { .. }, _) => {
+            let bytes = value.as_bytestring().unwrap_or_default();
+            plain(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        (EffectKind::Tool { name, .. }, Ok(reply)) if name == MODEL && content(reply).is_some() => Editable {
+            reply: Some(reply.clone()),
+            ..plain(content(reply).unwrap_or_default())
+        },
+        _ => Editable {
+            ending: "pr",
+            ..plain(shown(value))
+        },
+    })
+}
+
+/// The word with which a person chooses a value.
+fn word_of(value: &IOValue) -> String {
+    match value.as_boolean() {
+        Some(true) => "yes".to_owned(),
+        Some(false) => "no".to_owned(),
+        None => shown(value),
+    }
+}
+
+/// What a model said, if it said something and wants no tools.
+fn content(reply: &IOValue) -> Option<String> {
+    let member = |name: &'static str| reply.get(&IOValue::symbol(name).into()).map(IOValue::from);
+    let has_calls = member("tool_calls").is_some_and(|calls| calls.len() > 0);
+    let said = member("content")?.as_string()?.into_owned();
+    (!said.is_empty() && !has_calls).then_some(said)
+}
+
+fn with_content(reply: &IOValue, said: &str) -> IOValue {
+    let members = reply.entries().map(|(key, member)| {
+        let is_content = key.as_symbol().is_some_and(|name| name == "content");
+        let member = if is_content { IOValue::new(said.to_owned()) } else { member.into() };
+        (key, member)
+    });
+    IOValue::new(members.collect::<Map<Value<IOValue>, IOValue>>())
+}
+
+fn unchangeable(said: &Recorded) -> CommandError {
+    CommandError::problem(format!("the input of turn {} cannot be changed", said.turn))
 }
 
 /// Makes an input with `text` in place of a recorded one.
@@ -99,12 +227,7 @@ fn changed(said: &Recorded, text: &str) -> Result<Input, CommandError> {
                 sources: sources.clone(),
             });
         }
-        What::Unasked(_) => {
-            return Err(CommandError::problem(format!(
-                "the input of turn {} cannot be changed",
-                said.turn
-            )));
-        }
+        What::Unasked(_) => return Err(unchangeable(said)),
     };
     let outcome = outcome(question, text)?;
     let unfit = || CommandError::usage(format!("`{text}` is no input for turn {}", said.turn));

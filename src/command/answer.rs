@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::session::Session;
 use crate::session::serve::Wish;
 use crate::terminal::Terminal;
-use crate::world_options::WorldOptions;
+use crate::world_options::DoubleArgument;
 
 /// Answers an open question of a waiting run and continues it.
 ///
@@ -31,6 +31,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     again: bool,
     #[command(flatten)]
+    double: DoubleArgument,
+    #[command(flatten)]
     journal: Journal,
 }
 
@@ -40,6 +42,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         [text] => (None, text),
         _ => return Err(CommandError::usage("the answer is missing")),
     };
+    let options = arguments.double.read()?;
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("answer")?;
     let place = journal.resolve(&store, Some(&arguments.address))?;
@@ -55,10 +58,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         text: text.clone(),
     };
     if doors::hand_over((&store, journal), &place, &wish.encode())?.is_some() {
+        if arguments.double.is_given() {
+            terminal.message("warning: the process that executes the run keeps its tools, without the doubles");
+        }
         terminal.message(format!("answered; the process that executes {name} goes on with it"));
         return Ok(ExitCode::OK);
     }
-    let mut session = Session::resume(&place, (&mut store, journal.path()), WorldOptions::default(), "answer")?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), options, "answer")?;
     if let Some(code) = session.exit() {
         session.tell_unshown(&store, terminal)?;
         terminal.message(ended(&place, code));

@@ -1,34 +1,56 @@
 //! `duet fork`: begins branches at a turn.
 
-use duet_runtime::run::heads;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 use duet_journal::{BranchName, Store};
+use duet_runtime::run::heads;
 
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, owner};
 use crate::session::serve::Wish;
 use crate::terminal::Terminal;
+use crate::world_options::DoubleArgument;
+
+mod sample;
 
 /// Begins branches at a turn.
 ///
 /// Each new branch shares the history up to and including the turn, with everything that was in
 /// flight then. Without a turn in the address the branches begin at the newest. `duet resume
 /// RUN/BRANCH` continues on such a branch; the branch that it was forked from does not change.
+///
+/// With `--sample N` the turn is one in which a model or another tool answers, or one in which it is
+/// asked. N branches, sample-1 and so on, begin before the answer; each asks again and goes on until
+/// it stops. A name replaces `sample`.
+///
+///   duet fork --sample 5 review@12
+///   duet diff review/sample-1 review/sample-2
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The address of the turn.
     address: String,
     /// The names of the new branches.
-    #[arg(required = true, value_name = "BRANCH")]
+    #[arg(required_unless_present = "sample", value_name = "BRANCH")]
     branches: Vec<String>,
+    /// Begins this number of branches, each of which asks the tool at the turn again.
+    #[arg(long, value_name = "N")]
+    sample: Option<NonZeroUsize>,
+    #[command(flatten)]
+    double: DoubleArgument,
     #[command(flatten)]
     journal: Journal,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    if let Some(count) = arguments.sample {
+        return execute_sample(arguments, count, terminal);
+    }
+    if arguments.double.is_given() {
+        return Err(CommandError::usage("doubles belong to `--sample`: a branch is not executed when it begins"));
+    }
     let mut branches = BTreeSet::new();
     for name in &arguments.branches {
         let branch = BranchName::new(name)
@@ -67,4 +89,21 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.message(format!("{forked} begins at {turn}{advice}"));
     }
     Ok(ExitCode::OK)
+}
+
+fn execute_sample(
+    arguments: &Arguments,
+    count: NonZeroUsize,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
+    let name = match &arguments.branches[..] {
+        [] => None,
+        [name] => Some(name.as_str()),
+        _ => return Err(CommandError::usage("samples have one name, to which numbers are added")),
+    };
+    let options = arguments.double.read()?;
+    let journal = &arguments.journal;
+    let mut store = journal.open_to_write("fork")?;
+    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
+    sample::sample((&mut store, journal), &place, (count, name), (&options, terminal))
 }

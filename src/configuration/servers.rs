@@ -24,7 +24,7 @@ pub(crate) struct ServerEntry {
     /// The place of the description.
     pub(crate) origin: String,
     /// Whether the person has to allow it, because a workspace's file describes it.
-    pub(super) needs_permission: bool,
+    pub(crate) needs_permission: bool,
 }
 
 /// The servers that a run may use.

@@ -34,6 +34,7 @@ mod listing;
 mod program;
 mod request;
 mod server;
+mod web;
 
 /// A tool of a server, or with a name such as `files/*` all that have no description.
 pub struct Remote {

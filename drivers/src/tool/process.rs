@@ -367,17 +367,17 @@ impl Collected {
 }
 
 /// The process group of a started program; dropping it kills the group.
-pub(super) struct Group {
+pub(crate) struct Group {
     leader: Option<Pid>,
 }
 
 impl Group {
-    pub(super) fn of(child: &Child) -> Self {
+    pub(crate) fn of(child: &Child) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Self { leader }
     }
 
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(leader) = self.leader.take() {
             // It fails only when no process is left.
             let _ = kill_process_group(leader, Signal::KILL);

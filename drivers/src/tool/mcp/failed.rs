@@ -21,6 +21,9 @@ pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> T
     if let Some(limit) = end.limit(name) {
         return limit;
     }
+    if error.is_authorization_required() {
+        return unauthorized(name);
+    }
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
     let why = match error {
         ClientInitializeError::ConnectionClosed(_) => String::new(),
@@ -29,7 +32,7 @@ pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> T
         }
         other => format!(": {}", shortened(&other.to_string())),
     };
-    let message = format!("the MCP server `{name}` does not start{why}{}", end.shown());
+    let message = format!("the MCP server `{name}` does not start, or cannot be reached{why}{}", end.shown());
     Kind::Unavailable.because(message)
 }
 
@@ -59,12 +62,19 @@ pub(super) async fn of(name: &str, error: ServiceError, fault: Option<&Fault>) -
         ServiceError::UnexpectedResponse => {
             Kind::BadResult.because(format!("the answer of the MCP server `{name}` is not of the protocol"))
         }
+        error if error.is_authorization_required() => unauthorized(name),
         ServiceError::TransportClosed | ServiceError::Cancelled { .. } => ended(name, fault).await,
         other => {
             let said = shortened(&other.to_string());
             Kind::Failed.because(format!("the connection to the MCP server `{name}` broke: {said}"))
         }
     }
+}
+
+fn unauthorized(name: &str) -> ToolFailure {
+    Kind::Denied.because(format!(
+        "the MCP server `{name}` wants another token; `token` in its configuration names the variable that holds it"
+    ))
 }
 
 async fn ended(name: &str, fault: Option<&Fault>) -> ToolFailure {

@@ -28,9 +28,10 @@ use tokio::task::JoinHandle;
 use super::client::{Client, Question};
 use super::elicitation;
 use super::failed;
-use super::program::Program;
+use super::program::{End, Program};
 use super::request::{Answer, Method};
 use super::server::{Place, Settings};
+use super::web;
 use crate::tool::failure::Kind;
 use crate::tool::interface::Context;
 
@@ -112,7 +113,12 @@ impl Link {
         let client = Client::default();
         let (service, program) = match &settings.place {
             Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
-            Place::Url { .. } => return Err(Kind::Denied.because("not yet").into()),
+            Place::Url { url, token } => {
+                let transport = web::transport(url, token.as_ref().map(|key| &*key.value));
+                let service = client.clone().serve_with_lifecycle(transport, mode).await;
+                let refuse = |error| failed::at_start(&settings.name, &error, End::default());
+                (service.map_err(refuse)?, None)
+            }
             Place::Program { .. } => {
                 let (mut program, streams) = Program::start(settings)?;
                 match client.clone().serve_with_lifecycle(streams, mode).await {

@@ -1,0 +1,143 @@
+//! Duet as a server for other programs: messages in, commands of Duet out.
+//!
+//! A command runs in a process of its own, as a person would start it, so it needs no second way
+//! into a journal, and one that hangs or crashes costs its own request only.
+//! INVARIANT: each request gets one reply, in whatever order the commands end; a request that is
+//! cancelled ends its command and all that it has started.
+//! It does not know the protocol: [`Protocol`] does.
+//! Read next: `host/command.rs`.
+
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+
+use command::{Commands, Done};
+
+pub mod command;
+pub mod http;
+
+/// The maximum length of a message, in bytes.
+const MESSAGE_BYTES_MAX: usize = 16 << 20;
+
+/// The time that the threads have to end, after the last reply.
+const END_WAIT: Duration = Duration::from_millis(200);
+
+/// What a message asks for.
+pub enum Work {
+    /// Nothing that is answered.
+    Nothing,
+    /// A reply that is known.
+    Reply(Json),
+    /// The end of the request with this id.
+    Cancel(Json),
+    /// A command, whose end makes the reply.
+    Command(Box<Errand>),
+}
+
+/// A command that a request asks for.
+pub struct Errand {
+    /// The id of the request.
+    pub id: Json,
+    /// The words of the command, without the name of the program.
+    pub words: Vec<String>,
+    /// The time limit.
+    pub limit: Duration,
+    /// Makes the reply.
+    pub finish: Box<dyn FnOnce(&Done) -> Json + Send>,
+}
+
+/// A protocol of requests and replies.
+pub trait Protocol: Send + Sync + 'static {
+    /// Takes a message.
+    fn hear(&self, message: &[u8]) -> Work;
+}
+
+/// The parts of a host.
+#[derive(Clone)]
+pub struct Host {
+    /// The protocol.
+    pub protocol: Arc<dyn Protocol>,
+    /// The program whose commands are run, Duet itself.
+    pub program: PathBuf,
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("duet-host")
+        .enable_all()
+        .build()
+}
+
+impl Host {
+    /// Hears messages on standard input, one a line, and replies on standard output, until the
+    /// input ends and the last command is done.
+    ///
+    /// # Errors
+    /// If the system gives no threads, or standard output is closed.
+    pub fn over_lines(self) -> io::Result<()> {
+        let runtime = runtime()?;
+        let ended = runtime.block_on(self.hear_lines());
+        runtime.shutdown_timeout(END_WAIT);
+        ended
+    }
+
+    async fn hear_lines(self) -> io::Result<()> {
+        let mut lines = lines();
+        let mut commands = Commands::new(self.program);
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                line = lines.recv(), if is_open => match line {
+                    None => is_open = false,
+                    Some(line) => match self.protocol.hear(&line) {
+                        Work::Nothing => {}
+                        Work::Reply(reply) => say(&reply)?,
+                        Work::Cancel(id) => commands.cancel(&id),
+                        Work::Command(errand) => commands.start(*errand),
+                    },
+                },
+                reply = commands.next(), if !commands.is_empty() => {
+                    if let Some(reply) = reply {
+                        say(&reply)?;
+                    }
+                }
+                else => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Reads lines on a thread of its own, because standard input cannot be read otherwise.
+fn lines() -> mpsc::Receiver<Vec<u8>> {
+    let (sender, lines) = mpsc::channel(16);
+    tokio::task::spawn_blocking(move || {
+        let mut input = io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            let mut limited = input.by_ref().take(MESSAGE_BYTES_MAX as u64);
+            match limited.read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) if line.trim_ascii().is_empty() => {}
+                // The rest of a line that is too long is no JSON either, and is refused as such.
+                Ok(_) => {
+                    if sender.blocking_send(line).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+    lines
+}
+
+fn say(message: &Json) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{message}")?;
+    output.flush()
+}

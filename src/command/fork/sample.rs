@@ -1,0 +1,100 @@
+//! `duet fork --sample`: branches that ask the same thing again.
+//!
+//! INVARIANT: all branches begin at the same turn, which the question is part of and its answer is
+//! not.
+//! It does not compare what they come to; `duet diff` does.
+//! Read next: `../fork.rs`.
+
+use std::num::NonZeroUsize;
+
+use duet_journal::{BranchName, Sequence, Store};
+use duet_runtime::driver::EffectKind;
+use duet_runtime::history::input::{What, recorded};
+use duet_runtime::run::heads;
+use duet_runtime::run::source::Source;
+
+use crate::error::{CommandError, ExitCode};
+use crate::journal::{self, Journal, Place, owner};
+use crate::session::Session;
+use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
+
+/// The name of branches for which the person gives none.
+const NAME: &str = "sample";
+
+/// Makes branches and goes on with each until it stops.
+///
+/// # Errors
+/// If the address has no turn, or the journal fails.
+pub(super) fn sample(
+    (store, journal): (&mut dyn Store, &Journal),
+    place: &Place,
+    (count, name): (NonZeroUsize, Option<&str>),
+    (options, terminal): (&WorldOptions, &mut Terminal),
+) -> Result<ExitCode, CommandError> {
+    let Some(turn) = place.turn else {
+        return Err(CommandError::usage("the samples of which turn?")
+            .advise(format!("`duet fork --sample {count} {}@N`", place.name())));
+    };
+    let before = beginning(store, place, turn)?;
+    let branches = free_names(store, place, (count, name.unwrap_or(NAME)))?;
+    heads::fork(store, (&place.run, &place.branch, &owner("fork")), before, &branches)?;
+    let mut worst = ExitCode::OK;
+    for branch in &branches {
+        let address = journal::name(&place.run, branch);
+        terminal.message(format!("{address} begins at {}", place.address(before)));
+        let forked = journal.resolve(store, Some(&address))?;
+        let mut session = Session::resume(&forked, (store, journal.path()), options.clone(), "fork")?;
+        session.call_again();
+        let code = session.drive(store, true, terminal)?;
+        if code != ExitCode::OK {
+            worst = code;
+        }
+    }
+    if let [first, second, ..] = &branches[..] {
+        let [first, second] = [first, second].map(|branch| journal::name(&place.run, branch));
+        terminal.message(format!("`duet diff {first} {second}` compares two of them"));
+    }
+    Ok(worst)
+}
+
+/// The turn before the answer, if the turn has the answer of a tool, such as a model's reply.
+fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Sequence, CommandError> {
+    let source = Source {
+        store,
+        run: &place.run,
+        branch: &place.branch,
+    };
+    let said = recorded(&source, (turn, turn))?;
+    let is_answer = said.iter().any(|said| {
+        matches!(
+            said.what,
+            What::Answer {
+                question: EffectKind::Tool { .. },
+                ..
+            }
+        )
+    });
+    let before = turn.number().checked_sub(1).and_then(|before| Sequence::new(before).ok());
+    Ok(before.filter(|_| is_answer).unwrap_or(turn))
+}
+
+/// The first names with a number that the run does not have.
+fn free_names(
+    store: &dyn Store,
+    place: &Place,
+    (count, name): (NonZeroUsize, &str),
+) -> Result<Vec<BranchName>, CommandError> {
+    let heads = store.heads(&place.run)?;
+    let mut free = Vec::new();
+    let mut number = 1_usize;
+    while free.len() < count.get() {
+        let branch = BranchName::new(format!("{name}-{number}"))
+            .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
+        if heads.iter().all(|head| head.branch != branch) {
+            free.push(branch);
+        }
+        number += 1;
+    }
+    Ok(free)
+}

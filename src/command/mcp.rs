@@ -1,0 +1,91 @@
+//! `duet mcp`: offers Duet to agents as a server of the Model Context Protocol.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use duet_drivers::host::Host;
+
+use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
+use crate::mcp::Service;
+use crate::mcp::tool::Grants;
+use crate::terminal::Terminal;
+use crate::world_options::{WorldArguments, environment};
+
+/// Offers Duet to agents as a server of the Model Context Protocol.
+///
+/// An agent that starts `duet mcp` can run programs in this folder, look at every turn, go back,
+/// fork, amend and answer; the timelines of runs are resources. It speaks on its standard streams,
+/// with `--listen` over HTTP at http://ADDRESS/. Both eras of the protocol are understood.
+///
+/// The options are yours to choose and hold for all runs that a client starts or resumes: a client
+/// cannot widen them, and cannot approve what needs your approval. Apart from that it may do what
+/// you could do with these commands in this folder.
+///
+///   duet mcp --workspace . --provider ollama --model qwen3
+///   duet mcp --listen 127.0.0.1:7777 --token MCP_TOKEN
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Serves HTTP at this address and port, instead of the standard streams.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Wants the token that this variable of the environment holds; addresses that other machines
+    /// reach need one.
+    #[arg(long, value_name = "VARIABLE", requires = "listen")]
+    token: Option<String>,
+    /// Gives the tools of new runs this directory to work in.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    #[command(flatten)]
+    world: WorldArguments,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    // What is wrong with the options is said here and not to the first client.
+    arguments.world.read(false)?;
+    let workspace = arguments.workspace.as_ref();
+    let grants = Grants {
+        journal: vec![format!("--journal={}", arguments.journal.path().display())],
+        world: arguments.world.words(),
+        run: workspace.map(|folder| format!("--workspace={}", folder.display())).into_iter().collect(),
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| CommandError::caused("cannot find the program of this command", &error))?;
+    let host = Host {
+        protocol: Arc::new(Service { grants }),
+        program,
+    };
+    let served = match arguments.listen {
+        None => host.over_lines(),
+        Some(address) => {
+            let token = token(arguments, address)?;
+            host.over_http(address, token.as_deref(), |address| {
+                terminal.message(format!("serving the Model Context Protocol at http://{address}/"));
+            })
+        }
+    };
+    served.map_err(|error| CommandError::caused("the server cannot go on", &error))?;
+    Ok(ExitCode::OK)
+}
+
+/// The token that clients need.
+fn token(arguments: &Arguments, address: SocketAddr) -> Result<Option<String>, CommandError> {
+    let Some(variable) = &arguments.token else {
+        if address.ip().is_loopback() {
+            return Ok(None);
+        }
+        return Err(
+            CommandError::usage(format!("other machines reach {address}, so clients need a token"))
+                .advise("`--token VARIABLE` names a variable of the environment that holds one"),
+        );
+    };
+    let environment = environment();
+    let found = environment.iter().find(|(name, _)| *name == **variable);
+    let value = found.and_then(|(_, value)| value.to_str()).filter(|value| !value.is_empty());
+    let value = value.ok_or_else(|| CommandError::usage(format!("the variable {variable} is not set")))?;
+    Ok(Some(value.to_owned()))
+}

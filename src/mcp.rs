@@ -1,0 +1,255 @@
+//! Duet as a server of the Model Context Protocol: messages to commands, and ends of commands to
+//! results.
+//!
+//! It speaks both eras without keeping a state: a message of the revision of 2026 names its
+//! revision, all others are those of a client that has shaken hands.
+//! INVARIANT: a reply depends on its message and on the journal alone, so any number of clients may
+//! ask; a client can do what the person that started the server could, but for approvals, which
+//! stay with the person.
+//! It runs no command itself; `duet_drivers::host` does.
+//! Read next: `mcp/tool.rs`.
+//!
+//! Source: Model Context Protocol, revisions 2025-11-25 and 2026-07-28.
+
+use duet_drivers::host::command::Done;
+use duet_drivers::host::{Errand, Protocol, Work};
+use serde_json::{Value as Json, json};
+
+use crate::mcp::tool::Grants;
+
+pub(crate) mod timeline;
+pub(crate) mod tool;
+
+/// The revision without a handshake.
+const MODERN: &str = "2026-07-28";
+
+/// The revisions with a handshake, newest first.
+const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// The member of `_meta` in which a message names its revision.
+const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The maximum length of a result, in characters; models pay for each.
+const SHOWN_CHARACTERS_MAX: usize = 20_000;
+
+const INSTRUCTIONS: &str = "Duet runs Scheme programs whose every step can be taken back. `run` starts one, `log` and \
+    `show` say what it did, `fork` and `goto` go back to any turn, `amend` changes what came in at a turn, `answer` \
+    and `resume` go on. An address is RUN, RUN/BRANCH or RUN@TURN.";
+
+/// The protocol, with what the person granted.
+pub(crate) struct Service {
+    pub(crate) grants: Grants,
+}
+
+/// An error of the protocol: its code, and what is wrong.
+pub(crate) struct Refusal {
+    code: i32,
+    message: String,
+    data: Option<Json>,
+}
+
+impl Refusal {
+    /// The refusal of wrong parameters.
+    pub(crate) fn parameters(message: impl Into<String>) -> Self {
+        Self {
+            code: -32_602,
+            message: message.into(),
+            data: None,
+        }
+    }
+}
+
+/// A request that can be answered.
+struct Asked<'a> {
+    id: Json,
+    method: &'a str,
+    params: &'a Json,
+    is_modern: bool,
+}
+
+/// A result, or a command that will make one.
+enum Answer {
+    Known(Json),
+    Command(Vec<String>, u64, fn(&Done, &Json) -> Json),
+}
+
+impl Protocol for Service {
+    fn hear(&self, message: &[u8]) -> Work {
+        let Ok(message) = serde_json::from_slice::<Json>(message) else {
+            return Work::Reply(refused(&Json::Null, &wrong(-32_700, "the message is no JSON")));
+        };
+        let method = message.get("method").and_then(Json::as_str);
+        let id = message.get("id").filter(|id| id.is_string() || id.is_number());
+        let params = message.get("params").unwrap_or(&Json::Null);
+        match (method, id) {
+            (Some("notifications/cancelled"), None) => {
+                params.get("requestId").map_or(Work::Nothing, |id| Work::Cancel(id.clone()))
+            }
+            // Answers to what was never asked, and notifications.
+            (None, Some(_)) | (Some(_), None) => Work::Nothing,
+            (None, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),
+            (Some(method), Some(id)) => self.request(&Asked {
+                id: id.clone(),
+                method,
+                params,
+                is_modern: revision(params).is_some(),
+            }),
+        }
+    }
+}
+
+impl Service {
+    fn request(&self, asked: &Asked<'_>) -> Work {
+        let answer = match self.answer(asked) {
+            Ok(answer) => answer,
+            Err(refusal) => return Work::Reply(refused(&asked.id, &refusal)),
+        };
+        let (id, is_modern) = (asked.id.clone(), asked.is_modern);
+        match answer {
+            Answer::Known(result) => Work::Reply(replied(&id, is_modern, result)),
+            Answer::Command(words, limit_ms, result) => {
+                let params = asked.params.clone();
+                Work::Command(Box::new(Errand {
+                    id: id.clone(),
+                    words,
+                    limit: std::time::Duration::from_millis(limit_ms),
+                    finish: Box::new(move |done| replied(&id, is_modern, result(done, &params))),
+                }))
+            }
+        }
+    }
+
+    fn answer(&self, asked: &Asked<'_>) -> Result<Answer, Refusal> {
+        let known = |result| Ok(Answer::Known(result));
+        if let Some(revision) = revision(asked.params)
+            && revision != MODERN
+            && !WITH_HANDSHAKE.contains(&revision)
+        {
+            return Err(Refusal {
+                code: -32_022,
+                message: format!("the revision {revision} is not known"),
+                data: Some(json!({ "supported": [MODERN], "requested": revision })),
+            });
+        }
+        match asked.method {
+            "initialize" => known(shaken(asked.params)),
+            "server/discover" => known(json!({
+                "supportedVersions": [MODERN],
+                "capabilities": capabilities(),
+                "instructions": INSTRUCTIONS,
+                "_meta": { "io.modelcontextprotocol/serverInfo": server() },
+            })),
+            "ping" => known(json!({})),
+            "tools/list" => known(json!({ "tools": tool::list() })),
+            "tools/call" => {
+                let (words, limit_ms) = tool::command(asked.params, &self.grants)?;
+                Ok(Answer::Command(words, limit_ms, called))
+            }
+            "resources/templates/list" => known(json!({ "resourceTemplates": timeline::templates() })),
+            "resources/list" => {
+                let words = timeline::list_command(&self.grants);
+                Ok(Answer::Command(words, tool::LIMIT_MS, timeline::listed))
+            }
+            "resources/read" => {
+                let words = timeline::read_command(asked.params, &self.grants)?;
+                Ok(Answer::Command(words, tool::LIMIT_MS, timeline::contents))
+            }
+            "prompts/list" => known(json!({ "prompts": [] })),
+            other => Err(wrong(-32_601, &format!("there is no method {other}"))),
+        }
+    }
+}
+
+fn revision(params: &Json) -> Option<&str> {
+    params.get("_meta")?.get(REVISION_KEY)?.as_str()
+}
+
+fn server() -> Json {
+    json!({ "name": "duet", "title": "Duet", "version": env!("CARGO_PKG_VERSION") })
+}
+
+fn capabilities() -> Json {
+    json!({ "tools": {}, "resources": {} })
+}
+
+/// Answers a handshake with the client's revision, or the newest that has handshakes.
+fn shaken(params: &Json) -> Json {
+    let wanted = params.get("protocolVersion").and_then(Json::as_str);
+    let agreed = wanted.filter(|wanted| WITH_HANDSHAKE.contains(wanted));
+    json!({
+        "protocolVersion": agreed.unwrap_or(WITH_HANDSHAKE[0]),
+        "capabilities": capabilities(),
+        "serverInfo": server(),
+        "instructions": INSTRUCTIONS,
+    })
+}
+
+fn wrong(code: i32, message: &str) -> Refusal {
+    Refusal {
+        code,
+        message: message.to_owned(),
+        data: None,
+    }
+}
+
+fn refused(id: &Json, refusal: &Refusal) -> Json {
+    let mut error = json!({ "code": refusal.code, "message": refusal.message });
+    if let Some(data) = &refusal.data {
+        error["data"] = data.clone();
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+fn replied(id: &Json, is_modern: bool, mut result: Json) -> Json {
+    if let Some(refusal) = result.get("refused") {
+        let error = json!({ "code": -32_002, "message": refusal });
+        return json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    }
+    if is_modern {
+        result["resultType"] = "complete".into();
+        if result.get("content").is_none() {
+            // A journal changes at any time.
+            result["ttlMs"] = 0.into();
+            result["cacheScope"] = "private".into();
+        }
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+/// The result of a call.
+fn called(done: &Done, _: &Json) -> Json {
+    let mut text = shortened(&done.output);
+    if !done.messages.is_empty() {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text += &shortened(&done.messages);
+    }
+    if done.is_late {
+        text += "\nThe command was ended by its time limit; the run is kept up to its last turn, and `resume` goes on.";
+    }
+    if text.is_empty() {
+        "Done, without output.".clone_into(&mut text);
+    }
+    // A run that waits for a person is no error.
+    let is_error = !matches!(done.code, Some(0 | 4));
+    json!({
+        "content": [{ "type": "text", "text": text }],
+        "structuredContent": {
+            "exit": done.code,
+            "output": shortened(&done.output),
+            "messages": shortened(&done.messages),
+            "truncated": done.is_truncated || done.output.chars().count() > SHOWN_CHARACTERS_MAX,
+        },
+        "isError": is_error,
+    })
+}
+
+/// The beginning of a text that is too long, and how to see the rest.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut kept: String = text.chars().take(SHOWN_CHARACTERS_MAX).collect();
+    if kept.len() < text.len() {
+        kept += "\n… the rest is left out; ask for less: `limit`, a turn, or a pattern";
+    }
+    kept
+}

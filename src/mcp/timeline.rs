@@ -1,0 +1,90 @@
+//! Runs and turns as resources: `duet://log/RUN` and `duet://turn/RUN@TURN`.
+//!
+//! INVARIANT: a resource shows the journal at the time of reading.
+//! It does not run commands. Read next: `tool.rs`.
+
+use duet_drivers::host::command::Done;
+use serde_json::{Value as Json, json};
+
+use super::tool::Grants;
+use super::{Refusal, shortened};
+
+/// The timeline of a run, newest turn first.
+const LOG: &str = "duet://log/";
+
+/// One turn in full.
+const TURN: &str = "duet://turn/";
+
+const KIND: &str = "text/plain";
+
+/// The templates of both kinds of resources.
+pub(crate) fn templates() -> Json {
+    json!([
+        {
+            "uriTemplate": format!("{LOG}{{run}}"),
+            "name": "timeline",
+            "description": "the turns of a run, newest first, with its branches",
+            "mimeType": KIND,
+        },
+        {
+            "uriTemplate": format!("{TURN}{{run}}@{{turn}}"),
+            "name": "turn",
+            "description": "one turn in full: cause, input, actions, output",
+            "mimeType": KIND,
+        },
+    ])
+}
+
+/// The command that lists the runs.
+pub(crate) fn list_command(grants: &Grants) -> Vec<String> {
+    command("runs", &["--json"], grants)
+}
+
+fn command(name: &str, options: &[&str], grants: &Grants) -> Vec<String> {
+    let words = [name].into_iter().chain(options.iter().copied());
+    words.map(str::to_owned).chain(grants.journal.iter().cloned()).collect()
+}
+
+/// The list of resources, from the list of runs; none if there is no journal yet.
+pub(crate) fn listed(done: &Done, _: &Json) -> Json {
+    let runs: Json = serde_json::from_str(&done.output).unwrap_or_default();
+    let names = runs.as_array().into_iter().flatten();
+    let names = names.filter_map(|run| run.get("run").and_then(Json::as_str));
+    let resources = names.map(|name| {
+        json!({
+            "uri": format!("{LOG}{name}"),
+            "name": name,
+            "title": format!("the timeline of {name}"),
+            "mimeType": KIND,
+        })
+    });
+    json!({ "resources": resources.collect::<Vec<_>>() })
+}
+
+/// The command that shows a resource.
+///
+/// # Errors
+/// If there is no resource of this kind.
+pub(crate) fn read_command(params: &Json, grants: &Grants) -> Result<Vec<String>, Refusal> {
+    let uri = params.get("uri").and_then(Json::as_str).unwrap_or_default();
+    let (mut words, address) = if let Some(run) = uri.strip_prefix(LOG) {
+        (command("log", &[], grants), run)
+    } else if let Some(turn) = uri.strip_prefix(TURN) {
+        (command("show", &[], grants), turn)
+    } else {
+        return Err(Refusal::parameters(format!(
+            "there is no resource `{uri}`; there are {LOG}RUN and {TURN}RUN@TURN"
+        )));
+    };
+    words.extend(["--".to_owned(), address.to_owned()]);
+    Ok(words)
+}
+
+/// The contents of a resource.
+pub(crate) fn contents(done: &Done, params: &Json) -> Json {
+    if done.code != Some(0) {
+        return json!({ "refused": done.messages.trim() });
+    }
+    let uri = params.get("uri").cloned().unwrap_or_default();
+    json!({ "contents": [{ "uri": uri, "mimeType": KIND, "text": shortened(&done.output) }] })
+}

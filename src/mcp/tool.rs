@@ -1,0 +1,390 @@
+//! The tools that Duet offers to clients: a table from which their schemas and commands follow.
+//!
+//! INVARIANT: a word of a client is never read as an option, because all of them stand behind
+//! `--` or behind an option that takes them.
+//! It does not run commands.
+//! Read next: `../mcp.rs`.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::Refusal;
+
+/// The time limit of a command without one of its own, in milliseconds.
+pub(crate) const LIMIT_MS: u64 = 120_000;
+
+/// The longest time limit of a command, in milliseconds.
+const LIMIT_MS_MAX: u64 = 3_600_000;
+
+/// The options of the person who started the server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Grants {
+    /// The words that name the journal.
+    pub(crate) journal: Vec<String>,
+    /// The words for commands that drive a run.
+    pub(crate) world: Vec<String>,
+    /// The words for new runs.
+    pub(crate) run: Vec<String>,
+}
+
+/// A tool.
+struct Row {
+    name: &'static str,
+    description: &'static str,
+    /// Whether it changes nothing.
+    is_reading: bool,
+    fields: &'static [Field],
+    /// The words that it always has.
+    words: &'static [&'static str],
+    /// Which of the person's options it gets.
+    drives: Drives,
+}
+
+/// Whether a command drives a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Drives {
+    Nothing,
+    New,
+    Known,
+}
+
+/// A field of a tool's arguments.
+struct Field {
+    name: &'static str,
+    /// Its shape, its meaning, and how it becomes a word.
+    shape: Shape,
+    meaning: &'static str,
+    place: Place,
+    is_required: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Shape {
+    Text,
+    Texts,
+    Count,
+    Flag,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// Behind `--`, in the order of the table.
+    Word,
+    /// As the value of an option, or as an option without one.
+    Option(&'static str),
+    /// The time limit.
+    Limit,
+}
+
+const fn field(name: &'static str, shape: Shape, place: Place, meaning: &'static str) -> Field {
+    Field {
+        name,
+        shape,
+        meaning,
+        place,
+        is_required: false,
+    }
+}
+
+const fn required(name: &'static str, shape: Shape, place: Place, meaning: &'static str) -> Field {
+    Field {
+        is_required: true,
+        ..field(name, shape, place, meaning)
+    }
+}
+
+const TURN: Field = required("address", Shape::Text, Place::Word, "RUN@TURN, such as review@12");
+const RUN: Field = required("address", Shape::Text, Place::Word, "RUN or RUN/BRANCH");
+const PLACE: Field = required("address", Shape::Text, Place::Word, "RUN, RUN/BRANCH or RUN@TURN");
+const LIMIT: Field = field(
+    "timeout_ms",
+    Shape::Count,
+    Place::Limit,
+    "milliseconds after which the command is ended; without it 120000",
+);
+const DOUBLE: Field = field(
+    "double",
+    Shape::Text,
+    Place::Option("--double"),
+    "a file of doubles that answer in place of tools",
+);
+
+const fn reading(name: &'static str, description: &'static str, fields: &'static [Field]) -> Row {
+    Row {
+        name,
+        description,
+        is_reading: true,
+        fields,
+        words: &[],
+        drives: Drives::Nothing,
+    }
+}
+
+const fn acting(name: &'static str, description: &'static str, fields: &'static [Field], drives: Drives) -> Row {
+    Row {
+        is_reading: false,
+        drives,
+        ..reading(name, description, fields)
+    }
+}
+
+const TABLE: &[Row] = &[
+    acting(
+        "run",
+        "Runs a program, a Scheme file or a folder with manifest.scm, until it ends or waits for a person.",
+        &[
+            required("program", Shape::Text, Place::Word, "the path of the program"),
+            field("arguments", Shape::Texts, Place::Word, "the program's arguments"),
+            field("name", Shape::Text, Place::Option("--name"), "a name for the run"),
+            field(
+                "answers",
+                Shape::Texts,
+                Place::Option("--answer"),
+                "answers to the program's questions, in order",
+            ),
+            field(
+                "detach",
+                Shape::Flag,
+                Place::Option("--detach"),
+                "returns when the run has begun; `log` and `waits` follow it",
+            ),
+            DOUBLE,
+            LIMIT,
+        ],
+        Drives::New,
+    ),
+    acting(
+        "resume",
+        "Goes on with a run from its newest turn.",
+        &[
+            RUN,
+            field(
+                "again",
+                Shape::Flag,
+                Place::Option("--again"),
+                "makes calls again that the run made before it was taken back",
+            ),
+            DOUBLE,
+            LIMIT,
+        ],
+        Drives::Known,
+    ),
+    reading("runs", "Lists the runs of the journal.", &[]),
+    reading(
+        "log",
+        "Lists the turns of a run, newest first, with its branches.",
+        &[
+            PLACE,
+            field("limit", Shape::Count, Place::Option("--limit"), "the largest number of turns"),
+            field(
+                "pattern",
+                Shape::Text,
+                Place::Option("--pattern"),
+                "turns with a value that matches this, such as <job _>",
+            ),
+        ],
+    ),
+    reading("show", "Shows a turn in full: cause, input, actions, output.", &[TURN]),
+    reading(
+        "facts",
+        "Lists the facts that hold at a turn.",
+        &[
+            PLACE,
+            field("pattern", Shape::Text, Place::Word, "a label, or a value in which _ matches anything"),
+        ],
+    ),
+    reading(
+        "why",
+        "Says why a fact holds: the chain of turns that led to it.",
+        &[
+            required("pattern", Shape::Text, Place::Word, "the fact; _ matches anything"),
+            field("address", Shape::Text, Place::Word, "RUN, RUN/BRANCH or RUN@TURN"),
+        ],
+    ),
+    reading(
+        "when",
+        "Finds the turn at which a fact came or went.",
+        &[
+            required("pattern", Shape::Text, Place::Word, "the fact; _ matches anything"),
+            field("address", Shape::Text, Place::Word, "RUN or RUN/BRANCH"),
+        ],
+    ),
+    reading(
+        "diff",
+        "Compares two turns or branches.",
+        &[
+            required("left", Shape::Text, Place::Word, "an address"),
+            required("right", Shape::Text, Place::Word, "an address"),
+        ],
+    ),
+    reading("waits", "Lists what a run waits for, with the questions to a person.", &[PLACE]),
+    reading(
+        "eval",
+        "Evaluates a Scheme expression in a run as it was at a turn, without a trace.",
+        &[
+            PLACE,
+            required("expression", Shape::Text, Place::Word, "the expression"),
+            LIMIT,
+        ],
+    ),
+    acting("goto", "Takes a run back or forward to a turn.", &[TURN], Drives::Nothing),
+    acting(
+        "fork",
+        "Begins branches at a turn; the run itself does not change.",
+        &[
+            PLACE,
+            required("branches", Shape::Texts, Place::Word, "the names of the new branches"),
+        ],
+        Drives::Nothing,
+    ),
+    Row {
+        words: &["--not-approvals"],
+        ..acting(
+            "amend",
+            "Begins a branch with another input at a turn, such as another result of a tool or reply of a model, and \
+             goes on there.",
+            &[
+                TURN,
+                required(
+                    "input",
+                    Shape::Text,
+                    Place::Word,
+                    "the other input: text, or for a tool its result in Preserves text",
+                ),
+                field("branch", Shape::Text, Place::Option("--branch"), "a name for the branch"),
+                DOUBLE,
+                LIMIT,
+            ],
+            Drives::Nothing,
+        )
+    },
+    acting(
+        "answer",
+        "Answers the oldest question of a waiting run and goes on. Approvals stay with the person.",
+        &[
+            RUN,
+            required("text", Shape::Text, Place::Word, "the answer"),
+            DOUBLE,
+            LIMIT,
+        ],
+        Drives::Nothing,
+    ),
+    reading(
+        "replay",
+        "Executes a run again from its journal, without the world, and shows its output; with check, proves that \
+         nothing differs.",
+        &[
+            PLACE,
+            field("check", Shape::Flag, Place::Option("--check"), "checks every turn, and shows no output"),
+            LIMIT,
+        ],
+    ),
+];
+
+/// The tools as clients see them.
+pub(crate) fn list() -> Vec<Json> {
+    let shown = TABLE.iter().map(|row| {
+        json!({
+            "name": row.name,
+            "description": row.description,
+            "inputSchema": schema(row),
+            "annotations": {
+                "readOnlyHint": row.is_reading,
+                "destructiveHint": false,
+                "openWorldHint": row.drives != Drives::Nothing,
+            },
+        })
+    });
+    shown.collect()
+}
+
+fn schema(row: &Row) -> Json {
+    let properties = row.fields.iter().map(|field| {
+        let mut schema = match field.shape {
+            Shape::Text => json!({ "type": "string" }),
+            Shape::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Shape::Count => json!({ "type": "integer", "minimum": 1 }),
+            Shape::Flag => json!({ "type": "boolean" }),
+        };
+        schema["description"] = field.meaning.into();
+        (field.name.to_owned(), schema)
+    });
+    let required = row.fields.iter().filter(|field| field.is_required);
+    json!({
+        "type": "object",
+        "properties": properties.collect::<Map<String, Json>>(),
+        "required": required.map(|field| field.name).collect::<Vec<_>>(),
+        "additionalProperties": false,
+    })
+}
+
+/// The words of the command that a call asks for, and its time limit in milliseconds.
+///
+/// # Errors
+/// If there is no such tool, or the arguments do not fit its schema.
+pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u64), Refusal> {
+    let name = params.get("name").and_then(Json::as_str).unwrap_or_default();
+    let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| {
+        let known: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
+        Refusal::parameters(format!("there is no tool `{name}`; there are {}", known.join(", ")))
+    })?;
+    let nothing = Map::new();
+    let given = match params.get("arguments") {
+        None | Some(Json::Null) => &nothing,
+        Some(Json::Object(given)) => given,
+        Some(_) => return Err(Refusal::parameters("the arguments are no object")),
+    };
+    if let Some(unknown) = given.keys().find(|key| row.fields.iter().all(|field| field.name != *key)) {
+        return Err(Refusal::parameters(format!("{name} has no argument `{unknown}`")));
+    }
+    let mut options: Vec<String> = vec![name.to_owned()];
+    options.extend(row.words.iter().map(|word| (*word).to_owned()));
+    options.extend(grants.journal.iter().cloned());
+    if row.drives != Drives::Nothing {
+        options.extend(grants.world.iter().cloned());
+    }
+    if row.drives == Drives::New {
+        options.extend(grants.run.iter().cloned());
+    }
+    let (mut words, mut limit_ms) = (Vec::new(), LIMIT_MS);
+    for field in row.fields {
+        let Some(value) = given.get(field.name).filter(|value| !value.is_null()) else {
+            if field.is_required {
+                return Err(Refusal::parameters(format!("{name} needs the argument `{}`", field.name)));
+            }
+            continue;
+        };
+        let texts = texts(field, value)?;
+        match field.place {
+            Place::Word => words.extend(texts),
+            Place::Limit => limit_ms = value.as_u64().unwrap_or(LIMIT_MS).min(LIMIT_MS_MAX),
+            Place::Option(option) if matches!(field.shape, Shape::Flag) => {
+                options.extend((value == &Json::Bool(true)).then(|| option.to_owned()));
+            }
+            Place::Option(option) => options.extend(texts.into_iter().map(|text| format!("{option}={text}"))),
+        }
+    }
+    options.push("--".to_owned());
+    options.extend(words);
+    Ok((options, limit_ms))
+}
+
+/// The words of a value.
+fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Refusal> {
+    let one = |value: &Json| {
+        let text = value.as_str()?;
+        (!text.contains('\0')).then(|| text.to_owned())
+    };
+    let read = match field.shape {
+        Shape::Text => one(value).map(|text| vec![text]),
+        Shape::Texts => value.as_array().and_then(|texts| texts.iter().map(one).collect()),
+        Shape::Count => value.as_u64().filter(|count| *count > 0).map(|count| vec![count.to_string()]),
+        Shape::Flag => value.as_bool().map(|_| Vec::new()),
+    };
+    let expected = match field.shape {
+        Shape::Text => "a string",
+        Shape::Texts => "a list of strings",
+        Shape::Count => "an integer above 0",
+        Shape::Flag => "a boolean",
+    };
+    read.ok_or_else(|| Refusal::parameters(format!("the argument `{}` must be {expected}", field.name)))
+}
