@@ -7,10 +7,13 @@
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a failed step of a test is its failure"
+    clippy::print_stderr,
+    reason = "a failed step of a test is its failure; a skipped test says so"
 )]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 mod support {
@@ -224,4 +227,159 @@ fn a_double_stands_in_for_a_server_which_does_not_start() {
     fs::write(desk.path("d.pr"), "{\"t/echo\": [<returns {content: [{text: \"from the double\"}]}>]}").unwrap();
     desk.check("run p.scm --allow-server t --double d.pr", 0, "from the double\n");
     assert_eq!(noted(&desk).len(), 0);
+}
+
+#[test]
+fn a_question_of_a_server_is_asked_and_the_call_goes_on() {
+    let program = "(import (duet mcp))
+(show (mcp-text (mcp-call 'p \"t/ask\" (dictionary))))";
+    for mode in ["plain", "modern"] {
+        let desk = desk(mode, program);
+        desk.check("run p.scm --allow-server t --answer Ada", 0, "hello Ada\n");
+        assert_eq!(desk.duet("replay p --check").code, 0, "{mode}");
+        // An empty answer declines.
+        desk.check("run p.scm --allow-server t --answer \" \"", 0, "nobody\n");
+    }
+}
+
+#[test]
+fn a_question_outlives_the_process_if_the_server_keeps_no_state() {
+    let program = "(import (duet mcp))
+(guard (e (#t (show (condition-kind e))))
+  (show (mcp-text (mcp-call 'p \"t/ask\" (dictionary)))))";
+    for (mode, expected) in [("modern", "hello Ada\n"), ("plain", "not-found\n")] {
+        let desk = desk(mode, program);
+        let waits = desk.duet("run p.scm --allow-server t");
+        assert_eq!(waits.code, 4, "{waits:?}");
+        desk.check("answer p Ada", 0, expected);
+    }
+}
+
+#[test]
+fn an_agent_gets_the_tools_of_a_server_with_their_schemas() {
+    let program = "(import (duet agents))
+(define helper (make-agent 'helper :tools '(\"t/echo\")))
+(show (run-agent helper \"Say tea\"))
+(define other (make-agent 'other :tools '(\"t/a*\")))
+(try (lambda () (make-agent 'wrong :tools '(\"t/nothing\"))))";
+    let desk = desk("plain", program);
+    let replies = "{\"model/chat\": [
+        <returns {content: \"\", tool_calls: [{id: \"1\", name: \"t/echo\", arguments: {text: \"tea\"}}], stop: \"tools\",
+                  usage: {input_tokens: 1, output_tokens: 1}, model: \"m\"}>
+        <returns {content: \"done\", tool_calls: [], stop: \"end\", usage: {input_tokens: 1, output_tokens: 1}, model: \"m\"}>]}";
+    fs::write(desk.path("d.pr"), replies).unwrap();
+    let done = desk.duet("run p.scm --allow-server t --double d.pr");
+    assert!(done.output.starts_with("done\nno-such-tool\n"), "{done:?}");
+    assert_eq!(count(&desk, "call echo"), 1);
+    let asked = desk.duet("log p").output;
+    assert!(asked.contains("t/echo"), "{asked}");
+}
+
+#[test]
+fn effects_come_from_the_configuration_before_the_servers_word() {
+    let program = "(for-each (lambda (tool)
+  (if (member (json-ref tool \"name\") '(\"t/echo\" \"t/add\" \"t/fail\"))
+      (show (list (json-ref tool \"name\") (json-ref tool \"effect\")))))
+  (json-ref (call \"mcp:tools\") \"tools\"))";
+    let desk = desk_with("plain", "effects = { add = \"pure\" }\n", program);
+    desk.check("run p.scm --allow-server t", 0, "(t/echo pure)\n(t/add pure)\n(t/fail irreversible)\n");
+    let wrong = desk_with("plain", "effects = { add = \"harmless\" }\n", program).duet("run p.scm --allow-server t");
+    assert!(wrong.errors.contains("an effect is pure, reversible"), "{wrong:?}");
+}
+
+/// A server over HTTP, which ends with the test.
+struct Web(Child, String);
+
+impl Web {
+    fn start() -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/web.py");
+        let mut child = Command::new("python3").arg(script).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self(child, format!("http://127.0.0.1:{}/mcp", line.trim()))
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_server_on_the_net_has_sessions_streams_and_a_token() {
+    let web = Web::start();
+    let program = "(show (said (call \"echo\" 'text \"hé\")))\n(try (lambda () (call \"fail\")))
+(try (lambda () (call \"nothing\")))";
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}"))]);
+    fs::create_dir_all(desk.path("config/duet")).unwrap();
+    let run = |token: &str| {
+        let configuration = format!("[servers.t]\nurl = \"{}\"\ntoken = \"WEB_TOKEN\"\n", web.1);
+        fs::write(desk.path("config/duet/config.toml"), configuration).unwrap();
+        let done = Command::new(env!("CARGO_BIN_EXE_duet"))
+            .args(["run", "p.scm", "--allow-server", "t", "--memory"])
+            .current_dir(desk.path(""))
+            .env("XDG_CONFIG_HOME", desk.path("config"))
+            .env("WEB_TOKEN", token)
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap()
+    };
+    let said = run("open-sesame");
+    assert!(said.starts_with("you said hé\nfailed\nthe tool `fail` of the MCP server `t` failed"), "{said}");
+    let said = run("wrong");
+    assert!(said.contains("the MCP server `t` wants another token"), "{said}");
+}
+
+#[test]
+fn duet_calls_duet_over_http() {
+    let desk = Desk::new(&[("q.scm", "(display \"inner\")")]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .args(["mcp", "--listen", "127.0.0.1:0"])
+        .current_dir(desk.path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim().rsplit(' ').next().unwrap();
+    let program = "(show (json-ref (call \"run\" 'program \"q.scm\") \"structuredContent\" \"output\"))
+(show (json-ref (call \"mcp:resources\") 0 \"uri\"))";
+    fs::write(desk.path("p.scm"), format!("{IMPORTS}{program}")).unwrap();
+    fs::write(desk.path("duet.toml"), format!("[servers.t]\nurl = \"{url}\"\n")).unwrap();
+    let done = desk.duet("run p.scm --allow-server t --memory");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((done.code, &*done.output), (0, "inner\nduet://log/q\n"), "{done:?}");
+}
+
+#[test]
+fn real_servers_of_node_work() {
+    let desk = Desk::new(&[("notes/a.txt", "tea for two")]);
+    let install = ["install", "--no-audit", "--no-fund", "--prefix", "."];
+    let packages = ["@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem"];
+    let installed = Command::new("npm").args(install).args(packages).current_dir(desk.path("")).output();
+    if !installed.is_ok_and(|done| done.status.success()) {
+        eprintln!("SKIPPED: real_servers_of_node_work needs Node and the registry of npm");
+        return;
+    }
+    let binary = |name: &str| desk.path(&format!("node_modules/.bin/{name}")).display().to_string();
+    let described = format!(
+        "[servers.t]\ncommand = [\"{}\"]\n[servers.f]\ncommand = [\"{}\", \"notes\"]\n",
+        binary("mcp-server-everything"),
+        binary("mcp-server-filesystem"),
+    );
+    fs::write(desk.path("duet.toml"), described).unwrap();
+    let program = "(show (said (call \"echo\" 'message \"hé\")))
+(try (lambda () (call \"echo\" 'message 7)))
+(show (pair? (call \"mcp:resources\")))
+(show (pair? (call \"mcp:prompts\")))
+(show (said (call-tool 'p \"f/read_text_file\" (dictionary 'path \"notes/a.txt\"))))
+(try (lambda () (call-tool 'p \"f/read_text_file\" (dictionary 'path \"/etc/passwd\"))))";
+    fs::write(desk.path("p.scm"), format!("{IMPORTS}{program}")).unwrap();
+    let done = desk.duet("run p.scm --allow-server t --allow-server f");
+    assert!(done.output.starts_with("Echo: hé\n"), "{done:?}");
+    assert!(done.output.contains("#t\n#t\ntea for two\nfailed\n"), "{done:?}");
+    assert_eq!(desk.duet("replay p --check").code, 0);
 }

@@ -169,6 +169,90 @@ fn the_log_tells_what_a_model_heard_said_and_cost() {
     desk.check("cost p@1", 0, "in all: 0 replies, 0 + 0 tokens, price not known\n");
 }
 
+/// Runs a command with an editor that a command of `sed` stands for.
+fn edit(desk: &Desk, words: &[&str], change: &str) -> (i32, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .args(words)
+        .current_dir(desk.path(""))
+        .env("EDITOR", format!("sed -i {change}"))
+        .env_remove("VISUAL")
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (done.status.code().unwrap(), text(done.stdout) + &text(done.stderr))
+}
+
+#[test]
+fn what_a_model_said_is_edited_and_the_branch_goes_on() {
+    let provider = counting();
+    let desk = Desk::new(&[("p.scm", ASK)]);
+    let line = format!("run p.scm {} --model small", provider.option());
+    desk.check(&line, 0, "small heard 1\n");
+    let (code, said) = edit(&desk, &["amend", "p@2", "--editor", "--branch", "b"], "s/heard/forgot/");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.starts_with("small forgot 1\n"), "{said}");
+    let (code, said) = edit(&desk, &["amend", "p/main@2", "--editor"], "s/nothing/else/");
+    assert!(code == 0 && said.contains("no branch begins"), "{said}");
+    assert_eq!(desk.duet("branches p").output.matches("main").count(), 1);
+    assert_eq!(provider.requests().len(), 1);
+}
+
+#[test]
+fn a_result_that_an_editor_spoilt_is_kept() {
+    let program = "(import (duet base) (duet dataspace))
+(write (pair? (call-tool 'p \"workspace/list\" (dictionary))))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 0);
+    let (code, said) = edit(&desk, &["amend", "p@2", "--editor"], "s/kind/sort/");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("workspace/list cannot return this") && said.contains("the text is kept in"), "{said}");
+}
+
+#[test]
+fn one_model_is_asked_several_times_from_one_past() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let provider = Provider::start(move |_| {
+        let number = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        json!({"content": format!("answer {number}")})
+    });
+    let desk = Desk::new(&[("p.scm", ASK)]);
+    let line = format!("run p.scm {} --model small", provider.option());
+    desk.check(&line, 0, "answer 0\n");
+    let sampled = desk.check("fork --sample 3 p@2", 0, "answer 1\nanswer 2\nanswer 3\n");
+    assert!(sampled.errors.contains("`duet diff p/sample-1 p/sample-2`"), "{sampled:?}");
+    assert_eq!(provider.requests().len(), 4);
+    // The turn that asks is as good as the one that answers; names do not clash.
+    desk.check("fork --sample 1 p/main@1", 0, "answer 4\n");
+    let branches = desk.duet("branches p").output;
+    assert!(branches.contains("sample-4"), "{branches}");
+    let diff = desk.duet("diff p/sample-1 p/sample-2").output;
+    assert!(diff.contains("answer 1") && diff.contains("answer 2"), "{diff}");
+    let replay = desk.duet("replay p/main");
+    assert_eq!(replay.output, "answer 0\n");
+}
+
+#[test]
+fn doubles_go_on_with_an_answered_or_amended_run() {
+    let program = "(import (duet base) (duet dataspace))
+(define (price) (call-tool 'p \"shop/price\" (dictionary)))
+(display (price))
+(display (await (user-input :prompt \"Go on?\")))
+(display (price))
+(newline)";
+    let desk = Desk::new(&[
+        ("p.scm", program),
+        ("d.pr", "{\"shop/price\": [<returns 1>]}"),
+        ("e.pr", "{\"shop/price\": [<returns 7>]}"),
+    ]);
+    desk.check("run p.scm --double d.pr", 4, "1");
+    desk.check("answer p yes --double e.pr", 0, "yes7\n");
+    let log = desk.duet("log p").output;
+    let turn = log.lines().find(|line| line.contains("input") && line.contains("price")).unwrap_or(&log);
+    let turn = turn.split_whitespace().nth(1).unwrap();
+    let amended = desk.duet(&format!("amend p@{turn} no --double e.pr"));
+    assert_eq!((amended.code, &*amended.output), (0, "no7\n"), "{amended:?} {log}");
+}
+
 /// The number of runs of the coder that are killed; `DUET_KILLS` asks for another one.
 const KILLS: u64 = 8;
 

@@ -21,6 +21,8 @@ pub struct Console {
     bar: Bar,
     /// Whether the last line has no end yet, so that a progress line would overwrite it.
     is_line_open: bool,
+    /// Whether a person may be typing, whom a line that is redrawn would disturb.
+    is_prompted: bool,
 }
 
 /// A stream; the writer is dropped when it fails.
@@ -54,6 +56,7 @@ impl Console {
             last: Stream::Output,
             bar: Bar::new(progress),
             is_line_open: false,
+            is_prompted: false,
         }
     }
 
@@ -73,6 +76,7 @@ impl Console {
             Stream::Error => &mut self.error,
         };
         self.bar.clear();
+        self.is_prompted = false;
         let failed = sink.attempt(|writer| writer.write_all(bytes));
         self.is_line_open = bytes.last().map_or(self.is_line_open, |last| *last != b'\n');
         self.report(failed);
@@ -89,6 +93,7 @@ impl Console {
         self.flush();
         // The person ends the line.
         self.is_line_open = false;
+        self.is_prompted = true;
     }
 
     /// Shows the progress of a piece of work.
@@ -101,6 +106,20 @@ impl Console {
         }
         self.flush();
         self.bar.show(label, done, total);
+    }
+
+    /// Shows the newest words of somebody who is talking, in place of the progress line, where they
+    /// disturb nothing.
+    pub(crate) fn live(&mut self, words: &str) {
+        if !(self.bar.is_hidden() || self.is_line_open || self.is_prompted) {
+            self.flush();
+            self.bar.say(words);
+        }
+    }
+
+    /// Clears the words of somebody who was talking.
+    pub(crate) fn end_live(&mut self) {
+        self.bar.clear_words();
     }
 
     /// Writes what the streams have buffered.

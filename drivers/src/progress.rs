@@ -12,19 +12,52 @@ use crate::text::line;
 /// On a narrow terminal the label is shortened.
 const TEMPLATE: &str = "{wide_msg} [{bar:24}] {pos}/{len}";
 
+/// The words of somebody who is talking.
+const WORDS: &str = "{wide_msg}";
+
 /// A progress line; it is shown while work is under way.
 pub(crate) struct Bar {
     bar: ProgressBar,
     is_shown: bool,
+    /// Whether it shows words and no steps.
+    has_words: bool,
 }
 
 impl Bar {
     /// Makes a line for a terminal, without drawing it.
     pub(crate) fn new(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), target);
-        let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("=> "));
-        Self { bar, is_shown: false }
+        bar.set_style(style(TEMPLATE));
+        Self {
+            bar,
+            is_shown: false,
+            has_words: false,
+        }
+    }
+
+    /// Shows words.
+    pub(crate) fn say(&mut self, words: &str) {
+        self.begin(true);
+        self.bar.set_message(line(words).into_owned());
+        self.bar.tick();
+    }
+
+    /// Clears the line if it shows words.
+    pub(crate) fn clear_words(&mut self) {
+        if self.has_words {
+            self.clear();
+        }
+    }
+
+    fn begin(&mut self, has_words: bool) {
+        if self.has_words != has_words {
+            self.has_words = has_words;
+            self.bar.set_style(style(if has_words { WORDS } else { TEMPLATE }));
+        }
+        if !self.is_shown {
+            self.bar.reset();
+            self.is_shown = true;
+        }
     }
 
     /// Shows that `done` of `total` steps are done; clears the line when all are.
@@ -33,10 +66,7 @@ impl Bar {
             self.clear();
             return;
         }
-        if !self.is_shown {
-            self.bar.reset();
-            self.is_shown = true;
-        }
+        self.begin(false);
         self.bar.set_length(total);
         self.bar.set_message(line(label).into_owned());
         self.bar.set_position(done);
@@ -54,4 +84,9 @@ impl Bar {
     pub(crate) fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ")
 }

@@ -19,11 +19,12 @@
       dictionary dictionary? dictionary-ref dictionary-set! dictionary-delete! dictionary-count
       dictionary-contains? dictionary-copy dictionary-keys dictionary-values dictionary->alist
       append-map filter filter-map find list-head record record-fields record-label
-      string-join string-suffix? string-trim)
+      string-index string-join string-suffix? string-trim)
     (only (duet dataspace)
       assert! retract! message! watch pattern await predicate user-input sleep spawn spawn-facet!
       stop-facet! on-stop current-facet generate-request-id! random call-tool log!
       register-entity!)
+    (only (duet mcp) mcp-call mcp-tools mcp-value)
     (only (duet json)
       json->value value->json json-error? json-schema json-violations)
     (only (duet kernel) %make-condition %sleep %wake %current-fiber)

@@ -28,7 +28,7 @@ async def converse(streams, run):
         resources = (await session.list_resources()).resources
         assert f"duet://log/{run}" in [str(resource.uri) for resource in resources], resources
         read = await session.read_resource(f"duet://log/{run}")
-        assert run in read.contents[0].text, read
+        assert "run of p.scm" in read.contents[0].text, read
 
 
 async def main():

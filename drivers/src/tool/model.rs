@@ -47,13 +47,15 @@ impl Tool for Model {
         &chat::DESCRIPTION
     }
 
-    fn call(&self, payload: IOValue, _: Context) -> Call {
+    fn call(&self, payload: IOValue, context: Context) -> Call {
         let providers = self.providers.clone();
         Box::pin(async move {
             let chat = Chat::read(&payload)?;
             let (provider, model) = providers.of(&chat)?;
             let posting = provider.protocol.posting(&chat, model);
-            let reply = exchange::perform(provider, &posting).await?;
+            let live = context.live.until_dropped();
+            let reply = exchange::perform(provider, &posting, &live).await?;
+            drop(live);
             let price = provider.prices.get(model).copied();
             Ok(chat.result(&reply, price))
         })

@@ -44,8 +44,8 @@
 
 ;;;> Makes a tool for agents of one that the program was granted: `(granted-tool name [description
 ;;;> schema])`. The agent calls it in its own role, and gate and policy judge the call. The tools
-;;;> that are built in need no description and schema; for others, such as those of a server, both
-;;;> are needed. Fails with `no-such-tool`.
+;;;> that are built in need no description and schema, nor do those of an MCP server, which is asked
+;;;> for them; for others both are needed. Fails with `no-such-tool`.
 (define (granted-tool name . description-and-schema)
   (if (not (string? name)) (%wrong-type 'granted-tool "a string" name))
   (let ((known (assoc name %built-in-tools)))
@@ -56,11 +56,33 @@
            (%wrong-type 'granted-tool "a description and a schema, or neither" name))
           (known (%tool-of name (cadr known) (shape->schema (caddr known)) use))
           (else
-           (raise
-             (%make-condition 'no-such-tool
-               (string-append "granted-tool: no tool that is built in has this name; "
-                 "others need a description and a schema")
-               (list name)))))))
+           (let ((listed (%tools-of-server name)))
+             (if (null? listed) (%no-such-tool name))
+             (%tool-that-is-listed (car listed)))))))
+
+(define (%no-such-tool name)
+  (raise
+    (%make-condition 'no-such-tool
+      (string-append "granted-tool: no tool that is built in, or that a server has, has this name; "
+        "others need a description and a schema")
+      (list name))))
+
+;;; Returns the tools of an MCP server, as it lists them, whose names are a pattern's; none if there
+;;; is no such server.
+(define (%tools-of-server pattern)
+  (let* ((slash (string-index pattern #\/))
+         (server (and slash (substring pattern 0 slash))))
+    (if (not server)
+        '()
+        (filter (lambda (tool) (%name-matches? pattern (dictionary-ref tool 'name)))
+          (guard (condition
+                   ((memq (condition-kind condition) '(no-such-tool capability-denied)) '()))
+            (mcp-tools 'agents server))))))
+
+(define (%tool-that-is-listed tool)
+  (let ((name (dictionary-ref tool 'name)))
+    (%tool-of name (dictionary-ref tool 'description) (dictionary-ref tool 'schema)
+      (lambda (role arguments) (mcp-value (mcp-call role name arguments))))))
 
 ;;; The built-in tools that a model can use: name, description and the shape of the arguments.
 (define %built-in-tools
@@ -112,7 +134,7 @@
         (string=? pattern name))))
 
 ;;; Returns the tools that a part of an agent's tools names: a tool, an agent, the name of a granted
-;;; tool, or a pattern of built-in ones.
+;;; tool, or a pattern of built-in ones or of those of a server.
 (define (%tools-of part)
   (cond ((agent-tool? part) (list part))
         ((agent? part) (list (%agent-as-tool part)))
@@ -121,8 +143,11 @@
         ((string-suffix? "*" part)
          (let ((names
                  (filter (lambda (name) (%name-matches? part name)) (map car %built-in-tools))))
-           (if (null? names) (granted-tool part))
-           (map granted-tool names)))
+           (if (pair? names)
+               (map granted-tool names)
+               (let ((listed (%tools-of-server part)))
+                 (if (null? listed) (%no-such-tool part))
+                 (map %tool-that-is-listed listed)))))
         (else (list (granted-tool part)))))
 
 ;;; Returns a text between fences of back quotes that the text itself does not contain, so that no

@@ -46,6 +46,7 @@ fn call(tool: &Http, payload: &str) -> Outcome {
         tool: tool.description().name.to_string(),
         undo_log: UndoLog::default(),
         secrets: crate::tool::secret::Secrets::default(),
+        live: crate::live::Live::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

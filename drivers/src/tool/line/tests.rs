@@ -40,6 +40,7 @@ impl Desk {
             tool: tool.to_owned(),
             undo_log: UndoLog::default(),
             secrets: Secrets::default(),
+            live: crate::live::Live::default(),
         };
         let found = self.tools.iter().find(|known| known.description.name == tool).unwrap();
         found.call(payload.parse().unwrap(), context)

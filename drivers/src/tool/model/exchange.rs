@@ -23,6 +23,7 @@ use super::chat::Reply;
 use super::events::Events;
 use super::protocol::{Broken, Posting, error};
 use super::provider::Provider;
+use crate::live::Live;
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
@@ -63,12 +64,12 @@ impl From<ToolFailure> for Failed {
 /// `denied` if the provider refuses the key, `bad-argument` if it refuses the request,
 /// `rate-limited` or `unavailable` if it was too busy at all attempts, `timeout`, `output-limit`,
 /// and `bad-result` if its answer is not of the protocol.
-pub(super) async fn perform(provider: &Provider, posting: &Posting) -> Result<Reply, ToolFailure> {
+pub(super) async fn perform(provider: &Provider, posting: &Posting, live: &Live) -> Result<Reply, ToolFailure> {
     let mut wait = Duration::from_millis(provider.delay_ms);
     let mut attempt = 1;
     loop {
         let limit = Duration::from_millis(provider.timeout_ms);
-        let outcome = timeout(limit, exchange(provider, posting)).await;
+        let outcome = timeout(limit, exchange(provider, posting, live)).await;
         let failed = match outcome {
             Ok(Ok(reply)) => return Ok(reply),
             Ok(Err(failed)) => failed,
@@ -102,7 +103,7 @@ fn late(provider: &Provider) -> ToolFailure {
 }
 
 /// Makes one attempt.
-async fn exchange(provider: &Provider, posting: &Posting) -> Result<Reply, Failed> {
+async fn exchange(provider: &Provider, posting: &Posting, live: &Live) -> Result<Reply, Failed> {
     let wrong = |problem: String| Kind::BadArgument.because(format!("the provider `{}`: {problem}", provider.name));
     let text = format!("{}{}", provider.url.trim_end_matches('/'), posting.path);
     let (url, is_secure) = read_url(&text).map_err(wrong)?;
@@ -120,7 +121,7 @@ async fn exchange(provider: &Provider, posting: &Posting) -> Result<Reply, Faile
     if !response.status().is_success() {
         return Err(refused(provider, response).await);
     }
-    receive(provider, response).await
+    receive(provider, response, live).await
 }
 
 fn broke_off(provider: &Provider, how: &str) -> Failed {
@@ -202,7 +203,7 @@ async fn whole(mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
 }
 
 /// Receives the answer to a request that was accepted.
-async fn receive(provider: &Provider, response: Response<Incoming>) -> Result<Reply, Failed> {
+async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live) -> Result<Reply, Failed> {
     let kind = response.headers().get(CONTENT_TYPE);
     let is_stream = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     let mut answer = provider.protocol.answer();
@@ -228,6 +229,7 @@ async fn receive(provider: &Provider, response: Response<Incoming>) -> Result<Re
         for event in events.push(&bytes) {
             answer.event(&event).map_err(|broken| unusable(provider, broken))?;
         }
+        live.says(&provider.name, answer.said());
     }
     answer
         .reply()

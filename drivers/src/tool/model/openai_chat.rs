@@ -149,6 +149,10 @@ impl Answer for Completion {
         self.piece(body, "message")
     }
 
+    fn said(&self) -> &str {
+        &self.reply.content
+    }
+
     fn reply(&mut self) -> Option<Reply> {
         self.is_finished.then(|| {
             self.reply.calls = std::mem::take(&mut self.calls).into_values().collect();

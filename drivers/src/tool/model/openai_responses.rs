@@ -78,7 +78,11 @@ fn tool(offer: &Offer) -> Json {
 
 /// A response that is being received.
 #[derive(Default)]
-pub(super) struct Response(Option<Reply>);
+pub(super) struct Response {
+    reply: Option<Reply>,
+    /// What the deltas say, which the last event repeats.
+    said: String,
+}
 
 impl Answer for Response {
     fn event(&mut self, event: &Event) -> Result<(), Broken> {
@@ -89,6 +93,10 @@ impl Answer for Response {
         match text(&json, "/type") {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.whole(json.get("response").unwrap_or(&Json::Null))
+            }
+            "response.output_text.delta" => {
+                self.said.push_str(text(&json, "/delta"));
+                Ok(())
             }
             // The event is the error itself.
             "error" => Err(error(&json!({"error": json})).unwrap_or_else(|| Broken::Passing(json.to_string()))),
@@ -116,12 +124,16 @@ impl Answer for Response {
         for item in output {
             read_item(item, &mut reply);
         }
-        self.0 = Some(reply);
+        self.reply = Some(reply);
         Ok(())
     }
 
+    fn said(&self) -> &str {
+        &self.said
+    }
+
     fn reply(&mut self) -> Option<Reply> {
-        self.0.take()
+        self.reply.take()
     }
 }
 

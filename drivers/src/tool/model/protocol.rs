@@ -53,6 +53,9 @@ pub(super) trait Answer: Send {
     /// Takes an answer that is not streamed.
     fn whole(&mut self, body: &Json) -> Result<(), Broken>;
 
+    /// Returns what the model has said so far.
+    fn said(&self) -> &str;
+
     /// Returns the reply; nothing if the answer is not complete.
     fn reply(&mut self) -> Option<Reply>;
 }

@@ -14,8 +14,6 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::tool::interface::Outcome;
-use crate::tool::secret::Secrets;
-use crate::tool::undo_log::UndoLog;
 
 /// A server that gives prepared answers, each to a connection of its own.
 struct Server {
@@ -85,8 +83,7 @@ fn call(provider: Provider, payload: &str) -> Outcome {
     let context = Context {
         key: "key-1".to_owned(),
         tool: "model/chat".to_owned(),
-        undo_log: UndoLog::default(),
-        secrets: Secrets::default(),
+        ..Context::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -36,6 +36,7 @@ fn call_in(root: &TempDir, payload: &str) -> Outcome {
                 tool: String::new(),
                 undo_log: crate::tool::undo_log::UndoLog::default(),
                 secrets: crate::tool::secret::Secrets::default(),
+                live: crate::live::Live::default(),
             },
         )
         .await
@@ -246,6 +247,7 @@ fn a_call_that_is_abandoned_leaves_no_process() {
                 tool: String::new(),
                 undo_log: crate::tool::undo_log::UndoLog::default(),
                 secrets: crate::tool::secret::Secrets::default(),
+                live: crate::live::Live::default(),
             },
         );
         let written = async {

@@ -71,6 +71,7 @@ impl Place {
                     tool: String::new(),
                     undo_log: crate::tool::undo_log::UndoLog::default(),
                     secrets: crate::tool::secret::Secrets::default(),
+                    live: crate::live::Live::default(),
                 },
             )
             .await

@@ -1,0 +1,63 @@
+"""The server of `server.py` over streamable HTTP, in the revision of 2025: sessions and streams.
+
+`web.py` serves at a port of 127.0.0.1, which it prints. It wants the token `open-sesame`, answers
+calls with streams of events, and everything else with JSON.
+"""
+
+import http.server
+import json
+import sys
+
+sys.argv = ["web.py", "plain"]
+sys.stdin = open("/dev/null")
+try:
+    import server
+except SystemExit:
+    server = sys.modules["server"]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.reply(405)
+
+    def do_DELETE(self):
+        self.reply(200)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.headers.get("authorization") != "Bearer open-sesame":
+            return self.reply(401, www_authenticate='Bearer realm="test"')
+        message = json.loads(body)
+        if "id" not in message:
+            return self.reply(202)
+        if message["method"] == "server/discover":
+            return self.reply(400, b"no session", content_type="text/plain")
+        try:
+            answer = {"result": server.answer(message)}
+        except LookupError as unknown:
+            answer = {"error": {"code": -32602, "message": f"Unknown: {unknown}"}}
+        said = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer})
+        if message["method"] != "tools/call":
+            session = {"mcp_session_id": "s1"} if message["method"] == "initialize" else {}
+            return self.reply(200, said.encode(), content_type="application/json", **session)
+        assert self.headers["mcp-session-id"] == "s1"
+        stream = f": a comment\n\nevent: message\ndata: {said}\n\n"
+        self.reply(200, stream.encode(), content_type="text/event-stream; charset=utf-8")
+
+
+web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(web.server_address[1], flush=True)
+web.serve_forever()
