@@ -321,6 +321,18 @@ actions! {
     attenuate Attenuate "attenuate"
     /// Takes a capability back.
     revoke Revoke "revoke"
+    /// Lets a peer in, as an actor of its own.
+    welcome Welcome "welcome"
+    /// Makes a facet and a capability for an object of a peer.
+    import_object ImportObject "import-object"
+    /// Begins to observe for an object of a peer.
+    subscribe Subscribe "subscribe"
+    /// Notes a peer's name for its assertion.
+    publish Publish "publish"
+    /// Forgets a peer's name for an assertion that has ended.
+    unpublish Unpublish "unpublish"
+    /// Tells a peer something.
+    relay Relay "relay"
     /// Asserts or sends through a capability.
     pass Pass "pass"
     /// Makes an actor.

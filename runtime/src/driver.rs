@@ -17,6 +17,8 @@ use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, RequestId};
+use crate::model::manifest::Manifest;
+use crate::model::peer::{Said, Told};
 
 /// A request of a durable turn to the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +99,13 @@ pub enum EffectKind {
         /// The texts that the failure names, each with its name.
         texts: Vec<(String, Arc<str>)>,
     },
+    /// Tell a peer something; has no answer.
+    Peer {
+        /// The actor that stands for the peer.
+        peer: ActorId,
+        /// The event.
+        told: Told,
+    },
     /// Show the progress of a piece of work; has no answer.
     Progress {
         /// The name of the work.
@@ -120,6 +129,7 @@ impl EffectKind {
             | Self::Alarm { .. }
             | Self::Ask { .. }
             | Self::Withdraw
+            | Self::Peer { .. }
             | Self::Progress { .. } => false,
         }
     }
@@ -255,6 +265,27 @@ pub enum Input {
         /// Whether the value becomes a fact; otherwise it is a message.
         stays: bool,
     },
+    /// A peer wants to come in, as an actor of its own.
+    Join {
+        /// The name under which it comes; no other peer of the run has it.
+        name: String,
+        /// Its rights: at most those of the main program.
+        manifest: Manifest,
+        /// The caveats of its capability for the dataspace, the newest last.
+        caveats: Vec<IOValue>,
+    },
+    /// A peer says something; the events are handled in one turn.
+    Said {
+        /// The actor that stands for the peer.
+        peer: ActorId,
+        /// The events, in order.
+        what: Vec<Said>,
+    },
+    /// A peer goes: everything that it asserted is retracted.
+    Leave {
+        /// The actor that stands for the peer.
+        peer: ActorId,
+    },
 }
 
 impl Input {
@@ -273,7 +304,10 @@ impl Input {
             | Self::Evaluate { .. }
             | Self::Abandon
             | Self::Merge { .. }
-            | Self::Tell { .. } => None,
+            | Self::Tell { .. }
+            | Self::Join { .. }
+            | Self::Said { .. }
+            | Self::Leave { .. } => None,
         }
     }
 }

@@ -10,4 +10,5 @@ pub mod failure;
 pub mod identity;
 pub mod limits;
 pub mod manifest;
+pub mod peer;
 pub mod value;

@@ -13,6 +13,7 @@ pub mod chain;
 pub mod draft;
 pub mod event;
 mod loss;
+pub mod peers;
 pub(crate) mod savepoint;
 pub mod refusal;
 pub mod request;
@@ -34,6 +35,7 @@ use crate::policy::item::Tools;
 use crate::policy::keyed;
 use crate::state::actor::Actor;
 use crate::state::event::{Outbox, Queue};
+use crate::state::peers::Peers;
 use crate::state::refusal::Ignored;
 use crate::state::request::{Held, Question, Request};
 use crate::state::untaken::UntakenFailures;
@@ -71,6 +73,8 @@ pub struct RunState {
     pub capabilities: Tracked<CapabilityId, Capability>,
     /// The capabilities by owner, to find them when the owner ends.
     capabilities_of: TrackedSet<(ActorId, CapabilityId)>,
+    /// The peers, which act from outside the run.
+    pub peers: Peers,
     /// The number of tool calls of each actor.
     pub calls: Tracked<ActorId, u64>,
     /// The exit code, once the main program has ended the run.
@@ -103,11 +107,12 @@ impl Codec for RunState {
             self.calls.write(out);
             self.untaken.write(out);
             self.is_session.write(out);
+            self.peers.write(out);
         });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 11)?;
+        let mut fields = Fields::of(value, "run-state", 12)?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -121,6 +126,7 @@ impl Codec for RunState {
             calls: fields.read("calls")?,
             untaken: fields.read("untaken")?,
             is_session: fields.read("is-session")?,
+            peers: fields.read("peers")?,
             tools: Arc::default(),
             entries: Entries::default(),
             has_touched_entries: false,
@@ -162,6 +168,7 @@ impl RunState {
         self.capabilities.commit_turn();
         self.capabilities_of.commit_turn();
         self.calls.commit_turn();
+        self.peers.commit_turn();
     }
 
     /// Undoes the turn's changes.
@@ -173,6 +180,7 @@ impl RunState {
         self.capabilities.abort_turn();
         self.capabilities_of.abort_turn();
         self.calls.abort_turn();
+        self.peers.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
         self.untaken = Arc::clone(&self.begun.untaken);
         self.is_session = self.begun.is_session;
@@ -203,6 +211,13 @@ impl RunState {
         for entry in owned {
             self.capabilities.remove(&entry.1);
             self.capabilities_of.remove(&entry);
+        }
+    }
+
+    /// Removes a capability.
+    pub(crate) fn forget_capability(&mut self, id: CapabilityId) {
+        if let Some(capability) = self.capabilities.remove(&id) {
+            self.capabilities_of.remove(&(capability.owner, id));
         }
     }
 

@@ -139,7 +139,7 @@ impl Unshown {
                 | EffectKind::Alarm { .. }
                 | EffectKind::Ask { .. }
                 | EffectKind::Withdraw
-                | EffectKind::Progress { .. } => {}
+                | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
             }
         }
         lines + open.into_iter().filter(|open| *open).count()

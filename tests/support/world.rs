@@ -116,7 +116,7 @@ impl World {
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
             | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } => None,
+            | EffectKind::Progress { .. } | EffectKind::Peer { .. } => None,
         };
         self.performed.iter().filter_map(call).collect()
     }
@@ -168,7 +168,7 @@ impl World {
                 stream: Stream::Error, ..
             }
             | EffectKind::Proceed { .. }
-            | EffectKind::Progress { .. } => {}
+            | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
         }
         self.performed.push(Performed { turn, effect });
     }

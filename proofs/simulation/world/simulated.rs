@@ -49,7 +49,8 @@ impl Simulated {
                 EffectKind::Write { .. }
                 | EffectKind::Log { .. }
                 | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } => {}
+                | EffectKind::Progress { .. }
+                | EffectKind::Peer { .. } => {}
             }
         }
         Ok(())
@@ -103,7 +104,8 @@ impl Simulated {
             | EffectKind::Withdraw
             | EffectKind::Log { .. }
             | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } => None,
+            | EffectKind::Progress { .. }
+            | EffectKind::Peer { .. } => None,
         }
     }
 

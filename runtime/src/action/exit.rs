@@ -64,6 +64,7 @@ impl Act for Exit {
             draft.outbox.push(monitor, Event::Ended { actor, code, failed });
         }
         draft.state.forget_capabilities(draft.actor);
+        draft.state.peers.forget(draft.actor);
         draft.state.actors.remove(&draft.actor);
         if draft.actor == MAIN {
             draft.state.exit = Some(self.code);

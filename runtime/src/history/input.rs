@@ -133,8 +133,10 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
         // The answer says it all to another branch.
         | Event::Prepared { .. }
         | Event::Terminate {}
-        // A merge concerns only the branch that it was made on.
-        | Event::Merged { .. } => None,
+        // A merge concerns only the branch that it was made on, and so does a peer.
+        | Event::Merged { .. }
+        | Event::Joined { .. }
+        | Event::Said { .. } => None,
     }
 }
 
@@ -171,7 +173,8 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             | EffectKind::Withdraw
             | EffectKind::Log { .. }
             | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. },
+            | EffectKind::Progress { .. }
+            | EffectKind::Peer { .. },
             _,
         ) => {
             return None;

@@ -202,7 +202,9 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Orphaned { .. }
         | Event::Terminate {}
         | Event::Merged { .. }
-        | Event::Told { .. } => {}
+        | Event::Told { .. }
+| Event::Joined { .. }
+| Event::Said { .. } => {}
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::error::RunError;
 use crate::action::exit::MAIN;
 use crate::driver::{Input, ToolFailure, check_result};
 use crate::model::codec::{Codec, Fields, record};
-use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, RequestId};
 use crate::model::value::Fact;
 use crate::state::RunState;
 use crate::state::event::{Batch, Cause, Event};
@@ -62,6 +62,11 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
             check_depth(&value)?;
             return Ok(to_main(vec![Event::Told { value, stays }]));
         }
+        Input::Join { name, manifest, caveats } => {
+            return Ok(to_main(vec![Event::Joined { name, manifest, caveats }]));
+        }
+        Input::Said { peer, what } => return Ok(to_peer(peer, what.into_iter().map(|what| Event::Said { what }))),
+        Input::Leave { peer } => return Ok(to_peer(peer, [Event::Terminate {}])),
         Input::Merge {
             actor,
             asserted,
@@ -128,6 +133,13 @@ fn to_owner(state: &RunState, request: RequestId, event: Event) -> Batch {
         to: state.requests.get(&request).map_or(MAIN, |request| request.actor),
         cause: Cause::Input {},
         events: vec![event],
+    }
+}
+
+fn to_peer(peer: ActorId, events: impl IntoIterator<Item = Event>) -> Batch {
+    Batch {
+        to: peer,
+        ..to_main(events.into_iter().collect())
     }
 }
 

@@ -57,6 +57,8 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Evaluate { .. }
         | Event::Abandon {}
         | Event::Merged { .. }
-        | Event::Told { .. } => false,
+        | Event::Told { .. }
+| Event::Joined { .. }
+| Event::Said { .. } => false,
     }
 }

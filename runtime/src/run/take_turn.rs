@@ -105,6 +105,10 @@ impl<P: Programs> Run<P> {
                 let Some(found) = activation.acting() else {
                     return activation.drop_all();
                 };
+                if found.is_peer() {
+                    is_named?;
+                    return self.run_peer(activation, aim);
+                }
                 let limits = self.genesis.limits.of_actor(found.heap_bytes_max);
                 let loaded = self.programs.load(&found.program.value(), &limits)?;
                 (self.instances.insert(actor, loaded), true)
@@ -123,6 +127,18 @@ impl<P: Programs> Run<P> {
         })?;
         match aim {
             Aim::Take => self.check_memory(actor),
+            Aim::Repeat | Aim::Fail(_) | Aim::Seek(_) => Ok(()),
+        }
+    }
+
+    /// Runs the turn of an actor that stands for a peer, which has no instance.
+    fn run_peer(&mut self, activation: &mut Activation, aim: Aim) -> Result<(), Fault> {
+        if let Aim::Fail(exhaustion) = aim {
+            return Err(exhaustion.repeat(activation));
+        }
+        activation.run(&mut NoInstance)?;
+        match aim {
+            Aim::Take => self.check_memory(activation.turn.actor),
             Aim::Repeat | Aim::Fail(_) | Aim::Seek(_) => Ok(()),
         }
     }

@@ -74,11 +74,17 @@ pub enum Target {
         /// The predicate.
         procedure: Callable,
     },
+    /// Each event goes to an object of the peer that the actor stands for.
+    Peer {
+        /// The peer's number for the object.
+        oid: u64,
+    },
 }
 codec_enum!(Target "a target" {
     Handler "handler" { procedure }
     Wait "wait" { wait }
     Predicate "predicate" { wait, procedure }
+    Peer "peer" { oid }
 });
 
 /// A recipient of matches.
@@ -196,6 +202,9 @@ pub struct Monitor {
 }
 codec_struct!(Monitor "monitor" { facet, procedure });
 
+/// The packed symbol that labels the program of a peer's actor.
+const PEER: &[u8] = b"\xb3\x04peer";
+
 /// An actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actor {
@@ -269,6 +278,11 @@ impl Actor {
             monitors: Tracked::default(),
             exit_hooks: TrackedList::default(),
         }
+    }
+
+    /// Says whether the actor stands for a peer; it then has a name for its program, and no instance.
+    pub fn is_peer(&self) -> bool {
+        self.program.view().label().is_some_and(|label| label.as_bytes() == PEER)
     }
 
     /// Says whether `facet` is `ancestor` or one of its descendants.

@@ -283,7 +283,7 @@ impl Draft {
         }
         match observer.target {
             Target::Handler { procedure } | Target::Predicate { procedure, .. } => self.outbox.released.push(procedure),
-            Target::Wait { .. } => {}
+            Target::Wait { .. } | Target::Peer { .. } => {}
         }
         Ok(())
     }

@@ -17,6 +17,8 @@ use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::Attached;
 use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
+use crate::model::manifest::Manifest;
+use crate::model::peer::Said;
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
 
@@ -157,6 +159,20 @@ pub enum Event {
         /// Whether the value becomes a fact; otherwise it is a message.
         stays: bool,
     },
+    /// A peer wants to come in.
+    Joined {
+        /// The name under which it comes.
+        name: String,
+        /// Its rights.
+        manifest: Manifest,
+        /// The caveats of its capability for the dataspace, the newest last.
+        caveats: Vec<IOValue>,
+    },
+    /// The peer that the actor stands for says something.
+    Said {
+        /// The event.
+        what: Said,
+    },
 }
 codec_enum!(Event "an event" {
     Boot "boot" {}
@@ -180,6 +196,8 @@ codec_enum!(Event "an event" {
     Abandon "abandon" {}
     Merged "merged" { asserted, retracted }
     Told "told" { value, stays }
+    Joined "joined" { name, manifest, caveats }
+    Said "said" { what }
 });
 
 impl Event {
@@ -206,7 +224,9 @@ impl Event {
             | Self::Evaluate { .. }
             | Self::Abandon {}
             | Self::Merged { .. }
-            | Self::Told { .. } => None,
+            | Self::Told { .. }
+            | Self::Joined { .. }
+            | Self::Said { .. } => None,
         }
     }
 }

@@ -69,7 +69,9 @@ impl Draft {
             | Event::Evaluate { .. }
             | Event::Abandon {}
             | Event::Merged { .. }
-            | Event::Told { .. } => None,
+            | Event::Told { .. }
+| Event::Joined { .. }
+| Event::Said { .. } => None,
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct StateSavepoint {
 
 impl RunState {
     /// Returns the fields that have an undo log.
-    fn tracked(&mut self) -> [&mut dyn Tracking; 7] {
+    fn tracked(&mut self) -> [&mut dyn Tracking; 8] {
         [
             &mut self.dataspace,
             &mut self.held,
@@ -36,6 +36,7 @@ impl RunState {
             &mut self.capabilities,
             &mut self.capabilities_of,
             &mut self.calls,
+            &mut self.peers,
         ]
     }
 

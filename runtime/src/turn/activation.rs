@@ -12,6 +12,7 @@ mod deliver;
 mod ending;
 mod job;
 mod operation;
+mod peer;
 mod right;
 
 use std::collections::VecDeque;

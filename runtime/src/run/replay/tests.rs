@@ -201,7 +201,7 @@ impl crate::driver::Drivers for Answering {
                 | EffectKind::Proceed { .. }
                 | EffectKind::Log { .. }
                 | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } => {}
+                | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
             }
         }
     }

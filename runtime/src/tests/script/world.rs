@@ -67,6 +67,7 @@ impl Table {
             EffectKind::Withdraw => ("withdrawn".to_owned(), false),
             EffectKind::Proceed { note, .. } => (format!("+{note:?}"), false),
             EffectKind::Progress { label, done, total } => (format!("{label} {done}/{total}"), false),
+            EffectKind::Peer { peer, told } => (format!("{peer} {told:?}"), false),
             EffectKind::Timer { delay_ms } => {
                 self.inputs.push_back(Input::Elapsed { request });
                 (format!("{delay_ms} ms"), false)
@@ -100,7 +101,7 @@ impl Table {
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
             | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } => Input::ToolResult { request, outcome },
+            | EffectKind::Progress { .. } | EffectKind::Peer { .. } => Input::ToolResult { request, outcome },
         });
     }
 }

@@ -37,7 +37,9 @@ impl Activation {
             } => self.tell(runner, observer, Argument::Removed(captures, handle))?,
             Event::Message { observer, captures } => self.tell(runner, observer, Argument::Message(captures))?,
             Event::Closed { observer } => self.draft.forget_observer(observer).is_ok(),
-            Event::Direct { facet, payload } => self.direct(position, facet, &payload),
+            Event::Direct { facet, payload } => {
+                self.relay_direct(facet, &payload)? || self.direct(position, facet, &payload)
+            }
             Event::Resume { fiber } => self.resume(fiber)?,
             Event::Settled { wait, request } => self.settle(wait, request)?,
             Event::Answered { request, outcome } if self.is_proposal(request) => {
@@ -69,6 +71,8 @@ impl Activation {
                 self.perform(Message { value }).map_err(failure)?;
                 true
             }
+            Event::Joined { name, manifest, caveats } => self.welcome(name, manifest, &caveats)?,
+            Event::Said { what } => self.hear(what)?,
         };
         if !is_received {
             self.turn.dropped.push(position);
@@ -118,6 +122,7 @@ impl Activation {
                     self.match_wait(wait, id, value)?;
                 }
             }
+            Target::Peer { oid } => self.relay_match(oid, id, argument)?,
         }
         Ok(true)
     }

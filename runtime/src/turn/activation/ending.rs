@@ -62,7 +62,9 @@ impl Activation {
                 | Event::Evaluate { .. }
                 | Event::Abandon {}
                 | Event::Merged { .. }
-                | Event::Told { .. } => {}
+                | Event::Told { .. }
+| Event::Joined { .. }
+| Event::Said { .. } => {}
             }
         }
         Ok(())

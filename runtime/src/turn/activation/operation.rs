@@ -464,7 +464,17 @@ impl Activation {
     /// # Errors
     /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
     pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
-        let (authority, caveats) = self.draft.state.way_through(capability)?;
+        let authority = self.authority(capability)?;
+        match self.filter(capability, value)? {
+            Some(value) if self.is_within(capability, &authority, &value)? => Ok(Some(value)),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// Passes a value through a capability's caveats, as [`pass`](Self::pass) does, and does not
+    /// ask for the rights of its maker.
+    pub(super) fn filter(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
+        let (_, caveats) = self.draft.state.way_through(capability)?;
         let mut refusal = None;
         let mut value = Some(value);
         for caveat in caveats {
@@ -482,11 +492,7 @@ impl Activation {
             };
             value = value.and_then(|value| caveat.apply(&value, &mut attenuate));
         }
-        match (refusal, value) {
-            (Some(refusal), _) => Err(refusal),
-            (None, Some(value)) if self.is_within(capability, &authority, &value)? => Ok(Some(value)),
-            (None, _) => Ok(None),
-        }
+        refusal.map_or(Ok(value), Err)
     }
 
     /// Asks the person a question; the fiber then waits for the answer.

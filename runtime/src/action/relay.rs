@@ -1,0 +1,47 @@
+//! `relay`: the peer hears of a match, a message, or an answer, once the turn is durable.
+
+use super::{Act, Claims};
+use crate::codec_struct;
+use crate::driver::EffectKind;
+use crate::model::identity::{ActorId, RequestId};
+use crate::model::peer::Told;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+
+/// Tells a peer something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relay {
+    /// The id of the effect.
+    pub request: RequestId,
+    /// The actor that stands for the peer.
+    pub peer: ActorId,
+    /// The event.
+    pub told: Told,
+}
+codec_struct!(Relay "relay" { request, peer, told });
+
+impl Act for Relay {
+    fn perform(&self, _draft: &mut Draft) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        let (peer, told) = (self.peer, self.told.clone());
+        Some((self.request, EffectKind::Peer { peer, told }))
+    }
+
+    fn show(&self) -> String {
+        match &self.told {
+            Told::Welcome { name, capability } => format!("{name} may act through {capability}"),
+            Told::Refused { name, why } => format!("{name} may not come in: {why}"),
+            Told::Assert { oid, value, handle, .. } => format!("{value:?} as {handle} to object {oid} of the peer"),
+            Told::Retract { oid, handle, .. } => format!("{handle} has gone, to object {oid} of the peer"),
+            Told::Message { oid, value } => format!("{value:?} to object {oid} of the peer"),
+            Told::Synced { oid } => format!("object {oid} of the peer: everything before has been handled"),
+        }
+    }
+}

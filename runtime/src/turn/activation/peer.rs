@@ -1,0 +1,299 @@
+//! The turns of an actor that stands for a peer: what the peer says becomes actions with the rights
+//! of the actor, and what reaches the actor is relayed to the peer.
+//!
+//! INVARIANT: a value has passed the caveats of the capability through which the peer acts before
+//! it reaches the gate; what does not pass, or what the actor has no right to, has no effect but a
+//! note in the record. Nothing that a peer says fails the actor.
+//! It does not know packets; the `drivers` crate does.
+//! Read next: `../../model/peer.rs`.
+//!
+//! Rejected: a program in Scheme for each peer. Everything that a peer may ask for is an action
+//! already, so a heap and an instance for each connection would only cost.
+
+use duet_journal::packed::View;
+use preserves::{IOValue, ValueImpl};
+
+use super::{Activation, failure};
+use crate::action::{
+    Action, Assert, ImportObject, Message, Pass, Publish, Relay, Retract, Send, Subscribe, Unobserve, Unpublish,
+    Welcome,
+};
+use crate::capability::{Authority, Caveat};
+use crate::dataspace::Captures;
+use crate::dataspace::pattern::{PackedPattern, Pattern};
+use crate::model::codec::is_labelled;
+use crate::model::failure::Failure;
+use crate::model::identity::{ActorId, CapabilityId, FacetId, ObserverId};
+use crate::model::manifest::Manifest;
+use crate::model::peer::{self, Said, Told};
+use crate::model::value::Fact;
+use crate::policy::keyed;
+use crate::state::refusal::Refusal;
+use crate::turn::task::Argument;
+
+/// Why a peer's wish has no effect.
+enum Fault {
+    /// An action was refused.
+    Refused(Refusal),
+    /// The reason, for people.
+    Why(&'static str),
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Activation {
+    /// Lets a peer in, or tells it why not.
+    pub(super) fn welcome(
+        &mut self,
+        name: String,
+        manifest: Manifest,
+        caveats: &[IOValue],
+    ) -> Result<bool, Failure> {
+        let caveats: Result<Vec<Caveat>, _> = caveats.iter().map(Caveat::read).collect();
+        let counters = &mut self.draft.state.counters;
+        let (request, actor, root) = (counters.request(), counters.actor(), counters.facet());
+        let capability = counters.capability();
+        let why = match caveats {
+            Err(error) => error.to_string(),
+            Ok(caveats) => {
+                let name = name.clone();
+                let welcome = Welcome { request, actor, root, name, manifest, capability, caveats };
+                match self.perform(welcome) {
+                    Ok(()) => return Ok(true),
+                    Err(refusal) => refusal.to_string(),
+                }
+            }
+        };
+        self.relay_to(actor, Told::Refused { name, why })?;
+        Ok(false)
+    }
+
+    /// Does what the peer says; returns false if that has no effect.
+    pub(super) fn hear(&mut self, what: Said) -> Result<bool, Failure> {
+        let done = match what {
+            Said::Assert { to, name, value } => self.publish(to, name, &value),
+            Said::Retract { name } => self.unpublish(name),
+            Said::Message { to, value } => self.message_of_peer(to, &value),
+            Said::Sync { oid } => {
+                self.relay(Told::Synced { oid })?;
+                Ok(())
+            }
+        };
+        let why = match done {
+            Ok(()) => return Ok(true),
+            Err(Fault::Refused(refusal)) => refusal.to_string(),
+            Err(Fault::Why(why)) => why.to_owned(),
+        };
+        let name = self.draft.acting().ok().and_then(|actor| actor.role.clone());
+        let name = name.as_deref().unwrap_or("a peer");
+        self.note(format!("{name}: {why}")).map_err(failure)?;
+        Ok(false)
+    }
+
+    /// Relays a match or a message to the object of the peer that observes.
+    pub(super) fn relay_match(&mut self, oid: u64, observer: ObserverId, argument: Argument) -> Result<(), Failure> {
+        let told = match argument {
+            Argument::Added(captures, handle) => Told::Assert {
+                oid,
+                observer,
+                handle,
+                value: self.captures(&captures),
+            },
+            Argument::Removed(_, handle) => Told::Retract { oid, observer, handle },
+            Argument::Message(captures) => Told::Message {
+                oid,
+                value: self.captures(&captures),
+            },
+            Argument::Value(_) | Argument::Ended(..) => return Ok(()),
+        };
+        self.relay(told)
+    }
+
+    /// Relays a message for an object of the peer; returns false if the facet stands for none.
+    pub(super) fn relay_direct(&mut self, facet: FacetId, payload: &Fact) -> Result<bool, Failure> {
+        let Some(oid) = self.draft.state.peers.oid(facet) else {
+            return Ok(false);
+        };
+        let value = self.for_peer(&payload.value());
+        self.relay(Told::Message { oid, value })?;
+        Ok(true)
+    }
+
+    fn relay(&mut self, told: Told) -> Result<(), Failure> {
+        self.relay_to(self.actor(), told)
+    }
+
+    fn relay_to(&mut self, peer: ActorId, told: Told) -> Result<(), Failure> {
+        let request = self.draft.state.counters.request();
+        self.perform(Relay { request, peer, told }).map_err(failure)
+    }
+
+    fn publish(&mut self, to: CapabilityId, name: u64, value: &IOValue) -> Result<(), Fault> {
+        if self.draft.state.peers.published.contains_key(&(self.actor(), name)) {
+            return Err(Fault::Why("an assertion with this handle is present already"));
+        }
+        let (authority, value) = self.passed(to, value)?;
+        if authority != (Authority::Dataspace {}) {
+            return Err(Fault::Why("only in the dataspace can a client assert anything"));
+        }
+        if is_labelled(&value, "Observe") {
+            return self.subscribe(to, name, &value);
+        }
+        let (value, oids) = self.imported(&value)?;
+        let fact = Fact::new(value).map_err(Refusal::from)?;
+        if keyed::of(&fact).is_some() {
+            return Err(Fault::Why("a client cannot enter policy"));
+        }
+        let facet = self.root()?;
+        let handle = self.draft.state.counters.handle();
+        let assert = Assert { facet, handle, value: fact };
+        self.perform_through(to, assert)?;
+        self.perform(Publish { name, handle, observer: None, oids })?;
+        Ok(())
+    }
+
+    fn subscribe(&mut self, to: CapabilityId, name: u64, value: &IOValue) -> Result<(), Fault> {
+        let is_complete = value.len() == 2;
+        let pattern = Fact::new(value.index(0).into()).map_err(Refusal::from);
+        let pattern = Pattern::read(pattern?.view()).filter(|_| is_complete);
+        let pattern = pattern.ok_or(Fault::Why("what it observes is no pattern"))?;
+        let oid = peer::as_mine(&value.index(1).into());
+        let oid = oid.ok_or(Fault::Why("only an object of its own can observe for a client"))?;
+        let pattern = PackedPattern::of(&pattern).map_err(Refusal::from)?;
+        let facet = self.root()?;
+        let counters = &mut self.draft.state.counters;
+        let (observer, handle) = (counters.observer(), counters.handle());
+        self.perform_through(to, Subscribe { facet, observer, handle, pattern, oid })?;
+        let observer = Some(observer);
+        let oids = Vec::new();
+        self.perform(Publish { name, handle, observer, oids })?;
+        Ok(())
+    }
+
+    fn unpublish(&mut self, name: u64) -> Result<(), Fault> {
+        let published = self.draft.state.peers.published.get(&(self.actor(), name));
+        // The assertion was refused, and its retraction has nothing to do.
+        let Some(published) = published.cloned() else {
+            return Ok(());
+        };
+        match published.observer {
+            Some(observer) => self.perform(Unobserve { observer })?,
+            None => self.perform(Retract { handle: published.handle, ignored: None })?,
+        }
+        self.perform(Unpublish { name })?;
+        Ok(())
+    }
+
+    fn message_of_peer(&mut self, to: CapabilityId, value: &IOValue) -> Result<(), Fault> {
+        let (authority, value) = self.passed(to, value)?;
+        let value = self.known(&value)?;
+        let value = Fact::new(value).map_err(Refusal::from)?;
+        match authority {
+            Authority::Dataspace {} => self.perform_through(to, Message { value }),
+            Authority::Facet { actor, facet } => {
+                if !self.is_within(to, &authority, &value.value())? {
+                    return Err(Fault::Why("the maker of the capability may not send this"));
+                }
+                let send = Send { to: actor, facet, value, ignored: None };
+                self.perform(Pass { via: to, action: vec![send.into()] }).map_err(Fault::from)
+            }
+            Authority::Tool { .. } | Authority::Capability { .. } => Err(Fault::Why("nothing can be sent to a tool")),
+        }
+    }
+
+    /// Passes a value through the caveats of a capability.
+    fn passed(&mut self, via: CapabilityId, value: &IOValue) -> Result<(Authority, IOValue), Fault> {
+        let authority = self.authority(via)?;
+        let passed = self.filter(via, value.clone())?;
+        let passed = passed.ok_or(Fault::Why("the caveats of its capability let this not pass"))?;
+        Ok((authority, passed))
+    }
+
+    /// Performs an action in the dataspace with the rights of the capability's maker.
+    fn perform_through(&mut self, via: CapabilityId, action: impl Into<Action>) -> Result<(), Fault> {
+        let action = action.into();
+        let maker = self.draft.state.maker(via).map_err(|_| Refusal::Revoked(via))?;
+        if maker == self.actor() {
+            return self.perform(action).map_err(Fault::from);
+        }
+        let value = if let Action::Assert(assert) = &action {
+            assert.value.value()
+        } else {
+            return Err(Fault::Why("the capability is only for facts"));
+        };
+        if !self.is_within(via, &Authority::Dataspace {}, &value)? {
+            return Err(Fault::Why("the maker of the capability may not assert this"));
+        }
+        self.perform(Pass { via, action: vec![action] }).map_err(Fault::from)
+    }
+
+    /// Puts capabilities in the place of the peer's own objects, which become reachable; returns
+    /// these objects too.
+    fn imported(&mut self, value: &IOValue) -> Result<(IOValue, Vec<u64>), Refusal> {
+        let mut oids = Vec::new();
+        let value = peer::map_references(value, &mut |reference| {
+            let Some(oid) = peer::as_mine(reference) else {
+                return Ok(reference.clone());
+            };
+            if !oids.contains(&oid) {
+                oids.push(oid);
+            }
+            self.import(oid).map(peer::capability)
+        })?;
+        Ok((value, oids))
+    }
+
+    fn import(&mut self, oid: u64) -> Result<CapabilityId, Refusal> {
+        if let Some(imported) = self.draft.state.peers.imported.get(&(self.actor(), oid)) {
+            return Ok(imported.capability);
+        }
+        let parent = self.draft.acting()?.root;
+        let counters = &mut self.draft.state.counters;
+        let (facet, capability) = (counters.facet(), counters.capability());
+        self.perform(ImportObject { oid, facet, parent, capability })?;
+        Ok(capability)
+    }
+
+    /// Puts capabilities in the place of the peer's own objects, which must be reachable.
+    fn known(&self, value: &IOValue) -> Result<IOValue, Fault> {
+        let imported = &self.draft.state.peers.imported;
+        peer::map_references(value, &mut |reference| match peer::as_mine(reference) {
+            None => Ok(reference.clone()),
+            Some(oid) => match imported.get(&(self.actor(), oid)) {
+                Some(known) => Ok(peer::capability(known.capability)),
+                None => Err(Fault::Why("a message mentions an object that no assertion mentions")),
+            },
+        })
+    }
+
+    /// Puts the peer's own objects in the place of their capabilities.
+    fn for_peer(&self, value: &IOValue) -> IOValue {
+        let own = |reference: &IOValue| {
+            let capability = self.draft.state.capabilities.get(&peer::as_capability(reference)?)?;
+            match capability.from {
+                Authority::Facet { actor, facet } if actor == self.actor() => self.draft.state.peers.oid(facet),
+                Authority::Facet { .. }
+                | Authority::Tool { .. }
+                | Authority::Dataspace {}
+                | Authority::Capability { .. } => None,
+            }
+        };
+        let changed = peer::map_references(value, &mut |reference| {
+            Ok::<_, std::convert::Infallible>(own(reference).map_or_else(|| reference.clone(), peer::mine))
+        });
+        let Ok(changed) = changed;
+        changed
+    }
+
+    fn captures(&self, captures: &Captures) -> IOValue {
+        self.for_peer(&IOValue::new(captures.iter().map(View::to_value).collect::<Vec<_>>()))
+    }
+
+    fn root(&self) -> Result<FacetId, Refusal> {
+        Ok(self.draft.acting()?.root)
+    }
+}
