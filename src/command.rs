@@ -61,6 +61,8 @@ commands! {
         message
         attach
         stop
+        serve
+        grant
         mcp
     }
     "Inspect a run" {
@@ -133,10 +135,11 @@ fn find(name: &str) -> Option<&'static Row> {
 
 /// Executes a command line, and shows the error if there is one.
 pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCode {
-    let error = match dispatch_command(words, terminal) {
-        Ok(code) => return code,
-        Err(error) => error,
-    };
+    dispatch_command(words, terminal).unwrap_or_else(|error| tell(error, terminal))
+}
+
+/// Shows an error; returns its exit code.
+fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
     match error {
         CommandError::Problem(problem) => {
             terminal.message(render::problem(&problem, terminal.is_styled));

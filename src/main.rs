@@ -24,6 +24,7 @@ mod exchange;
 mod export_file;
 mod exports;
 mod following;
+mod grants;
 mod graph;
 mod imported;
 mod journal;

@@ -11,6 +11,7 @@
 mod ahead;
 mod drive;
 mod edited;
+mod host;
 mod inspection;
 mod keep;
 mod libraries;
@@ -53,6 +54,7 @@ use crate::world_options::WorldOptions;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
+pub(crate) use measure::share as share_memory;
 pub(crate) use pace::{Waited, newest_evaluation};
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
@@ -399,7 +401,8 @@ impl Session {
 
     /// Makes a run that this process owns reachable.
     fn of(run: Run<SchemePrograms>, world: World, (place, texts): (RunPlace, SourceTexts)) -> Self {
-        let mut world = world;
+        let (mut run, mut world) = (run, world);
+        host::dismiss_peers(&mut run);
         Self {
             keeper: Keeper::of(&run, &mut world, place.journal.as_deref()),
             world: Reporting::new(world, &place, run.id()),
@@ -447,6 +450,11 @@ impl Session {
     pub(crate) fn exit(&self) -> Option<u64> {
         let state = self.run.state();
         state.exit.map(|code| state.exit_code(code))
+    }
+
+    /// The run.
+    pub(crate) fn id(&self) -> &RunId {
+        self.run.id()
     }
 
     /// Makes advice name comma commands.

@@ -132,7 +132,7 @@ impl Door {
 }
 
 /// Says whether nobody listens at a socket any more.
-fn is_left_behind(path: &Path) -> bool {
+pub(crate) fn is_left_behind(path: &Path) -> bool {
     Plain::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
@@ -140,14 +140,19 @@ fn is_left_behind(path: &Path) -> bool {
 const PATH_BYTES_MAX: usize = 100;
 
 /// A path that is short enough for a socket's address.
-struct Near {
-    path: PathBuf,
+pub(crate) struct Near {
+    /// The path.
+    pub(crate) path: PathBuf,
     /// The folder, through which a long path is made short.
     _folder: Option<File>,
 }
 
 impl Near {
-    fn of(path: &Path) -> io::Result<Self> {
+    /// Shortens a path, if need be.
+    ///
+    /// # Errors
+    /// If its folder cannot be opened.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         use std::os::fd::AsRawFd;
         if path.as_os_str().len() <= PATH_BYTES_MAX {
             return Ok(Self {

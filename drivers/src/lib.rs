@@ -22,6 +22,7 @@ pub mod memory;
 pub mod prepared;
 mod progress;
 mod report;
+pub mod serve;
 pub mod text;
 
 pub mod tool;

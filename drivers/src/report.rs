@@ -9,6 +9,7 @@ use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
 use crate::door::Request;
+use crate::serve::host::Visit;
 
 /// A message from a driver thread.
 pub(crate) enum Report {
@@ -33,4 +34,6 @@ pub(crate) enum Report {
     Wake,
     /// Another process asks for something.
     Asked(Request),
+    /// A client of a server wants something.
+    Visit(Visit),
 }

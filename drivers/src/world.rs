@@ -28,6 +28,7 @@ use crate::input::{InputStream, PendingRead, Wanted};
 use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::Report;
+use crate::serve::host::{Guests, Visit};
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
@@ -128,6 +129,8 @@ pub struct World {
     asked: VecDeque<Request>,
     /// Where they ask; it closes before the engine stops.
     door: Option<Door>,
+    /// The clients of a server.
+    guests: Guests,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
 }
@@ -200,6 +203,7 @@ impl World {
             is_output_close_known: false,
             asked: VecDeque::new(),
             door: None,
+            guests: Guests::default(),
             engine: Some(engine),
         })
     }
@@ -222,7 +226,7 @@ impl World {
 
     /// Says whether an effect in progress can still answer.
     pub fn is_expecting(&self) -> bool {
-        !(self.open.is_empty() && self.orphans.is_empty())
+        !(self.open.is_empty() && self.orphans.is_empty()) || self.guests.is_open
     }
 
     /// Says whether the reader of standard output has closed it, as `| head` does; the run then
@@ -279,6 +283,11 @@ impl World {
                     failed.failure
                 );
                 self.console().line(&text);
+            }
+            EffectKind::Peer { peer, told } => {
+                if !self.guests.tell(peer, told) {
+                    self.report(Report::Visit(Visit::Leave { peer }));
+                }
             }
             EffectKind::Progress { label, done, total } => self.console().progress(&label, done, total),
         }
@@ -440,6 +449,11 @@ impl World {
                 self.asked.push_back(request);
                 None
             }
+            Report::Visit(visit) => {
+                let input = self.guests.admit(visit)?;
+                // What a client says is never the answer of a tool, so masking refuses nothing.
+                self.secrets.mask_input(input).ok()
+            }
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
@@ -494,7 +508,9 @@ impl World {
                     }
                 }
             },
-            Report::Unanswered { .. } | Report::Interrupt | Report::Wake | Report::Asked(_) => report,
+            Report::Unanswered { .. } | Report::Interrupt | Report::Wake | Report::Asked(_) | Report::Visit(_) => {
+                report
+            }
         }
     }
 
@@ -559,6 +575,7 @@ impl Drop for World {
     /// Stops running tools, kills their processes and clears the progress line.
     fn drop(&mut self) {
         self.asked.clear();
+        self.guests.dismiss();
         if let (Some(door), Some(Engine { runtime, .. })) = (self.door.take(), &self.engine) {
             door.close(runtime);
         }

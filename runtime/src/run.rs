@@ -16,6 +16,7 @@ mod exhaustion;
 mod freezing;
 pub mod heads;
 mod housekeeping;
+mod inbox;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
@@ -30,7 +31,7 @@ mod stillness;
 mod take_turn;
 pub mod tip;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
@@ -45,6 +46,7 @@ use crate::record::Genesis;
 use crate::run::actor_cache::ActorCache;
 use crate::run::checkpoints::Checkpoints;
 use crate::run::error::RunError;
+use crate::run::inbox::Inbox;
 use crate::run::inflight::Memory;
 use crate::run::instances::Instances;
 use crate::run::snapshot::SnapshotPolicy;
@@ -83,7 +85,7 @@ pub struct Run<P: Programs> {
     pub(crate) held_effects: Vec<Effect>,
     /// What other branches know of calls that this branch may make again.
     pub(crate) memory: Memory,
-    pub(crate) inbox: VecDeque<Input>,
+    pub(crate) inbox: Inbox,
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::run::snapshot::Since,
     pub(crate) images: crate::run::snapshot::Images,
@@ -224,7 +226,7 @@ impl<P: Programs> Run<P> {
             attached: Vec::new(),
             held_effects: Vec::new(),
             memory: Memory::default(),
-            inbox: VecDeque::new(),
+            inbox: Inbox::default(),
             // Freezing counts an instance's image as stored, which is not true while turns are
             // replayed.
             policy: SnapshotPolicy::NEVER,
@@ -235,7 +237,7 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Takes one turn if there is one: inputs come first, then the oldest batch.
+    /// Takes one turn if there is one: inputs come first, mostly, then the oldest batch.
     ///
     /// # Errors
     /// [`RunError`]; then the caller must open the run again from the store.
@@ -244,7 +246,7 @@ impl<P: Programs> Run<P> {
             let code = self.state.exit_code(code);
             return Ok(Step::Ended { code });
         }
-        let batch = match self.inbox.pop_front() {
+        let batch = match self.inbox.take(self.state.queue.len()) {
             Some(input) => {
                 self.attach(&input);
                 input::batch(&self.state, input)?
@@ -268,16 +270,16 @@ impl<P: Programs> Run<P> {
 
     /// Queues an input; it becomes a turn at one of the next steps.
     pub fn deliver(&mut self, input: Input) {
-        self.inbox.push_back(input);
+        self.inbox.inputs.push_back(input);
     }
 
     /// Puts an input before all others, in place of effects and inputs for the same request.
     pub fn deliver_first(&mut self, input: Input) {
         if let Some(request) = input.request() {
             self.held_effects.retain(|effect| effect.request != request);
-            self.inbox.retain(|other| other.request() != Some(request));
+            self.inbox.inputs.retain(|other| other.request() != Some(request));
         }
-        self.inbox.push_front(input);
+        self.inbox.inputs.push_front(input);
     }
 
     /// Returns what the store does not have yet; `None` if it has everything.
@@ -349,7 +351,9 @@ impl<P: Programs> Run<P> {
     /// # Errors
     /// [`RunError`]; then the caller must open the run again from the store.
     pub fn advance(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Advance, RunError> {
-        while let Some(input) = drivers.poll_input() {
+        while self.inbox.has_room()
+            && let Some(input) = drivers.poll_input()
+        {
             if input == Input::Interrupt {
                 return Ok(Advance::Interrupted);
             }
@@ -477,7 +481,8 @@ impl<P: Programs> Run<P> {
 
     /// Returns whether turns that asked for effects, or enough other turns, wait for the disk.
     fn is_flush_due(&self) -> bool {
-        let is_urgent = !self.held_effects.is_empty() && self.state.queue.len() <= 1;
+        let has_more = self.state.queue.len() > 1 || !self.inbox.inputs.is_empty();
+        let is_urgent = !self.held_effects.is_empty() && !has_more;
         let is_much = self.unflushed.len() >= TURNS_AHEAD_MAX || self.unflushed_bytes >= BYTES_AHEAD_MAX;
         is_urgent && !self.can_output_wait() || is_much
     }

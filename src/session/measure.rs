@@ -4,6 +4,8 @@
 //! the allocator counts everything.
 //! It stops no turn; the runtime does, at the run's limit. Read next: `../allocator.rs`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use duet_runtime::scheme::SchemePrograms;
 
 use crate::allocator;
@@ -13,8 +15,19 @@ use crate::allocator;
 const RUNS: u64 = 4;
 const BYTES_BESIDES: u64 = 256 << 20;
 
+/// Whether this process executes several runs at once.
+static IS_SHARED: AtomicBool = AtomicBool::new(false);
+
+/// Makes each run count only its heaps from now on: the allocator cannot tell the runs of a process
+/// apart. What clients can make a run keep is bounded where it comes in.
+pub(crate) fn share() {
+    IS_SHARED.store(true, Ordering::Relaxed);
+}
+
 /// Counts what the process allocates from now on as the memory of the run of these programs.
 pub(super) fn begin(programs: &mut SchemePrograms, run_bytes_max: u64) {
-    programs.weigh(allocator::bytes_held);
+    if !IS_SHARED.load(Ordering::Relaxed) {
+        programs.weigh(allocator::bytes_held);
+    }
     allocator::end_beyond(run_bytes_max.saturating_mul(RUNS).saturating_add(BYTES_BESIDES));
 }

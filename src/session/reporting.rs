@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use duet_drivers::door::Request;
+use duet_drivers::serve::host::Host;
 use duet_drivers::world::{Happening, World};
 use duet_journal::{RecordHash, RunId, Sequence};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
@@ -90,6 +91,11 @@ impl Reporting {
     /// Drops the question to the person at the input.
     pub(super) fn withdraw_question(&mut self, request: RequestId) {
         self.world.withdraw_question(request);
+    }
+
+    /// Lets clients of a server come.
+    pub(super) fn host(&mut self) -> Host {
+        self.world.host()
     }
 
     /// Waits for something to happen.

@@ -139,7 +139,8 @@ impl Unshown {
                 | EffectKind::Alarm { .. }
                 | EffectKind::Ask { .. }
                 | EffectKind::Withdraw
-                | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
+                | EffectKind::Progress { .. }
+                | EffectKind::Peer { .. } => {}
             }
         }
         lines + open.into_iter().filter(|open| *open).count()

@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use duet_runtime::driver::{Blob, Input, ToolFailure};
+use duet_runtime::model::peer::Said;
 use duet_runtime::model::value::map_atoms;
 use preserves::{IOValue, ValueImpl};
 
@@ -198,13 +199,34 @@ impl Secrets {
                 value: self.mask(&value),
                 stays,
             },
-            Input::Due { .. }
+            Input::Said { peer, what } => Input::Said {
+                peer,
+                what: what.into_iter().map(|said| self.mask_said(said)).collect(),
+            },
+            Input::Join { .. }
+            | Input::Leave { .. }
+            | Input::Due { .. }
             | Input::Elapsed { .. }
             | Input::Interrupt
             | Input::Evaluate { .. }
             | Input::Abandon
             | Input::Merge { .. } => input,
         })
+    }
+
+    fn mask_said(&self, said: Said) -> Said {
+        match said {
+            Said::Assert { to, name, value } => Said::Assert {
+                to,
+                name,
+                value: self.mask(&value),
+            },
+            Said::Message { to, value } => Said::Message {
+                to,
+                value: self.mask(&value),
+            },
+            Said::Retract { .. } | Said::Sync { .. } => said,
+        }
     }
 
     fn refuse_contents(&self, contents: &[Blob]) -> Result<(), ToolFailure> {

@@ -15,6 +15,7 @@ use preserves::IOValue;
 use super::{Engine, World};
 use crate::door::{Door, Request};
 use crate::report::Report;
+use crate::serve::host::Host;
 
 /// What a wait ended with.
 #[derive(Debug)]
@@ -39,6 +40,12 @@ impl World {
             self.door = Some(Door::open(runtime, path, &self.reporter)?);
         }
         Ok(())
+    }
+
+    /// Lets clients of a server come; the run then waits for them.
+    pub fn host(&mut self) -> Host {
+        self.guests.is_open = true;
+        Host::new(&self.reporter)
     }
 
     /// Takes the oldest thing that another process asks for.

@@ -41,6 +41,7 @@ impl Act for Relay {
             Told::Assert { oid, value, handle, .. } => format!("{value:?} as {handle} to object {oid} of the peer"),
             Told::Retract { oid, handle, .. } => format!("{handle} has gone, to object {oid} of the peer"),
             Told::Message { oid, value } => format!("{value:?} to object {oid} of the peer"),
+            Told::Ended { why } => format!("the peer has to go: {why}"),
             Told::Synced { oid } => format!("object {oid} of the peer: everything before has been handled"),
         }
     }

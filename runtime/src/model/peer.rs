@@ -102,6 +102,11 @@ pub enum Told {
         /// The object that asked.
         oid: u64,
     },
+    /// The actor that stands for it has ended.
+    Ended {
+        /// The reason, for people.
+        why: String,
+    },
 }
 codec_enum!(Told "an event for a peer" {
     Welcome "welcome" { name, capability }
@@ -110,6 +115,7 @@ codec_enum!(Told "an event for a peer" {
     Retract "retract" { oid, observer, handle }
     Message "message" { oid, value }
     Synced "synced" { oid }
+    Ended "ended" { why }
 });
 
 /// Makes the reference to a peer's own object.
@@ -132,6 +138,18 @@ pub fn capability(id: CapabilityId) -> IOValue {
 pub fn as_capability(value: &IOValue) -> Option<CapabilityId> {
     let inner = value.as_embedded()?;
     Fields::of(&inner, "capability", 1).ok()?.read("id").ok()
+}
+
+/// Makes the reference to a capability that is narrowed by caveats before the run sees it.
+pub fn narrowed(id: CapabilityId, caveats: Vec<IOValue>) -> IOValue {
+    embedded(record("narrowed", vec![IOValue::new(id.0), IOValue::new(caveats)]))
+}
+
+/// Returns the capability and the caveats of a narrowed reference, if a value is one.
+pub fn as_narrowed(value: &IOValue) -> Option<(CapabilityId, Vec<IOValue>)> {
+    let inner = value.as_embedded()?;
+    let mut fields = Fields::of(&inner, "narrowed", 2).ok()?;
+    Some((fields.read("id").ok()?, fields.read("caveats").ok()?))
 }
 
 /// Makes a reference.
@@ -164,9 +182,12 @@ pub fn map_references<E>(
     let items = items?;
     Ok(match value.value_class() {
         ValueClass::Compound(CompoundClass::Record) => IOValue::record(part(value.label())?, items),
-        ValueClass::Compound(CompoundClass::Set) => {
-            IOValue::new(items.into_iter().map(|item| item.value().clone()).collect::<Set<Tree>>())
-        }
+        ValueClass::Compound(CompoundClass::Set) => IOValue::new(
+            items
+                .into_iter()
+                .map(|item| item.value().clone())
+                .collect::<Set<Tree>>(),
+        ),
         ValueClass::Compound(_) | ValueClass::Atomic(_) | ValueClass::Embedded => IOValue::new(items),
     })
 }
@@ -177,14 +198,15 @@ mod tests {
 
     #[test]
     fn references_are_replaced_wherever_they_stand() {
-        let value: IOValue = "<a #:<mine 1> [#:2 {k: #:3} #{#:4}] \"x\">".parse().expect("well formed");
+        let value: IOValue = "<a #:<mine 1> [#:2 {k: #:3} #{#:4}] \"x\">"
+            .parse()
+            .expect("well formed");
         let mut seen = Vec::new();
         let changed = map_references(&value, &mut |reference| {
             seen.push(as_mine(reference));
             Ok::<_, ()>(capability(CapabilityId(seen.len() as u64)))
         });
-        let expected =
-            "<a #:<capability 1> [#:<capability 2> {k: #:<capability 3>} #{#:<capability 4>}] \"x\">";
+        let expected = "<a #:<capability 1> [#:<capability 2> {k: #:<capability 3>} #{#:<capability 4>}] \"x\">";
         assert_eq!(changed, Ok(expected.parse().expect("well formed")));
         assert_eq!(seen, [Some(1), None, None, None]);
         assert_eq!(map_references(&value, &mut |_| Err("no")), Err("no"));

@@ -62,8 +62,16 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
             check_depth(&value)?;
             return Ok(to_main(vec![Event::Told { value, stays }]));
         }
-        Input::Join { name, manifest, caveats } => {
-            return Ok(to_main(vec![Event::Joined { name, manifest, caveats }]));
+        Input::Join {
+            name,
+            manifest,
+            caveats,
+        } => {
+            return Ok(to_main(vec![Event::Joined {
+                name,
+                manifest,
+                caveats,
+            }]));
         }
         Input::Said { peer, what } => return Ok(to_peer(peer, what.into_iter().map(|what| Event::Said { what }))),
         Input::Leave { peer } => return Ok(to_peer(peer, [Event::Terminate {}])),

@@ -142,7 +142,8 @@ impl<P: Programs> Run<P> {
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
                 | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } | EffectKind::Peer { .. } => None,
+                | EffectKind::Progress { .. }
+                | EffectKind::Peer { .. } => None,
             };
             let Some((tool, (turn, branch, outcome))) = found else {
                 others.push(effect);

@@ -9,6 +9,7 @@ use duet_journal::{BranchName, Sequence, Store};
 
 use crate::run::Run;
 use crate::run::error::RunError;
+use crate::run::inbox::Inbox;
 use crate::run::inflight::Recovery;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::{Images, SnapshotPolicy};
@@ -92,7 +93,7 @@ impl<P: Programs> Run<P> {
         self.head = Some(tip);
         self.durable = Some(tip.hash);
         self.held_effects.clear();
-        self.inbox.clear();
+        self.inbox = Inbox::default();
         // A run takes no snapshots while it replays turns.
         self.policy = SnapshotPolicy::NEVER;
         true

@@ -58,7 +58,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Abandon {}
         | Event::Merged { .. }
         | Event::Told { .. }
-| Event::Joined { .. }
-| Event::Said { .. } => false,
+        | Event::Joined { .. }
+        | Event::Said { .. } => false,
     }
 }

@@ -201,7 +201,8 @@ impl crate::driver::Drivers for Answering {
                 | EffectKind::Proceed { .. }
                 | EffectKind::Log { .. }
                 | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
+                | EffectKind::Progress { .. }
+                | EffectKind::Peer { .. } => {}
             }
         }
     }

@@ -63,8 +63,8 @@ impl Activation {
                 | Event::Abandon {}
                 | Event::Merged { .. }
                 | Event::Told { .. }
-| Event::Joined { .. }
-| Event::Said { .. } => {}
+                | Event::Joined { .. }
+                | Event::Said { .. } => {}
             }
         }
         Ok(())
@@ -119,6 +119,9 @@ impl Activation {
         let root = actor.root;
         let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
         let outcome = Argument::Ended(exit.code, exit.failure.clone());
+        if actor.is_peer() {
+            self.bid_farewell(exit.failure.as_ref())?;
+        }
         self.perform(exit).map_err(failure)?;
         if let Some(failed) = untaken {
             self.report(failed)?;

@@ -47,12 +47,7 @@ impl From<Refusal> for Fault {
 
 impl Activation {
     /// Lets a peer in, or tells it why not.
-    pub(super) fn welcome(
-        &mut self,
-        name: String,
-        manifest: Manifest,
-        caveats: &[IOValue],
-    ) -> Result<bool, Failure> {
+    pub(super) fn welcome(&mut self, name: String, manifest: Manifest, caveats: &[IOValue]) -> Result<bool, Failure> {
         let caveats: Result<Vec<Caveat>, _> = caveats.iter().map(Caveat::read).collect();
         let counters = &mut self.draft.state.counters;
         let (request, actor, root) = (counters.request(), counters.actor(), counters.facet());
@@ -61,7 +56,15 @@ impl Activation {
             Err(error) => error.to_string(),
             Ok(caveats) => {
                 let name = name.clone();
-                let welcome = Welcome { request, actor, root, name, manifest, capability, caveats };
+                let welcome = Welcome {
+                    request,
+                    actor,
+                    root,
+                    name,
+                    manifest,
+                    capability,
+                    caveats,
+                };
                 match self.perform(welcome) {
                     Ok(()) => return Ok(true),
                     Err(refusal) => refusal.to_string(),
@@ -123,6 +126,12 @@ impl Activation {
         Ok(true)
     }
 
+    /// Tells the peer that its actor ends.
+    pub(super) fn bid_farewell(&mut self, why: Option<&Failure>) -> Result<(), Failure> {
+        let why = why.map_or_else(|| "it has left".to_owned(), Failure::to_string);
+        self.relay(Told::Ended { why })
+    }
+
     fn relay(&mut self, told: Told) -> Result<(), Failure> {
         self.relay_to(self.actor(), told)
     }
@@ -150,9 +159,18 @@ impl Activation {
         }
         let facet = self.root()?;
         let handle = self.draft.state.counters.handle();
-        let assert = Assert { facet, handle, value: fact };
+        let assert = Assert {
+            facet,
+            handle,
+            value: fact,
+        };
         self.perform_through(to, assert)?;
-        self.perform(Publish { name, handle, observer: None, oids })?;
+        self.perform(Publish {
+            name,
+            handle,
+            observer: None,
+            oids,
+        })?;
         Ok(())
     }
 
@@ -167,10 +185,24 @@ impl Activation {
         let facet = self.root()?;
         let counters = &mut self.draft.state.counters;
         let (observer, handle) = (counters.observer(), counters.handle());
-        self.perform_through(to, Subscribe { facet, observer, handle, pattern, oid })?;
+        self.perform_through(
+            to,
+            Subscribe {
+                facet,
+                observer,
+                handle,
+                pattern,
+                oid,
+            },
+        )?;
         let observer = Some(observer);
         let oids = Vec::new();
-        self.perform(Publish { name, handle, observer, oids })?;
+        self.perform(Publish {
+            name,
+            handle,
+            observer,
+            oids,
+        })?;
         Ok(())
     }
 
@@ -182,7 +214,10 @@ impl Activation {
         };
         match published.observer {
             Some(observer) => self.perform(Unobserve { observer })?,
-            None => self.perform(Retract { handle: published.handle, ignored: None })?,
+            None => self.perform(Retract {
+                handle: published.handle,
+                ignored: None,
+            })?,
         }
         self.perform(Unpublish { name })?;
         Ok(())
@@ -198,8 +233,17 @@ impl Activation {
                 if !self.is_within(to, &authority, &value.value())? {
                     return Err(Fault::Why("the maker of the capability may not send this"));
                 }
-                let send = Send { to: actor, facet, value, ignored: None };
-                self.perform(Pass { via: to, action: vec![send.into()] }).map_err(Fault::from)
+                let send = Send {
+                    to: actor,
+                    facet,
+                    value,
+                    ignored: None,
+                };
+                self.perform(Pass {
+                    via: to,
+                    action: vec![send.into()],
+                })
+                .map_err(Fault::from)
             }
             Authority::Tool { .. } | Authority::Capability { .. } => Err(Fault::Why("nothing can be sent to a tool")),
         }
@@ -228,7 +272,11 @@ impl Activation {
         if !self.is_within(via, &Authority::Dataspace {}, &value)? {
             return Err(Fault::Why("the maker of the capability may not assert this"));
         }
-        self.perform(Pass { via, action: vec![action] }).map_err(Fault::from)
+        self.perform(Pass {
+            via,
+            action: vec![action],
+        })
+        .map_err(Fault::from)
     }
 
     /// Puts capabilities in the place of the peer's own objects, which become reachable; returns
@@ -237,7 +285,7 @@ impl Activation {
         let mut oids = Vec::new();
         let value = peer::map_references(value, &mut |reference| {
             let Some(oid) = peer::as_mine(reference) else {
-                return Ok(reference.clone());
+                return self.narrowed(reference);
             };
             if !oids.contains(&oid) {
                 oids.push(oid);
@@ -254,20 +302,41 @@ impl Activation {
         let parent = self.draft.acting()?.root;
         let counters = &mut self.draft.state.counters;
         let (facet, capability) = (counters.facet(), counters.capability());
-        self.perform(ImportObject { oid, facet, parent, capability })?;
+        self.perform(ImportObject {
+            oid,
+            facet,
+            parent,
+            capability,
+        })?;
         Ok(capability)
     }
 
     /// Puts capabilities in the place of the peer's own objects, which must be reachable.
-    fn known(&self, value: &IOValue) -> Result<IOValue, Fault> {
-        let imported = &self.draft.state.peers.imported;
-        peer::map_references(value, &mut |reference| match peer::as_mine(reference) {
-            None => Ok(reference.clone()),
-            Some(oid) => match imported.get(&(self.actor(), oid)) {
+    fn known(&mut self, value: &IOValue) -> Result<IOValue, Fault> {
+        peer::map_references(value, &mut |reference| {
+            let Some(oid) = peer::as_mine(reference) else {
+                return self.narrowed(reference).map_err(Fault::from);
+            };
+            match self.draft.state.peers.imported.get(&(self.actor(), oid)) {
                 Some(known) => Ok(peer::capability(known.capability)),
                 None => Err(Fault::Why("a message mentions an object that no assertion mentions")),
-            },
+            }
         })
+    }
+
+    /// Makes the capability of a narrowed reference; other references stay.
+    fn narrowed(&mut self, reference: &IOValue) -> Result<IOValue, Refusal> {
+        let Some((capability, caveats)) = peer::as_narrowed(reference) else {
+            return Ok(reference.clone());
+        };
+        // A caveat that cannot be read is one that lets nothing pass.
+        let nothing = Caveat::read(&IOValue::new(false));
+        let caveats = caveats
+            .into_iter()
+            .map(|caveat| Caveat::read(&caveat).or_else(|_| nothing.clone()));
+        let caveats = caveats.filter_map(Result::ok).collect();
+        self.attenuate(Authority::Capability { capability }, caveats)
+            .map(peer::capability)
     }
 
     /// Puts the peer's own objects in the place of their capabilities.

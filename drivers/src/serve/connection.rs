@@ -1,0 +1,263 @@
+//! One connection: bytes in, packets to the relay, its deeds done, bytes out.
+//!
+//! INVARIANT: a client may have [`PACKETS_MAX`] packets on their way to runs; until a run takes one
+//! nothing more is read from it. It may leave [`QUEUE_BYTES_MAX`] bytes unread; then it is
+//! disconnected, so that nobody waits for it.
+//! It does not know what packets mean; `relay.rs` does. Read next: `relay.rs`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use duet_runtime::driver::packed::PackedLimits;
+use duet_runtime::model::codec::record;
+use preserves::IOValue;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, interval, timeout};
+
+use super::Gate;
+use super::host::{Ear, News, Visit};
+use super::relay::{Deed, Relay};
+use crate::framing::{Decoder, Encoding};
+
+/// The limits of a packet.
+const PACKET_LIMITS: PackedLimits = PackedLimits {
+    depth_max: 200,
+    bytes_max: 4 << 20,
+};
+
+/// The maximum number of packets of a client that no run has taken yet.
+const PACKETS_MAX: usize = 256;
+
+/// The maximum number of bytes that a client may leave unread.
+const QUEUE_BYTES_MAX: usize = 16 << 20;
+
+/// How long the rest of a packet may take, and a client to take the last bytes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often references are checked again: a revoked or expired one ends the connection.
+const CHECK: Duration = Duration::from_secs(1);
+
+/// The bytes on their way to a client.
+struct Outgoing {
+    queue: UnboundedSender<Vec<u8>>,
+    waiting: Arc<AtomicUsize>,
+    encoding: Encoding,
+}
+
+impl Outgoing {
+    /// Sends a packet.
+    ///
+    /// # Errors
+    /// If the client does not read, or the packet cannot be written.
+    fn send(&self, packet: &IOValue) -> Result<(), String> {
+        let bytes = self.encoding.write(packet);
+        let bytes = bytes.map_err(|error| format!("a packet for the client cannot be written: {error}"))?;
+        let waiting = self.waiting.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
+        if waiting > QUEUE_BYTES_MAX {
+            return Err(format!("the client has left more than {QUEUE_BYTES_MAX} bytes unread"));
+        }
+        self.queue.send(bytes).map_err(|_| "the client has gone".to_owned())
+    }
+}
+
+/// Serves a client until it goes, or has to.
+pub(super) async fn serve<S>(stream: S, name: String, gate: Arc<dyn Gate>)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (reading, writing) = tokio::io::split(stream);
+    let (queue, bytes) = unbounded_channel();
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let writer = tokio::spawn(write(writing, bytes, Arc::clone(&waiting)));
+    let (news, heard) = unbounded_channel();
+    let mut connection = Connection {
+        relay: Relay::new(name),
+        gate,
+        news,
+        decoder: Decoder::new(PACKET_LIMITS),
+        outgoing: Outgoing {
+            queue,
+            waiting,
+            encoding: Encoding::Packed,
+        },
+        places: Arc::new(Semaphore::new(PACKETS_MAX)),
+    };
+    if let Err(why) = connection.run(reading, heard).await {
+        let error = record("error", vec![IOValue::new(why), IOValue::new(false)]);
+        // The client may have gone, or does not read.
+        let _ = connection.outgoing.send(&error);
+    }
+    connection.leave();
+    drop(connection);
+    // It ends when it has written everything, unless the client does not take it.
+    let stop = writer.abort_handle();
+    if timeout(PATIENCE, writer).await.is_err() {
+        stop.abort();
+    }
+}
+
+async fn write(mut writing: impl AsyncWrite + Unpin, mut queue: UnboundedReceiver<Vec<u8>>, waiting: Arc<AtomicUsize>) {
+    while let Some(mut bytes) = queue.recv().await {
+        // Packets that wait together leave together.
+        while bytes.len() < (64 << 10)
+            && let Ok(more) = queue.try_recv()
+        {
+            bytes.extend_from_slice(&more);
+        }
+        if writing.write_all(&bytes).await.is_err() {
+            return;
+        }
+        waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
+    }
+    let _closed = writing.shutdown().await;
+}
+
+struct Connection {
+    relay: Relay,
+    gate: Arc<dyn Gate>,
+    news: UnboundedSender<News>,
+    decoder: Decoder,
+    outgoing: Outgoing,
+    places: Arc<Semaphore>,
+}
+
+impl Connection {
+    /// # Errors
+    /// Why the connection has to end, for the client.
+    async fn run(
+        &mut self,
+        mut reading: impl AsyncRead + Unpin,
+        mut heard: UnboundedReceiver<News>,
+    ) -> Result<(), String> {
+        let mut buffer = vec![0; 16 << 10];
+        let mut ticks = interval(CHECK);
+        let mut amid_since: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                news = heard.recv() => {
+                    let Some(news) = news else { return Ok(()) };
+                    self.hear(news, &mut heard)?;
+                }
+                length = reading.read(&mut buffer) => {
+                    let Ok(length @ 1..) = length else { return Ok(()) };
+                    self.decoder.add(&buffer[..length]);
+                    if let Some(encoding) = self.decoder.encoding() {
+                        self.outgoing.encoding = encoding;
+                    }
+                    self.take_packets(&mut heard).await?;
+                    amid_since = self.decoder.is_amid().then(Instant::now);
+                }
+                _ = ticks.tick() => {
+                    self.relay.check(&*self.gate)?;
+                    if amid_since.is_some_and(|since| since.elapsed() > PATIENCE) {
+                        return Err("half a packet came, and nothing more for 10 seconds".to_owned());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn take_packets(&mut self, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
+        while let Some(packet) = self.decoder.next().map_err(|error| error.to_string())? {
+            let deeds = self.relay.packet(&packet, &*self.gate)?;
+            for deed in self.tell_all(deeds)? {
+                self.act(deed, heard).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands a deed to a run; the client hears of what happens meanwhile.
+    async fn act(&mut self, deed: Deed, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
+        let (host, visit) = match deed {
+            Deed::Join { way, admission } => {
+                let ear = Ear {
+                    way,
+                    news: self.news.clone(),
+                };
+                let name = self.relay.name(way);
+                let (manifest, caveats) = (admission.manifest, admission.caveats);
+                (
+                    admission.host,
+                    Visit::Join {
+                        name,
+                        manifest,
+                        caveats,
+                        ear,
+                    },
+                )
+            }
+            Deed::Said { host, peer, what } => {
+                let permit = loop {
+                    let places = Arc::clone(&self.places);
+                    tokio::select! {
+                        biased;
+                        permit = places.acquire_owned() => break permit,
+                        Some(news) = heard.recv() => self.hear(news, heard)?,
+                    }
+                };
+                let permit = permit.map_err(|_| "the server is about to end".to_owned())?;
+                (
+                    host,
+                    Visit::Said {
+                        peer,
+                        what,
+                        _permit: permit,
+                    },
+                )
+            }
+            Deed::Leave { host, peer } => (host, Visit::Leave { peer }),
+            Deed::Tell { .. } => return Ok(()),
+        };
+        if host.visit(visit) {
+            Ok(())
+        } else {
+            Err("the run has stopped".to_owned())
+        }
+    }
+
+    /// Takes news, and all that have come with them, and sends them in one packet.
+    fn hear(&mut self, first: News, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
+        let mut deeds = Vec::new();
+        let mut next = Some(first);
+        while let Some((way, peer, told)) = next {
+            deeds.extend(self.relay.news(way, peer, told)?);
+            next = if deeds.len() < 256 { heard.try_recv().ok() } else { None };
+        }
+        for deed in self.tell_all(deeds)? {
+            if let Deed::Leave { host, peer } = deed {
+                // Where the run has stopped, the client has left it.
+                let _stopped = host.visit(Visit::Leave { peer });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the events among the deeds in one packet, and returns the others.
+    fn tell_all(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>, String> {
+        let mut events = Vec::new();
+        let mut others = Vec::new();
+        for deed in deeds {
+            if let Deed::Tell { oid, event } = deed {
+                events.push(IOValue::new(vec![IOValue::new(oid), event]));
+            } else {
+                others.push(deed);
+            }
+        }
+        if !events.is_empty() {
+            self.outgoing.send(&IOValue::new(events))?;
+        }
+        Ok(others)
+    }
+
+    fn leave(&mut self) {
+        for deed in self.relay.leave_all() {
+            if let Deed::Leave { host, peer } = deed {
+                let _stopped = host.visit(Visit::Leave { peer });
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The host of clients: how connections reach the thread that runs turns, and what it tells them.
+//!
+//! INVARIANT: a client that has been let in leaves exactly once: when its connection says so, or
+//! when nobody hears any more what it is told.
+//! It does not know packets; `relay.rs` does. Read next: `../world.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use duet_runtime::driver::Input;
+use duet_runtime::model::identity::ActorId;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::model::peer::{Said, Told};
+use preserves::IOValue;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::report::Report;
+
+/// What a run tells a connection: the number of the way in, the client's actor, the event.
+pub(super) type News = (u64, ActorId, Told);
+
+/// The connection's end of a way into a run.
+#[derive(Clone)]
+pub(crate) struct Ear {
+    /// The connection's number for it.
+    pub(super) way: u64,
+    pub(super) news: UnboundedSender<News>,
+}
+
+/// What a connection wants of a run.
+pub(crate) enum Visit {
+    /// To come in.
+    Join {
+        name: String,
+        manifest: Manifest,
+        caveats: Vec<IOValue>,
+        ear: Ear,
+    },
+    /// To say something; the permit says that the connection may send more.
+    Said {
+        peer: ActorId,
+        what: Vec<Said>,
+        _permit: OwnedSemaphorePermit,
+    },
+    /// To leave.
+    Leave { peer: ActorId },
+}
+
+/// A run that takes clients.
+#[derive(Clone)]
+pub struct Host {
+    reporter: Sender<Report>,
+    identity: Arc<()>,
+}
+
+impl Host {
+    pub(crate) fn new(reporter: &Sender<Report>) -> Self {
+        Self {
+            reporter: reporter.clone(),
+            identity: Arc::new(()),
+        }
+    }
+
+    /// Says whether both are clones of one host.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.identity, &other.identity)
+    }
+
+    /// Hands a visit over; false if the run has stopped.
+    pub(super) fn visit(&self, visit: Visit) -> bool {
+        self.reporter.send(Report::Visit(visit)).is_ok()
+    }
+}
+
+/// The clients of a run, on the thread that runs turns.
+#[derive(Default)]
+pub(crate) struct Guests {
+    /// Whether clients may come, so that the run waits for them.
+    pub(crate) is_open: bool,
+    joining: BTreeMap<String, Ear>,
+    peers: BTreeMap<ActorId, Ear>,
+}
+
+impl Guests {
+    /// Makes an input of a visit.
+    pub(crate) fn admit(&mut self, visit: Visit) -> Option<Input> {
+        match visit {
+            Visit::Join {
+                name,
+                manifest,
+                caveats,
+                ear,
+            } => {
+                self.joining.insert(name.clone(), ear);
+                Some(Input::Join {
+                    name,
+                    manifest,
+                    caveats,
+                })
+            }
+            Visit::Said { peer, what, .. } => Some(Input::Said { peer, what }),
+            Visit::Leave { peer } => {
+                self.peers.remove(&peer);
+                Some(Input::Leave { peer })
+            }
+        }
+    }
+
+    /// Tells a client something; false if it has gone without leaving.
+    pub(crate) fn tell(&mut self, peer: ActorId, told: Told) -> bool {
+        let ear = match &told {
+            Told::Welcome { name, .. } => self.joining.remove(name).inspect(|ear| {
+                self.peers.insert(peer, ear.clone());
+            }),
+            Told::Refused { name, .. } => self.joining.remove(name),
+            Told::Ended { .. } => self.peers.remove(&peer),
+            Told::Assert { .. } | Told::Retract { .. } | Told::Message { .. } | Told::Synced { .. } => {
+                self.peers.get(&peer).cloned()
+            }
+        };
+        // An effect for a client of an earlier process reaches nobody.
+        let Some(ear) = ear else { return true };
+        let is_heard = ear.news.send((ear.way, peer, told)).is_ok();
+        if !is_heard {
+            return self.peers.remove(&peer).is_none();
+        }
+        true
+    }
+
+    /// Tells everybody that the run stops.
+    pub(crate) fn dismiss(&mut self) {
+        for (peer, ear) in std::mem::take(&mut self.peers) {
+            let why = "the run has stopped".to_owned();
+            // Whoever has gone does not want to know.
+            let _gone = ear.news.send((ear.way, peer, Told::Ended { why }));
+        }
+    }
+}

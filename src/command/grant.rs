@@ -1,0 +1,179 @@
+//! `duet grant`: makes sturdy references to a run, lists and revokes them.
+
+use duet_journal::owner::now_ms;
+use duet_kernel::datum::reader::read_all;
+use duet_kernel::datum::{Datum, SourceId};
+use duet_runtime::model::manifest::{Manifest, Right};
+use duet_runtime::scheme::grants;
+
+use crate::error::{CommandError, ExitCode};
+use crate::grants::{Grant, Grants};
+use crate::journal::Journal;
+use crate::terminal::Terminal;
+use crate::value_text::shown;
+
+/// Makes a reference by which a client of `duet serve` reaches a run.
+///
+/// The reference is the only credential of a client: whoever has it may do what it grants. It is
+/// printed once and not stored. With `--observe`, `--assert` and `--message` the client may do only
+/// what they name; without any of them it has all rights in the dataspace that the run's program
+/// has.
+///
+///   duet grant chat
+///   duet grant chat --observe '(says $_ $_)' --assert '(says "Ada" $_)' --until 8h
+///   duet grant --list
+///   duet grant --revoke 1f3a9c0e
+///
+/// A revoked reference, or one whose time is over, ends the connections of those who use it.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The run.
+    #[arg(required_unless_present_any = ["list", "revoke"])]
+    run: Option<String>,
+    /// Lets the client observe what this pattern matches; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    observe: Vec<String>,
+    /// Lets the client assert what this pattern matches; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    assert: Vec<String>,
+    /// Lets the client send messages that this pattern matches; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    message: Vec<String>,
+    /// Ends the grant after this time, such as 30m, 8h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = read_time)]
+    until: Option<u64>,
+    /// Lists the grants.
+    #[arg(long, conflicts_with = "revoke")]
+    list: bool,
+    /// Revokes the grant with this id.
+    #[arg(long, value_name = "ID")]
+    revoke: Option<String>,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
+    let store = journal.open_to_read()?;
+    if let Some(id) = &arguments.revoke {
+        Grants::revoke(journal.path(), id)?;
+        terminal.message(format!("{id} gives nothing any more"));
+        return Ok(ExitCode::OK);
+    }
+    let Some(run) = &arguments.run else {
+        for (id, grant) in Grants::read(journal.path()).iter() {
+            terminal.data(format!("{id}  {}\n", described(grant)))?;
+        }
+        return Ok(ExitCode::OK);
+    };
+    let place = journal.resolve(&store, Some(run))?;
+    let grant = Grant {
+        run: place.run.to_string(),
+        rights: rights(arguments)?,
+        until_ms: arguments.until.map(|span_ms| now_ms().saturating_add(span_ms)),
+    };
+    let (id, reference) = Grants::add(journal.path(), &grant)?;
+    terminal.data(format!("{}\n", shown(&reference)))?;
+    terminal.message(format!(
+        "whoever has this reference may do what it grants; `duet grant --revoke {id}` takes it back"
+    ));
+    Ok(ExitCode::OK)
+}
+
+/// A grant in words.
+fn described(grant: &Grant) -> String {
+    let rights: Vec<String> = grant.rights.grants_shown().collect();
+    let left = grant
+        .until_ms
+        .map(|until_ms| until_ms.saturating_sub(now_ms()) / 60_000);
+    let left = match left {
+        None => String::new(),
+        Some(0) => ", over in less than a minute, or over".to_owned(),
+        Some(minutes) => format!(", for {minutes} min"),
+    };
+    format!("{}  {}{left}", grant.run, rights.join(" "))
+}
+
+fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
+    let limits = [
+        (Right::Observe, &arguments.observe),
+        (Right::Assert, &arguments.assert),
+        (Right::Message, &arguments.message),
+    ];
+    if limits.iter().all(|(_, patterns)| patterns.is_empty()) {
+        return Ok(Manifest::of(&["dataspace/*"]));
+    }
+    let mut rights = Manifest::default();
+    for (right, patterns) in limits {
+        for pattern in patterns {
+            add(&mut rights, right, pattern)?;
+        }
+    }
+    Ok(rights)
+}
+
+fn add(rights: &mut Manifest, right: Right, pattern: &str) -> Result<(), CommandError> {
+    let wrong = |why: &str| {
+        CommandError::usage(format!("`{pattern}` is no pattern: {why}"))
+            .advise("a pattern is written as in a program, such as (says \"Ada\" $_) or _")
+    };
+    let (reading, errors) = read_all(pattern, SourceId(0));
+    let &[_] = &reading.forms[..] else {
+        return Err(wrong("it is not one datum"));
+    };
+    if !errors.is_empty() {
+        return Err(wrong("it cannot be read"));
+    }
+    let text = format!("({} (pattern {pattern}\n))", right.name());
+    let (reading, _) = read_all(&text, SourceId(0));
+    let datum = Datum {
+        root: reading
+            .forms
+            .first()
+            .copied()
+            .ok_or_else(|| wrong("it cannot be read"))?,
+        nodes: reading.nodes,
+    };
+    grants::add(rights, &datum, datum.root).map_err(|error| wrong(&error.to_string()))
+}
+
+/// Reads a time in milliseconds, such as `30m`.
+fn read_time(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no time: write a number with s, m, h or d, such as 30m or 7d");
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let unit_ms: u64 = match &text[digits.len()..] {
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err(wrong()),
+    };
+    let number = digits.parse::<u64>().ok();
+    number.and_then(|number| number.checked_mul(unit_ms)).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_with_a_unit() {
+        assert_eq!(read_time("30m"), Ok(1_800_000));
+        assert_eq!(read_time("7d"), Ok(604_800_000));
+        for wrong in ["", "m", "7", "-1h", "1y", "99999999999999999999d", "99999999999999999d"] {
+            assert!(read_time(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_one_datum() {
+        let mut rights = Manifest::default();
+        assert!(add(&mut rights, Right::Observe, "(says $_ $_)").is_ok());
+        let shown: Vec<String> = rights.grants_shown().collect();
+        assert_eq!(shown.len(), 1);
+        for wrong in ["", "a b", "(says", "a) (b"] {
+            assert!(add(&mut rights, Right::Observe, wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `duet serve`: hosts runs, which clients reach by Syndicate's protocol.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use duet_drivers::serve::host::Host;
+use duet_drivers::serve::{Address, Server, ServerError};
+use duet_journal::beside::beside;
+use duet_journal::owner::now_ms;
+use duet_journal::{RunId, Store};
+
+use super::run::{claim_name, read_name};
+use crate::detach::{self, DetachArguments};
+use crate::error::{CommandError, ExitCode};
+use crate::grants::Porter;
+use crate::journal::Journal;
+use crate::launch::Launch;
+use crate::session::{self, Prepared, Session};
+use crate::terminal::Terminal;
+use crate::world_options::{WorldArguments, WorldOptions};
+
+/// Hosts runs; any client of the Syndicate protocol reaches them.
+///
+/// Each run is named, or a program: then the run with the program's name begins, or goes on if
+/// there is one. A client asserts, observes and sends messages in the run's dataspace. What it does
+/// becomes inputs of the run, turns like all others, which a replay repeats without the client.
+///
+/// A client needs a sturdy reference, which `duet grant RUN` makes.
+///
+///   duet serve chat.scm
+///   duet serve chat desk --listen tcp:127.0.0.1:8001
+///
+/// Without `--listen` clients come to the socket `journal.sqlite.sock` beside the journal, which
+/// only you can open.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The runs or programs.
+    #[arg(required = true, value_name = "RUN|PROGRAM")]
+    runs: Vec<String>,
+    /// Listens there: unix:PATH, or tcp:127.0.0.1:PORT; may be given several times.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<String>,
+    #[command(flatten)]
+    world: WorldArguments,
+    #[command(flatten)]
+    detach: DetachArguments,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    if arguments.detach.is_wanted() {
+        return detach::detach(&arguments.journal, terminal);
+    }
+    arguments.journal.make_folder()?;
+    let porter = Arc::new(Porter::new(arguments.journal.path())?);
+    // Names of clients of different servers differ, so that nobody takes one for another.
+    let prefix = format!("client-{:x}-", now_ms());
+    let mut server = Server::new(Arc::clone(&porter) as _, prefix).map_err(|error| refused(&error))?;
+    for address in arguments.addresses()? {
+        let bound = server.listen(&address).map_err(|error| refused(&error))?;
+        terminal.message(format!("clients come to {bound}; `duet grant RUN` lets one in"));
+    }
+    if arguments.runs.len() > 1 {
+        session::share_memory();
+    }
+    let codes: Vec<ExitCode> = thread::scope(|scope| {
+        let (ready, hosts) = channel();
+        let host = |run: &'_ String| {
+            let (ready, run) = (ready.clone(), run.clone());
+            scope.spawn(move || hosted(&run, arguments, &ready))
+        };
+        let threads: Vec<_> = arguments.runs.iter().map(host).collect();
+        drop(ready);
+        let mut first = None;
+        for (run, host) in hosts {
+            porter.add(run.to_string(), host);
+            first.get_or_insert(run);
+        }
+        if let Some(run) = first {
+            arguments.detach.announce(&run);
+        }
+        let codes = threads.into_iter().map(|thread| thread.join());
+        codes.map(|code| code.unwrap_or(ExitCode::FAILED)).collect()
+    });
+    Ok(codes.into_iter().max_by_key(|code| code.0).unwrap_or(ExitCode::OK))
+}
+
+impl Arguments {
+    fn addresses(&self) -> Result<Vec<Address>, CommandError> {
+        if self.listen.is_empty() {
+            return Ok(vec![Address::Unix(beside(self.journal.path(), ".sock"))]);
+        }
+        let read = |text: &String| text.parse().map_err(|error| refused(&error).with_code(ExitCode::USAGE));
+        self.listen.iter().map(read).collect()
+    }
+}
+
+fn refused(error: &ServerError) -> CommandError {
+    let problem = CommandError::caused("clients cannot come", error);
+    match error {
+        ServerError::NoAddress(_) => problem,
+        ServerError::NotHere(_) => problem.advise(
+            "a reference would pass the network unencrypted; listen at 127.0.0.1 and use a tunnel, such as ssh -L",
+        ),
+        ServerError::Taken(_) => problem.advise("name another address with `--listen`, or stop that process"),
+        ServerError::NoSocket(_) => problem.advise("name another path with `--listen`"),
+        ServerError::System(_) => problem.advise("`--listen` names another address"),
+    }
+}
+
+/// Hosts a run until it stops, on a thread of its own.
+fn hosted(run: &str, arguments: &Arguments, ready: &Sender<(RunId, Host)>) -> ExitCode {
+    let mut terminal = Terminal::standard();
+    let hosted = arguments
+        .journal
+        .open_or_create("serve")
+        .map_err(CommandError::from)
+        .and_then(|mut store| {
+            let mut session = begin(run, arguments, &mut store, &mut terminal)?;
+            // Where this fails, the main thread has ended, and the process with it.
+            let _gone = ready.send((session.id().clone(), session.host()));
+            session.drive(&mut store, false, &mut terminal)
+        });
+    hosted.unwrap_or_else(|error| super::tell(error, &mut terminal))
+}
+
+/// Begins a run of a program, or goes on with a run.
+fn begin(
+    run: &str,
+    arguments: &Arguments,
+    store: &mut dyn Store,
+    terminal: &mut Terminal,
+) -> Result<Session, CommandError> {
+    let journal = &arguments.journal;
+    let mut options = arguments.world.read(false)?.beside(journal.path());
+    options.is_detached = arguments.detach.is_done();
+    if !Path::new(run).exists() {
+        return resume(run, journal, store, options);
+    }
+    let mut launch = Launch::read(Path::new(run), None, Vec::new())?;
+    launch
+        .warnings
+        .iter()
+        .for_each(|warning| terminal.message(warning.clone()));
+    let id = read_name(&launch.stem)?;
+    if store.has_run(&id)? {
+        return resume(id.as_str(), journal, store, options);
+    }
+    launch.grant(&options);
+    launch.cache = Some(journal.cache());
+    let prepared = Prepared::new(&launch, options, terminal)?;
+    let id = claim_name(store, Some(&id), (&launch.stem, "serve"))?;
+    Session::start(prepared, (id, "serve"), (store, Some(journal.path())))
+}
+
+fn resume(run: &str, journal: &Journal, store: &mut dyn Store, options: WorldOptions) -> Result<Session, CommandError> {
+    let place = journal.resolve(store, Some(run))?;
+    let session = Session::resume(&place, (store, journal.path()), options, "serve")?;
+    match session.exit() {
+        Some(code) => Err(CommandError::problem(super::resume::ended(&place, code))),
+        None => Ok(session),
+    }
+}

@@ -1,0 +1,29 @@
+//! Clients of a server in a run that this process owns.
+//!
+//! INVARIANT: the clients in a run's state are those of this process: whoever opens a run makes the
+//! clients of an earlier process leave first, because their connections are gone.
+//! It does not know connections; the server does. Read next: the crate's `command/serve.rs`.
+
+use duet_drivers::serve::host::Host;
+use duet_runtime::driver::Input;
+use duet_runtime::model::identity::ActorId;
+use duet_runtime::run::Run;
+use duet_runtime::scheme::SchemePrograms;
+
+use super::Session;
+
+impl Session {
+    /// Lets clients come; the run then waits for them when it has nothing else to do.
+    pub(crate) fn host(&mut self) -> Host {
+        self.world.host()
+    }
+}
+
+/// Makes the clients leave whose connections ended with an earlier process.
+pub(super) fn dismiss_peers(run: &mut Run<SchemePrograms>) {
+    let actors = run.state().actors.iter();
+    let peers: Vec<ActorId> = actors.filter(|(_, actor)| actor.is_peer()).map(|(id, _)| *id).collect();
+    for peer in peers {
+        run.deliver(Input::Leave { peer });
+    }
+}
