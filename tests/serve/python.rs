@@ -1,0 +1,72 @@
+//! The client of another implementation: `syndicate-py`, which the test installs into a virtual
+//! environment of its own. Where there is no Python, or nothing can be installed, the test says so
+//! and shows nothing.
+//! INVARIANT: the client is used as its authors mean it.
+//! Read next: `../python/syndicate_client.py`.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::desk::Desk;
+use crate::support::peer::{Peer, Served, grant};
+use crate::{ROOM, check_replay};
+
+/// The version that the protocol is tested with.
+const PACKAGE: &str = "syndicate-py==0.19.3";
+
+/// Makes an environment with the package; `None` if that is impossible here.
+fn python(folder: &Path) -> Option<std::path::PathBuf> {
+    let environment = folder.join("python");
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).status();
+    let python = environment.join("bin/python");
+    let install = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        PACKAGE,
+    ];
+    let is_there = made.is_ok_and(|status| status.success())
+        && Command::new(&python)
+            .args(install)
+            .status()
+            .is_ok_and(|status| status.success());
+    is_there.then_some(python)
+}
+
+#[test]
+fn a_client_in_python_publishes_observes_and_syncs() {
+    let desk = Desk::new(&[("room.scm", ROOM)]);
+    let Some(python) = python(&desk.path("")) else {
+        eprintln!("SKIPPED: there is no python3 with venv, or {PACKAGE} cannot be installed; nothing was shown");
+        return;
+    };
+    let mut served = Served::start(&desk, "serve room.scm --listen tcp:127.0.0.1:0 --listen room.sock");
+    let said = served.said("clients come to tcp:");
+    let port = said.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(';').next());
+    let tcp = format!("<tcp \"127.0.0.1\" {}>", port.expect("a port"));
+    let unix = format!("<unix \"{}\">", desk.path("room.sock").display());
+    let reference = grant(&desk, "room");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/syndicate_client.py");
+    let mut watcher = Peer::at_path(&desk.path("room.sock"));
+    watcher.resolve(&reference);
+    watcher.send("[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]]");
+    watcher.sync();
+    for address in [tcp, unix] {
+        let done = Command::new(&python)
+            .arg(&script)
+            .args([&address, &reference])
+            .output()
+            .expect("python");
+        let output = String::from_utf8_lossy(&done.stdout);
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(
+            output, "connected\njoined Python\nheard Python hello\nsynced\n",
+            "{errors}"
+        );
+        assert!(watcher.next().expect("an event").contains("present \"Python\""));
+        assert!(watcher.next().expect("an event").contains("<R "));
+    }
+    check_replay(&desk, "room");
+}
