@@ -6,7 +6,11 @@
 //! It does not test the decoder of packets; `drivers/src/framing/tests.rs` does.
 //! Read next: `support/peer.rs`.
 #![cfg(unix)]
-#![allow(clippy::panic, clippy::print_stderr, reason = "a test fails by panicking; one that shows nothing says so")]
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking; one that shows nothing says so"
+)]
 
 mod support {
     #[allow(dead_code, reason = "not every test says everything that a desk can")]
@@ -14,11 +18,10 @@ mod support {
     pub(crate) mod peer;
 }
 
-
-mod serve {
-    mod faults;
-    mod python;
-}
+#[path = "clients/faults.rs"]
+mod faults;
+#[path = "clients/python.rs"]
+mod python;
 
 use std::fs;
 
@@ -105,23 +108,37 @@ fn clients_and_programs_send_to_objects_of_clients() {
     guest.send("[[2 <M <ring 1>>]]");
     desk_clerk.expect("40 <M <ring 1>>");
     // A narrowed reference, given on.
-    guest.send("[[1 <A <Observe <group <rec quiet> {0: <bind <_>>}> #:[0 3]> 3>]
-                 [1 <A <quiet #:[1 2 <rewrite <bind <rec ring [<_>]>> <rec softly [<ref 0>]>>]> 4>]]");
+    guest.send(
+        "[[1 <A <Observe <group <rec quiet> {0: <bind <_>>}> #:[0 3]> 3>]
+                 [1 <A <quiet #:[1 2 <rewrite <bind <rec ring [<_>]>> <rec softly [<ref 0>]>>]> 4>]]",
+    );
     guest.expect("3 <A [#:[0, 3]] 3>");
     guest.send("[[3 <M <shout>>] [3 <M <ring 2>>]]");
     desk_clerk.expect("40 <M <softly <ring 2>>>");
+    // An assertion at an object reaches it alone, until it is retracted or its maker goes.
+    guest.send("[[2 <A <order \"tea\" #:[0 60]> 5>] [2 <A <order \"milk\"> 6>]]");
+    desk_clerk.expect("40 <A <order \"tea\" #:[0, 2]> 2>");
+    desk_clerk.expect("40 <A <order \"milk\"> 3>");
+    desk_clerk.send("[[2 <A <served> 9>]]");
+    guest.expect("60 <A <served> 4>");
+    guest.send("[[1 <R 6>]]");
+    desk_clerk.expect("40 <R 3>");
+    desk_clerk.send("[[1 <R 9>]]");
+    guest.expect("60 <R 4>");
     // The program has the reference too, and its owner gets it back as its own.
     guest.send("[[1 <M <call #:[1 2]>>]]");
     desk_clerk.expect("40 <M please>");
     desk_clerk.send("[[1 <A <Observe <group <rec desk> {0: <bind <_>>}> #:[0 5]> 5>]]");
-    desk_clerk.expect("5 <A [#:[1, 40]] 2>");
+    desk_clerk.expect("5 <A [#:[1, 40]] 4>");
     // A reference lives as long as an assertion that mentions it.
     desk_clerk.send("[[1 <R 2>]]");
     guest.expect("2 <R 2>");
     guest.send("[[2 <M <ring 3>>]]");
     guest.sync();
-    desk_clerk.expect("5 <R 2>");
+    desk_clerk.expect("5 <R 4>");
     desk_clerk.sync();
+    drop(guest);
+    desk_clerk.expect("40 <R 2>");
     check_replay(&desk, "room");
 }
 
@@ -130,16 +147,20 @@ fn a_grant_and_the_caveats_of_a_reference_limit_a_client() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let mut served = Served::start(&desk, "serve room.scm");
     let mut all = Peer::enter(&desk, Encoding::Text, &grant(&desk, "room"));
-    all.send("[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]
-               [1 <A <Observe <bind <group <rec says> {}>> #:[0 3]> 3>]]");
+    all.send(
+        "[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]
+               [1 <A <Observe <bind <group <rec says> {}>> #:[0 3]> 3>]]",
+    );
     all.sync();
     let line = "room --assert \"(present \\\"Ada\\\")\" --observe \"(said \\\"Ada\\\" $_)\"";
     let mut ada = Peer::enter(&desk, Encoding::Text, &grant(&desk, line));
-    ada.send("[[1 <A <present \"Bob\"> 2>] [1 <M <says \"Ada\" \"x\">>]
+    ada.send(
+        "[[1 <A <present \"Bob\"> 2>] [1 <M <says \"Ada\" \"x\">>]
                [1 <A <Observe <_> #:[0 5]> 3>]
                [1 <A <Observe <group <rec said> {0: <lit \"Bob\"> 1: <bind <_>>}> #:[0 6]> 4>]
                [1 <A <Observe <group <rec said> {0: <lit \"Ada\"> 1: <bind <_>>}> #:[0 7]> 5>]
-               [1 <A <present \"Ada\"> 6>]]");
+               [1 <A <present \"Ada\"> 6>]]",
+    );
     all.expect("2 <A [<present \"Ada\">] 2>");
     // What was refused can be retracted like anything else.
     ada.send("[[1 <R 2>] [1 <R 3>]]");
@@ -206,15 +227,21 @@ fn one_server_hosts_several_runs_over_tcp() {
     let mut served = Served::start(&desk, "serve one.scm two.scm --listen tcp:127.0.0.1:0");
     served.line("ready");
     let said = served.said("clients come to tcp:");
-    let address = said.split("tcp:").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
+    let address = said
+        .split("tcp:")
+        .nth(1)
+        .and_then(|rest| rest.split(';').next())
+        .expect("an address");
     let (one, two) = (grant(&desk, "one"), grant(&desk, "two"));
     let mut peer = Peer::at_port(address);
     peer.resolve(&one);
     peer.send(&format!("[[0 <A <resolve {two} #:[0 0]> 2>]]"));
     peer.expect("0 <A <accepted #:[0, 2]> 2>");
-    peer.send("[[1 <A <Observe <bind <group <rec present> {}>> #:[0 3]> 3>]
+    peer.send(
+        "[[1 <A <Observe <bind <group <rec present> {}>> #:[0 3]> 3>]
                 [2 <A <Observe <bind <group <rec present> {}>> #:[0 4]> 4>]
-                [2 <A <present \"Ada\"> 5>]]");
+                [2 <A <present \"Ada\"> 5>]]",
+    );
     peer.expect("4 <A [<present \"Ada\">] 3>");
     // A reference is left without the connection.
     peer.send("[[0 <R 2>]]");
@@ -252,11 +279,16 @@ fn a_server_that_was_killed_goes_on_and_its_clients_have_left() {
             answer => assert!(answer.contains("does not host"), "{answer}"),
         }
     };
-    ada.send("[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]
-               [1 <A <Observe <group <rec said> {1: <bind <_>>}> #:[0 3]> 3>]]");
+    ada.send(
+        "[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]
+               [1 <A <Observe <group <rec said> {1: <bind <_>>}> #:[0 3]> 3>]]",
+    );
     ada.expect("3 <A [\"one\"] 2>");
     ada.sync();
     assert_eq!(served.end("-INT"), Some(130));
-    assert!(fs::symlink_metadata(&socket).is_err(), "a server that ends removes its socket");
+    assert!(
+        fs::symlink_metadata(&socket).is_err(),
+        "a server that ends removes its socket"
+    );
     check_replay(&desk, "room");
 }

@@ -327,6 +327,8 @@ actions! {
     import_object ImportObject "import-object"
     /// Begins to observe for an object of a peer.
     subscribe Subscribe "subscribe"
+    /// Asserts a value at an object of a peer.
+    give Give "give"
     /// Notes a peer's name for its assertion.
     publish Publish "publish"
     /// Forgets a peer's name for an assertion that has ended.

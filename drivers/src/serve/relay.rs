@@ -68,6 +68,15 @@ enum Inbound {
     Nothing,
 }
 
+/// An assertion of the server.
+struct Outbound {
+    /// The client's object.
+    oid: u64,
+    /// The server's name for it.
+    handle: u64,
+    pins: Pins,
+}
+
 /// The protocol with one client.
 pub(super) struct Relay {
     /// A name that no other connection has.
@@ -76,7 +85,7 @@ pub(super) struct Relay {
     ways: BTreeMap<u64, Way>,
     next_way: u64,
     inbound: BTreeMap<u64, Inbound>,
-    outbound: BTreeMap<(u64, ObserverId, Handle), (u64, Pins)>,
+    outbound: BTreeMap<(u64, Option<ObserverId>, Handle), Outbound>,
     next_handle: u64,
     deeds: Vec<Deed>,
 }
@@ -269,8 +278,8 @@ impl Relay {
         }
         let heard: Vec<_> = self.outbound.keys().filter(|key| key.0 == number).copied().collect();
         for key in heard {
-            if let Some((_, pins)) = self.outbound.remove(&key) {
-                self.membrane.release(pins);
+            if let Some(outbound) = self.outbound.remove(&key) {
+                self.membrane.release(outbound.pins);
             }
         }
     }
@@ -400,11 +409,16 @@ impl Relay {
                     return Err(format!("more than {ASSERTIONS_MAX} objects are known to the client"));
                 }
                 self.next_handle += 1;
-                self.outbound.insert((way, observer, handle), (self.next_handle, pins));
+                let outbound = Outbound {
+                    oid,
+                    handle: self.next_handle,
+                    pins,
+                };
+                self.outbound.insert((way, observer, handle), outbound);
                 self.tell(oid, record("A", vec![value, IOValue::new(self.next_handle)]));
             }
-            Told::Retract { oid, observer, handle } => {
-                if let Some((handle, pins)) = self.outbound.remove(&(way, observer, handle)) {
+            Told::Retract { observer, handle } => {
+                if let Some(Outbound { oid, handle, pins }) = self.outbound.remove(&(way, observer, handle)) {
                     self.membrane.release(pins);
                     self.tell(oid, record("R", vec![IOValue::new(handle)]));
                 }

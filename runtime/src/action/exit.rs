@@ -64,7 +64,9 @@ impl Act for Exit {
             draft.outbox.push(monitor, Event::Ended { actor, code, failed });
         }
         draft.state.forget_capabilities(draft.actor);
-        draft.state.peers.forget(draft.actor);
+        for (to, handle) in draft.state.peers.forget(draft.actor) {
+            draft.outbox.push(to, Event::Taken { handle });
+        }
         draft.state.actors.remove(&draft.actor);
         if draft.actor == MAIN {
             draft.state.exit = Some(self.code);

@@ -1,4 +1,4 @@
-//! `pass`: the actor asserts, or sends to a facet, through a capability whose caveats the value has
+//! `pass`: the actor asserts, or sends or gives to a facet, through a capability whose caveats the value has
 //! passed. The record shows the value after the caveats.
 
 use std::borrow::Cow;
@@ -31,6 +31,10 @@ impl Pass {
                 actor: send.to,
                 facet: send.facet,
             }),
+            [Action::Give(give)] => Some(Authority::Facet {
+                actor: give.to,
+                facet: give.facet,
+            }),
             _ => None,
         }
     }
@@ -42,6 +46,7 @@ impl Pass {
     pub fn right_of(&self, maker: ActorId) -> Option<Need<'_>> {
         match &self.action[..] {
             [Action::Assert(assert)] => Some(Need::Value(Right::Assert, &assert.value)),
+            [Action::Give(give)] if give.to != maker => Some(Need::Value(Right::Message, &give.value)),
             [Action::Send(send)] if send.to != maker => Some(Need::Value(Right::Message, &send.value)),
             _ => None,
         }

@@ -3,7 +3,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::{Handle, ObserverId, Resource};
+use crate::model::identity::{ActorId, Handle, ObserverId};
 use crate::state::draft::Draft;
 use crate::state::peers::Published;
 use crate::state::refusal::Refusal;
@@ -17,10 +17,12 @@ pub struct Publish {
     pub handle: Handle,
     /// The observer, if the assertion is that it observes.
     pub observer: Option<ObserverId>,
+    /// The peer at whose object it is, if it is not in the dataspace.
+    pub given_to: Option<ActorId>,
     /// The objects of the peer that it mentions, each once.
     pub oids: Vec<u64>,
 }
-codec_struct!(Publish "publish" { name, handle, observer, oids });
+codec_struct!(Publish "publish" { name, handle, observer, given_to, oids });
 
 impl Act for Publish {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
@@ -34,6 +36,7 @@ impl Act for Publish {
         let published = Published {
             handle: self.handle,
             observer: self.observer,
+            given_to: self.given_to,
             oids: self.oids.clone(),
         };
         peers.published.insert((actor, self.name), published);
@@ -41,7 +44,7 @@ impl Act for Publish {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Resource::Handle(self.handle))
+        Claims::default()
     }
 
     fn show(&self) -> String {

@@ -39,7 +39,7 @@ impl Act for Relay {
             Told::Welcome { name, capability } => format!("{name} may act through {capability}"),
             Told::Refused { name, why } => format!("{name} may not come in: {why}"),
             Told::Assert { oid, value, handle, .. } => format!("{value:?} as {handle} to object {oid} of the peer"),
-            Told::Retract { oid, handle, .. } => format!("{handle} has gone, to object {oid} of the peer"),
+            Told::Retract { handle, .. } => format!("{handle} has gone"),
             Told::Message { oid, value } => format!("{value:?} to object {oid} of the peer"),
             Told::Ended { why } => format!("the peer has to go: {why}"),
             Told::Synced { oid } => format!("object {oid} of the peer: everything before has been handled"),

@@ -4,6 +4,7 @@
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::state::draft::Draft;
+use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
 /// Forgets the name of an assertion of the acting actor's peer.
@@ -20,12 +21,20 @@ impl Act for Unpublish {
         let Some(published) = draft.state.peers.published.remove(&(actor, self.name)) else {
             return Ok(());
         };
+        if let Some(to) = published.given_to {
+            let handle = published.handle;
+            draft.outbox.push(to, Event::Taken { handle });
+        }
         for oid in published.oids {
             let Some(last) = draft.state.peers.release((actor, oid)) else {
                 continue;
             };
             draft.state.forget_capability(last.capability);
-            let parent = draft.acting_mut()?.facets.remove(&last.facet).and_then(|facet| facet.parent);
+            let parent = draft
+                .acting_mut()?
+                .facets
+                .remove(&last.facet)
+                .and_then(|facet| facet.parent);
             if let Some(parent) = parent {
                 draft.facet_mut(parent)?.children.remove(&last.facet);
             }

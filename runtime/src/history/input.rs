@@ -136,6 +136,8 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
         // A merge concerns only the branch that it was made on, and so does a peer.
         | Event::Merged { .. }
         | Event::Joined { .. }
+        | Event::Given { .. }
+        | Event::Taken { .. }
         | Event::Said { .. } => None,
     }
 }

@@ -203,8 +203,10 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Terminate {}
         | Event::Merged { .. }
         | Event::Told { .. }
-| Event::Joined { .. }
-| Event::Said { .. } => {}
+        | Event::Joined { .. }
+        | Event::Given { .. }
+        | Event::Taken { .. }
+        | Event::Said { .. } => {}
     }
     Ok(())
 }

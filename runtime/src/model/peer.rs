@@ -70,24 +70,22 @@ pub enum Told {
         /// The reason, for people.
         why: String,
     },
-    /// A match of one of its observers appeared.
+    /// A match of one of its observers appeared, or somebody gave a value to its object.
     Assert {
-        /// Its object that observes.
+        /// The object.
         oid: u64,
-        /// The observer.
-        observer: ObserverId,
-        /// The handle of the match; the observer and the handle together are unique.
+        /// The observer, for a match.
+        observer: Option<ObserverId>,
+        /// The handle; the observer and the handle together are unique.
         handle: Handle,
-        /// The captures, as a sequence.
+        /// The captures, as a sequence; or the value.
         value: IOValue,
     },
-    /// A match disappeared.
+    /// A match disappeared, or a value was taken back.
     Retract {
-        /// Its object that observes.
-        oid: u64,
-        /// The observer.
-        observer: ObserverId,
-        /// The handle of the match.
+        /// The observer, for a match.
+        observer: Option<ObserverId>,
+        /// The handle.
         handle: Handle,
     },
     /// A message for one of its objects.
@@ -112,7 +110,7 @@ codec_enum!(Told "an event for a peer" {
     Welcome "welcome" { name, capability }
     Refused "refused" { name, why }
     Assert "assert" { oid, observer, handle, value }
-    Retract "retract" { oid, observer, handle }
+    Retract "retract" { observer, handle }
     Message "message" { oid, value }
     Synced "synced" { oid }
     Ended "ended" { why }

@@ -42,7 +42,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Removed { observer, .. }
         | Event::Message { observer, .. }
         | Event::Closed { observer } => observer.0 >= since.observers,
-        Event::Direct { facet, .. } => facet.0 >= since.facets,
+        Event::Direct { facet, .. } | Event::Given { facet, .. } => facet.0 >= since.facets,
         Event::Resume { fiber } | Event::Sync { fiber, .. } => fiber.0 >= since.fibers,
         Event::Settled { wait, .. } => wait.0 >= since.waits,
         Event::Ended { actor, .. } => actor.0 >= since.actors,
@@ -59,6 +59,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Merged { .. }
         | Event::Told { .. }
         | Event::Joined { .. }
+        | Event::Taken { .. }
         | Event::Said { .. } => false,
     }
 }

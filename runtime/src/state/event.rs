@@ -168,6 +168,20 @@ pub enum Event {
         /// The caveats of its capability for the dataspace, the newest last.
         caveats: Vec<IOValue>,
     },
+    /// An object of the peer that the actor stands for is told a value.
+    Given {
+        /// The facet that stands for the object.
+        facet: FacetId,
+        /// The handle of the assertion.
+        handle: Handle,
+        /// The value.
+        value: Fact,
+    },
+    /// A given value is taken back.
+    Taken {
+        /// The handle of the assertion.
+        handle: Handle,
+    },
     /// The peer that the actor stands for says something.
     Said {
         /// The event.
@@ -197,6 +211,8 @@ codec_enum!(Event "an event" {
     Merged "merged" { asserted, retracted }
     Told "told" { value, stays }
     Joined "joined" { name, manifest, caveats }
+    Given "given" { facet, handle, value }
+    Taken "taken" { handle }
     Said "said" { what }
 });
 
@@ -226,6 +242,8 @@ impl Event {
             | Self::Merged { .. }
             | Self::Told { .. }
             | Self::Joined { .. }
+            | Self::Given { .. }
+            | Self::Taken { .. }
             | Self::Said { .. } => None,
         }
     }

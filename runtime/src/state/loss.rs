@@ -70,8 +70,10 @@ impl Draft {
             | Event::Abandon {}
             | Event::Merged { .. }
             | Event::Told { .. }
-| Event::Joined { .. }
-| Event::Said { .. } => None,
+            | Event::Joined { .. }
+            | Event::Given { .. }
+            | Event::Taken { .. }
+            | Event::Said { .. } => None,
         }
     }
 }

@@ -21,10 +21,12 @@ pub struct Published {
     pub handle: Handle,
     /// The observer, if it asserts that it observes.
     pub observer: Option<ObserverId>,
+    /// The peer at whose object it is, if it is not in the dataspace.
+    pub given_to: Option<ActorId>,
     /// The peer's objects that it mentions, each once.
     pub oids: Vec<u64>,
 }
-codec_struct!(Published "published" { handle, observer, oids });
+codec_struct!(Published "published" { handle, observer, given_to, oids });
 
 /// An object of a peer, to which others can send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,19 +80,20 @@ impl Peers {
         Some(last)
     }
 
-    /// Forgets a peer.
-    pub(crate) fn forget(&mut self, peer: ActorId) {
+    /// Forgets a peer; returns what it has given to others.
+    pub(crate) fn forget(&mut self, peer: ActorId) -> Vec<(ActorId, Handle)> {
         let all = (peer, 0)..=(peer, u64::MAX);
         let published: Vec<_> = self.published.range(all.clone()).map(|(key, _)| *key).collect();
-        for key in published {
-            self.published.remove(&key);
-        }
+        let published = published.iter().filter_map(|key| self.published.remove(key));
+        let given = published.filter_map(|published| Some((published.given_to?, published.handle)));
+        let given = given.collect();
         let imported: Vec<_> = self.imported.range(all).map(|(key, _)| *key).collect();
         for key in imported {
             if let Some(last) = self.imported.remove(&key) {
                 self.oids.remove(&last.facet);
             }
         }
+        given
     }
 }
 
@@ -106,7 +109,10 @@ impl Codec for Peers {
         let mut fields = Fields::of(value, "peers", 2)?;
         let (published, imported): (_, Tracked<(ActorId, u64), Imported>) =
             (fields.read("published")?, fields.read("imported")?);
-        let oids = imported.iter().map(|((_, oid), imported)| (imported.facet, *oid)).collect();
+        let oids = imported
+            .iter()
+            .map(|((_, oid), imported)| (imported.facet, *oid))
+            .collect();
         Ok(Self {
             published,
             imported,

@@ -71,8 +71,14 @@ impl Activation {
                 self.perform(Message { value }).map_err(failure)?;
                 true
             }
-            Event::Joined { name, manifest, caveats } => self.welcome(name, manifest, &caveats)?,
+            Event::Joined {
+                name,
+                manifest,
+                caveats,
+            } => self.welcome(name, manifest, &caveats)?,
             Event::Said { what } => self.hear(what)?,
+            Event::Given { facet, handle, value } => self.relay_given(facet, handle, &value)?,
+            Event::Taken { handle } => self.relay_taken(handle)?,
         };
         if !is_received {
             self.turn.dropped.push(position);

@@ -64,6 +64,8 @@ impl Activation {
                 | Event::Merged { .. }
                 | Event::Told { .. }
                 | Event::Joined { .. }
+                | Event::Given { .. }
+                | Event::Taken { .. }
                 | Event::Said { .. } => {}
             }
         }

@@ -15,7 +15,7 @@ use preserves::{IOValue, ValueImpl};
 
 use super::{Activation, failure};
 use crate::action::{
-    Action, Assert, ImportObject, Message, Pass, Publish, Relay, Retract, Send, Subscribe, Unobserve, Unpublish,
+    Action, Assert, Give, ImportObject, Message, Pass, Publish, Relay, Retract, Send, Subscribe, Unobserve, Unpublish,
     Welcome,
 };
 use crate::capability::{Authority, Caveat};
@@ -23,7 +23,7 @@ use crate::dataspace::Captures;
 use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::model::codec::is_labelled;
 use crate::model::failure::Failure;
-use crate::model::identity::{ActorId, CapabilityId, FacetId, ObserverId};
+use crate::model::identity::{ActorId, CapabilityId, FacetId, Handle, ObserverId};
 use crate::model::manifest::Manifest;
 use crate::model::peer::{self, Said, Told};
 use crate::model::value::Fact;
@@ -102,11 +102,14 @@ impl Activation {
         let told = match argument {
             Argument::Added(captures, handle) => Told::Assert {
                 oid,
-                observer,
+                observer: Some(observer),
                 handle,
                 value: self.captures(&captures),
             },
-            Argument::Removed(_, handle) => Told::Retract { oid, observer, handle },
+            Argument::Removed(_, handle) => Told::Retract {
+                observer: Some(observer),
+                handle,
+            },
             Argument::Message(captures) => Told::Message {
                 oid,
                 value: self.captures(&captures),
@@ -146,32 +149,114 @@ impl Activation {
             return Err(Fault::Why("an assertion with this handle is present already"));
         }
         let (authority, value) = self.passed(to, value)?;
+        if let Authority::Facet { actor, facet } = authority {
+            return self.give(to, name, (actor, facet), &value);
+        }
         if authority != (Authority::Dataspace {}) {
-            return Err(Fault::Why("only in the dataspace can a client assert anything"));
+            return Err(Fault::Why("nothing can be asserted at a tool"));
         }
         if is_labelled(&value, "Observe") {
             return self.subscribe(to, name, &value);
         }
         let (value, oids) = self.imported(&value)?;
         let fact = Fact::new(value).map_err(Refusal::from)?;
-        if keyed::of(&fact).is_some() {
-            return Err(Fault::Why("a client cannot enter policy"));
-        }
         let facet = self.root()?;
         let handle = self.draft.state.counters.handle();
+        if keyed::of(&fact).is_some() {
+            self.forget_objects(name, handle, oids)?;
+            return Err(Fault::Why("a client cannot enter policy"));
+        }
         let assert = Assert {
             facet,
             handle,
             value: fact,
         };
-        self.perform_through(to, assert)?;
+        if let Err(fault) = self.perform_through(to, assert) {
+            return self.forget_objects(name, handle, oids).and(Err(fault));
+        }
         self.perform(Publish {
             name,
             handle,
             observer: None,
+            given_to: None,
             oids,
         })?;
         Ok(())
+    }
+
+    /// Forgets the objects that a refused assertion mentions, unless others mention them too.
+    fn forget_objects(&mut self, name: u64, handle: Handle, oids: Vec<u64>) -> Result<(), Fault> {
+        if oids.is_empty() {
+            return Ok(());
+        }
+        self.perform(Publish {
+            name,
+            handle,
+            observer: None,
+            given_to: None,
+            oids,
+        })?;
+        self.perform(Unpublish { name })?;
+        Ok(())
+    }
+
+    /// Asserts a value at an object of a peer.
+    fn give(&mut self, via: CapabilityId, name: u64, to: (ActorId, FacetId), value: &IOValue) -> Result<(), Fault> {
+        if self.draft.state.peers.oid(to.1).is_none() {
+            return Err(Fault::Why("only objects of clients take assertions"));
+        }
+        let (value, oids) = self.imported(value)?;
+        let authority = Authority::Facet {
+            actor: to.0,
+            facet: to.1,
+        };
+        if !self.is_within(via, &authority, &value)? {
+            let handle = self.draft.state.counters.handle();
+            self.forget_objects(name, handle, oids)?;
+            return Err(Fault::Why("the maker of the capability may not send this"));
+        }
+        let value = Fact::new(value).map_err(Refusal::from)?;
+        let handle = self.draft.state.counters.handle();
+        let give = Give {
+            to: to.0,
+            facet: to.1,
+            handle,
+            value,
+        };
+        self.perform(Pass {
+            via,
+            action: vec![give.into()],
+        })?;
+        self.perform(Publish {
+            name,
+            handle,
+            observer: None,
+            given_to: Some(to.0),
+            oids,
+        })?;
+        Ok(())
+    }
+
+    /// Relays a value that somebody gave to an object of the peer; returns false if the facet
+    /// stands for none.
+    pub(super) fn relay_given(&mut self, facet: FacetId, handle: Handle, value: &Fact) -> Result<bool, Failure> {
+        let Some(oid) = self.draft.state.peers.oid(facet) else {
+            return Ok(false);
+        };
+        let value = self.for_peer(&value.value());
+        self.relay(Told::Assert {
+            oid,
+            observer: None,
+            handle,
+            value,
+        })?;
+        Ok(true)
+    }
+
+    /// Relays that a value was taken back.
+    pub(super) fn relay_taken(&mut self, handle: Handle) -> Result<bool, Failure> {
+        self.relay(Told::Retract { observer: None, handle })?;
+        Ok(true)
     }
 
     fn subscribe(&mut self, to: CapabilityId, name: u64, value: &IOValue) -> Result<(), Fault> {
@@ -201,6 +286,7 @@ impl Activation {
             name,
             handle,
             observer,
+            given_to: None,
             oids,
         })?;
         Ok(())
@@ -212,12 +298,13 @@ impl Activation {
         let Some(published) = published.cloned() else {
             return Ok(());
         };
-        match published.observer {
-            Some(observer) => self.perform(Unobserve { observer })?,
-            None => self.perform(Retract {
+        match (published.observer, published.given_to) {
+            (Some(observer), _) => self.perform(Unobserve { observer })?,
+            (None, None) => self.perform(Retract {
                 handle: published.handle,
                 ignored: None,
             })?,
+            (None, Some(_)) => {}
         }
         self.perform(Unpublish { name })?;
         Ok(())
