@@ -25,10 +25,14 @@ pub(crate) struct Edited {
 pub(crate) fn edit(text: &str, ending: &str) -> Result<Edited, CommandError> {
     let environment = environment();
     let variable = |wanted: &str| {
-        let found = environment.iter().find(|(name, value)| name == wanted && !value.is_empty());
+        let found = environment
+            .iter()
+            .find(|(name, value)| name == wanted && !value.is_empty());
         found.map(|(_, value)| value.clone())
     };
-    let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or_else(|| "vi".into());
+    let editor = variable("VISUAL")
+        .or_else(|| variable("EDITOR"))
+        .unwrap_or_else(|| "vi".into());
     let file = std::env::temp_dir().join(format!("duet-{}.{ending}", id()));
     let failed = |error| CommandError::caused(format!("cannot edit `{}`", file.display()), &error);
     fs::write(&file, text).map_err(failed)?;

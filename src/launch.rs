@@ -205,7 +205,12 @@ impl Launch {
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
         let models = options.models.provider.as_ref().map(|_| "model/chat".to_owned());
         let servers = options.servers.allowed.iter().map(|name| format!("{name}/*"));
-        let granted = http.into_iter().chain(secrets).chain(models).chain(servers).chain(doubles);
+        let granted = http
+            .into_iter()
+            .chain(secrets)
+            .chain(models)
+            .chain(servers)
+            .chain(doubles);
         self.manifest.extend(granted);
     }
 

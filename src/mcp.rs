@@ -82,9 +82,9 @@ impl Protocol for Service {
         let id = message.get("id").filter(|id| id.is_string() || id.is_number());
         let params = message.get("params").unwrap_or(&Json::Null);
         match (method, id) {
-            (Some("notifications/cancelled"), None) => {
-                params.get("requestId").map_or(Work::Nothing, |id| Work::Cancel(id.clone()))
-            }
+            (Some("notifications/cancelled"), None) => params
+                .get("requestId")
+                .map_or(Work::Nothing, |id| Work::Cancel(id.clone())),
             // Answers to what was never asked, and notifications.
             (None, Some(_)) | (Some(_), None) => Work::Nothing,
             (None, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),

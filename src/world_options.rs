@@ -135,9 +135,16 @@ impl WorldArguments {
     /// The words of a command line that mean the same.
     pub(crate) fn words(&self) -> Vec<String> {
         let each = |option: &'static str, values: &[String]| {
-            values.iter().map(move |value| format!("{option}={value}")).collect::<Vec<_>>()
+            values
+                .iter()
+                .map(move |value| format!("{option}={value}"))
+                .collect::<Vec<_>>()
         };
-        let double = self.double.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        let double = self
+            .double
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>();
         let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
         let flags = self.headless.then(|| "--headless".to_owned());
         [

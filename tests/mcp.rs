@@ -3,7 +3,7 @@
 //! INVARIANT: the servers are programs of these tests; a test that needs Node or the network says
 //! loudly when it is skipped.
 //! The tests of `tests/mcp_server.rs` cover Duet as a server.
-//! Read next: `mcp/server.py`.
+//! Read next: `python/mcp_server.py`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -23,7 +23,7 @@ mod support {
 
 use support::desk::Desk;
 
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/server.py");
+const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_server.py");
 
 /// Makes a desk whose person has a server `t` of a mode, and a program that may use it.
 fn desk(mode: &str, program: &str) -> Desk {
@@ -89,7 +89,10 @@ fn the_schema_of_a_tool_is_checked_before_the_call() {
 
 #[test]
 fn a_tool_that_fails_raises_a_condition_with_its_words() {
-    let desk = desk("plain", "(try (lambda () (call \"fail\")))\n(try (lambda () (call \"nothing\")))");
+    let desk = desk(
+        "plain",
+        "(try (lambda () (call \"fail\")))\n(try (lambda () (call \"nothing\")))",
+    );
     let done = desk.duet("run p.scm --allow-server t");
     let expected = "failed\nthe tool `fail` of the MCP server `t` failed: the disk is full\nbad-argument\n";
     assert!(done.output.starts_with(expected), "{done:?}");
@@ -98,17 +101,31 @@ fn a_tool_that_fails_raises_a_condition_with_its_words() {
 
 #[test]
 fn a_server_that_crashes_fails_the_call_and_starts_again() {
-    let desk = desk("plain", "(try (lambda () (call \"crash\")))\n(try (lambda () (said (call \"echo\" 'text \"a\"))))");
+    let desk = desk(
+        "plain",
+        "(try (lambda () (call \"crash\")))\n(try (lambda () (said (call \"echo\" 'text \"a\"))))",
+    );
     let done = desk.duet("run p.scm --allow-server t");
-    assert!(done.output.starts_with("failed\nthe MCP server `t` ended before it answered"), "{done:?}");
-    assert!(done.output.contains("exit status: 7") && done.output.contains("out of paper"), "{done:?}");
+    assert!(
+        done.output
+            .starts_with("failed\nthe MCP server `t` ended before it answered"),
+        "{done:?}"
+    );
+    assert!(
+        done.output.contains("exit status: 7") && done.output.contains("out of paper"),
+        "{done:?}"
+    );
     assert!(done.output.ends_with("you said a\n"), "{done:?}");
     assert_eq!(count(&desk, "start"), 2);
 }
 
 #[test]
 fn a_server_that_hangs_at_start_delays_the_run_and_fails_its_calls() {
-    let desk = desk_with("hang", "start_timeout_ms = 300\n", "(show 'begun)\n(try (lambda () (call \"echo\")))");
+    let desk = desk_with(
+        "hang",
+        "start_timeout_ms = 300\n",
+        "(show 'begun)\n(try (lambda () (call \"echo\")))",
+    );
     let begun = Instant::now();
     let done = desk.duet("run p.scm --allow-server t");
     assert!(begun.elapsed() < Duration::from_secs(20));
@@ -121,16 +138,27 @@ fn a_server_that_hangs_at_start_delays_the_run_and_fails_its_calls() {
 fn a_server_that_does_not_start_says_why() {
     let desk = desk("dies", "(try (lambda () (call \"echo\" 'text \"a\")))");
     let done = desk.duet("run p.scm --allow-server t");
-    assert!(done.output.starts_with("unavailable\nthe MCP server `t` does not start, or cannot be reached"), "{done:?}");
+    assert!(
+        done.output
+            .starts_with("unavailable\nthe MCP server `t` does not start, or cannot be reached"),
+        "{done:?}"
+    );
     assert!(done.output.contains("no licence"), "{done:?}");
 }
 
 #[test]
 fn a_message_of_a_gigabyte_ends_the_server_and_not_the_run() {
     for mode in ["plain", "gigabyte"] {
-        let desk = desk(mode, "(try (lambda () (call \"big\")))\n(try (lambda () (said (call \"echo\" 'text \"a\"))))");
+        let desk = desk(
+            mode,
+            "(try (lambda () (call \"big\")))\n(try (lambda () (said (call \"echo\" 'text \"a\"))))",
+        );
         let done = desk.duet("run p.scm --allow-server t");
-        assert!(done.output.starts_with("output-limit\na message of the MCP server `t` is longer than"), "{done:?}");
+        assert!(
+            done.output
+                .starts_with("output-limit\na message of the MCP server `t` is longer than"),
+            "{done:?}"
+        );
         assert!(done.output.ends_with("you said a\n"), "{done:?}");
     }
 }
@@ -139,9 +167,15 @@ fn a_message_of_a_gigabyte_ends_the_server_and_not_the_run() {
 fn faults_of_a_list_are_told_and_cost_no_other_tool() {
     let program = "(try (lambda () (said (call \"echo\" 'text \"a\"))))";
     for (mode, told) in [
-        ("duplicates", "it lists the tool `echo` more than once; the first one counts"),
+        (
+            "duplicates",
+            "it lists the tool `echo` more than once; the first one counts",
+        ),
         ("names", "it lists a tool without a usable name"),
-        ("schemas", "the arguments of `echo0` are not checked, because the schema that it has for them is invalid"),
+        (
+            "schemas",
+            "the arguments of `echo0` are not checked, because the schema that it has for them is invalid",
+        ),
     ] {
         let done = desk(mode, program).duet("run p.scm --allow-server t");
         assert_eq!(done.output, "you said a\n", "{mode}: {done:?}");
@@ -170,7 +204,8 @@ fn resources_and_prompts_are_read() {
 (show (call \"mcp:templates\"))
 (try (lambda () (call \"mcp:read\")))";
     for mode in ["plain", "modern"] {
-        let expected = "note://1\nthe first note\ngreet\nGreet Ada.\n()\nbad-argument\nthe field `uri` must be a string\n";
+        let expected =
+            "note://1\nthe first note\ngreet\nGreet Ada.\n()\nbad-argument\nthe field `uri` must be a string\n";
         desk(mode, program).check("run p.scm --allow-server t", 0, expected);
     }
 }
@@ -199,13 +234,22 @@ fn a_server_of_a_workspace_starts_only_if_the_person_allows_it() {
     );
     fs::write(desk.path("duet.toml"), &described).unwrap();
     let refused = desk.duet("run f");
-    assert!(refused.output.starts_with("denied\nthe MCP server `t` is described by"), "{refused:?}");
-    assert!(refused.output.contains("`--allow-server t` lets it start"), "{refused:?}");
+    assert!(
+        refused.output.starts_with("denied\nthe MCP server `t` is described by"),
+        "{refused:?}"
+    );
+    assert!(
+        refused.output.contains("`--allow-server t` lets it start"),
+        "{refused:?}"
+    );
     assert_eq!(noted(&desk).len(), 0);
     desk.check("run f --allow-server t", 0, "you said a\n");
     fs::write(desk.path("duet.toml"), format!("{described}secrets = [\"API_KEY\"]\n")).unwrap();
     let refused = desk.duet("run f --allow-server t");
-    assert!(refused.errors.contains("a workspace gives away no secrets"), "{refused:?}");
+    assert!(
+        refused.errors.contains("a workspace gives away no secrets"),
+        "{refused:?}"
+    );
     let refused = desk.duet("run f --allow-server u");
     assert!(refused.code != 0, "{refused:?}");
 }
@@ -216,7 +260,10 @@ fn a_manifest_describes_a_server_which_a_resumed_run_still_has() {
     let program = "(show (said (call \"echo\" 'text \"a\")))
 (show (await (user-input :prompt \"Go on?\")))
 (show (said (call \"echo\" 'text \"b\")))";
-    let desk = Desk::new(&[("f/manifest.scm", &*manifest), ("f/p.scm", &format!("{IMPORTS}{program}"))]);
+    let desk = Desk::new(&[
+        ("f/manifest.scm", &*manifest),
+        ("f/p.scm", &format!("{IMPORTS}{program}")),
+    ]);
     desk.check("run f", 4, "you said a\n");
     desk.check("answer f yes", 0, "yes\nyou said b\n");
 }
@@ -224,7 +271,11 @@ fn a_manifest_describes_a_server_which_a_resumed_run_still_has() {
 #[test]
 fn a_double_stands_in_for_a_server_which_does_not_start() {
     let desk = desk("plain", "(show (said (call \"echo\" 'text \"a\")))");
-    fs::write(desk.path("d.pr"), "{\"t/echo\": [<returns {content: [{text: \"from the double\"}]}>]}").unwrap();
+    fs::write(
+        desk.path("d.pr"),
+        "{\"t/echo\": [<returns {content: [{text: \"from the double\"}]}>]}",
+    )
+    .unwrap();
     desk.check("run p.scm --allow-server t --double d.pr", 0, "from the double\n");
     assert_eq!(noted(&desk).len(), 0);
 }
@@ -282,7 +333,11 @@ fn effects_come_from_the_configuration_before_the_servers_word() {
       (show (list (json-ref tool \"name\") (json-ref tool \"effect\")))))
   (json-ref (call \"mcp:tools\") \"tools\"))";
     let desk = desk_with("plain", "effects = { add = \"pure\" }\n", program);
-    desk.check("run p.scm --allow-server t", 0, "(t/echo pure)\n(t/add pure)\n(t/fail irreversible)\n");
+    desk.check(
+        "run p.scm --allow-server t",
+        0,
+        "(t/echo pure)\n(t/add pure)\n(t/fail irreversible)\n",
+    );
     let wrong = desk_with("plain", "effects = { add = \"harmless\" }\n", program).duet("run p.scm --allow-server t");
     assert!(wrong.errors.contains("an effect is pure, reversible"), "{wrong:?}");
 }
@@ -292,10 +347,16 @@ struct Web(Child, String);
 
 impl Web {
     fn start() -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/web.py");
-        let mut child = Command::new("python3").arg(script).stdout(Stdio::piped()).spawn().unwrap();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_web.py");
+        let mut child = Command::new("python3")
+            .arg(script)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         Self(child, format!("http://127.0.0.1:{}/mcp", line.trim()))
     }
 }
@@ -327,9 +388,13 @@ fn a_server_on_the_net_has_sessions_streams_and_a_token() {
         String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap()
     };
     let said = run("open-sesame");
-    assert!(said.starts_with("you said hé\nfailed\nthe tool `fail` of the MCP server `t` failed"), "{said}");
+    assert!(
+        said.starts_with("you said hé\nfailed\nthe tool `fail` of the MCP server `t` failed"),
+        "{said}"
+    );
     let said = run("wrong");
     assert!(said.contains("the MCP server `t` wants another token"), "{said}");
+    drop(web);
 }
 
 #[test]
@@ -342,7 +407,9 @@ fn duet_calls_duet_over_http() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     let url = line.trim().rsplit(' ').next().unwrap();
     let program = "(show (json-ref (call \"run\" 'program \"q.scm\") \"structuredContent\" \"output\"))
 (show (json-ref (call \"mcp:resources\") 0 \"uri\"))";
@@ -358,8 +425,15 @@ fn duet_calls_duet_over_http() {
 fn real_servers_of_node_work() {
     let desk = Desk::new(&[("notes/a.txt", "tea for two")]);
     let install = ["install", "--no-audit", "--no-fund", "--prefix", "."];
-    let packages = ["@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem"];
-    let installed = Command::new("npm").args(install).args(packages).current_dir(desk.path("")).output();
+    let packages = [
+        "@modelcontextprotocol/server-everything",
+        "@modelcontextprotocol/server-filesystem",
+    ];
+    let installed = Command::new("npm")
+        .args(install)
+        .args(packages)
+        .current_dir(desk.path(""))
+        .output();
     if !installed.is_ok_and(|done| done.status.success()) {
         eprintln!("SKIPPED: real_servers_of_node_work needs Node and the registry of npm");
         return;
@@ -375,7 +449,7 @@ fn real_servers_of_node_work() {
 (try (lambda () (call \"echo\" 'message 7)))
 (show (pair? (call \"mcp:resources\")))
 (show (pair? (call \"mcp:prompts\")))
-(show (said (call-tool 'p \"f/read_text_file\" (dictionary 'path \"notes/a.txt\"))))
+(show (said (call-tool 'p \"f/read_text_file\" (dictionary 'path \"a.txt\"))))
 (try (lambda () (call-tool 'p \"f/read_text_file\" (dictionary 'path \"/etc/passwd\"))))";
     fs::write(desk.path("p.scm"), format!("{IMPORTS}{program}")).unwrap();
     let done = desk.duet("run p.scm --allow-server t --allow-server f");

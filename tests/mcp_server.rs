@@ -3,7 +3,7 @@
 //! INVARIANT: the raw tests always run; the test with the Python client needs PyPI and says loudly
 //! when it is skipped.
 //! The tests of `tests/mcp.rs` cover Duet as a client.
-//! Read next: `mcp/client.py`.
+//! Read next: `python/mcp_client.py`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -36,7 +36,10 @@ fn talk(desk: &Desk, options: &str, messages: &[Value]) -> Vec<Value> {
     let text: String = messages.iter().map(|message| format!("{message}\n")).collect();
     let said = desk.feed(&format!("mcp {options}"), &text);
     assert_eq!(said.code, 0, "{said:?}");
-    said.output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    said.output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn request(id: u64, method: &str, params: Value) -> Value {
@@ -45,7 +48,15 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 
 /// Calls a tool on a server of its own, and returns the text of the result and whether it failed.
 fn call(desk: &Desk, name: &str, arguments: Value) -> (String, bool) {
-    let replies = talk(desk, "", &[request(1, "tools/call", json!({ "name": name, "arguments": arguments }))]);
+    let replies = talk(
+        desk,
+        "",
+        &[request(
+            1,
+            "tools/call",
+            json!({ "name": name, "arguments": arguments }),
+        )],
+    );
     let result = &replies[0]["result"];
     let text = result["content"][0]["text"].as_str();
     let text = text.unwrap_or_else(|| panic!("{name}: {replies:?}"));
@@ -69,8 +80,16 @@ fn an_agent_runs_looks_goes_back_amends_and_answers() {
     check("show", json!({ "address": "p@1" }), "p@1");
     check("why", json!({ "pattern": "<job _>", "address": "p" }), "1");
     check("when", json!({ "pattern": "<job _>", "address": "p" }), "p@");
-    check("fork", json!({ "address": "p@1", "branches": ["other"] }), "p/other begins at");
-    check("amend", json!({ "address": "p@2", "input": "Eve", "branch": "eve" }), "hello Eve");
+    check(
+        "fork",
+        json!({ "address": "p@1", "branches": ["other"] }),
+        "p/other begins at",
+    );
+    check(
+        "amend",
+        json!({ "address": "p@2", "input": "Eve", "branch": "eve" }),
+        "hello Eve",
+    );
     check("diff", json!({ "left": "p/main", "right": "p/eve" }), "");
     check("goto", json!({ "address": "p/main@1" }), "is at turn 1");
     check("eval", json!({ "address": "p/main@1", "expression": "(+ 1 2)" }), "3");
@@ -135,7 +154,12 @@ fn both_eras_are_understood() {
     assert_eq!(refused["error"]["data"]["supported"], json!(["2026-07-28"]));
     assert_eq!(shaken["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(older["result"].get("resultType"), None);
-    let names: Vec<&str> = older["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = older["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     for name in "run eval log show facts why when diff goto fork amend answer replay".split(' ') {
         assert!(names.contains(&name), "{name}");
     }
@@ -151,11 +175,17 @@ fn timelines_are_resources() {
     let listed = ask(1, "resources/list", json!({}));
     assert_eq!(listed["result"]["resources"][0]["uri"], "duet://log/p", "{listed}");
     let read = ask(2, "resources/read", json!({ "uri": "duet://turn/p@1" }));
-    assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("p@1"), "{read}");
+    assert!(
+        read["result"]["contents"][0]["text"].as_str().unwrap().contains("p@1"),
+        "{read}"
+    );
     let missing = ask(3, "resources/read", json!({ "uri": "duet://turn/q@1" }));
     assert_eq!(missing["error"]["code"], -32_002, "{missing}");
     let templates = ask(4, "resources/templates/list", json!({}));
-    assert_eq!(templates["result"]["resourceTemplates"][1]["uriTemplate"], "duet://turn/{run}@{turn}");
+    assert_eq!(
+        templates["result"]["resourceTemplates"][1]["uriTemplate"],
+        "duet://turn/{run}@{turn}"
+    );
 }
 
 #[test]
@@ -166,7 +196,11 @@ fn a_request_that_is_cancelled_ends_its_run_and_gets_no_reply() {
         &desk,
         "",
         &[
-            request(1, "tools/call", json!({ "name": "run", "arguments": { "program": "p.scm" } })),
+            request(
+                1,
+                "tools/call",
+                json!({ "name": "run", "arguments": { "program": "p.scm" } }),
+            ),
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
             request(2, "ping", json!({})),
         ],
@@ -195,7 +229,9 @@ impl Served {
         command.env("XDG_CONFIG_HOME", desk.path("config"));
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let address = line.trim().trim_end_matches('/').rsplit('/').next().unwrap().to_owned();
         Self(child, address)
     }
@@ -228,7 +264,11 @@ impl Drop for Served {
 fn http_serves_who_has_the_token_and_no_page_of_a_browser() {
     let desk = Desk::new(&[("p.scm", PROGRAM)]);
     let served = Served::start(&desk, &["--token", "MCP_TOKEN"]);
-    let run = request(1, "tools/call", json!({ "name": "run", "arguments": { "program": "p.scm" } }));
+    let run = request(
+        1,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": "p.scm" } }),
+    );
     assert_eq!(served.post("", &run).0, 401);
     assert_eq!(served.post("authorization: Bearer open-sesamf\r\n", &run).0, 401);
     let token = "authorization: Bearer open-sesame\r\n";
@@ -239,7 +279,10 @@ fn http_serves_who_has_the_token_and_no_page_of_a_browser() {
     let (status, body) = served.post(token, &run);
     let reply: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(status, 200);
-    assert!(reply["result"]["content"][0]["text"].as_str().unwrap().contains("Who?"), "{reply}");
+    assert!(
+        reply["result"]["content"][0]["text"].as_str().unwrap().contains("Who?"),
+        "{reply}"
+    );
     let said = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(served.post(token, &said).0, 202);
 }
@@ -255,7 +298,7 @@ fn an_address_of_the_net_needs_a_token() {
 #[test]
 fn the_python_client_works_with_duet() {
     let desk = Desk::new(&[("p.scm", PROGRAM)]);
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/client.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_client.py");
     let environment = desk.path("venv");
     let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).output();
     let python = environment.join("bin/python");
@@ -274,7 +317,11 @@ fn the_python_client_works_with_duet() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(
+        done.status.success(),
+        "{said}\n{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
     assert_eq!(said.matches("hello Ada").count(), 2, "{said}");
     fs::remove_dir_all(environment).unwrap();
 }

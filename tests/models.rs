@@ -205,7 +205,10 @@ fn a_result_that_an_editor_spoilt_is_kept() {
     assert_eq!(desk.duet("run p.scm").code, 0);
     let (code, said) = edit(&desk, &["amend", "p@2", "--editor"], "s/kind/sort/");
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("workspace/list cannot return this") && said.contains("the text is kept in"), "{said}");
+    assert!(
+        said.contains("workspace/list cannot return this") && said.contains("the text is kept in"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -219,7 +222,10 @@ fn one_model_is_asked_several_times_from_one_past() {
     let line = format!("run p.scm {} --model small", provider.option());
     desk.check(&line, 0, "answer 0\n");
     let sampled = desk.check("fork --sample 3 p@2", 0, "answer 1\nanswer 2\nanswer 3\n");
-    assert!(sampled.errors.contains("`duet diff p/sample-1 p/sample-2`"), "{sampled:?}");
+    assert!(
+        sampled.errors.contains("`duet diff p/sample-1 p/sample-2`"),
+        "{sampled:?}"
+    );
     assert_eq!(provider.requests().len(), 4);
     // The turn that asks is as good as the one that answers; names do not clash.
     desk.check("fork --sample 1 p/main@1", 0, "answer 4\n");
@@ -247,7 +253,10 @@ fn doubles_go_on_with_an_answered_or_amended_run() {
     desk.check("run p.scm --double d.pr", 4, "1");
     desk.check("answer p yes --double e.pr", 0, "yes7\n");
     let log = desk.duet("log p").output;
-    let turn = log.lines().find(|line| line.contains("input") && line.contains("price")).unwrap_or(&log);
+    let turn = log
+        .lines()
+        .find(|line| line.contains("input") && line.contains("price"))
+        .unwrap_or(&log);
     let turn = turn.split_whitespace().nth(1).unwrap();
     let amended = desk.duet(&format!("amend p@{turn} no --double e.pr"));
     assert_eq!((amended.code, &*amended.output), (0, "no7\n"), "{amended:?} {log}");

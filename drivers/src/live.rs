@@ -95,7 +95,11 @@ impl Drop for Shown {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
+    #![allow(
+        clippy::unwrap_used,
+        clippy::disallowed_methods,
+        reason = "a failed step of a test is its failure; the terminal is redrawn at intervals"
+    )]
 
     use duet_runtime::driver::Stream;
     use indicatif::{InMemoryTerm, ProgressDrawTarget};

@@ -92,8 +92,7 @@ impl Registry {
     #[must_use]
     pub fn with_server(mut self, settings: Settings) -> Self {
         let server = Arc::new(Server::new(settings));
-        self.servers
-            .insert(server.settings().name.clone(), Arc::clone(&server));
+        self.servers.insert(server.settings().name.clone(), Arc::clone(&server));
         self.with(Remote::any(server))
     }
 

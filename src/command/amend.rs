@@ -95,10 +95,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             place.address(turn)
         )));
     }
-    let Some(input) = arguments.input.as_deref().map_or_else(
-        || edited(&said, terminal),
-        |text| fitting(&said, text).map(Some),
-    )?
+    let Some(input) = arguments
+        .input
+        .as_deref()
+        .map_or_else(|| edited(&said, terminal), |text| fitting(&said, text).map(Some))?
     else {
         return Ok(ExitCode::OK);
     };
@@ -207,7 +207,11 @@ fn content(reply: &IOValue) -> Option<String> {
 fn with_content(reply: &IOValue, said: &str) -> IOValue {
     let members = reply.entries().map(|(key, member)| {
         let is_content = key.as_symbol().is_some_and(|name| name == "content");
-        let member = if is_content { IOValue::new(said.to_owned()) } else { member.into() };
+        let member = if is_content {
+            IOValue::new(said.to_owned())
+        } else {
+            member.into()
+        };
         (key, member)
     });
     IOValue::new(members.collect::<Map<Value<IOValue>, IOValue>>())

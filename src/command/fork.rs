@@ -49,7 +49,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return execute_sample(arguments, count, terminal);
     }
     if arguments.double.is_given() {
-        return Err(CommandError::usage("doubles belong to `--sample`: a branch is not executed when it begins"));
+        return Err(CommandError::usage(
+            "doubles belong to `--sample`: a branch is not executed when it begins",
+        ));
     }
     let mut branches = BTreeSet::new();
     for name in &arguments.branches {

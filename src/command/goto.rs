@@ -11,6 +11,7 @@ use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::record::Body;
 use duet_runtime::run::heads::move_head;
+use duet_runtime::run::source;
 use files::Plan;
 
 use crate::doors;
@@ -292,6 +293,11 @@ struct OutsideEffects {
 
 fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<OutsideEffects, CommandError> {
     let registry = WorldOptions::default().tools(Path::new("."))?;
+    let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
+    let is_harmless = |tool: &str| {
+        let mut cards = genesis.tools.iter();
+        cards.any(|card| card.name == tool && card.capabilities == ["mcp.read"])
+    };
     let mut effects = OutsideEffects::default();
     let mut next = turn.next();
     while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
@@ -299,6 +305,8 @@ fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<O
             for action in turn.actions {
                 let Action::InvokeTool(call) = action else { continue };
                 match registry.find(&call.tool).map(|tool| tool.description().effect) {
+                    // Servers are not asked for what the first record says.
+                    _ if is_harmless(&call.tool) => {}
                     Ok(EffectClass::Pure) => {}
                     Ok(EffectClass::Reversible) => effects.is_files = true,
                     Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {

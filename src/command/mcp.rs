@@ -51,7 +51,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let grants = Grants {
         journal: vec![format!("--journal={}", arguments.journal.path().display())],
         world: arguments.world.words(),
-        run: workspace.map(|folder| format!("--workspace={}", folder.display())).into_iter().collect(),
+        run: workspace
+            .map(|folder| format!("--workspace={}", folder.display()))
+            .into_iter()
+            .collect(),
     };
     let program = std::env::current_exe()
         .map_err(|error| CommandError::caused("cannot find the program of this command", &error))?;
@@ -85,7 +88,9 @@ fn token(arguments: &Arguments, address: SocketAddr) -> Result<Option<String>, C
     };
     let environment = environment();
     let found = environment.iter().find(|(name, _)| *name == **variable);
-    let value = found.and_then(|(_, value)| value.to_str()).filter(|value| !value.is_empty());
+    let value = found
+        .and_then(|(_, value)| value.to_str())
+        .filter(|value| !value.is_empty());
     let value = value.ok_or_else(|| CommandError::usage(format!("the variable {variable} is not set")))?;
     Ok(Some(value.to_owned()))
 }

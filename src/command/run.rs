@@ -17,14 +17,15 @@ use crate::world_options::{WorldArguments, WorldOptions};
 ///
 /// A file of Scheme reads standard input, writes standard output, sees the words behind `--` as its
 /// arguments, and ends with its own exit code. A folder is run by its `manifest.scm`, which names
-/// the program, the argument that gives the workspace, the tools that are granted, the hosts, and
-/// the variables that are secrets:
+/// the program, the argument that gives the workspace, the tools that are granted, the hosts, the
+/// variables that are secrets, and servers of the Model Context Protocol:
 ///
 ///   ((program "review.scm")
 ///    (workspace (argument 1))
 ///    (tools workspace/list workspace/read process/run)
 ///    (hosts "api.example.org")
 ///    (secrets PIN)
+///    (server files "npx" "-y" "@modelcontextprotocol/server-filesystem" ".")
 ///    (memory-limit "512M"))
 ///
 /// The tools are all capabilities of the program beside those that every program has. If they name

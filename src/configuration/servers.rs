@@ -87,13 +87,26 @@ pub(crate) fn check_described(words: &[String]) -> Result<(), String> {
 fn check_name(name: &str) -> Result<(), String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let is_taken = [
-        "workspace", "process", "http", "line", "model", "clock", "chance", "environment", "dataspace", "mcp",
+        "workspace",
+        "process",
+        "http",
+        "line",
+        "model",
+        "clock",
+        "chance",
+        "environment",
+        "dataspace",
+        "mcp",
     ];
     if name.is_empty() || !name.chars().all(is_plain) {
-        return Err(format!("`{name}` cannot be a server's name: use letters, digits, `-`, `_` and `.`"));
+        return Err(format!(
+            "`{name}` cannot be a server's name: use letters, digits, `-`, `_` and `.`"
+        ));
     }
     if is_taken.contains(&name) {
-        return Err(format!("a server cannot be called `{name}`, because Duet has tools of that name"));
+        return Err(format!(
+            "a server cannot be called `{name}`, because Duet has tools of that name"
+        ));
     }
     Ok(())
 }
@@ -140,7 +153,9 @@ pub(crate) fn settings(
         };
         return Err(CommandError::problem(format!("there is no MCP server `{unknown}`"))
             .advise(known)
-            .advise(format!("`duet servers --help` shows how ~/.config/{OF_USER} describes one")));
+            .advise(format!(
+                "`duet servers --help` shows how ~/.config/{OF_USER} describes one"
+            )));
     }
     for settings in all.values_mut() {
         if let Place::Program {
@@ -188,7 +203,9 @@ impl File<'_> {
             _ => None,
         };
         let place = place.ok_or_else(|| {
-            wrong("it needs either `command`, a list of one or more strings, or `url`, which begins with http".to_owned())
+            wrong(
+                "it needs either `command`, a list of one or more strings, or `url`, which begins with http".to_owned(),
+            )
         })?;
         let mut settings = Settings::new(name, place);
         for (key, value) in entries {
@@ -227,7 +244,9 @@ impl File<'_> {
             ("secrets", value) => self.server_secrets(settings, value)?,
             ("token", Value::String(variable)) => {
                 let Place::Url { token, .. } = &mut settings.place else {
-                    return Err("`token` belongs to a server with a `url`; one with a `command` has `secrets`".to_owned());
+                    return Err(
+                        "`token` belongs to a server with a `url`; one with a `command` has `secrets`".to_owned(),
+                    );
                 };
                 *token = key(self.environment, variable);
                 if token.is_none() {

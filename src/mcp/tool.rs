@@ -174,7 +174,12 @@ const TABLE: &[Row] = &[
         "Lists the turns of a run, newest first, with its branches.",
         &[
             PLACE,
-            field("limit", Shape::Count, Place::Option("--limit"), "the largest number of turns"),
+            field(
+                "limit",
+                Shape::Count,
+                Place::Option("--limit"),
+                "the largest number of turns",
+            ),
             field(
                 "pattern",
                 Shape::Text,
@@ -189,7 +194,12 @@ const TABLE: &[Row] = &[
         "Lists the facts that hold at a turn.",
         &[
             PLACE,
-            field("pattern", Shape::Text, Place::Word, "a label, or a value in which _ matches anything"),
+            field(
+                "pattern",
+                Shape::Text,
+                Place::Word,
+                "a label, or a value in which _ matches anything",
+            ),
         ],
     ),
     reading(
@@ -216,7 +226,11 @@ const TABLE: &[Row] = &[
             required("right", Shape::Text, Place::Word, "an address"),
         ],
     ),
-    reading("waits", "Lists what a run waits for, with the questions to a person.", &[PLACE]),
+    reading(
+        "waits",
+        "Lists what a run waits for, with the questions to a person.",
+        &[PLACE],
+    ),
     reading(
         "eval",
         "Evaluates a Scheme expression in a run as it was at a turn, without a trace.",
@@ -226,7 +240,12 @@ const TABLE: &[Row] = &[
             LIMIT,
         ],
     ),
-    acting("goto", "Takes a run back or forward to a turn.", &[TURN], Drives::Nothing),
+    acting(
+        "goto",
+        "Takes a run back or forward to a turn.",
+        &[TURN],
+        Drives::Nothing,
+    ),
     acting(
         "fork",
         "Begins branches at a turn; the run itself does not change.",
@@ -250,7 +269,12 @@ const TABLE: &[Row] = &[
                     Place::Word,
                     "the other input: text, or for a tool its result in Preserves text",
                 ),
-                field("branch", Shape::Text, Place::Option("--branch"), "a name for the branch"),
+                field(
+                    "branch",
+                    Shape::Text,
+                    Place::Option("--branch"),
+                    "a name for the branch",
+                ),
                 DOUBLE,
                 LIMIT,
             ],
@@ -274,7 +298,12 @@ const TABLE: &[Row] = &[
          nothing differs.",
         &[
             PLACE,
-            field("check", Shape::Flag, Place::Option("--check"), "checks every turn, and shows no output"),
+            field(
+                "check",
+                Shape::Flag,
+                Place::Option("--check"),
+                "checks every turn, and shows no output",
+            ),
             LIMIT,
         ],
     ),
@@ -333,7 +362,10 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
         Some(Json::Object(given)) => given,
         Some(_) => return Err(Refusal::parameters("the arguments are no object")),
     };
-    if let Some(unknown) = given.keys().find(|key| row.fields.iter().all(|field| field.name != *key)) {
+    if let Some(unknown) = given
+        .keys()
+        .find(|key| row.fields.iter().all(|field| field.name != *key))
+    {
         return Err(Refusal::parameters(format!("{name} has no argument `{unknown}`")));
     }
     let mut options: Vec<String> = vec![name.to_owned()];
@@ -349,7 +381,10 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
     for field in row.fields {
         let Some(value) = given.get(field.name).filter(|value| !value.is_null()) else {
             if field.is_required {
-                return Err(Refusal::parameters(format!("{name} needs the argument `{}`", field.name)));
+                return Err(Refusal::parameters(format!(
+                    "{name} needs the argument `{}`",
+                    field.name
+                )));
             }
             continue;
         };
@@ -377,7 +412,10 @@ fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Refusal> {
     let read = match field.shape {
         Shape::Text => one(value).map(|text| vec![text]),
         Shape::Texts => value.as_array().and_then(|texts| texts.iter().map(one).collect()),
-        Shape::Count => value.as_u64().filter(|count| *count > 0).map(|count| vec![count.to_string()]),
+        Shape::Count => value
+            .as_u64()
+            .filter(|count| *count > 0)
+            .map(|count| vec![count.to_string()]),
         Shape::Flag => value.as_bool().map(|_| Vec::new()),
     };
     let expected = match field.shape {

@@ -71,6 +71,8 @@ embed! {
     "duet/json/read.scm",
     "duet/json/schema.scm",
     "duet/json/write.scm",
+    "duet/mcp.scm",
+    "duet/mcp.sld",
     "duet/neuroscript.sld",
     "duet/neuroscript/lower.scm",
     "duet/neuroscript/parse.scm",

@@ -4,7 +4,7 @@
 //! It does not choose commands; the protocol does.
 //! Read next: `../tool/process.rs`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub(super) struct Commands {
     program: PathBuf,
     running: JoinSet<Json>,
     /// By the texts of their ids.
-    by_id: HashMap<String, AbortHandle>,
+    by_id: BTreeMap<String, AbortHandle>,
 }
 
 impl Commands {
@@ -49,7 +49,7 @@ impl Commands {
         Self {
             program,
             running: JoinSet::new(),
-            by_id: HashMap::new(),
+            by_id: BTreeMap::new(),
         }
     }
 
@@ -85,7 +85,10 @@ pub(super) async fn perform(program: &Path, errand: Errand) -> Json {
 async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
     let mut command = Command::new(program);
     command.args(words).process_group(0).kill_on_drop(true);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {

@@ -78,7 +78,7 @@ impl Host {
 
 impl Desk {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        if let Err(refusal) = self.admit(request.headers()) {
+        if let Some(refusal) = self.refusal(request.headers()) {
             return refusal;
         }
         if request.method() != Method::POST {
@@ -105,19 +105,14 @@ impl Desk {
         }
     }
 
-    fn admit(&self, headers: &HeaderMap) -> Result<(), Response<Full<Bytes>>> {
-        if let Some(origin) = headers.get(ORIGIN)
-            && !is_local(origin)
-        {
-            return Err(plain(StatusCode::FORBIDDEN, "pages of other origins are refused"));
+    /// The refusal of a request, if it has no right to an answer.
+    fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
+        if headers.get(ORIGIN).is_some_and(|origin| !is_local(origin)) {
+            return Some(plain(StatusCode::FORBIDDEN, "pages of other origins are refused"));
         }
         let given = headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
-        match &self.authorization {
-            Some(wanted) if !is_same(wanted.as_bytes(), given) => {
-                Err(plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
-            }
-            Some(_) | None => Ok(()),
-        }
+        let wanted = self.authorization.as_ref()?.as_bytes();
+        (!is_same(wanted, given)).then(|| plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
     }
 }
 

@@ -86,15 +86,19 @@ pub(crate) async fn introduce(servers: Vec<Arc<Server>>) -> Introduced {
         let name = &server.settings().name;
         match found {
             Ok(found) => {
-                all.problems
-                    .extend(found.problems.iter().map(|problem| format!("MCP server `{name}`: {problem}")));
+                all.problems.extend(
+                    found
+                        .problems
+                        .iter()
+                        .map(|problem| format!("MCP server `{name}`: {problem}")),
+                );
                 let tools = found.tools.into_iter();
-                all.tools.extend(tools.map(|tool| Remote::of(Arc::clone(&server), tool)));
+                all.tools
+                    .extend(tools.map(|tool| Remote::of(Arc::clone(&server), tool)));
             }
-            Err(failure) => all.problems.push(format!(
-                "{}; calls of `{name}/…` fail until it starts",
-                failure.message
-            )),
+            Err(failure) => all
+                .problems
+                .push(format!("{}; calls of `{name}/…` fail until it starts", failure.message)),
         }
     }
     all
@@ -128,7 +132,10 @@ impl Tool for Remote {
             };
             let name = context.tool.strip_prefix(&format!("{}/", server.settings().name));
             let request = Request::read(name.unwrap_or_default(), arguments)?;
-            server.perform(request, &context).await.map(|result| json::to_value(&result))
+            server
+                .perform(request, &context)
+                .await
+                .map(|result| json::to_value(&result))
         })
     }
 }

@@ -75,7 +75,10 @@ fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Sequenc
             }
         )
     });
-    let before = turn.number().checked_sub(1).and_then(|before| Sequence::new(before).ok());
+    let before = turn
+        .number()
+        .checked_sub(1)
+        .and_then(|before| Sequence::new(before).ok());
     Ok(before.filter(|_| is_answer).unwrap_or(turn))
 }
 

@@ -6,7 +6,7 @@
 //! are not offered.
 //! Read next: `elicitation.rs`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
@@ -33,8 +33,8 @@ pub(super) struct Client(Arc<State>);
 struct State {
     /// Where the calls under way take questions, the newest last.
     listeners: Mutex<Vec<mpsc::Sender<Question>>>,
-    /// The calls that show their progress, with their names.
-    shown: Mutex<HashMap<ProgressToken, (Live, String)>>,
+    /// The calls that show their progress, with their names, by the texts of their tokens.
+    shown: Mutex<BTreeMap<String, (Live, String)>>,
 }
 
 /// A question of a server to the person.
@@ -57,7 +57,7 @@ impl Question {
 /// The progress of a call, shown until this is dropped.
 pub(super) struct Shown {
     client: Client,
-    token: ProgressToken,
+    token: String,
 }
 
 impl Drop for Shown {
@@ -80,8 +80,9 @@ impl Client {
     }
 
     /// Shows the progress of a call.
-    pub(super) fn show(&self, token: ProgressToken, context: &Context) -> Shown {
+    pub(super) fn show(&self, token: &ProgressToken, context: &Context) -> Shown {
         let mut shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = key(token);
         shown.insert(token.clone(), (context.live.clone(), context.tool.clone()));
         Shown {
             client: self.clone(),
@@ -100,6 +101,10 @@ impl Client {
         self.newest()?.send(Question { asked, answer }).await.ok()?;
         answered.await.ok()
     }
+}
+
+fn key(token: &ProgressToken) -> String {
+    format!("{token:?}")
 }
 
 impl ClientHandler for Client {
@@ -125,7 +130,7 @@ impl ClientHandler for Client {
 
     async fn on_progress(&self, said: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((live, name)) = shown.get(&said.progress_token) else {
+        let Some((live, name)) = shown.get(&key(&said.progress_token)) else {
             return;
         };
         #[expect(
@@ -134,7 +139,9 @@ impl ClientHandler for Client {
             reason = "a cast to an integer keeps to its range"
         )]
         let [done, total] = [said.progress, said.total.unwrap_or(0.0)].map(|steps| steps as u64);
-        let label = said.message.map_or_else(|| name.clone(), |message| format!("{name}: {message}"));
+        let label = said
+            .message
+            .map_or_else(|| name.clone(), |message| format!("{name}: {message}"));
         // The line stays until the call has its answer.
         live.steps(&label, done, total.max(done.saturating_add(1)));
     }

@@ -32,7 +32,11 @@ pub(super) fn result(server: &str, shown: &str, answer: Json) -> Result<Json, To
     }
     if members.get("isError") == Some(&Json::Bool(true)) {
         let said = words(members.get("content"));
-        let said = if said.is_empty() { "it says no more".to_owned() } else { said };
+        let said = if said.is_empty() {
+            "it says no more".to_owned()
+        } else {
+            said
+        };
         return Err(Kind::Failed.because(format!("{shown} of the MCP server `{server}` failed: {said}")));
     }
     for member in PROTOCOL_MEMBERS {

@@ -8,6 +8,7 @@ use duet_runtime::driver::ToolFailure;
 use rmcp::ServiceError;
 use rmcp::model::ErrorCode;
 use rmcp::service::ClientInitializeError;
+use rmcp::transport::DynamicTransportError;
 
 use super::program::{End, Fault};
 use crate::tool::arguments::integer;
@@ -27,12 +28,16 @@ pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> T
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
     let why = match error {
         ClientInitializeError::ConnectionClosed(_) => String::new(),
+        ClientInitializeError::TransportError { error, .. } => format!(": {}", of_transport(error)),
         ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_) => {
             ": its first answer is not of the protocol".to_owned()
         }
         other => format!(": {}", shortened(&other.to_string())),
     };
-    let message = format!("the MCP server `{name}` does not start, or cannot be reached{why}{}", end.shown());
+    let message = format!(
+        "the MCP server `{name}` does not start, or cannot be reached{why}{}",
+        end.shown()
+    );
     Kind::Unavailable.because(message)
 }
 
@@ -64,6 +69,10 @@ pub(super) async fn of(name: &str, error: ServiceError, fault: Option<&Fault>) -
         }
         error if error.is_authorization_required() => unauthorized(name),
         ServiceError::TransportClosed | ServiceError::Cancelled { .. } => ended(name, fault).await,
+        ServiceError::TransportSend(error) => {
+            let said = of_transport(&error);
+            Kind::Failed.because(format!("the connection to the MCP server `{name}` broke: {said}"))
+        }
         other => {
             let said = shortened(&other.to_string());
             Kind::Failed.because(format!("the connection to the MCP server `{name}` broke: {said}"))
@@ -90,6 +99,12 @@ async fn ended(name: &str, fault: Option<&Fault>) -> ToolFailure {
          starts the server again",
         end.shown()
     ))
+}
+
+/// The words of a transport, without the library's own.
+fn of_transport(error: &DynamicTransportError) -> String {
+    let said = error.error.to_string();
+    shortened(said.strip_prefix("Client error: ").unwrap_or(&said))
 }
 
 fn shortened(text: &str) -> String {

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
+use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotificationParam, ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestId,
@@ -20,7 +21,6 @@ use rmcp::model::{
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RunningService,
 };
-use rmcp::RoleClient;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc::Receiver;
 use tokio::task::JoinHandle;
@@ -210,12 +210,13 @@ impl Link {
                 peer,
                 request: Some(handle.id.clone()),
             };
-            let _shown = client.show(handle.progress_token.clone(), &context);
+            let _shown = client.show(&handle.progress_token, &context);
             let answer = handle.await_response().await;
             waiting.request = None;
             match answer {
-                Ok(result) => serde_json::to_value(result)
-                    .map_err(|error| Kind::BadResult.because(format!("the MCP server `{name}` answers badly: {error}"))),
+                Ok(result) => serde_json::to_value(result).map_err(|error| {
+                    Kind::BadResult.because(format!("the MCP server `{name}` answers badly: {error}"))
+                }),
                 Err(error) => Err(failed(error).await),
             }
         }
@@ -238,7 +239,9 @@ impl Link {
             responses,
             state,
         } = answer;
-        let own = state.as_deref().filter(|state| state.starts_with(elicitation::OWN_STATE));
+        let own = state
+            .as_deref()
+            .filter(|state| state.starts_with(elicitation::OWN_STATE));
         let Some(own) = own else {
             method.answered(responses, state);
             return self.call(method, context).await;
@@ -250,7 +253,9 @@ impl Link {
                 method.shown()
             )));
         };
-        suspended.question.answer(responses.into_values().next().unwrap_or_default());
+        suspended
+            .question
+            .answer(responses.into_values().next().unwrap_or_default());
         let result = self.follow(suspended.following).await?;
         elicitation::result(&self.name, &method.shown(), result)
     }

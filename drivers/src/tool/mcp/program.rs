@@ -69,7 +69,10 @@ impl Program {
     /// `unavailable` if it cannot be started.
     pub(super) fn start(settings: &Settings) -> Result<(Self, Streams), ToolFailure> {
         let refuse = |program: &str, error: io::Error| {
-            let message = format!("the MCP server `{}` does not start: cannot run `{program}`: {error}", settings.name);
+            let message = format!(
+                "the MCP server `{}` does not start: cannot run `{program}`: {error}",
+                settings.name
+            );
             Kind::Unavailable.because(message)
         };
         let Place::Program {
@@ -80,11 +83,16 @@ impl Program {
         else {
             return Err(refuse("", io::ErrorKind::Unsupported.into()));
         };
-        let (program, arguments) = words.split_first().map_or(("", &[][..]), |(first, rest)| (&**first, rest));
+        let (program, arguments) = words
+            .split_first()
+            .map_or(("", &[][..]), |(first, rest)| (&**first, rest));
         let mut command = Command::new(program);
         command.args(arguments).current_dir(directory).env_clear();
         command.envs(environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| refuse(program, error))?;
         let group = Mutex::new(Group::of(&child));
@@ -198,7 +206,11 @@ pub(super) struct Metered {
 }
 
 impl AsyncRead for Metered {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.is_too_long.load(Ordering::Relaxed) {
             return Poll::Ready(Ok(()));
         }

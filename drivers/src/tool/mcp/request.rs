@@ -129,7 +129,12 @@ impl Answer {
         let method = match of.strip_prefix("mcp:") {
             None => Method::tool(&of, given)?,
             Some(own @ ("read" | "prompt")) => Method::own(own, &given)?,
-            Some(_) => return Err(missing("of", "the name of a tool of the server, mcp:read or mcp:prompt")),
+            Some(_) => {
+                return Err(missing(
+                    "of",
+                    "the name of a tool of the server, mcp:read or mcp:prompt",
+                ));
+            }
         };
         let responses = arguments.get("responses").cloned().and_then(object);
         let responses = responses.ok_or_else(|| missing("responses", "a dictionary"))?;

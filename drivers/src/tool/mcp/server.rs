@@ -110,14 +110,16 @@ impl Server {
         *kept = None;
         let limit_ms = self.settings.start_timeout_ms;
         let opening = Link::open(&self.settings);
-        let link = timeout(Duration::from_millis(limit_ms), opening).await.unwrap_or_else(|_| {
-            let message = format!(
-                "the MCP server `{}` gave no answer within {limit_ms} ms of its start; `start_timeout_ms` in its \
+        let link = timeout(Duration::from_millis(limit_ms), opening)
+            .await
+            .unwrap_or_else(|_| {
+                let message = format!(
+                    "the MCP server `{}` gave no answer within {limit_ms} ms of its start; `start_timeout_ms` in its \
                  configuration gives it more",
-                self.settings.name
-            );
-            Err(Kind::Unavailable.with(message, [("timeout-ms", integer(limit_ms))]))
-        })?;
+                    self.settings.name
+                );
+                Err(Kind::Unavailable.with(message, [("timeout-ms", integer(limit_ms))]))
+            })?;
         let link = Arc::new(link);
         *kept = Some(Arc::clone(&link));
         Ok(link)
@@ -135,9 +137,13 @@ impl Server {
         };
         let late = |_| {
             let name = &self.settings.name;
-            Err(Kind::Timeout.because(format!("the MCP server `{name}` did not list its tools within {limit_ms} ms")))
+            Err(Kind::Timeout.because(format!(
+                "the MCP server `{name}` did not list its tools within {limit_ms} ms"
+            )))
         };
-        timeout(Duration::from_millis(limit_ms), listing).await.unwrap_or_else(late)
+        timeout(Duration::from_millis(limit_ms), listing)
+            .await
+            .unwrap_or_else(late)
     }
 
     /// Performs a request.

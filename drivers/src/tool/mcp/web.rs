@@ -6,6 +6,8 @@
 //!
 //! Source: Model Context Protocol 2025-11-25 and 2026-07-28, "Streamable HTTP".
 
+#![expect(clippy::disallowed_types, reason = "the library hands headers over in such a table")]
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
@@ -16,14 +18,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
-};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
@@ -136,7 +134,10 @@ fn text_header(response: &Response<Incoming>, name: &HeaderName) -> Option<Strin
 ///
 /// A server of an older revision refuses the probe with an error of HTTP; the library understands
 /// it as an error of the protocol.
-async fn refused(message: &ClientJsonRpcMessage, response: Response<Incoming>) -> Result<StreamableHttpPostResponse, Failed> {
+async fn refused(
+    message: &ClientJsonRpcMessage,
+    response: Response<Incoming>,
+) -> Result<StreamableHttpPostResponse, Failed> {
     let status = response.status();
     let is_authorization = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
     if is_authorization && let Some(challenge) = text_header(&response, &WWW_AUTHENTICATE) {
@@ -144,7 +145,10 @@ async fn refused(message: &ClientJsonRpcMessage, response: Response<Incoming>) -
     }
     let session = text_header(&response, &SESSION);
     let body = whole(response).await.unwrap_or_default();
-    let said: String = String::from_utf8_lossy(&body).chars().take(ERROR_CHARACTERS_MAX).collect();
+    let said: String = String::from_utf8_lossy(&body)
+        .chars()
+        .take(ERROR_CHARACTERS_MAX)
+        .collect();
     if !is_authorization
         && let JsonRpcMessage::Request(request) = message
         && let ClientRequest::DiscoverRequest(_) = request.request
@@ -198,7 +202,10 @@ impl StreamableHttpClient for Web {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if is_kind(&response, "text/event-stream") {
-            return Ok(StreamableHttpPostResponse::Sse(events(response, ANSWER_BYTES_MAX), session));
+            return Ok(StreamableHttpPostResponse::Sse(
+                events(response, ANSWER_BYTES_MAX),
+                session,
+            ));
         }
         if !is_kind(&response, "application/json") {
             let kind = text_header(&response, &CONTENT_TYPE);
@@ -221,7 +228,9 @@ impl StreamableHttpClient for Web {
             custom,
         };
         // A server need not know sessions that are deleted.
-        send((Method::DELETE, &uri), headers, (HeaderMap::new(), Vec::new())).await.map(|_| ())
+        send((Method::DELETE, &uri), headers, (HeaderMap::new(), Vec::new()))
+            .await
+            .map(|_| ())
     }
 
     async fn get_stream(

@@ -14,10 +14,10 @@ use duet_runtime::policy::json::parse;
 use preserves::{IOValue, Map as Entries, Value, ValueImpl};
 use serde_json::{Map, Value as Json};
 
-use crate::tool::json;
 use crate::tool::arguments::{Arguments, dictionary, integer, string};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
+use crate::tool::json;
 use crate::tool::returns::Returns;
 
 pub(super) static DESCRIPTION: Description = Description {

@@ -1,6 +1,6 @@
 """Talks to `duet mcp` with the Python client of the Model Context Protocol.
 
-`client.py DUET URL` starts DUET over standard streams, then speaks to URL, and does the same with
+`mcp_client.py DUET URL` starts DUET over standard streams, then speaks to URL, and does the same with
 both: lists the tools, runs a program, answers it, reads its timeline.
 """
 

@@ -1,6 +1,6 @@
-"""The server of `server.py` over streamable HTTP, in the revision of 2025: sessions and streams.
+"""The server of `mcp_server.py` over streamable HTTP, in the revision of 2025: sessions and streams.
 
-`web.py` serves at a port of 127.0.0.1, which it prints. It wants the token `open-sesame`, answers
+`mcp_web.py` serves at a port of 127.0.0.1, which it prints. It wants the token `open-sesame`, answers
 calls with streams of events, and everything else with JSON.
 """
 
@@ -9,11 +9,8 @@ import json
 import sys
 
 sys.argv = ["web.py", "plain"]
-sys.stdin = open("/dev/null")
-try:
-    import server
-except SystemExit:
-    server = sys.modules["server"]
+
+import mcp_server as server  # It reads its mode when it is imported.
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

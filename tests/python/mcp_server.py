@@ -1,6 +1,6 @@
 """A server of the Model Context Protocol for tests: the standard library only, faults included.
 
-`server.py MODE` speaks on its standard streams. Each mode is a behaviour: `plain` speaks the
+`mcp_server.py MODE` speaks on its standard streams. Each mode is a behaviour: `plain` speaks the
 revision of 2025 with a handshake, `modern` that of 2026 without one, the others have one fault each.
 """
 
@@ -193,4 +193,5 @@ def main():
         say({"id": message["id"], "result": result})
 
 
-main()
+if __name__ == "__main__":
+    main()
