@@ -1,7 +1,7 @@
 //! Doors: where the process that owns a run is reached, and how a command hands over to it.
 //!
-//! Owns the folder of sockets beside the journal. A claim names its owner, and the owner's name is
-//! that of its socket.
+//! Owns the folder of sockets beside the journal. A claim names its owner, and the names of the
+//! owner and the run are that of its socket.
 //! INVARIANT: only the journal's user can enter the folder; a command acts itself on a run that no
 //! other process owns, and never on one that another does.
 //! It does not know what an owner does with a request. Read next: `session/serve.rs`.
@@ -14,7 +14,7 @@ use std::time::Duration;
 use duet_drivers::door::caller::{self, CallError};
 use duet_drivers::world::World;
 use duet_journal::beside::{beside, make_folder_beside};
-use duet_journal::{Owner, Store};
+use duet_journal::{Owner, RunId, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
 use duet_runtime::model::codec::Fields;
 use duet_runtime::model::identity::RequestId;
@@ -29,19 +29,19 @@ fn folder(journal: &Path) -> PathBuf {
     beside(journal, ".doors")
 }
 
-fn path(journal: &Path, owner: &Owner) -> PathBuf {
-    folder(journal).join(format!("{}.sock", owner.name()))
+fn path(journal: &Path, owner: &Owner, run: &RunId) -> PathBuf {
+    folder(journal).join(format!("{}@{run}.sock", owner.name()))
 }
 
-/// Opens the door of this process. Where that fails, the run goes on, and says that nobody reaches
+/// Opens the door of a run of this process. Where that fails, the run goes on, and says that nobody reaches
 /// it.
-pub(crate) fn open(world: &mut World, journal: &Path) {
+pub(crate) fn open(world: &mut World, journal: &Path, run: &RunId) {
     let mut make = || {
         let folder = folder(journal);
         make_folder_beside(&folder)?;
         fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
         sweep(&folder);
-        world.open_door(&path(journal, &Owner::this("")))
+        world.open_door(&path(journal, &Owner::this(""), run))
     };
     if let Err(error) = make() {
         let text = format!("other processes cannot reach this run: {error}");
@@ -59,7 +59,7 @@ fn sweep(folder: &Path) {
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let name = path.file_stem().and_then(|name| name.to_str());
         if name
-            .and_then(Owner::named)
+            .and_then(|name| Owner::named(name.split('@').next()?))
             .is_some_and(|owner| owner.is_here() && !owner.is_alive(0))
         {
             let _gone = fs::remove_file(path);
@@ -89,7 +89,7 @@ pub(crate) fn hand_over(
         return Ok(None);
     };
     let address = format!("{}/{}", place.run, place.branch);
-    match caller::ask(&path(journal.path(), &owner), &address, what) {
+    match caller::ask(&path(journal.path(), &owner, &place.run), &address, what) {
         Ok(answer) => Ok(Some(answer)),
         Err(error) => Err(failed(error, place, &owner)),
     }

@@ -249,6 +249,13 @@ fn one_server_hosts_several_runs_over_tcp() {
     peer.send(&format!("[[0 <A <resolve {two} #:[0 0]> 6>]]"));
     peer.expect("0 <A <accepted #:[0, 3]> 4>");
     assert!(!desk.duet("facts two").output.contains("present \""));
+    // Each of them is reached like a run that has a process for itself.
+    for run in ["one", "two"] {
+        let said = desk.duet(&format!("message {run} \"<says \\\"a\\\" \\\"b\\\">\""));
+        assert_eq!(said.code, 0, "{}", said.errors);
+    }
+    assert_eq!(desk.duet("stop two").code, 0);
+    peer.expect_error("the run has stopped");
     check_replay(&desk, "one");
     check_replay(&desk, "two");
     for wrong in ["tcp:8.8.8.8:1", "tcp:nowhere"] {
@@ -270,15 +277,8 @@ fn a_server_that_was_killed_goes_on_and_its_clients_have_left() {
     assert!(fs::symlink_metadata(&socket).is_ok(), "a dead server leaves its socket");
     let mut served = Served::spawn(desk.spawn("serve room"));
     served.said("clients come to");
-    // The run is opened after the socket; a client that comes too soon is told to try again.
-    let mut ada = loop {
-        let mut peer = Peer::at(&desk, Encoding::Text);
-        peer.send(&format!("[[0 <A <resolve {reference} #:[0 0]> 1>]]"));
-        match peer.next().expect("an answer") {
-            answer if answer.contains("accepted") => break peer,
-            answer => assert!(answer.contains("does not host"), "{answer}"),
-        }
-    };
+    // A client that comes before the run is open waits.
+    let mut ada = Peer::enter(&desk, Encoding::Text, &reference);
     ada.send(
         "[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]
                [1 <A <Observe <group <rec said> {1: <bind <_>>}> #:[0 3]> 3>]]",

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use duet_drivers::serve::host::Host;
 use duet_drivers::serve::{Address, Server, ServerError};
 use duet_journal::beside::beside;
 use duet_journal::owner::now_ms;
@@ -68,20 +67,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         session::share_memory();
     }
     let codes: Vec<ExitCode> = thread::scope(|scope| {
-        let (ready, hosts) = channel();
+        let (ready, begun) = channel();
         let host = |run: &'_ String| {
-            let (ready, run) = (ready.clone(), run.clone());
-            scope.spawn(move || hosted(&run, arguments, &ready))
+            let (ready, run, porter) = (ready.clone(), run.clone(), Arc::clone(&porter));
+            scope.spawn(move || hosted(&run, arguments, &porter, ready))
         };
         let threads: Vec<_> = arguments.runs.iter().map(host).collect();
         drop(ready);
-        let mut first = None;
-        for (run, host) in hosts {
-            porter.add(run.to_string(), host);
-            first.get_or_insert(run);
-        }
-        if let Some(run) = first {
-            arguments.detach.announce(&run);
+        // It ends when each run has begun, or cannot.
+        let begun: Vec<RunId> = begun.into_iter().collect();
+        server.open();
+        if let Some(run) = begun.first() {
+            arguments.detach.announce(run);
         }
         let codes = threads.into_iter().map(|thread| thread.join());
         codes.map(|code| code.unwrap_or(ExitCode::FAILED)).collect()
@@ -113,18 +110,17 @@ fn refused(error: &ServerError) -> CommandError {
 }
 
 /// Hosts a run until it stops, on a thread of its own.
-fn hosted(run: &str, arguments: &Arguments, ready: &Sender<(RunId, Host)>) -> ExitCode {
+fn hosted(run: &str, arguments: &Arguments, porter: &Porter, ready: Sender<RunId>) -> ExitCode {
     let mut terminal = Terminal::standard();
-    let hosted = arguments
-        .journal
-        .open_or_create("serve")
-        .map_err(CommandError::from)
-        .and_then(|mut store| {
-            let mut session = begin(run, arguments, &mut store, &mut terminal)?;
-            // Where this fails, the main thread has ended, and the process with it.
-            let _gone = ready.send((session.id().clone(), session.host()));
-            session.drive(&mut store, false, &mut terminal)
-        });
+    let opened = arguments.journal.open_or_create("serve");
+    let hosted = opened.and_then(|mut store| {
+        let mut session = begin(run, arguments, &mut store, &mut terminal)?;
+        porter.add(session.id().to_string(), session.host());
+        // Where this fails, the main thread has ended, and the process with it.
+        let _gone = ready.send(session.id().clone());
+        drop(ready);
+        session.drive(&mut store, false, &mut terminal)
+    });
     hosted.unwrap_or_else(|error| super::tell(error, &mut terminal))
 }
 

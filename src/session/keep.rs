@@ -33,7 +33,7 @@ impl Keeper {
         let Some(journal) = journal else {
             return Self::default();
         };
-        doors::open(world, journal);
+        doors::open(world, journal, run.id());
         let is_lost = Arc::new(AtomicBool::new(false));
         let (bell, lost) = (world.bell(), Arc::clone(&is_lost));
         let (path, name, epoch) = (journal.to_owned(), run.id().clone(), run.epoch());

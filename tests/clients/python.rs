@@ -69,4 +69,46 @@ fn a_client_in_python_publishes_observes_and_syncs() {
         assert!(watcher.next().expect("an event").contains("<R "));
     }
     check_replay(&desk, "room");
+    drop(served);
+    chat(&python);
+}
+
+/// Two people in Python, the program and a command talk in the room of `examples/chat`.
+fn chat(python: &Path) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/chat");
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the example is there");
+    let (room, manifest) = (text("room.scm"), text("manifest.scm"));
+    let desk = Desk::new(&[("chat/room.scm", &room), ("chat/manifest.scm", &manifest)]);
+    let mut served = Served::spawn(desk.spawn("serve chat"));
+    served.line("the room is open");
+    let reference = grant(&desk, "chat");
+    let address = format!("<unix \"{}\">", desk.path(".duet/journal.sqlite.sock").display());
+    let person = |words: &[&str]| {
+        let mut command = Command::new(python);
+        command
+            .arg(folder.join("person.py"))
+            .args([&address, &reference])
+            .args(words);
+        let done = command.output().expect("python");
+        (
+            String::from_utf8_lossy(&done.stdout).into_owned(),
+            String::from_utf8_lossy(&done.stderr).into_owned(),
+        )
+    };
+    let (ada, errors) = person(&["Ada", "Hello!"]);
+    assert_eq!(ada, "1 Ada: Hello!\n", "{errors}");
+    let line = "message chat \"<says \\\"desk\\\" \\\"/count\\\">\"";
+    assert_eq!(desk.duet(line).code, 0);
+    // Who comes later sees what was said before.
+    let (grace, errors) = person(&["Grace", "Good morning."]);
+    let expected = [
+        "1 Ada: Hello!",
+        "2 desk: /count",
+        "3 room: messages so far: 2",
+        "4 Grace: Good morning.",
+    ];
+    let mut lines: Vec<&str> = grace.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, expected, "{errors}");
+    check_replay(&desk, "chat");
 }

@@ -136,7 +136,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Makes a server that listens nowhere yet. The prefix begins the names of its connections.
+    /// Makes a server that listens nowhere yet; clients wait until it [opens](Self::open). The prefix begins the names of its connections.
     ///
     /// # Errors
     /// If the system gives no threads.
@@ -146,11 +146,16 @@ impl Server {
         Ok(Self {
             runtime: Some(builder.build()?),
             gate,
-            places: Arc::new(Semaphore::new(CLIENTS_MAX)),
+            places: Arc::new(Semaphore::new(0)),
             next_name: Arc::default(),
             prefix,
             sockets: Vec::new(),
         })
+    }
+
+    /// Serves the clients that wait, and those that come.
+    pub fn open(&self) {
+        self.places.add_permits(CLIENTS_MAX);
     }
 
     /// Listens at an address too; returns it with the port.
