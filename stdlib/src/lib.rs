@@ -35,6 +35,8 @@ embed! {
     "duet/agents/strands.scm",
     "duet/agents/tools.scm",
     "duet/base.sld",
+    "duet/calendar.scm",
+    "duet/calendar.sld",
     "duet/capability.scm",
     "duet/capability.sld",
     "duet/control.scm",

@@ -12,7 +12,7 @@
 ;;; The maximum number of events that wait for a server that reads slowly.
 (define %waiting-max 10000)
 
-;;; What was asked for, and the connection while there is one.
+;;; The terms of a link, and the connection while there is one.
 (define-record-type <link>
   (%make-link name place imports exports home connection)
   %link?

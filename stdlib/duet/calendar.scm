@@ -1,0 +1,215 @@
+;;; Times are milliseconds since 1970, in UTC unless an offset says otherwise. The clock is
+;;; `current-time`, whose answers the journal keeps, so a replay meets the same times.
+;;;
+;;; A wait for years is one timer. When it ends, the clock is asked again: a run that was stopped
+;;; meanwhile continues late, and a clock may have been set.
+
+(define %minute 60000)
+(define %day 86400000)
+
+;;; Returns the number of days from 1970-01-01 to a date of the Gregorian calendar.
+;;; Source: H. Hinnant, "chrono-compatible low-level date algorithms".
+(define (%days-of year month day)
+  (let* ((year (if (<= month 2) (- year 1) year))
+         (era (floor-quotient year 400))
+         (year-of-era (- year (* era 400)))
+         (day-of-year (+ (quotient (+ (* 153 (+ month (if (> month 2) -3 9))) 2) 5) (- day 1)))
+         (day-of-era (+ (* year-of-era 365) (quotient year-of-era 4) (- (quotient year-of-era 100)) day-of-year)))
+    (+ (* era 146097) day-of-era -719468)))
+
+;;; Returns the year, month and day of a number of days since 1970-01-01.
+(define (%date-of days)
+  (let* ((days (+ days 719468))
+         (era (floor-quotient days 146097))
+         (day-of-era (- days (* era 146097)))
+         (year-of-era (quotient (- day-of-era (quotient day-of-era 1460) (- (quotient day-of-era 36524))
+                                   (quotient day-of-era 146096))
+                        365))
+         (day-of-year (- day-of-era (+ (* 365 year-of-era) (quotient year-of-era 4) (- (quotient year-of-era 100)))))
+         (shifted (quotient (+ (* 5 day-of-year) 2) 153))
+         (day (+ (- day-of-year (quotient (+ (* 153 shifted) 2) 5)) 1))
+         (month (if (< shifted 10) (+ shifted 3) (- shifted 9)))
+         (year (+ year-of-era (* era 400) (if (<= month 2) 1 0))))
+    (values year month day)))
+
+(define (%days-in-month year month)
+  (- (if (= month 12) (%days-of (+ year 1) 1 1) (%days-of year (+ month 1) 1)) (%days-of year month 1)))
+
+(define (%malformed what text)
+  (raise (%make-condition 'bad-time what (list text))))
+
+;;; Returns the number that the characters from `start` to `end` write, within bounds.
+(define (%number text start end lowest highest)
+  (let ((number (and (<= end (string-length text))
+                     (%digits? text start end)
+                     (string->number (substring text start end)))))
+    (if (and number (<= lowest number highest))
+        number
+        (%malformed "a time is written 2026-12-24T18:00:00Z, or with +01:00 in the place of Z" text))))
+
+(define (%digits? text start end)
+  (or (= start end)
+      (and (char<=? #\0 (string-ref text start) #\9) (%digits? text (+ start 1) end))))
+
+;;;> Returns the milliseconds since 1970 of a time in text: `2026-12-24T18:00:00Z`, or with an offset
+;;;> such as `+01:00` in the place of `Z`. Fails with `bad-time`.
+;;;> Source: RFC 3339, without fractions of seconds.
+(define (text->time text)
+  (if (not (string? text)) (%wrong-type 'text->time "a string" text))
+  (let* ((length (string-length text))
+         (year (%number text 0 4 0 9999))
+         (month (%number text 5 7 1 12))
+         (day (%number text 8 10 1 (%days-in-month year month)))
+         (hour (%number text 11 13 0 23))
+         (minute (%number text 14 16 0 59))
+         (second (%number text 17 19 0 59)))
+    (if (not (and (> length 19)
+                  (char=? (string-ref text 4) #\-) (char=? (string-ref text 7) #\-)
+                  (char=? (string-ref text 10) #\T)
+                  (char=? (string-ref text 13) #\:) (char=? (string-ref text 16) #\:)))
+        (%malformed "a time is written 2026-12-24T18:00:00Z" text))
+    (- (+ (* %day (%days-of year month day)) (* 1000 (+ (* 3600 hour) (* 60 minute) second)))
+       (* %minute (%zone text length)))))
+
+;;; Returns the minutes of the offset at the end of a time.
+(define (%zone text length)
+  (let ((sign (string-ref text 19)))
+    (cond ((and (= length 20) (char=? sign #\Z)) 0)
+          ((and (= length 25) (memv sign '(#\+ #\-)) (char=? (string-ref text 22) #\:))
+           (* (if (char=? sign #\-) -1 1)
+              (+ (* 60 (%number text 20 22 0 23)) (%number text 23 25 0 59))))
+          (else (%malformed "a time ends in Z or in an offset such as +01:00" text)))))
+
+;;; The fields of a schedule, each a list of numbers; a day has to fit both or either of its fields.
+(define-record-type <schedule>
+  (%make-schedule minutes hours days months weekdays either?)
+  %schedule?
+  (minutes %schedule-minutes)
+  (hours %schedule-hours)
+  (days %schedule-days)
+  (months %schedule-months)
+  (weekdays %schedule-weekdays)
+  (either? %schedule-either?))
+
+(define (%split text character)
+  (filter (lambda (part) (not (string=? part ""))) (string-split text character)))
+
+(define (%parse-schedule text)
+  (if (not (string? text)) (%wrong-type 'cron "a string of five fields" text))
+  (let ((fields (%split text #\space)))
+    (if (not (= (length fields) 5))
+        (%malformed "a schedule has five fields: minute, hour, day, month, weekday" text))
+    (let* ((days (%parse-field (list-ref fields 2) 1 31 text))
+           (months (%parse-field (list-ref fields 3) 1 12 text))
+           (weekdays (%parse-field (list-ref fields 4) 0 7 text))
+           (is-any (lambda (index) (char=? (string-ref (list-ref fields index) 0) #\*)))
+           (weekdays (if (memv 7 weekdays) (cons 0 weekdays) weekdays)))
+      (%make-schedule
+        (%parse-field (list-ref fields 0) 0 59 text) (%parse-field (list-ref fields 1) 0 23 text)
+        days months weekdays (not (or (is-any 2) (is-any 4)))))))
+
+;;; Returns the ascending numbers of a field: `*`, `7`, `1-5`, each with a step such as `/15`, and
+;;; lists of these with commas.
+(define (%parse-field field lowest highest text)
+  (define (bad) (%malformed (string-append "a schedule has no field `" field "`") text))
+  (define (number part)
+    (let ((number (and (%digits? part 0 (string-length part)) (string->number part))))
+      (if (and number (<= lowest number highest)) number (bad))))
+  (define (range part)
+    (let ((ends (string-split part #\-)))
+      (cond ((string=? part "*") (cons lowest highest))
+            ((null? (cdr ends)) (let ((only (number part))) (cons only only)))
+            ((null? (cddr ends)) (cons (number (car ends)) (number (cadr ends))))
+            (else (bad)))))
+  (define (numbers part)
+    (let* ((halves (string-split part #\/))
+           (bounds (range (car halves)))
+           (step (cond ((null? (cdr halves)) 1)
+                       ((null? (cddr halves)) (number (cadr halves)))
+                       (else (bad))))
+           ;; `5/10` counts on to the end, as `*/10` does.
+           (last (if (and (pair? (cdr halves)) (not (string-contains (car halves) "-"))) highest (cdr bounds))))
+      (if (or (< step 1) (> (car bounds) last)) (bad))
+      (iota (+ 1 (quotient (- last (car bounds)) step)) (car bounds) step)))
+  (let ((all (append-map numbers (string-split field #\,))))
+    (filter (lambda (number) (memv number all)) (iota (+ 1 (- highest lowest)) lowest))))
+
+(define (%fits-day? schedule days)
+  (call-with-values (lambda () (%date-of days))
+    (lambda (year month day)
+      (let ((by-day (memv day (%schedule-days schedule)))
+            (by-weekday (memv (modulo (+ days 4) 7) (%schedule-weekdays schedule))))
+        (and (memv month (%schedule-months schedule))
+             (if (%schedule-either? schedule) (or by-day by-weekday) (and by-day by-weekday)))))))
+
+;;; Returns the first time of day of a schedule that is at least `from` minutes after midnight, or
+;;; #f.
+(define (%minute-from schedule from)
+  (let ((found
+          (find (lambda (time) (>= time from))
+            (append-map
+              (lambda (hour) (map (lambda (minute) (+ (* 60 hour) minute)) (%schedule-minutes schedule)))
+              (%schedule-hours schedule)))))
+    found))
+
+;;;> Returns the first time of a schedule after `time`, both in milliseconds since 1970: `(cron-next
+;;;> schedule time [:offset minutes])`; `#f` if there is none within eight years. The schedule is
+;;;> that of `cron`.
+(define (cron-next schedule time . options)
+  (%check-options 'cron-next options '(:offset))
+  (if (not (exact-integer? time)) (%wrong-type 'cron-next "milliseconds since 1970" time))
+  (%next (%parse-schedule schedule) time (%option options :offset 0)))
+
+(define (%next schedule time offset)
+  (let* ((minute (+ 1 (floor-quotient (+ time (* offset %minute)) %minute)))
+         (first (floor-quotient minute 1440)))
+    (let next ((days first) (from (floor-remainder minute 1440)))
+      (let ((found (and (%fits-day? schedule days) (%minute-from schedule from))))
+        (cond (found (* %minute (- (+ (* 1440 days) found) offset)))
+              ((> (- days first) 2930) #f)
+              (else (next (+ days 1) 0)))))))
+
+;;; Waits until a time.
+(define (%sleep-until time)
+  (let ((now (current-time)))
+    (if (< now time)
+        (begin
+          (sleep (- time now))
+          (%sleep-until time)))))
+
+;;; Calls `run` with the current facet in a new facet, the timer.
+(define (%calendar-timer run)
+  (let ((home (current-facet)) (timer (spawn-facet!)))
+    (spawn (lambda () (run home) (stop-facet! timer)) timer)
+    timer))
+
+;;;> Calls `thunk` in the current facet at a time: `(at time thunk)`. The time is a number of
+;;;> milliseconds since 1970, or a text for `text->time`; one that has passed is now. Returns the
+;;;> timer, for `cancel!`. A run that is not running at the time calls `thunk` when it continues.
+(define (at time thunk)
+  (let ((time (if (string? time) (text->time time) time)))
+    (if (not (exact-integer? time)) (%wrong-type 'at "a time" time))
+    (%calendar-timer
+      (lambda (home)
+        (%sleep-until time)
+        (spawn thunk home)))))
+
+;;;> Calls `thunk` in the current facet by a schedule: `(cron schedule thunk [:offset minutes])`. The
+;;;> schedule has five fields: minute, hour, day of the month, month, weekday from 0, which is
+;;;> Sunday. A field is `*`, a number, a range such as `1-5`, each with a step such as `/15`, or
+;;;> several of these with commas. If day and weekday are both restricted, either is enough. The
+;;;> fields are in UTC, or at an offset in minutes from it, 60 for +01:00. Returns the timer, for
+;;;> `cancel!`. A run that misses times calls `thunk` once when it continues.
+;;;> Source: crontab(5).
+(define (cron schedule thunk . options)
+  (%check-options 'cron options '(:offset))
+  (let ((schedule (%parse-schedule schedule)) (offset (%option options :offset 0)))
+    (if (not (exact-integer? offset)) (%wrong-type 'cron "a number of minutes" offset))
+    (%calendar-timer
+      (lambda (home)
+        (let again ((time (%next schedule (current-time) offset)))
+          (if time
+              (begin
+                (%sleep-until time)
+                (spawn thunk home)
+                (again (%next schedule (max time (current-time)) offset)))))))))
