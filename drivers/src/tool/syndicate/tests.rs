@@ -42,6 +42,7 @@ impl Desk {
             key: "key".to_owned(),
             tool: tool.to_owned(),
             undo_log: UndoLog::default(),
+            live: crate::live::Live::default(),
             secrets: Secrets::default(),
         };
         let found = self.links.tools().find(|known| known.description.name == tool).unwrap();
