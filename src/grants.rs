@@ -108,8 +108,9 @@ fn append(journal: &Path, line: &IOValue) -> io::Result<()> {
     let path = Grants::path(journal);
     let mut file = append_beside(&path)?;
     fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-    // One write, so that lines of several processes do not mix.
-    file.write_all(format!("{line:?}\n").as_bytes())?;
+    // One write, so that lines of several processes do not mix. It begins a line, because a crash
+    // may have cut off the last one.
+    file.write_all(format!("\n{line:?}\n").as_bytes())?;
     file.sync_all()
 }
 
@@ -272,6 +273,9 @@ mod tests {
             let text = fs::read_to_string(&path).expect("a text");
             assert!(!text.contains("sig"), "{text}");
         }
+        // A crash in the middle of a line takes nothing with it that comes later.
+        let mut file = append_beside(&Grants::path(&journal)).expect("it can be opened");
+        file.write_all(b"<grant \"cut").expect("it is written");
         Grants::revoke(&journal, &id).expect("it is there");
         check_refused(&porter, &reference, "revoked");
         assert!(Grants::revoke(&journal, &id).is_err());
