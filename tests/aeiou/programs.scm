@@ -1,5 +1,5 @@
 ;;; Programs of NeuroScript in the sandbox of `(duet aeiou)`.
-(import (duet base) (duet dataspace) (duet aeiou))
+(import (duet base) (duet dataspace) (duet aeiou) (duet neuroscript) (scheme eval))
 (define (say object) (write object) (newline))
 (define (run . lines)
   (say
@@ -42,3 +42,9 @@
                    (list (aeiou-error-code problem) (condition-message problem))))
     (run-actions "command\nemit tool.a.b()\nemit 1\nendcommand" :tools '("a.b")
       :call (lambda (name arguments) (sleep 20) "called"))))
+(say "a program's Scheme reaches no procedure with an effect")
+(define (reached? name)
+  (guard (problem (#t #f)) (eval name (neuroscript-environment)) #t))
+(say (filter reached?
+       '(ns-add car call/ec assert! message! spawn call-tool invoke-tool! open-input-file load eval
+          current-time current-jiffy random get-environment-variable exit)))

@@ -42,7 +42,7 @@
   (output envelope-output)
   ;;;> Returns the text of an envelope's section ACTIONS.
   (actions envelope-actions)
-  ;;;> Returns what is strange about an envelope and yet accepted: a list of symbols such as
+  ;;;> Returns the accepted oddities of an envelope: a list of symbols such as
   ;;;> `LINT_DUP_SECTION_IGNORED`, one for each occurrence.
   (lints envelope-lints))
 
@@ -197,7 +197,7 @@
 ;; Composing.
 
 ;;;> Returns a text in which no line is a marker of an envelope: a line that would be one has a
-;;;> backslash in front. So what a program says cannot begin a section.
+;;;> backslash in front. So the words of a program cannot begin a section.
 ;;;> Source: decisions, section 5.2.
 (define (neutralise-markers text)
   (if (string-contains text "<<<NSENV:V4:")

@@ -258,7 +258,8 @@
 ;;;>
 ;;;> Returns an outcome. Each turn sends messages `<aeiou/state sid turn state>` and
 ;;;> `<aeiou/decision sid entry>`. Fails with the typed errors `ERR_USERDATA_SCHEMA`, and
-;;;> `ERR_TURN_IN_FLIGHT` if another loop uses the session, and with what the model raises.
+;;;> `ERR_TURN_IN_FLIGHT` if another loop uses the session, and with an object that the model
+;;;> raises.
 ;;;> Source: AEIOU v4, sections 2, 5 and 8 to 10.
 (define (run-loop model userdata . options)
   (%check-options 'run-loop options %loop-options)

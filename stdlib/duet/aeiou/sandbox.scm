@@ -186,9 +186,9 @@
   (%make-execution emissions whispers error)
   ;;;> Returns whether an object is the result of `run-actions`.
   execution?
-  ;;;> Returns what a program emitted: a list of strings, in order.
+  ;;;> Returns the emissions of a program: a list of strings, in order.
   (emissions execution-emissions)
-  ;;;> Returns what a program whispered: a list of lists of the target and the text.
+  ;;;> Returns the whispers of a program: a list of lists of the target and the text.
   (whispers execution-whispers)
   ;;;> Returns the error that ended a program, a list of its code, an integer, its message and its
   ;;;> line from 1, or `#f`.

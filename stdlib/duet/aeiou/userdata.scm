@@ -4,9 +4,9 @@
 (define (%bad-userdata message . irritants)
   (apply %fail 'ERR_USERDATA_SCHEMA (string-append "USERDATA " message) irritants))
 
-;;;> Returns the userdata, a dictionary, that a JSON text or a value is. `subject` is a string,
-;;;> `fields` an object, and `brief`, if there is one, a string or null; there may be other keys. Of
-;;;> a key that a text repeats the last one counts. Fails with the typed error
+;;;> Reads userdata, a JSON text or a value, and returns them as a dictionary. `subject` is a
+;;;> string, `fields` an object, and `brief`, if there is one, a string or null; there may be other
+;;;> keys. If a text repeats a key, its last value counts. Fails with the typed error
 ;;;> `ERR_USERDATA_SCHEMA`.
 ;;;> Source: AEIOU v4, section 3.5; decisions, section 5.16.
 (define (check-userdata userdata)

@@ -70,7 +70,7 @@
       '((:max-tokens . max_tokens) (:temperature . temperature) (:seed . seed) (:stop . stop)))
     (and (> (dictionary-count given) 0) given)))
 
-;;;> Returns what this actor has used of a model: a dictionary of `turns`, `input_tokens`,
+;;;> Returns this actor's use of a model: a dictionary of `turns`, `input_tokens`,
 ;;;> `output_tokens`, `usd`, and `unpriced`, the number of results whose cost is not known.
 (define (model-usage model)
   (if (not (model? model)) (%wrong-type 'model-usage "a model" model))

@@ -229,8 +229,8 @@
 ;;;> Returns a program as Scheme: an expression, for the environment of `neuroscript-environment`,
 ;;;> whose value is a list of a procedure for each command. Such a procedure takes the procedures
 ;;;> that the command can use: `(line! n)` receives the line of the statement that begins and
-;;;> `(line! #f)` returns the last one, `(emit! value)` and `(whisper! target value)` what the
-;;;> program says, and `(call-tool! name arguments)` returns what a tool does.
+;;;> `(line! #f)` returns the last one, `(emit! value)` and `(whisper! target value)` receive the
+;;;> values that the program says, and `(call-tool! name arguments)` returns the result of a tool.
 (define (neuroscript->scheme program)
   (if (not (neuroscript-program? program))
       (%wrong-type 'neuroscript->scheme "a program of read-neuroscript" program))

@@ -102,8 +102,8 @@
   (steps cycle-steps)
   ;;;> Returns the activations of a cycle, in their order.
   (activations cycle-activations)
-  ;;;> Returns what the activations of a cycle activate: a list of pairs of a key and a list of
-  ;;;> tokens, one for each activation with an event, in their order.
+  ;;;> Returns the tokens that the activations of a cycle activate: a list of pairs of a key and a
+  ;;;> list of tokens, one for each activation with an event, in their order.
   (proposals cycle-proposals)
   ;;;> Returns the tape after a cycle.
   (after cycle-after)

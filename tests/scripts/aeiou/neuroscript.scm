@@ -1,5 +1,5 @@
 ;; NeuroScript: what is a program, where a mistake is, and the values of its operators.
-(import (duet base) (scheme eval) (duet neuroscript) (duet internal neuroscript))
+(import (duet base) (duet neuroscript) (duet internal neuroscript))
 
 (define (program . lines) (string-join (append '("command") lines '("endcommand")) "\n"))
 (define (place text)
@@ -163,11 +163,3 @@
 (cadr (car (lowered "emit 1")))                   ; => (line! emit! whisper! call-tool!)
 (cddr (car (lowered "emit tool.a.b(x)")))
 ; => ((let (($x 'null)) (line! 2) (emit! (call-tool! "a.b" (list $x)))))
-
-;; A program's Scheme reaches no procedure with an effect.
-(define (reached? name)
-  (guard (problem (#t #f)) (eval name (neuroscript-environment)) #t))
-(filter reached? '(ns-add car call/ec))           ; => (ns-add car call/ec)
-(filter reached?
-  '(assert! message! spawn call-tool invoke-tool! open-input-file load eval current-time
-     current-jiffy random get-environment-variable exit))         ; => ()
