@@ -68,7 +68,7 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
 pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     let usage = field(result, "usage").filter(IOValue::is_dictionary);
     let content = text(result, "content")?;
-    // A file has contents too; what has usage or calls as well is a reply.
+    // A file has contents too; a reply also has usage, calls or a reason to stop.
     let is_reply = usage.is_some() || field(result, "tool_calls").is_some();
     let stop = text(result, "stop").or_else(|| is_reply.then(|| "end".to_owned()))?;
     let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;

@@ -24,10 +24,7 @@
   (on-demand)
   (import
     (duet base) (only (duet kernel) %make-condition)
-    (only (duet dataspace) assert! retract! message! on-message spawn spawn-facet! log!)
+    (only (duet dataspace) assert!)
     (only (duet json) json->value value->json json-ref json-ref/default)
-    (only (duet internal control) %wrong-type)
-    (only (duet internal options) %check-options %option))
-  (include "routes/token.scm" "routes/route.scm" "routes/tape.scm" "routes/trigger.scm"
-    "routes/agent.scm" "routes/cycle.scm" "routes/actor.scm"
-    "routes/dna.scm"))
+    (duet internal routes))
+  (include "routes/dna.scm"))
