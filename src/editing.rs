@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, id};
+use std::process::Command;
 
 use crate::error::CommandError;
 use crate::world_options::environment;
@@ -18,11 +18,12 @@ pub(crate) struct Edited {
     file: PathBuf,
 }
 
-/// Opens a text in the editor that `VISUAL` or `EDITOR` names, and waits until it is closed.
+/// Opens a text, kept in a file, in the editor that `VISUAL` or `EDITOR` names, and waits until it is
+/// closed.
 ///
 /// # Errors
 /// If the editor cannot be started, fails, or leaves something that is no text.
-pub(crate) fn edit(text: &str, ending: &str) -> Result<Edited, CommandError> {
+pub(crate) fn edit(text: &str, file: PathBuf) -> Result<Edited, CommandError> {
     let environment = environment();
     let variable = |wanted: &str| {
         let found = environment
@@ -33,7 +34,6 @@ pub(crate) fn edit(text: &str, ending: &str) -> Result<Edited, CommandError> {
     let editor = variable("VISUAL")
         .or_else(|| variable("EDITOR"))
         .unwrap_or_else(|| "vi".into());
-    let file = std::env::temp_dir().join(format!("duet-{}.{ending}", id()));
     let failed = |error| CommandError::caused(format!("cannot edit `{}`", file.display()), &error);
     fs::write(&file, text).map_err(failed)?;
     // The variable may hold arguments, such as `code --wait`.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use duet_drivers::ask::Question;
+use duet_journal::beside::beside;
 use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::driver::{EffectKind, Input};
 use duet_runtime::history::input::{Recorded, What, answer, recorded};
@@ -95,10 +96,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             place.address(turn)
         )));
     }
-    let Some(input) = arguments
-        .input
-        .as_deref()
-        .map_or_else(|| edited(&said, terminal), |text| fitting(&said, text).map(Some))?
+    let Some(input) = arguments.input.as_deref().map_or_else(
+        || edited(&said, (journal, &place), terminal),
+        |text| fitting(&said, text).map(Some),
+    )?
     else {
         return Ok(ExitCode::OK);
     };
@@ -129,9 +130,14 @@ fn fitting(said: &Recorded, text: &str) -> Result<Input, CommandError> {
 }
 
 /// Lets the person edit a recorded input; nothing if it stays as it is.
-fn edited(said: &Recorded, terminal: &mut Terminal) -> Result<Option<Input>, CommandError> {
+fn edited(
+    said: &Recorded,
+    (journal, place): (&Journal, &Place),
+    terminal: &mut Terminal,
+) -> Result<Option<Input>, CommandError> {
     let before = editable(said)?;
-    let edited = edit(&before.text, before.ending)?;
+    let file = format!(".amend-{}-{}-{}.{}", place.run, place.branch, said.turn, before.ending);
+    let edited = edit(&before.text, beside(journal.path(), &file))?;
     let after = edited.text.trim_end_matches('\n');
     if after == before.text.trim_end_matches('\n') {
         edited.done();
@@ -156,7 +162,6 @@ struct Editable {
     reply: Option<IOValue>,
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are results of tools")]
 fn editable(said: &Recorded) -> Result<Editable, CommandError> {
     let plain = |text: String| Editable {
         text,
