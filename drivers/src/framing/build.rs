@@ -11,14 +11,19 @@ use num_bigint::BigInt;
 
 use super::{Encoding, Fault};
 
-/// A part of a value as it stands in a stream.
-pub(super) enum Token<'a> {
+/// A value without parts.
+pub(super) enum Atom<'a> {
     Boolean(bool),
     Double(f64),
     Integer(BigInt),
     String(Cow<'a, str>),
     ByteString(Cow<'a, [u8]>),
     Symbol(Cow<'a, str>),
+}
+
+/// A part of a value as it stands in a stream.
+pub(super) enum Token<'a> {
+    Atom(Atom<'a>),
     Open(Compound),
     Close(Closer),
     /// An annotation follows, and then the value that it is about.
@@ -106,9 +111,12 @@ impl Builder {
             return Ok(None);
         }
         let Self { out, .. } = std::mem::replace(self, Self::new(self.depth_max));
-        out.finish().map(Some).map_err(|error| match error.fault {
-            PackedFault::Repeated => Fault::Repeated,
-            _ => Fault::Atom("a value is malformed"),
+        out.finish().map(Some).map_err(|error| {
+            if error.fault == PackedFault::Repeated {
+                Fault::Repeated
+            } else {
+                Fault::Atom("a value is malformed")
+            }
         })
     }
 
@@ -124,7 +132,7 @@ impl Builder {
             }
             Token::Colon => self.colon(),
             Token::Comma => self.comma(),
-            atom => {
+            Token::Atom(atom) => {
                 self.begin()?;
                 if self.annotations == 0 {
                     write(&mut self.out, atom);
@@ -239,15 +247,13 @@ impl Builder {
     }
 }
 
-/// Writes an atom; a token of another kind writes nothing.
-fn write(out: &mut PackedWriter, token: Token<'_>) {
-    match token {
-        Token::Boolean(value) => out.boolean(value),
-        Token::Double(number) => out.double(number),
-        Token::Integer(number) => out.big_integer(&number),
-        Token::String(text) => out.string(&text),
-        Token::ByteString(bytes) => out.byte_string(&bytes),
-        Token::Symbol(name) => out.symbol(&name),
-        Token::Open(_) | Token::Close(_) | Token::Annotation | Token::Colon | Token::Comma => {}
+fn write(out: &mut PackedWriter, atom: Atom<'_>) {
+    match atom {
+        Atom::Boolean(value) => out.boolean(value),
+        Atom::Double(number) => out.double(number),
+        Atom::Integer(number) => out.big_integer(&number),
+        Atom::String(text) => out.string(&text),
+        Atom::ByteString(bytes) => out.byte_string(&bytes),
+        Atom::Symbol(name) => out.symbol(&name),
     }
 }

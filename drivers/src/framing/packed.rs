@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use duet_runtime::driver::packed::{Compound, varint};
 use num_bigint::BigInt;
 
-use super::build::{Closer, Token};
+use super::build::{Atom, Closer, Token};
 use super::{Extent, Fault};
 
 /// The maximum length of a varint, in bytes.
@@ -53,20 +53,20 @@ pub(super) fn token(bytes: &[u8]) -> Result<Token<'_>, Fault> {
             .ok_or(Fault::Atom("a length is malformed"))
     };
     Ok(match bytes[0] {
-        0x80 => Token::Boolean(false),
-        0x81 => Token::Boolean(true),
+        0x80 => Token::Atom(Atom::Boolean(false)),
+        0x81 => Token::Atom(Atom::Boolean(true)),
         0x84 => Token::Close(Closer::Any),
         0x85 => Token::Annotation,
         0x86 => Token::Open(Compound::Embedded),
         0x87 => {
             let bits = content(&mut start)?.try_into();
             let bits = bits.map_err(|_| Fault::Atom("a double has another length than 8 bytes"))?;
-            Token::Double(f64::from_be_bytes(bits))
+            Token::Atom(Atom::Double(f64::from_be_bytes(bits)))
         }
-        0xb0 => Token::Integer(BigInt::from_signed_bytes_be(content(&mut start)?)),
-        0xb1 => Token::String(Cow::Borrowed(text(content(&mut start)?)?)),
-        0xb2 => Token::ByteString(Cow::Borrowed(content(&mut start)?)),
-        0xb3 => Token::Symbol(Cow::Borrowed(text(content(&mut start)?)?)),
+        0xb0 => Token::Atom(Atom::Integer(BigInt::from_signed_bytes_be(content(&mut start)?))),
+        0xb1 => Token::Atom(Atom::String(Cow::Borrowed(text(content(&mut start)?)?))),
+        0xb2 => Token::Atom(Atom::ByteString(Cow::Borrowed(content(&mut start)?))),
+        0xb3 => Token::Atom(Atom::Symbol(Cow::Borrowed(text(content(&mut start)?)?))),
         0xb4 => Token::Open(Compound::Record),
         0xb5 => Token::Open(Compound::Sequence),
         0xb6 => Token::Open(Compound::Set),

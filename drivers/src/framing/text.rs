@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use duet_runtime::driver::packed::Compound;
 use num_bigint::BigInt;
 
-use super::build::{Closer, Token};
+use super::build::{Atom, Closer, Token};
 use super::packed::text;
 use super::{Extent, Fault};
 
@@ -132,17 +132,17 @@ pub(super) fn token(bytes: &[u8]) -> Result<Token<'_>, Fault> {
         b"@" => Token::Annotation,
         b":" => Token::Colon,
         b"," => Token::Comma,
-        b"#f" => Token::Boolean(false),
-        b"#t" => Token::Boolean(true),
-        [b'"', content @ .., _] => Token::String(unescaped(content)?),
-        [b'\'', content @ .., _] => Token::Symbol(unescaped(content)?),
-        [b'#', b'"', content @ .., _] => Token::ByteString(unescaped_bytes(content)?),
-        [b'#', b'[', content @ .., _] => Token::ByteString(Cow::Owned(base_64(content)?)),
-        [b'#', b'x', b'"', content @ .., _] => Token::ByteString(Cow::Owned(hexadecimal(content)?)),
+        b"#f" => Token::Atom(Atom::Boolean(false)),
+        b"#t" => Token::Atom(Atom::Boolean(true)),
+        [b'"', content @ .., _] => Token::Atom(Atom::String(unescaped(content)?)),
+        [b'\'', content @ .., _] => Token::Atom(Atom::Symbol(unescaped(content)?)),
+        [b'#', b'"', content @ .., _] => Token::Atom(Atom::ByteString(unescaped_bytes(content)?)),
+        [b'#', b'[', content @ .., _] => Token::Atom(Atom::ByteString(Cow::Owned(base_64(content)?))),
+        [b'#', b'x', b'"', content @ .., _] => Token::Atom(Atom::ByteString(Cow::Owned(hexadecimal(content)?))),
         [b'#', b'x', b'd', b'"', content @ .., _] => {
             let bits = hexadecimal(content)?.try_into();
             let bits = bits.map_err(|_| Fault::Atom("a double has another length than 8 bytes"))?;
-            Token::Double(f64::from_be_bytes(bits))
+            Token::Atom(Atom::Double(f64::from_be_bytes(bits)))
         }
         [b'#', ..] => return Err(Fault::Atom("`#` stands before something that it does not introduce")),
         plain => plain_atom(text(plain)?)?,
@@ -157,7 +157,7 @@ fn plain_atom(text: &str) -> Result<Token<'_>, Fault> {
         (rest.len() < text.len()).then(|| text.len() - rest.len())
     };
     let Some(whole) = after_digits(unsigned) else {
-        return Ok(Token::Symbol(Cow::Borrowed(text)));
+        return Ok(Token::Atom(Atom::Symbol(Cow::Borrowed(text))));
     };
     let mut rest = &unsigned[whole..];
     if rest.is_empty() {
@@ -165,7 +165,10 @@ fn plain_atom(text: &str) -> Result<Token<'_>, Fault> {
             return Err(Fault::Atom("an integer has more than 10000 digits"));
         }
         let malformed = |_| Fault::Atom("an integer is malformed");
-        return text.parse::<BigInt>().map(Token::Integer).map_err(malformed);
+        return text
+            .parse::<BigInt>()
+            .map(|number| Token::Atom(Atom::Integer(number)))
+            .map_err(malformed);
     }
     if let Some(length) = rest.strip_prefix('.').and_then(after_digits) {
         rest = &rest[1 + length..];
@@ -177,7 +180,10 @@ fn plain_atom(text: &str) -> Result<Token<'_>, Fault> {
         }
     }
     let number = text.parse::<f64>().ok().filter(|_| rest.is_empty());
-    Ok(number.map_or_else(|| Token::Symbol(Cow::Borrowed(text)), Token::Double))
+    Ok(number.map_or_else(
+        || Token::Atom(Atom::Symbol(Cow::Borrowed(text))),
+        |number| Token::Atom(Atom::Double(number)),
+    ))
 }
 
 fn unescaped(content: &[u8]) -> Result<Cow<'_, str>, Fault> {

@@ -52,14 +52,20 @@ pub(super) fn enter(value: &IOValue) -> Result<IOValue, Misfit> {
     let mut out = PackedWriter::default();
     let mut is_label = false;
     while let Some(token) = reader.next()? {
-        match token {
-            Token::Symbol(LABEL) if is_label => return Err(Misfit::Forged),
-            Token::Open(Compound::Embedded) => {
-                out.open(Compound::Record);
-                out.symbol(LABEL);
-            }
-            Token::Close(Compound::Embedded) => out.close(Compound::Record),
-            other => copy(other, &packed, &reader, &mut out),
+        if is_label && token == Token::Symbol(LABEL) {
+            return Err(Misfit::Forged);
+        }
+        if token == Token::Open(Compound::Embedded) {
+            out.open(Compound::Record);
+            out.symbol(LABEL);
+        } else if token == Token::Close(Compound::Embedded) {
+            out.close(Compound::Record);
+        } else if let Token::Open(compound) = token {
+            out.open(compound);
+        } else if let Token::Close(compound) = token {
+            out.close(compound);
+        } else {
+            out.packed(atom(&packed, &reader));
         }
         is_label = token == Token::Open(Compound::Record);
     }
@@ -74,38 +80,34 @@ pub(super) fn leave(value: &IOValue) -> Result<IOValue, Misfit> {
     // Whether each of the open values is a reference.
     let mut open: Vec<bool> = Vec::new();
     while let Some(token) = reader.next()? {
-        match token {
-            Token::Open(Compound::Embedded) => return Err(Misfit::Own),
-            Token::Open(compound) => {
-                let mut ahead = reader.clone();
-                let is_reference = compound == Compound::Record && ahead.next()? == Some(Token::Symbol(LABEL));
-                if is_reference {
-                    reader = ahead;
-                    out.open(Compound::Embedded);
-                } else {
-                    out.open(compound);
-                }
-                open.push(is_reference);
+        if token == Token::Open(Compound::Embedded) {
+            return Err(Misfit::Own);
+        }
+        if let Token::Open(compound) = token {
+            let mut ahead = reader.clone();
+            let is_reference = compound == Compound::Record && ahead.next()? == Some(Token::Symbol(LABEL));
+            if is_reference {
+                reader = ahead;
+                out.open(Compound::Embedded);
+            } else {
+                out.open(compound);
             }
-            Token::Close(compound) => {
-                let is_reference = open.pop().unwrap_or_default();
-                // The label counts as well.
-                if is_reference && reader.count() != 2 {
-                    return Err(Misfit::Malformed);
-                }
-                out.close(if is_reference { Compound::Embedded } else { compound });
+            open.push(is_reference);
+        } else if let Token::Close(compound) = token {
+            let is_reference = open.pop().unwrap_or_default();
+            // The label counts as well.
+            if is_reference && reader.count() != 2 {
+                return Err(Misfit::Malformed);
             }
-            atom => copy(atom, &packed, &reader, &mut out),
+            out.close(if is_reference { Compound::Embedded } else { compound });
+        } else {
+            out.packed(atom(&packed, &reader));
         }
     }
     Ok(read_value(&out.finish()?)?)
 }
 
-/// Writes the token that the reader has just read.
-fn copy(token: Token<'_>, packed: &PackedValue, reader: &Reader<'_>, out: &mut PackedWriter) {
-    match token {
-        Token::Open(compound) => out.open(compound),
-        Token::Close(compound) => out.close(compound),
-        _ => out.packed(View::checked(&packed.as_bytes()[reader.start()..reader.offset()])),
-    }
+/// The atom that the reader has just read.
+fn atom<'a>(packed: &'a PackedValue, reader: &Reader<'_>) -> View<'a> {
+    View::checked(&packed.as_bytes()[reader.start()..reader.offset()])
 }
