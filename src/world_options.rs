@@ -19,6 +19,7 @@ use duet_drivers::tool::line::Lines;
 use duet_drivers::tool::model::Model;
 use duet_drivers::tool::secret::Secrets;
 use duet_drivers::tool::syndicate::Links;
+use duet_drivers::tool::webhook::Webhooks;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
@@ -246,6 +247,7 @@ impl WorldOptions {
             .with(Http::request(hosts.clone()))
             .with_all(Lines::new(hosts.clone()).tools())
             .with_all(Links::new(hosts).tools())
+            .with_all(Webhooks::default().tools())
             .with(Model::new(configuration.into_providers()));
         let tools = servers.into_iter().fold(tools, Registry::with_server);
         let tools = match &self.double {

@@ -32,6 +32,7 @@ pub mod scripted;
 pub mod secret;
 pub mod syndicate;
 pub mod undo_log;
+pub mod webhook;
 pub mod workspace;
 
 use description::Description;

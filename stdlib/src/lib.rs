@@ -99,6 +99,8 @@ embed! {
     "duet/syndicate/session.scm",
     "duet/syndicate/value.scm",
     "duet/syntax.sld",
+    "duet/webhooks.scm",
+    "duet/webhooks.sld",
     "scheme/base.sld",
     "scheme/bitwise.sld",
     "scheme/box.sld",

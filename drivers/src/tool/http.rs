@@ -249,7 +249,7 @@ impl Exchange {
         };
         let method =
             read_method(&method).ok_or_else(|| refuse("method", format!("`{method}` is none of {METHODS:?}")))?;
-        let mut headers = match fields.optional("headers", headers)? {
+        let mut headers = match fields.optional("headers", read_headers)? {
             Some(Ok(headers)) => headers,
             Some(Err(name)) => return Err(refuse("headers", format!("`{name}` cannot be sent"))),
             None => Vec::new(),
@@ -316,7 +316,7 @@ pub(super) fn not_listed(host: &str, port: u16) -> ToolFailure {
 
 /// Reads headers; the error is the name of a header that cannot be sent or that the caller may not
 /// set.
-fn headers(value: &IOValue) -> Option<Result<Vec<(HeaderName, HeaderValue)>, String>> {
+pub(super) fn read_headers(value: &IOValue) -> Option<Result<Vec<(HeaderName, HeaderValue)>, String>> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in value.as_dictionary()? {
         let name = name.as_string().or_else(|| name.as_symbol())?.to_ascii_lowercase();

@@ -1,0 +1,159 @@
+//! Requests on their way to the program, and replies on their way back.
+//!
+//! INVARIANT: connections, requests, the length of a body and the time of each step have limits, so
+//! no client keeps another one waiting. A request whose reply can no longer come is answered with
+//! 503, one that waited too long with 504.
+//! It does not know listeners by name; `../webhook.rs` does. Read next: `proof.rs`.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming as Body;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use preserves::{IOValue, Map, Value};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::proof::Proof;
+use crate::tool::arguments::{content, dictionary};
+
+/// The maximum number of connections at the same time.
+const CONNECTIONS_MAX: usize = 256;
+
+/// The time in which a client has to send the headers, and then the body.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The maximum length of the headers, in bytes.
+const HEADER_BYTES_MAX: usize = 64 << 10;
+
+/// The maximum length of a body, in bytes.
+pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Headers that have credentials, which the journal must not keep.
+const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// What all requests of a listener share.
+pub(super) struct Intake {
+    pub(super) proof: Proof,
+    /// The time in which the program has to reply.
+    pub(super) timeout: Duration,
+    pub(super) queue: Sender<Incoming>,
+}
+
+/// A request that the program may take.
+pub(super) struct Incoming {
+    method: Method,
+    url: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+    pub(super) reply: oneshot::Sender<Reply>,
+}
+
+/// What the program replies.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Incoming {
+    /// The request as the program sees it, under a name.
+    pub(super) fn value(&self, name: &str) -> IOValue {
+        let text = |text: &str| IOValue::new(text.to_owned());
+        let mut headers: Map<Value<IOValue>, IOValue> = Map::new();
+        for header in self.headers.keys().filter(|name| !CREDENTIALS.contains(&name.as_str())) {
+            let values = self.headers.get_all(header).iter();
+            let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+            headers.insert(Value::new(header.as_str().to_owned()), text(&values.join(", ")));
+        }
+        dictionary([
+            ("request", text(name)),
+            ("method", text(self.method.as_str())),
+            ("path", text(self.url.path())),
+            ("query", text(self.url.query().unwrap_or_default())),
+            ("headers", IOValue::new(headers)),
+            ("body", content(self.body.to_vec(), false).0),
+        ])
+    }
+}
+
+/// Takes connections as long as the listener lives.
+pub(super) async fn listen(socket: TcpListener, intake: Arc<Intake>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+            return;
+        };
+        // A failure concerns one client, or the number of open files, which may fall again.
+        let Ok((stream, _)) = socket.accept().await else {
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let intake = Arc::clone(&intake);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| answer(request, Arc::clone(&intake)));
+            let served = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(PATIENCE)
+                .max_buf_size(HEADER_BYTES_MAX)
+                .keep_alive(false)
+                .serve_connection(TokioIo::new(stream), service);
+            // The client may have gone, or speak no HTTP.
+            let _ended = served.await;
+            drop(place);
+        });
+    }
+}
+
+async fn answer(request: Request<Body>, intake: Arc<Intake>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let reply = take_in(request, &intake).await.unwrap_or_else(|(status, words)| Reply {
+        status,
+        headers: Vec::new(),
+        body: format!("{words}\n").into_bytes(),
+    });
+    let mut response = Response::new(Full::new(Bytes::from(reply.body)));
+    *response.status_mut() = reply.status;
+    response.headers_mut().extend(reply.headers);
+    Ok(response)
+}
+
+/// Gives a request to the program and waits for its reply.
+async fn take_in(request: Request<Body>, intake: &Intake) -> Result<Reply, (StatusCode, &'static str)> {
+    let (head, body) = request.into_parts();
+    let body = timeout(PATIENCE, Limited::new(body, BODY_BYTES_MAX).collect()).await;
+    let body = body.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?;
+    let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB"))?;
+    let body = body.to_bytes();
+    if !intake.proof.is_given(&head.headers, &body) {
+        return Err((
+            StatusCode::UNAUTHORIZED,
+            "the request does not prove that it knows the secret",
+        ));
+    }
+    let (reply, replied) = oneshot::channel();
+    let incoming = Incoming {
+        method: head.method,
+        url: head.uri,
+        headers: head.headers,
+        body,
+        reply,
+    };
+    let busy = (StatusCode::SERVICE_UNAVAILABLE, "the program has too many requests");
+    intake.queue.try_send(incoming).map_err(|_| busy)?;
+    let ended = (StatusCode::SERVICE_UNAVAILABLE, "the program ended without a reply");
+    let late = (StatusCode::GATEWAY_TIMEOUT, "the program did not reply in time");
+    timeout(intake.timeout, replied)
+        .await
+        .map_err(|_| late)?
+        .map_err(|_| ended)
+}
