@@ -1,8 +1,8 @@
 //! Tool calls under way: started in order, with a maximum number at the same time, each answered.
 //!
-//! Calls that work on this machine and calls that wait for other machines stand in lanes of their
-//! own. So hundreds of models can be asked at the same time without as many processes, and a call
-//! that waits for a peer for hours holds up none that writes a file.
+//! Calls that work on this machine and calls that wait for something outside stand in lanes of
+//! their own. So hundreds of models can be asked at the same time without as many processes, and a
+//! call that waits for a peer for hours holds up none that writes a file.
 //! INVARIANT: the calls of a lane start in the order of their effects, and each call gets exactly
 //! one answer, even if the tool panics.
 //! It does not know which calls a fiber still waits for; `world.rs` does.
@@ -34,8 +34,8 @@ use crate::tool::undo_log::UndoLog;
 /// The maximum time that [`Dispatch::stop`] waits for the calls that it abandons.
 const STOP_WAIT: Duration = Duration::from_secs(2);
 
-/// The maximum number of calls that wait for other machines at the same time.
-const REMOTE_CALLS_MAX: usize = 4096;
+/// The maximum number of calls that wait for something outside at the same time.
+const WAITING_CALLS_MAX: usize = 4096;
 
 /// A call to be made.
 pub(crate) struct Job {
@@ -174,28 +174,28 @@ async fn run_calls(
     calls_max: usize,
     reports: Sender<Report>,
 ) {
-    let (mut local, mut remote) = (Lane::new(calls_max), Lane::new(REMOTE_CALLS_MAX));
+    let (mut local, mut waiting) = (Lane::new(calls_max), Lane::new(WAITING_CALLS_MAX));
     loop {
         tokio::select! {
             _ = &mut stopped => break,
             Some(message) = messages.recv() => match message {
                 Message::Start(job) => {
-                    let lane = if job.tool.description().is_remote() { &mut remote } else { &mut local };
+                    let lane = if job.tool.waits() { &mut waiting } else { &mut local };
                     lane.waiting.push_back(job);
                 }
                 Message::Cancel(key) => {
                     local.cancel(&key);
-                    remote.cancel(&key);
+                    waiting.cancel(&key);
                 }
             },
             Some(_) = local.calls.join_next() => local.forget_finished(),
-            Some(_) = remote.calls.join_next() => remote.forget_finished(),
+            Some(_) = waiting.calls.join_next() => waiting.forget_finished(),
         }
         local.fill(&reports);
-        remote.fill(&reports);
+        waiting.fill(&reports);
     }
     local.calls.shutdown().await;
-    remote.calls.shutdown().await;
+    waiting.calls.shutdown().await;
 }
 
 /// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.

@@ -66,6 +66,7 @@ impl Registry {
             .with(workspace::patch::tool(Arc::clone(&workspace)))
             .with(workspace::search::tool(Arc::clone(&workspace)))
             .with(workspace::stat::tool(Arc::clone(&workspace)))
+            .with(workspace::watch::Watch::new(Arc::clone(&workspace)))
             .with(environment::Environment::new(environment.iter().cloned()))
             .with(process::Run::new(workspace, environment))
             .with(clock::Clock::second())

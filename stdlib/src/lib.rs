@@ -43,6 +43,8 @@ embed! {
     "duet/control.sld",
     "duet/dataspace.scm",
     "duet/dataspace.sld",
+    "duet/files.scm",
+    "duet/files.sld",
     "duet/history.scm",
     "duet/history.sld",
     "duet/internal/control.sld",

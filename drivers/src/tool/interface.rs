@@ -34,6 +34,12 @@ pub trait Tool: Send + Sync {
         self.description().card()
     }
 
+    /// Says whether a call mostly waits for something outside, so that any number of calls may be
+    /// under way.
+    fn waits(&self) -> bool {
+        self.description().is_remote()
+    }
+
     /// Starts a call; dropping the result abandons it.
     fn call(&self, payload: IOValue, context: Context) -> Call;
 }

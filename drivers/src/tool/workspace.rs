@@ -29,6 +29,7 @@ pub(super) mod search;
 pub mod shape;
 pub(super) mod stat;
 mod tree;
+pub(super) mod watch;
 pub(super) mod write;
 
 /// An open root directory.

@@ -584,6 +584,7 @@ fn the_built_in_tools_describe_themselves() {
         "workspace/read path [offset] [length] pure idempotent",
         "workspace/search pattern [path] [literal] [ignore_case] [all] [limit] pure idempotent",
         "workspace/stat path pure idempotent",
+        "workspace/watch seen [path] [recursive] pure idempotent",
         "workspace/write path content reversible idempotent",
     ];
     assert_eq!(listed, expected);

@@ -18,6 +18,7 @@ use preserves::IOValue;
 use super::Workspace;
 use super::ignore::Ignored;
 use super::shape::ReadingTool;
+use super::stat::modified_ms;
 use crate::tool::arguments::{Arguments, boolean, dictionary, integer, path, path_value, positive};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
@@ -96,6 +97,8 @@ pub(super) struct Entry {
     pub(super) kind: &'static str,
     /// The length of a file, in bytes; 0 for other kinds.
     pub(super) size_bytes: u64,
+    /// The time of the last change, in milliseconds since 1970.
+    pub(super) modified_ms: u64,
 }
 
 fn list(workspace: &Workspace, payload: &IOValue, _: &Secrets) -> Outcome {
@@ -190,7 +193,13 @@ fn examine(entry: &DirEntry, path: PathBuf) -> io::Result<Option<Entry>> {
         Ok(metadata) => {
             let kind = kind(metadata.file_type());
             let size_bytes = if kind == "file" { metadata.len() } else { 0 };
-            Ok(Some(Entry { path, kind, size_bytes }))
+            let modified_ms = modified_ms(&metadata)?;
+            Ok(Some(Entry {
+                path,
+                kind,
+                size_bytes,
+                modified_ms,
+            }))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -79,7 +79,7 @@ fn stat(workspace: &Workspace, payload: &IOValue, _: &Secrets) -> Outcome {
 }
 
 /// Returns the time of the last change, in milliseconds since 1970; 0 for an earlier one.
-fn modified_ms(metadata: &Metadata) -> io::Result<u64> {
+pub(super) fn modified_ms(metadata: &Metadata) -> io::Result<u64> {
     let since = metadata
         .modified()?
         .duration_since(SystemTime::from_std(std::time::UNIX_EPOCH));

@@ -59,9 +59,13 @@ impl Place {
             "patch" => Box::new(patch::tool(workspace)),
             "search" => Box::new(search::tool(workspace)),
             "stat" => Box::new(stat::tool(workspace)),
+            "watch" => Box::new(watch::Watch::new(workspace)),
             _ => Box::new(write::tool(workspace)),
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("runtime");
         let returns = tool.description().returns;
         let outcome = runtime.block_on(async move {
             tool.call(

@@ -161,3 +161,31 @@ fn a_patch_applies_whole_or_not_at_all() {
     );
     assert_eq!(outside.expect_err("outside").kind, "outside-root");
 }
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the change comes while the tool waits")]
+fn a_directory_is_watched_until_it_differs_from_what_was_seen() {
+    let place = Place::new();
+    place.file("in/a", "1").file("in/b/c", "2").file("in/.hidden", "3");
+    let call = |seen: &IOValue, options: &str| {
+        let payload = format!("{{seen: {seen:?} path: \"in\" {options}}}");
+        place.call("watch", &payload).unwrap()
+    };
+    let nothing = IOValue::new(Vec::<IOValue>::new());
+    let seen = call(&nothing, "");
+    assert_eq!(seen.len(), 2, "a file and a directory");
+    // Entries further down count only on demand.
+    assert_eq!(call(&seen, "recursive: #t").len(), 3);
+    let later = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| call(&seen, ""));
+        place.file("in/b/d", "4");
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        assert!(!waiting.is_finished());
+        place.file("in/a", "longer");
+        waiting.join().unwrap()
+    });
+    assert_ne!(later, seen);
+    assert_eq!(later.len(), 2);
+    let missing = place.call("watch", "{seen: [] path: \"none\"}").unwrap_err();
+    assert_eq!(missing.kind, "not-found");
+}
