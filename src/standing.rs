@@ -158,7 +158,9 @@ fn find(store: &dyn Store, run: &RunId, head: &Head) -> Rest {
         return Rest::Broken;
     };
     let state = restored.state();
-    let is_active = !state.queue.is_empty() || state.requests.values().any(|request| request.answer.is_none());
+    let has_clients = state.actors.values().any(|actor| actor.is_peer());
+    let is_waiting = !state.queue.is_empty() || state.requests.values().any(|request| request.answer.is_none());
+    let is_active = is_waiting || has_clients;
     match (state.exit, restored.outcome()) {
         (Some(code), _) => Rest::Ended(state.exit_code(code)),
         (None, DriveOutcome::Asking { questions }) => Rest::Asking(questions.len() as u64),

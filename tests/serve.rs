@@ -273,6 +273,8 @@ fn a_server_that_was_killed_goes_on_and_its_clients_have_left() {
     ada.sync();
     served.end("-KILL");
     assert_eq!(ada.next(), None);
+    let listed = desk.duet("runs").output;
+    assert!(listed.contains("left"), "{listed}");
     let socket = desk.path(".duet/journal.sqlite.sock");
     assert!(fs::symlink_metadata(&socket).is_ok(), "a dead server leaves its socket");
     let mut served = Served::spawn(desk.spawn("serve room"));

@@ -66,6 +66,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.runs.len() > 1 {
         session::share_memory();
     }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "each run has one thread; these share the journal's file and nothing else"
+    )]
     let codes: Vec<ExitCode> = thread::scope(|scope| {
         let (ready, begun) = channel();
         let host = |run: &'_ String| {

@@ -13,8 +13,8 @@ use duet_runtime::driver::packed::PackedLimits;
 use duet_runtime::model::codec::record;
 use preserves::IOValue;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, interval, timeout};
 
 use super::Gate;
@@ -170,44 +170,25 @@ impl Connection {
         Ok(())
     }
 
-    /// Hands a deed to a run; the client hears of what happens meanwhile.
+    /// Hands a deed to a run.
     async fn act(&mut self, deed: Deed, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
         let (host, visit) = match deed {
             Deed::Join { way, admission } => {
-                let ear = Ear {
-                    way,
-                    news: self.news.clone(),
-                };
-                let name = self.relay.name(way);
-                let (manifest, caveats) = (admission.manifest, admission.caveats);
-                (
-                    admission.host,
-                    Visit::Join {
-                        name,
-                        manifest,
-                        caveats,
-                        ear,
+                let visit = Visit::Join {
+                    name: self.relay.name(way),
+                    manifest: admission.manifest,
+                    caveats: admission.caveats,
+                    ear: Ear {
+                        way,
+                        news: self.news.clone(),
                     },
-                )
+                    _permit: self.place(heard).await?,
+                };
+                (admission.host, visit)
             }
             Deed::Said { host, peer, what } => {
-                let permit = loop {
-                    let places = Arc::clone(&self.places);
-                    tokio::select! {
-                        biased;
-                        permit = places.acquire_owned() => break permit,
-                        Some(news) = heard.recv() => self.hear(news, heard)?,
-                    }
-                };
-                let permit = permit.map_err(|_| "the server is about to end".to_owned())?;
-                (
-                    host,
-                    Visit::Said {
-                        peer,
-                        what,
-                        _permit: permit,
-                    },
-                )
+                let _permit = self.place(heard).await?;
+                (host, Visit::Said { peer, what, _permit })
             }
             Deed::Leave { host, peer } => (host, Visit::Leave { peer }),
             Deed::Tell { .. } => return Ok(()),
@@ -216,6 +197,18 @@ impl Connection {
             Ok(())
         } else {
             Err("the run has stopped".to_owned())
+        }
+    }
+
+    /// Waits for a place on the way to a run; the client hears of what happens meanwhile.
+    async fn place(&mut self, heard: &mut UnboundedReceiver<News>) -> Result<OwnedSemaphorePermit, String> {
+        loop {
+            let places = Arc::clone(&self.places);
+            tokio::select! {
+                biased;
+                permit = places.acquire_owned() => return permit.map_err(|_| "the server is about to end".to_owned()),
+                Some(news) = heard.recv() => self.hear(news, heard)?,
+            }
         }
     }
 

@@ -37,8 +37,9 @@ pub(crate) enum Visit {
         manifest: Manifest,
         caveats: Vec<IOValue>,
         ear: Ear,
+        _permit: OwnedSemaphorePermit,
     },
-    /// To say something; the permit says that the connection may send more.
+    /// To say something. Dropping the permit, the run lets the connection send more.
     Said {
         peer: ActorId,
         what: Vec<Said>,
@@ -92,6 +93,7 @@ impl Guests {
                 manifest,
                 caveats,
                 ear,
+                ..
             } => {
                 self.joining.insert(name.clone(), ear);
                 Some(Input::Join {

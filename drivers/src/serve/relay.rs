@@ -456,3 +456,6 @@ fn number(value: &IOValue) -> Option<u64> {
 fn not_a(part: &str, form: &str) -> String {
     format!("the client sent no {part}, which is {form}")
 }
+
+#[cfg(test)]
+mod tests;
