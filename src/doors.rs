@@ -33,8 +33,8 @@ fn path(journal: &Path, owner: &Owner, run: &RunId) -> PathBuf {
     folder(journal).join(format!("{}@{run}.sock", owner.name()))
 }
 
-/// Opens the door of a run of this process. Where that fails, the run goes on, and says that nobody reaches
-/// it.
+/// Opens the door of a run of this process. Where that fails, the run goes on, and says that nobody
+/// reaches it.
 pub(crate) fn open(world: &mut World, journal: &Path, run: &RunId) {
     let mut make = || {
         let folder = folder(journal);

@@ -139,7 +139,8 @@ fn key(journal: &Path) -> Result<Vec<u8>, CommandError> {
     let path = beside(journal, ".key");
     let unreadable = |error: io::Error| {
         CommandError::caused(format!("the key `{}` cannot be used", path.display()), &error)
-            .advise("without this key no reference to the runs of the journal is valid; put it back, or delete it to begin with a new one")
+            .advise("without this key no reference to the runs of the journal is valid")
+            .advise("put the key back, or delete the file to begin with a new one")
     };
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
         Ok(mut file) => {

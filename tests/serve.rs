@@ -66,7 +66,7 @@ fn talk(encoding: Encoding) {
     grace.sync();
     grace.send("[[1 <R 7>]]");
     ada.expect("2 <R 2>");
-    // What comes late is told of what is there.
+    // A late observer learns of the facts that are there.
     grace.send("[[1 <A <Observe <group <rec said> {1: <bind <_>>}> #:[0 5]> 8>]]");
     grace.expect("5 <A [\"hello\"] 2>");
     // The end of a subscription retracts its matches, and the end of a connection its assertions.

@@ -28,7 +28,7 @@ use crate::input::{InputStream, PendingRead, Wanted};
 use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::Report;
-use crate::serve::host::{Guests, Visit};
+use crate::serve::host::Guests;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
@@ -284,11 +284,7 @@ impl World {
                 );
                 self.console().line(&text);
             }
-            EffectKind::Peer { peer, told } => {
-                if !self.guests.tell(peer, told) {
-                    self.report(Report::Visit(Visit::Leave { peer }));
-                }
-            }
+            EffectKind::Peer { peer, told } => self.tell_client(peer, told),
             EffectKind::Progress { label, done, total } => self.console().progress(&label, done, total),
         }
     }
@@ -449,11 +445,7 @@ impl World {
                 self.asked.push_back(request);
                 None
             }
-            Report::Visit(visit) => {
-                let input = self.guests.admit(visit)?;
-                // What a client says is never the answer of a tool, so masking refuses nothing.
-                self.secrets.mask_input(input).ok()
-            }
+            Report::Visit(visit) => self.admit_visit(visit),
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
@@ -508,9 +500,8 @@ impl World {
                     }
                 }
             },
-            Report::Unanswered { .. } | Report::Interrupt | Report::Wake | Report::Asked(_) | Report::Visit(_) => {
-                report
-            }
+            Report::Unanswered { .. } | Report::Interrupt | Report::Wake => report,
+            Report::Asked(_) | Report::Visit(_) => report,
         }
     }
 

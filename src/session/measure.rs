@@ -19,7 +19,7 @@ const BYTES_BESIDES: u64 = 256 << 20;
 static IS_SHARED: AtomicBool = AtomicBool::new(false);
 
 /// Makes each run count only its heaps from now on: the allocator cannot tell the runs of a process
-/// apart. What clients can make a run keep is bounded where it comes in.
+/// apart. Connections bound the memory that clients can make a run keep.
 pub(crate) fn share() {
     IS_SHARED.store(true, Ordering::Relaxed);
 }

@@ -2,7 +2,7 @@
 //! environment of its own. Where there is no Python, or nothing can be installed, the test says so
 //! and shows nothing.
 //! INVARIANT: the client is used as its authors mean it.
-//! Read next: `../python/syndicate_client.py`.
+//! Read next: `../serve.rs`.
 
 use std::path::Path;
 use std::process::Command;

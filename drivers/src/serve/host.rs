@@ -1,7 +1,7 @@
-//! The host of clients: how connections reach the thread that runs turns, and what it tells them.
+//! The host of clients: how connections reach the thread that runs turns, and hear from it.
 //!
 //! INVARIANT: a client that has been let in leaves exactly once: when its connection says so, or
-//! when nobody hears any more what it is told.
+//! when nobody hears any more what the run tells it.
 //! It does not know packets; `relay.rs` does. Read next: `../world.rs`.
 
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ pub(crate) struct Guests {
 
 impl Guests {
     /// Makes an input of a visit.
-    pub(crate) fn admit(&mut self, visit: Visit) -> Option<Input> {
+    pub(crate) fn admit(&mut self, visit: Visit) -> Input {
         match visit {
             Visit::Join {
                 name,
@@ -96,16 +96,16 @@ impl Guests {
                 ..
             } => {
                 self.joining.insert(name.clone(), ear);
-                Some(Input::Join {
+                Input::Join {
                     name,
                     manifest,
                     caveats,
-                })
+                }
             }
-            Visit::Said { peer, what, .. } => Some(Input::Said { peer, what }),
+            Visit::Said { peer, what, .. } => Input::Said { peer, what },
             Visit::Leave { peer } => {
                 self.peers.remove(&peer);
-                Some(Input::Leave { peer })
+                Input::Leave { peer }
             }
         }
     }

@@ -136,7 +136,8 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Makes a server that listens nowhere yet; clients wait until it [opens](Self::open). The prefix begins the names of its connections.
+    /// Makes a server that listens nowhere yet; clients wait until it [opens](Self::open). The
+    /// prefix begins the names of its connections.
     ///
     /// # Errors
     /// If the system gives no threads.

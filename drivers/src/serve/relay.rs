@@ -3,11 +3,11 @@
 //! The object 0 is the gatekeeper. Whoever asserts `<resolve REFERENCE #:observer>` there hears
 //! `<accepted #:object>` or `<rejected WHY>` as long as the assertion is present. Each accepted
 //! reference is a *way* into a run: an actor of the run, which ends with the assertion.
-//! INVARIANT: a handle names one assertion of the client at a time, and one assertion of the server;
-//! events for one way stay in their order, and those of one packet stay together.
+//! INVARIANT: a handle names one assertion of the client at a time, and one assertion of the
+//! server; events for one way stay in their order, and those of one packet stay together.
 //! It reads and writes no bytes, and waits for nobody. Read next: `connection.rs`.
 //!
-//! Source: the Syndicate protocol, "Packets", and `gatekeeper.prs`.
+//! Source: the Syndicate protocol, "Packets" and "Gatekeeper".
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -52,7 +52,7 @@ struct Way {
     observer: u64,
     /// The client's actor, once it is in.
     peer: Option<ActorId>,
-    /// The acceptance as it was told.
+    /// The assertion that the client is in.
     accepted: Option<(u64, Pins)>,
     /// Whether the client has left before it was in.
     is_left: bool,
@@ -112,7 +112,7 @@ impl Relay {
     /// Takes a packet.
     ///
     /// # Errors
-    /// What is wrong with it, for the client; the connection has to end.
+    /// Its fault, for the client; the connection has to end.
     pub(super) fn packet(&mut self, packet: &IOValue, gate: &dyn Gate) -> Result<Vec<Deed>, String> {
         if packet.as_boolean() == Some(false) || packet.is_simple_record("ext", None) {
             return Ok(Vec::new());
@@ -170,7 +170,7 @@ impl Relay {
         Err(not_a("event", "<A VALUE HANDLE>, <R HANDLE>, <M VALUE> or <S #:PEER>"))
     }
 
-    /// Finds an object of a run. What is for other objects has no effect: the client may not know
+    /// Finds an object of a run. Events for other objects have no effect: the client may not know
     /// yet that they have gone.
     fn target(&self, oid: u64) -> Option<(u64, IOValue)> {
         let shown = self.membrane.shown(oid)?;

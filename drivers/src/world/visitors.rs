@@ -9,13 +9,14 @@ use std::io;
 use std::path::Path;
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
-use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::identity::{ActorId, RequestId};
+use duet_runtime::model::peer::Told;
 use preserves::IOValue;
 
 use super::{Engine, World};
 use crate::door::{Door, Request};
 use crate::report::Report;
-use crate::serve::host::Host;
+use crate::serve::host::{Host, Visit};
 
 /// What a wait ended with.
 #[derive(Debug)]
@@ -46,6 +47,20 @@ impl World {
     pub fn host(&mut self) -> Host {
         self.guests.is_open = true;
         Host::new(&self.reporter)
+    }
+
+    /// Makes an input of the wish of a client.
+    pub(super) fn admit_visit(&mut self, visit: Visit) -> Option<Input> {
+        let input = self.guests.admit(visit);
+        // A client answers no tool, so masking refuses nothing.
+        self.secrets.mask_input(input).ok()
+    }
+
+    /// Tells a client something; one that has gone without a word leaves.
+    pub(super) fn tell_client(&mut self, peer: ActorId, told: Told) {
+        if !self.guests.tell(peer, told) {
+            self.report(Report::Visit(Visit::Leave { peer }));
+        }
     }
 
     /// Takes the oldest thing that another process asks for.

@@ -1,4 +1,4 @@
-//! `give`: an object of a peer is told a value, until whoever gives it takes it back or ends.
+//! `give`: an object of a peer receives a value, until the giver takes it back or ends.
 
 use super::{Act, Claims, Need, Needs, needing};
 use crate::codec_struct;

@@ -57,6 +57,9 @@ impl Act for ImportObject {
     }
 
     fn show(&self) -> String {
-        format!("object {} of the peer as {}, by {}", self.oid, self.facet, self.capability)
+        format!(
+            "object {} of the peer as {}, by {}",
+            self.oid, self.facet, self.capability
+        )
     }
 }

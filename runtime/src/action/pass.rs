@@ -1,5 +1,5 @@
-//! `pass`: the actor asserts, or sends or gives to a facet, through a capability whose caveats the value has
-//! passed. The record shows the value after the caveats.
+//! `pass`: the actor asserts, or sends or gives to a facet, through a capability whose caveats the
+//! value has passed. The record shows the value after the caveats.
 
 use std::borrow::Cow;
 

@@ -48,6 +48,9 @@ impl Act for Subscribe {
     }
 
     fn show(&self) -> String {
-        format!("{} as {} for object {} of the peer", self.pattern, self.observer, self.oid)
+        format!(
+            "{} as {} for object {} of the peer",
+            self.pattern, self.observer, self.oid
+        )
     }
 }

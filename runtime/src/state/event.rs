@@ -168,7 +168,7 @@ pub enum Event {
         /// The caveats of its capability for the dataspace, the newest last.
         caveats: Vec<IOValue>,
     },
-    /// An object of the peer that the actor stands for is told a value.
+    /// An object of the peer that the actor stands for receives a value.
     Given {
         /// The facet that stands for the object.
         facet: FacetId,

@@ -140,7 +140,7 @@ fn a_way_ends_with_its_assertion_and_a_closed_one_never_begins() {
     };
     assert_eq!(bench.news(told), ["2 <A [#:[0, 2], #:[1, 6]] 3>"]);
     assert_eq!(bench.send("[[0 <R 1>]]"), said(&["leave actor 5", "9 <R 2>"]));
-    // What is on its way to the client's objects, or from them, has no effect.
+    // Events on their way to an object that has gone have no effect.
     assert_eq!(bench.send("[[2 <M 1>] [1 <A 1 8>] [1 <R 8>]]"), said(&[]));
     assert!(bench.relay.membrane.shown(2).is_none());
 }
