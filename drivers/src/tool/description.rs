@@ -58,11 +58,6 @@ impl Description {
         }
     }
 
-    /// Says whether a call waits for another machine or program rather than works itself.
-    pub(crate) fn is_remote(&self) -> bool {
-        self.needs.iter().any(|need| *need == "net" || need.starts_with("mcp."))
-    }
-
     /// The JSON Schema of its payload.
     pub fn schema(&self) -> String {
         let properties: Vec<String> = self

@@ -37,7 +37,8 @@ pub trait Tool: Send + Sync {
     /// Says whether a call mostly waits for something outside, so that any number of calls may be
     /// under way.
     fn waits(&self) -> bool {
-        self.description().is_remote()
+        let needs = self.description().needs;
+        needs.iter().any(|need| *need == "net" || need.starts_with("mcp."))
     }
 
     /// Starts a call; dropping the result abandons it.
