@@ -18,8 +18,8 @@ pub(crate) struct Edited {
     file: PathBuf,
 }
 
-/// Opens a text, kept in a file, in the editor that `VISUAL` or `EDITOR` names, and waits until it is
-/// closed.
+/// Opens a text, kept in a file, in the editor that `VISUAL` or `EDITOR` names, and waits until
+/// the person closes it.
 ///
 /// # Errors
 /// If the editor cannot be started, fails, or leaves something that is no text.

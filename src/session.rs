@@ -295,6 +295,7 @@ fn surroundings(
             workspace
         }
     };
+    let afresh = options.afresh;
     let world = options.world(&workspace)?;
     // The servers need not run to say this again.
     let harmless = genesis.tools.iter().filter(|card| card.capabilities == ["mcp.read"]);
@@ -302,6 +303,7 @@ fn surroundings(
     repeatable.extend(harmless.map(|card| card.name.clone()));
     let recovery = Recovery {
         repeatable,
+        afresh,
         reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
     };
     Ok((world, recovery))

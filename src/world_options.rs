@@ -23,6 +23,7 @@ use duet_drivers::tool::webhook::Webhooks;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
+use duet_runtime::model::identity::RequestId;
 
 use crate::configuration::servers::{self, ServerChoice};
 use crate::configuration::{Choice, Configuration};
@@ -58,6 +59,8 @@ pub(crate) struct WorldOptions {
     pub(crate) seat: Option<Seat>,
     /// The screen of the prompt at which the command was given, without a seat at it.
     pub(crate) screen: Option<Arc<Screen>>,
+    /// A call in flight that is made again, although another branch has its answer.
+    pub(crate) afresh: Option<RequestId>,
     /// The terms of the person who imported the run.
     pub(crate) terms: Option<Terms>,
 }
@@ -191,6 +194,7 @@ impl WorldArguments {
             is_detached: false,
             seat: None,
             screen: None,
+            afresh: None,
             terms: None,
         })
     }

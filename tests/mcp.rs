@@ -3,7 +3,7 @@
 //! INVARIANT: the servers are programs of these tests; a test that needs Node or the network says
 //! loudly when it is skipped.
 //! The tests of `tests/mcp_server.rs` cover Duet as a server.
-//! Read next: `python/mcp_server.py`.
+//! Read next: `mcp_server.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -310,14 +310,15 @@ fn a_question_outlives_the_process_if_the_server_keeps_no_state() {
 fn an_agent_gets_the_tools_of_a_server_with_their_schemas() {
     let program = "(import (duet agents))
 (define helper (make-agent 'helper :tools '(\"t/echo\")))
-(show (run-agent helper \"Say tea\"))
+(show (call-with-values (lambda () (run-agent helper \"Say tea\")) (lambda (said . rest) said)))
 (define other (make-agent 'other :tools '(\"t/a*\")))
 (try (lambda () (make-agent 'wrong :tools '(\"t/nothing\"))))";
     let desk = desk("plain", program);
     let replies = "{\"model/chat\": [
-        <returns {content: \"\", tool_calls: [{id: \"1\", name: \"t/echo\", arguments: {text: \"tea\"}}], stop: \"tools\",
-                  usage: {input_tokens: 1, output_tokens: 1}, model: \"m\"}>
-        <returns {content: \"done\", tool_calls: [], stop: \"end\", usage: {input_tokens: 1, output_tokens: 1}, model: \"m\"}>]}";
+        <returns {content: \"\", tool_calls: [{id: \"1\", name: \"t/echo\", arguments: {text: \"tea\"}}],
+                  stop: \"tools\", usage: {input_tokens: 1, output_tokens: 1}, model: \"m\"}>
+        <returns {content: \"done\", tool_calls: [], stop: \"end\",
+                  usage: {input_tokens: 1, output_tokens: 1}, model: \"m\"}>]}";
     fs::write(desk.path("d.pr"), replies).unwrap();
     let done = desk.duet("run p.scm --allow-server t --double d.pr");
     assert!(done.output.starts_with("done\nno-such-tool\n"), "{done:?}");

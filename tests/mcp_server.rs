@@ -3,7 +3,7 @@
 //! INVARIANT: the raw tests always run; the test with the Python client needs PyPI and says loudly
 //! when it is skipped.
 //! The tests of `tests/mcp.rs` cover Duet as a client.
-//! Read next: `python/mcp_client.py`.
+//! Read next: `mcp.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

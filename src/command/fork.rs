@@ -21,9 +21,9 @@ mod sample;
 /// flight then. Without a turn in the address the branches begin at the newest. `duet resume
 /// RUN/BRANCH` continues on such a branch; the branch that it was forked from does not change.
 ///
-/// With `--sample N` the turn is one in which a model or another tool answers, or one in which it is
-/// asked. N branches, sample-1 and so on, begin before the answer; each asks again and goes on until
-/// it stops. A name replaces `sample`.
+/// With `--sample N` the turn is one in which a model or another tool answers, or is asked. N
+/// branches, sample-1 and so on, begin before the answer; each asks again and goes on until it
+/// stops. A name replaces `sample`.
 ///
 ///   duet fork --sample 5 review@12
 ///   duet diff review/sample-1 review/sample-2

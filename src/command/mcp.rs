@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    // What is wrong with the options is said here and not to the first client.
+    // The person learns of wrong options here, and not the first client.
     arguments.world.read(false)?;
     let workspace = arguments.workspace.as_ref();
     let grants = Grants {

@@ -71,7 +71,7 @@ impl ServerChoice {
 /// Reads a server of a manifest: a name, and a URL or the words of a command.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault.
 pub(crate) fn check_described(words: &[String]) -> Result<(), String> {
     let Some((name, rest)) = words.split_first() else {
         return Err("a server has a name".to_owned());
@@ -186,7 +186,7 @@ impl File<'_> {
     /// Reads a server.
     ///
     /// # Errors
-    /// What is wrong with its entry.
+    /// The fault of its entry.
     pub(super) fn server(&self, name: &str, entries: &Value) -> Result<ServerEntry, CommandError> {
         let wrong = |problem: String| {
             CommandError::problem(format!("`{}`: servers.{name}: {problem}", self.shown))
@@ -250,7 +250,11 @@ impl File<'_> {
                 };
                 *token = key(self.environment, variable);
                 if token.is_none() {
-                    return Err(format!("`token`: the variable {variable} is not set"));
+                    // Other commands need not fail for it.
+                    settings.place = Place::Refused(format!(
+                        "the MCP server `{}` needs a token, but the variable {variable} is not set",
+                        settings.name
+                    ));
                 }
             }
             ("effects", Value::Table(effects)) => {

@@ -137,7 +137,10 @@ fn mismatch(headers: &HeaderMap, body: &[u8]) -> Option<Json> {
         serde_json::json!({
             "jsonrpc": "2.0",
             "id": message.get("id"),
-            "error": { "code": -32_020, "message": format!("the header Mcp-Method says {named}, the message {method}") },
+            "error": {
+                "code": -32_020,
+                "message": format!("the header Mcp-Method says {named}, the message {method}"),
+            },
         })
     })
 }

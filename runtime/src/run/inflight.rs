@@ -75,6 +75,8 @@ pub struct Recovery {
     /// Those among them whose effect may have been undone since. They are called again even if
     /// another branch knows the result.
     pub reversible: BTreeSet<String>,
+    /// A call that is made again, whatever other branches know.
+    pub afresh: Option<RequestId>,
 }
 
 impl Default for Recovery {
@@ -84,7 +86,11 @@ impl Default for Recovery {
             .map(str::to_owned)
             .into();
         let reversible = ["workspace/write".to_owned()].into();
-        Self { repeatable, reversible }
+        Self {
+            repeatable,
+            reversible,
+            afresh: None,
+        }
     }
 }
 

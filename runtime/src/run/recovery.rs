@@ -75,12 +75,13 @@ impl<P: Programs> Run<P> {
         let mut again = Vec::new();
         let mut answers = Vec::new();
         for (id, request) in open {
-            if let Some(outcome) = known.remove(id) {
+            let is_afresh = recovery.afresh == Some(*id);
+            if let Some(outcome) = known.remove(id).filter(|_| !is_afresh) {
                 answers.push(answered(*id, outcome));
                 continue;
             }
             match &request.question {
-                Question::Tool { name, .. } if !recovery.repeatable.contains(name) => {
+                Question::Tool { name, .. } if !is_afresh && !recovery.repeatable.contains(name) => {
                     answers.push(interrupted(*id));
                 }
                 Question::Tool { .. }

@@ -8,15 +8,19 @@
 use std::num::NonZeroUsize;
 
 use duet_journal::{BranchName, Sequence, Store};
+use duet_runtime::action::Action;
 use duet_runtime::driver::EffectKind;
 use duet_runtime::history::input::{What, recorded};
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::Body;
 use duet_runtime::run::heads;
 use duet_runtime::run::source::Source;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::terminal::Terminal;
+use crate::turn;
 use crate::world_options::WorldOptions;
 
 /// The name of branches for which the person gives none.
@@ -36,7 +40,11 @@ pub(super) fn sample(
         return Err(CommandError::usage("the samples of which turn?")
             .advise(format!("`duet fork --sample {count} {}@N`", place.name())));
     };
-    let before = beginning(store, place, turn)?;
+    let (before, request) = beginning(store, place, turn)?;
+    let options = WorldOptions {
+        afresh: Some(request),
+        ..options.clone()
+    };
     let branches = free_names(store, place, (count, name.unwrap_or(NAME)))?;
     heads::fork(store, (&place.run, &place.branch, &owner("fork")), before, &branches)?;
     let mut worst = ExitCode::OK;
@@ -44,8 +52,7 @@ pub(super) fn sample(
         let address = journal::name(&place.run, branch);
         terminal.message(format!("{address} begins at {}", place.address(before)));
         let forked = journal.resolve(store, Some(&address))?;
-        let mut session = Session::resume(&forked, (store, journal.path()), options.clone(), "fork")?;
-        session.call_again();
+        let session = Session::resume(&forked, (store, journal.path()), options.clone(), "fork")?;
         let code = session.drive(store, true, terminal)?;
         if code != ExitCode::OK {
             worst = code;
@@ -58,28 +65,45 @@ pub(super) fn sample(
     Ok(worst)
 }
 
-/// The turn before the answer, if the turn has the answer of a tool, such as a model's reply.
-fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Sequence, CommandError> {
+/// The turn after which the branches begin, and the call that each makes again: the call that the
+/// turn answers, or else the one that it makes.
+fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(Sequence, RequestId), CommandError> {
     let source = Source {
         store,
         run: &place.run,
         branch: &place.branch,
     };
-    let said = recorded(&source, (turn, turn))?;
-    let is_answer = said.iter().any(|said| {
-        matches!(
-            said.what,
+    let answered = recorded(&source, (turn, turn))?
+        .into_iter()
+        .find_map(|said| match said.what {
             What::Answer {
+                request,
                 question: EffectKind::Tool { .. },
                 ..
-            }
-        )
-    });
+            } => Some(request),
+            What::Answer { .. } | What::Unasked(_) => None,
+        });
     let before = turn
         .number()
         .checked_sub(1)
         .and_then(|before| Sequence::new(before).ok());
-    Ok(before.filter(|_| is_answer).unwrap_or(turn))
+    if let (Some(request), Some(before)) = (answered, before) {
+        return Ok((before, request));
+    }
+    let Body::Turn(taken) = turn::body(&session::record_at(store, place, turn)?)? else {
+        return Err(asks_nothing(place, turn));
+    };
+    let mut made = taken.actions.iter().flat_map(Action::effects);
+    let made = made.find(|(_, kind)| matches!(kind, EffectKind::Tool { .. }));
+    made.map(|(request, _)| (turn, request))
+        .ok_or_else(|| asks_nothing(place, turn))
+}
+
+fn asks_nothing(place: &Place, turn: Sequence) -> CommandError {
+    CommandError::usage(format!("at {} no tool is asked, and none answers", place.address(turn))).advise(format!(
+        "`duet log {}` shows the turns that ask a model or another tool",
+        place.name()
+    ))
 }
 
 /// The first names with a number that the run does not have.

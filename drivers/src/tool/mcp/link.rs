@@ -22,6 +22,7 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RunningService,
 };
 use serde_json::{Value as Json, json};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::Receiver;
 use tokio::task::JoinHandle;
 
@@ -80,9 +81,10 @@ struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if let Some(request) = self.request.take() {
+        // A call that ends with the process has no runtime any more, and no server.
+        if let (Some(request), Ok(runtime)) = (self.request.take(), Handle::try_current()) {
             let peer = self.peer.clone();
-            tokio::spawn(async move {
+            runtime.spawn(async move {
                 let param = CancelledNotificationParam::new(Some(request), Some("nobody waits for it".to_owned()));
                 // A server that has ended needs no word of it.
                 let _ = peer.notify_cancelled(param).await;

@@ -18,11 +18,22 @@ use crate::tool::returns::Returns;
 /// The maximum length of a description that is kept, in characters.
 const DESCRIPTION_CHARACTERS_MAX: usize = 4_000;
 
+/// The maximum length of a schema, and of all that a server has, in bytes: they are in the first
+/// record of each run.
+const SCHEMA_BYTES_MAX: usize = 64 << 10;
+const SCHEMAS_BYTES_MAX: usize = 2 << 20;
+
+/// The maximum number of tools of a server that are listed.
+const TOOLS_MAX: usize = 1_000;
+
+/// The maximum number of faults that the person learns of.
+const PROBLEMS_MAX: usize = 20;
+
 /// The tools of a server.
 #[derive(Default)]
 pub(super) struct Listing {
     pub(super) tools: Vec<Listed>,
-    /// What is wrong with tools that it lists.
+    /// The faults of the tools that it lists.
     pub(super) problems: Vec<String>,
 }
 
@@ -48,7 +59,12 @@ impl Listing {
 pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
     let mut listing = Listing::default();
     let mut names = BTreeSet::new();
-    for tool in tools {
+    let mut room_bytes = SCHEMAS_BYTES_MAX;
+    if tools.len() > TOOLS_MAX {
+        let problem = format!("it lists {} tools, of which the first {TOOLS_MAX} count", tools.len());
+        listing.problems.push(problem);
+    }
+    for tool in tools.iter().take(TOOLS_MAX) {
         let Some(name) = tool.get("name").and_then(Json::as_str).filter(|name| is_name(name)) else {
             let problem = "it lists a tool without a usable name, which is left out";
             listing.problems.push(problem.to_owned());
@@ -59,11 +75,16 @@ pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
             listing.problems.push(problem);
             continue;
         }
-        let (tool, fault) = listed(settings, name, tool);
+        let (tool, fault) = listed(settings, (name, tool), &mut room_bytes);
         listing.tools.push(tool);
         listing.problems.extend(fault.map(|fault| {
             format!("the arguments of `{name}` are not checked, because the schema that it has for them {fault}")
         }));
+    }
+    let more = listing.problems.len().saturating_sub(PROBLEMS_MAX);
+    if more > 0 {
+        listing.problems.truncate(PROBLEMS_MAX);
+        listing.problems.push(format!("there are {more} more faults"));
     }
     listing
 }
@@ -75,9 +96,9 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 200 && name.chars().all(is_plain)
 }
 
-/// Reads a tool; the second value is what is wrong with its schema.
-fn listed(settings: &Settings, name: &str, tool: &Json) -> (Listed, Option<String>) {
-    let (schema, problem) = checked(tool.get("inputSchema"));
+/// Reads a tool; the second value is the fault of its schema, if it has one.
+fn listed(settings: &Settings, (name, tool): (&str, &Json), room_bytes: &mut usize) -> (Listed, Option<String>) {
+    let (schema, problem) = checked(tool.get("inputSchema"), room_bytes);
     let hint = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Json::as_bool) == Some(true);
     let said = if hint("readOnlyHint") {
         EffectClass::Pure
@@ -106,13 +127,19 @@ fn listed(settings: &Settings, name: &str, tool: &Json) -> (Listed, Option<Strin
     (listed, problem)
 }
 
-/// Returns the schema of a tool's arguments; one that accepts all, and the fault, if it is unusable.
-fn checked(schema: Option<&Json>) -> (Json, Option<String>) {
+/// Returns the schema of a tool's arguments; if it is unusable, one that accepts all, and the
+/// fault.
+fn checked(schema: Option<&Json>, room_bytes: &mut usize) -> (Json, Option<String>) {
+    let length_bytes = schema.map_or(0, |schema| schema.to_string().len());
     let fault = match schema {
         None => "is missing".to_owned(),
         Some(schema) if !schema.is_object() => "is no object".to_owned(),
+        Some(_) if length_bytes > SCHEMA_BYTES_MAX.min(*room_bytes) => "is too long".to_owned(),
         Some(schema) => match Schema::parse(schema) {
-            Ok(_) => return (schema.clone(), None),
+            Ok(_) => {
+                *room_bytes -= length_bytes;
+                return (schema.clone(), None);
+            }
             Err(fault) => format!("is invalid: {fault}"),
         },
     };
@@ -141,5 +168,41 @@ fn described(name: String, effect: EffectClass) -> Description {
         timeout_ms: None,
         retry: Retry::NEVER,
         takes_secrets: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::mcp::Place;
+
+    fn problems(tools: &[Json]) -> (usize, Vec<String>) {
+        let settings = Settings::new("t", Place::Refused(String::new()));
+        let listing = read(&settings, tools);
+        (listing.tools.len(), listing.problems)
+    }
+
+    #[test]
+    fn endless_lists_and_schemas_are_cut_and_told() {
+        let long = json!({"type": "object", "description": "x".repeat(70_000)});
+        let (count, told) = problems(&[json!({"name": "a", "inputSchema": long})]);
+        assert_eq!(count, 1);
+        assert_eq!(told.len(), 1);
+        assert!(told.iter().all(|told| told.contains("is too long")), "{told:?}");
+        let some = json!({"type": "object", "description": "x".repeat(60_000)});
+        let many: Vec<Json> = (0..2_000)
+            .map(|number| json!({"name": format!("t{number}"), "inputSchema": some}))
+            .collect();
+        let (count, told) = problems(&many);
+        assert_eq!(count, TOOLS_MAX);
+        assert_eq!(told.len(), PROBLEMS_MAX + 1);
+        assert!(told.iter().any(|told| told.contains("it lists 2000 tools")), "{told:?}");
+    }
+
+    #[test]
+    fn one_name_is_one_tool() {
+        let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+        let (count, told) = problems(&[tool("a"), tool("a"), tool("mcp:read"), tool("a b"), tool("b/c")]);
+        assert_eq!((count, told.len()), (2, 3), "{told:?}");
     }
 }

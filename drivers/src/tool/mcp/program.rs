@@ -43,7 +43,7 @@ pub(super) struct Program {
     fault: Fault,
 }
 
-/// What is known about the end of a program; clones know the same.
+/// The knowledge about the end of a program; clones share it.
 #[derive(Clone)]
 pub(super) struct Fault {
     status: watch::Receiver<Option<ExitStatus>>,
@@ -120,7 +120,7 @@ impl Program {
         Ok((Self { group, fault }, (output, input)))
     }
 
-    /// What is known about its end.
+    /// Returns the knowledge about its end.
     pub(super) fn fault(&self) -> Fault {
         self.fault.clone()
     }

@@ -30,7 +30,7 @@ pub(super) const START_TIMEOUT_MS: u64 = 30_000;
 /// The time limit of a request without progress, in milliseconds.
 pub(super) const TIMEOUT_MS: u64 = 600_000;
 
-/// What is known about a server without asking it.
+/// The description of a server that nobody has asked yet.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The name that its tools begin with.
@@ -96,7 +96,7 @@ impl Server {
         }
     }
 
-    /// What is known about it without asking it.
+    /// Its description.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
