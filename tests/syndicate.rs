@@ -8,16 +8,20 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
-    reason = "a failed step of a test is its failure; a test that shows nothing says so"
+    clippy::disallowed_methods,
+    reason = "a failed step of a test is its failure, one that shows nothing says so, and a peer is real"
 )]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use duet_drivers::framing::{Decoder, Encoding};
+use duet_runtime::driver::packed::PackedLimits;
+use preserves::{IOValue, ValueImpl};
 use tempfile::TempDir;
 
 /// A run that says something, and prints what another one says.
@@ -234,4 +238,102 @@ fn a_sturdyref_that_the_gatekeeper_refuses_is_told() {
     place.write("stranger", program);
     let mut stranger = place.duet(&["run", "stranger"]);
     assert_eq!(stranger.line(), "denied");
+}
+
+/// A server that says what a test wants it to say, in text.
+struct Script {
+    socket: TcpStream,
+    decoder: Decoder,
+    /// Events that have come and that nobody has looked at, oldest first.
+    events: Vec<IOValue>,
+}
+
+impl Script {
+    /// Takes a connection, and accepts its sturdyref for the object 7.
+    fn accept(listener: &TcpListener) -> Self {
+        let (socket, _) = listener.accept().unwrap();
+        let decoder = Decoder::new(PackedLimits::default());
+        let events = Vec::new();
+        let mut script = Self {
+            socket,
+            decoder,
+            events,
+        };
+        let reference = REFERENCE;
+        script.expect(&format!("[0 <A <resolve {reference} #:[0 0]> 1>]"));
+        script.say("[[0 <A <ok #:[0 7]> 1>]]");
+        script
+    }
+
+    fn say(&mut self, packet: &str) {
+        self.socket.write_all(packet.as_bytes()).unwrap();
+    }
+
+    #[track_caller]
+    fn expect(&mut self, event: &str) {
+        while self.events.is_empty() {
+            while let Some(packet) = self.decoder.next().unwrap() {
+                assert_eq!(self.decoder.encoding(), Some(Encoding::Packed));
+                self.events.extend(packet.iter().map(IOValue::from));
+            }
+            if self.events.is_empty() {
+                let mut bytes = [0; 4096];
+                let length = self.socket.read(&mut bytes).unwrap();
+                assert_ne!(length, 0, "the run ended the connection before {event}");
+                self.decoder.add(&bytes[..length]);
+            }
+        }
+        assert_eq!(self.events.remove(0), event.parse().unwrap());
+    }
+}
+
+const OFFERS: &str = r#"(import (duet base) (duet dataspace) (duet syndicate))
+(define (show . words) (write words) (newline))
+(on-retract (syndicate/joined hub _) (show 'left))
+(during (remote hub (offers $object))
+  (show 'offered)
+  (assert! (record 'back object))
+  (remote-message! object '(take 1))
+  (on-stop (lambda () (show 'withdrawn))))
+(on-message (remote hub $message) (show message))
+(join-syndicate! 'hub PORT "{{secret:HUB}}"
+  :import (list (pattern (offers _)) (pattern (news _)))
+  :export (list (pattern (back _))))
+"#;
+
+#[test]
+fn references_of_a_server_name_its_objects_and_are_not_forged() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = Place {
+        folder: tempfile::tempdir().unwrap(),
+        port: listener.local_addr().unwrap().port(),
+    };
+    place.write("shop", OFFERS);
+    let mut run = place.duet(&["run", "shop", "--journal", "shop.sqlite"]);
+    let mut server = Script::accept(&listener);
+    server.expect("[7 <A <Observe <bind <group <rec offers> {0: <_>}>> #:[0 1]> 2>]");
+    server.expect("[7 <A <Observe <bind <group <rec news> {0: <_>}>> #:[0 2]> 3>]");
+    server.say("[[1 <A [<offers #:[0 5]>] 9>]]");
+    run.expect(&["(offered)"]);
+    server.expect("[7 <A <back #:[1 5]> 4>]");
+    server.expect("[5 <M [take 1]>]");
+    // A peer may wrap a reference into another one.
+    server.say("[[1 <S #:#:[0 4]>] [2 <S #:[0 3]>]]");
+    server.expect("[4 <M #t>]");
+    server.expect("[3 <M #t>]");
+    // Values that the program must not see, events for nobody, and one that it must.
+    server.say("[[1 <A [<offers <remote/object \"x\" 5>>] 10>] [1 <A [<offers #:[1 1]>] 11>] [1 <A 1 12>]]");
+    server.say("#f [[8 <R 77>] [0 <M []>]] [[2 <M [<news \"good\">]>]]");
+    run.expect(&["(#[news \"good\"])"]);
+    server.say("[[1 <R 9>]]");
+    run.expect(&["(withdrawn)"]);
+    server.expect("[7 <R 4>]");
+
+    // What breaks the rules costs the connection, and the run comes back.
+    server.say("[[1 <A 2>]]");
+    run.expect(&["(left)"]);
+    let mut server = Script::accept(&listener);
+    server.expect("[7 <A <Observe <bind <group <rec offers> {0: <_>}>> #:[0 1]> 2>]");
+    drop(run);
+    place.check_replay("shop");
 }

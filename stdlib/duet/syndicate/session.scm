@@ -211,12 +211,12 @@
   (let ((content (record-field event 0)) (facts (%session-facts session)))
     (case (record-label event)
       ((A)
-       (let ((fact (and (> object 0) (%remote-value session content))))
-         (if fact (dictionary-set! facts (record-field event 1) (assert! fact)))))
-      ((R)
-       (let ((fact (dictionary-ref facts content #f)))
-         (dictionary-delete! facts content)
-         (if fact (retract! fact))))
+       (let ((fact (and (> object 0) (%remote-value session content)))
+             (handle (record-field event 1)))
+         ;; A server that uses a handle twice loses the first assertion.
+         (%forget! facts handle)
+         (if fact (dictionary-set! facts handle (assert! fact)))))
+      ((R) (%forget! facts content))
       ((M)
        (let ((message (and (> object 0) (%remote-value session content))))
          (if message (message! message))))
@@ -224,6 +224,12 @@
        (let ((peer (and (%reference? content) (%own-object content))))
          (if peer (%post! session peer (record 'M #t)))))
       (else #f))))
+
+;;; Retracts the fact that the server asserted under a handle, if there is one.
+(define (%forget! facts handle)
+  (let ((fact (dictionary-ref facts handle #f)))
+    (dictionary-delete! facts handle)
+    (if fact (retract! fact))))
 
 ;;; Returns the fact or message that an observer's captures say, or #f.
 (define (%remote-value session captures)
