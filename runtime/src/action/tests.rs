@@ -49,6 +49,27 @@ const OF_POLICY: &[(&str, &str)] = &[
     ),
 ];
 
+/// The actions about peers, each with its text for people.
+const OF_PEERS: &[(&str, &str)] = &[
+    (
+        "<welcome 1 2 3 \"client\" [\"dataspace/*\"] 4 [<reject <_>>]>",
+        "welcome client as actor 2, who has dataspace/*, with 1 caveat",
+    ),
+    (
+        "<import-object 7 2 1 4>",
+        "import-object object 7 of the peer as facet 2, by capability 4",
+    ),
+    (
+        "<subscribe 1 2 3 <bind <_>> 7>",
+        "subscribe <bind <_>> as observer 2 of facet 1 for object 7 of the peer",
+    ),
+    ("<give 1 2 3 <p 3>>", "give <p 3> as handle 3 to facet 2 of actor 1"),
+    ("<publish 9 3 [2] #f [7]>", "publish handle 3 is 9 of the peer"),
+    ("<unpublish 9>", "unpublish 9 of the peer"),
+    ("<relay 1 2 <message 7 <p 3>>>", "relay <p 3> to object 7 of the peer"),
+    ("<relay 1 2 <retract #f 3>>", "relay handle 3 has gone"),
+];
+
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table with a row for every kind")]
 fn every_kind_reads_back_and_says_what_it_does() {
@@ -126,7 +147,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<detach-entity \"worker\" 2>", "detach-entity worker from facet 2"),
         ("<exit 1 [5 4] #f>", "exit with code 1, retracting 2 assertions"),
     ];
-    let cases = || cases.iter().chain(OF_POLICY);
+    let cases = || cases.iter().chain(OF_POLICY).chain(OF_PEERS);
     for (text, shown) in cases() {
         check(text, shown);
     }
