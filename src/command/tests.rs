@@ -88,7 +88,7 @@ fn section(page: &mut String, command: &mut Command) {
     page.push_str(&markdown(&about.unwrap_or_default()));
     let arguments: Vec<_> = command
         .get_arguments()
-        .filter(|argument| argument.get_id() != "help")
+        .filter(|argument| argument.get_id() != "help" && !argument.is_hide_set())
         .collect();
     page.push_str(if arguments.is_empty() { "" } else { "\n" });
     for argument in &arguments {

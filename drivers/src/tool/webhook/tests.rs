@@ -44,6 +44,7 @@ impl Desk {
             key: format!("key-{}", self.calls),
             tool: tool.to_owned(),
             undo_log: UndoLog::default(),
+            live: crate::live::Live::default(),
             secrets: Secrets::default(),
         };
         let found = self.tools.tools().find(|known| known.description.name == tool).unwrap();
