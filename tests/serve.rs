@@ -162,7 +162,7 @@ fn a_grant_and_the_caveats_of_a_reference_limit_a_client() {
                [1 <A <present \"Ada\"> 6>]]",
     );
     all.expect("2 <A [<present \"Ada\">] 2>");
-    // What was refused can be retracted like anything else.
+    // A client retracts a refused assertion like any other.
     ada.send("[[1 <R 2>] [1 <R 3>]]");
     ada.sync();
     all.send("[[1 <M <says \"Ada\" \"hi\">>] [1 <M <says \"Bob\" \"ho\">>]]");

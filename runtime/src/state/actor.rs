@@ -280,7 +280,7 @@ impl Actor {
         }
     }
 
-    /// Says whether the actor stands for a peer; then its program is a name, and it has no instance.
+    /// Says whether the actor stands for a peer; then it has a name for a program, and no instance.
     pub fn is_peer(&self) -> bool {
         self.program.view().label().is_some_and(|label| label.as_bytes() == PEER)
     }
