@@ -261,8 +261,12 @@ fn of_single_file(workspace: Option<&Path>) -> impl Iterator<Item = String> {
 fn by_argument<'a>(folder: &Path, position: usize, arguments: &'a [String]) -> Result<&'a Path, CommandError> {
     let folder = folder.display();
     arguments.get(position - 1).map(Path::new).ok_or_else(|| {
-        CommandError::usage(format!("`{folder}` works in the directory that argument {position} names, and there is none"))
-            .advise(format!("`duet run {folder} -- DIR` gives it as the first argument, `--workspace DIR` in any case"))
+        CommandError::usage(format!(
+            "`{folder}` works in the directory that argument {position} names, and there is none"
+        ))
+        .advise(format!(
+            "`duet run {folder} -- DIR` gives it as the first argument, `--workspace DIR` in any case"
+        ))
     })
 }
 

@@ -102,7 +102,8 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
                 | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
+                | EffectKind::Progress { .. }
+                | EffectKind::Peer { .. } => {}
             }
         }
         let is_over = session::newest_evaluation(run.state()) <= older;

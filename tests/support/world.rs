@@ -116,7 +116,8 @@ impl World {
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
             | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } | EffectKind::Peer { .. } => None,
+            | EffectKind::Progress { .. }
+            | EffectKind::Peer { .. } => None,
         };
         self.performed.iter().filter_map(call).collect()
     }
@@ -168,7 +169,8 @@ impl World {
                 stream: Stream::Error, ..
             }
             | EffectKind::Proceed { .. }
-            | EffectKind::Progress { .. } | EffectKind::Peer { .. } => {}
+            | EffectKind::Progress { .. }
+            | EffectKind::Peer { .. } => {}
         }
         self.performed.push(Performed { turn, effect });
     }

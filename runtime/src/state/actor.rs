@@ -282,7 +282,10 @@ impl Actor {
 
     /// Says whether the actor stands for a peer; then it has a name for a program, and no instance.
     pub fn is_peer(&self) -> bool {
-        self.program.view().label().is_some_and(|label| label.as_bytes() == PEER)
+        self.program
+            .view()
+            .label()
+            .is_some_and(|label| label.as_bytes() == PEER)
     }
 
     /// Says whether `facet` is `ancestor` or one of its descendants.

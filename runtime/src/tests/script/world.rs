@@ -101,7 +101,8 @@ impl Table {
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
             | EffectKind::Failure { .. }
-            | EffectKind::Progress { .. } | EffectKind::Peer { .. } => Input::ToolResult { request, outcome },
+            | EffectKind::Progress { .. }
+            | EffectKind::Peer { .. } => Input::ToolResult { request, outcome },
         });
     }
 }
