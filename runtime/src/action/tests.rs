@@ -61,7 +61,7 @@ const OF_PEERS: &[(&str, &str)] = &[
     ),
     (
         "<subscribe 1 2 3 <bind <_>> 7>",
-        "subscribe <bind <_>> as observer 2 of facet 1 for object 7 of the peer",
+        "subscribe <bind <_>> as observer 2 for object 7 of the peer",
     ),
     ("<give 1 2 3 <p 3>>", "give <p 3> as handle 3 to facet 2 of actor 1"),
     ("<publish 9 3 [2] #f [7]>", "publish handle 3 is 9 of the peer"),
