@@ -118,12 +118,9 @@ impl Launch {
         if !is_folder {
             manifest.extend(of_single_file(workspace));
         }
-        let root = match (workspace, grant.workspace) {
-            (Some(workspace), _) => workspace,
-            (None, Some(position)) => by_argument(named, position, &arguments)?,
-            (None, None) if is_folder => Path::new("."),
-            (None, None) => directory_of(&path),
-        };
+        let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
+        let root = workspace.or(by_argument.map(Path::new));
+        let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
@@ -252,22 +249,6 @@ impl Launch {
 fn of_single_file(workspace: Option<&Path>) -> impl Iterator<Item = String> {
     let files = workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice());
     PLAIN_VARIABLES.iter().chain(files).map(|name| (*name).to_owned())
-}
-
-/// The workspace that an argument of the program names.
-///
-/// # Errors
-/// If there is no such argument: the program might change another directory than the person means.
-fn by_argument<'a>(folder: &Path, position: usize, arguments: &'a [String]) -> Result<&'a Path, CommandError> {
-    let folder = folder.display();
-    arguments.get(position - 1).map(Path::new).ok_or_else(|| {
-        CommandError::usage(format!(
-            "`{folder}` works in the directory that argument {position} names, and there is none"
-        ))
-        .advise(format!(
-            "`duet run {folder} -- DIR` gives it as the first argument, `--workspace DIR` in any case"
-        ))
-    })
 }
 
 /// The directory that a file is in.

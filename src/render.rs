@@ -239,7 +239,7 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
     let ways = [
         (
             "`workspace/",
-            "`duet run --workspace DIR FILE`, or `duet repl --workspace DIR`, lets a program read, write and delete in DIR",
+            "`duet run --workspace DIR FILE`, or `duet repl --workspace DIR`, lets a program write and delete in DIR",
         ),
         (
             "`http/",

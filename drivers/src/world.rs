@@ -3,11 +3,10 @@
 //! INVARIANT: each effect that can be answered gets exactly one answer, unless it is withdrawn; no
 //! later effect that has the same number after a rewind receives it.
 //! It does not decide whether an effect may happen or who waits for it; the runtime does.
-//! Read next: `dispatch.rs`.
+//! Read next: `world/settings.rs`, `dispatch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +31,7 @@ use crate::serve::host::Guests;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::tool::{Registry, clock};
+pub use settings::{Person, Settings};
 pub use visitors::Happening;
 
 /// The shortest timer whose time of expiry is recorded, in milliseconds.
@@ -39,69 +39,6 @@ pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
 
 /// The answer to a request for approval without a person.
 const NOBODY: &str = "nobody is there to approve it";
-
-/// The parts of a [`World`].
-pub struct Settings {
-    /// The tools that can be called.
-    pub tools: Registry,
-    /// The maximum number of calls of tools that work on this machine at the same time, at least 1.
-    pub tool_calls_max: usize,
-    /// Where output goes.
-    pub console: Console,
-    /// Where the program's input comes from.
-    pub input: Box<dyn Read + Send>,
-    /// Who answers questions.
-    pub person: Person,
-    /// The secrets that tools receive and the journal does not.
-    pub secrets: Secrets,
-    /// Answers and approvals that are given ahead; the person is asked for all others.
-    pub prepared: Prepared,
-    /// Whether Ctrl-C becomes [`Input::Interrupt`] instead of ending the process.
-    pub is_interruptible: bool,
-}
-
-/// Where the person's answers come from.
-pub enum Person {
-    /// The person types on the program's input, which is a terminal.
-    AtInput,
-    /// The person types elsewhere: on a terminal while the input is a file or a pipe.
-    At(Box<dyn Read + Send>),
-    /// The person is away and may come back: questions stay open.
-    Away,
-    /// No person will come: requests for approval are refused, other questions stay open.
-    Never,
-}
-
-impl Person {
-    /// Finds the person of this process: at standard input, else at the controlling terminal, else
-    /// nowhere.
-    pub fn find() -> Self {
-        if io::stdin().is_terminal() {
-            return Self::AtInput;
-        }
-        match File::open("/dev/tty") {
-            Ok(terminal) if io::stderr().is_terminal() => Self::At(Box::new(terminal)),
-            Ok(_) | Err(_) => Self::Away,
-        }
-    }
-}
-
-impl Settings {
-    /// Settings for this process: its standard streams, its person, Ctrl-C as input, eight tool
-    /// calls at a time.
-    pub fn standard(tools: Registry, prepared: Prepared) -> Self {
-        Self {
-            tools,
-            tool_calls_max: 8,
-            console: Console::standard(),
-            input: Box::new(io::stdin()),
-            person: Person::find(),
-            secrets: Secrets::default(),
-            prepared,
-            is_interruptible: true,
-        }
-    }
-}
 
 /// Performs effects on threads of its own and returns inputs.
 pub struct World {
@@ -597,6 +534,7 @@ impl LazyInput {
 }
 
 mod servers;
+mod settings;
 mod visitors;
 
 #[cfg(test)]

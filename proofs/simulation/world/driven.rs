@@ -5,7 +5,7 @@
 //! processes and branches. The order of answers depends on the machine, so a seed that finds a
 //! difference may need several runs to find it again.
 //! It does not decide what the drivers do; `duet_drivers::world` does.
-//! Read next: `world.rs`, the virtual world.
+//! Read next: `simulated.rs`.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};

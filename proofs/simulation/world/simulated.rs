@@ -1,7 +1,7 @@
 //! A simulated world: a person, a clock and a few tools, whose answers a seed draws.
 //!
 //! INVARIANT: what it says depends only on what it was asked, and on the numbers it is given.
-//! It does not choose the numbers; `operation.rs` does.
+//! It does not choose the numbers; `proofs/simulation/operation.rs` does.
 //! Read next: `driven.rs`.
 
 use std::collections::BTreeSet;
