@@ -160,7 +160,7 @@ fn logs(turn: &TurnRecord, line: &str) -> bool {
         .any(|action| matches!(action, Action::Log(log) if log.text == line))
 }
 
-/// What is done for clients of a server; `serve.rs` comes in by their way.
+/// Actions for clients of a server; `serve.rs` comes in by their way.
 const BY_CLIENTS: [&str; 7] = [
     "welcome",
     "import-object",

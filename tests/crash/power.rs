@@ -204,7 +204,9 @@ fn cut_the_review(pace: Pace, policy: SnapshotPolicy) {
     let cuts = cut_everywhere(&course, &Extent::from_environment(), |world, records| {
         check_review(&course, world, records);
     });
-    assert!(course.operations > 20, "the run writes too little to be worth cutting");
+    // Turns of inputs that come together share a commit.
+    let least = if pace == Pace::Eager { 10 } else { 20 };
+    assert!(course.operations > least, "only {} operations are cut", course.operations);
     assert!(cuts as u64 >= 15 * course.operations, "only {cuts} cuts");
 }
 
