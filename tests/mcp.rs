@@ -427,8 +427,8 @@ fn real_servers_of_node_work() {
     let desk = Desk::new(&[("notes/a.txt", "tea for two")]);
     let install = ["install", "--no-audit", "--no-fund", "--prefix", "."];
     let packages = [
-        "@modelcontextprotocol/server-everything",
-        "@modelcontextprotocol/server-filesystem",
+        "@modelcontextprotocol/server-everything@2026.8.31",
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
     ];
     let installed = Command::new("npm")
         .args(install)

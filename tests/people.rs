@@ -114,10 +114,11 @@ const ASKER: &str = r#"
 (define-constraint "careful" :tool 'workspace/write :on-fail 'ask :reason "look\nerror: forged\x1b;[2J")
 (define content (string-append (make-string 3000 #\a) "rm -rf /" (make-string 3000 #\z)))
 (define (write-plan) (call-tool 'w 'workspace/write (dictionary 'content content 'path "notes/plan.txt")))
-(spawn write-plan)
+(spawn (lambda () (write-plan) (assert! (record 'written))))
 (sleep 20)
 (display (await (user-input :prompt "Your name?")))
 (newline)
+(with-timeout 1000 (record 'written))
 (display (call-tool 'w 'workspace/exists (dictionary 'path "notes/plan.txt")))
 "#;
 
