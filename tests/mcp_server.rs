@@ -303,7 +303,14 @@ fn the_python_client_works_with_duet() {
     let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).output();
     let python = environment.join("bin/python");
     let installed = Command::new(&python)
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "mcp==2.3.0"])
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "mcp==2.3.0",
+        ])
         .output();
     let is_ready = |done: &std::io::Result<std::process::Output>| done.as_ref().is_ok_and(|done| done.status.success());
     if !is_ready(&made) || !is_ready(&installed) {

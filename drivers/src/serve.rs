@@ -9,7 +9,7 @@
 //! Read next: `serve/relay.rs`, then `serve/connection.rs`.
 //!
 //! Rejected: a limit of packets in a second. A client waits instead while its packets wait for the
-//! run ([`connection`]), so the pace of the run is the limit, and a fast client needs no allowance.
+//! run (`connection`), so the pace of the run is the limit, and a fast client needs no allowance.
 //!
 //! Source: the Syndicate protocol, <https://synit.org/book/protocol.html>.
 

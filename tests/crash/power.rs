@@ -206,7 +206,11 @@ fn cut_the_review(pace: Pace, policy: SnapshotPolicy) {
     });
     // Turns of inputs that come together share a commit.
     let least = if pace == Pace::Eager { 10 } else { 20 };
-    assert!(course.operations > least, "only {} operations are cut", course.operations);
+    assert!(
+        course.operations > least,
+        "only {} operations are cut",
+        course.operations
+    );
     assert!(cuts as u64 >= 15 * course.operations, "only {cuts} cuts");
 }
 

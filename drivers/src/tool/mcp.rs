@@ -3,7 +3,7 @@
 //! A server is a program beside this one or a place on the net. It starts at its first use and
 //! again after it has ended; its tools are those of a run like any other, so gate, policy, journal,
 //! doubles and replay hold for them. Besides the server's own tools each server has those of
-//! [`request::Request`], whose names begin with `mcp:` and so cannot be names of its own.
+//! `request::Request`, whose names begin with `mcp:` and so cannot be names of its own.
 //! A server that asks the person something in the middle of a call ends the call with its question
 //! as the result; the program asks the person, which is a turn, and goes on with `mcp:answer`.
 //! (Rejected: a question that a driver asks the person by itself. It would be in no record, and a

@@ -11,7 +11,7 @@ use crate::prepared::Prepared;
 use crate::tool::Registry;
 use crate::tool::secret::Secrets;
 
-/// The parts of a [`World`].
+/// The parts of a `World`.
 pub struct Settings {
     /// The tools that can be called.
     pub tools: Registry,
@@ -27,7 +27,7 @@ pub struct Settings {
     pub secrets: Secrets,
     /// Answers and approvals that are given ahead; the person is asked for all others.
     pub prepared: Prepared,
-    /// Whether Ctrl-C becomes [`Input::Interrupt`] instead of ending the process.
+    /// Whether Ctrl-C becomes `Input::Interrupt` instead of ending the process.
     pub is_interruptible: bool,
 }
 
