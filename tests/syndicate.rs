@@ -13,16 +13,21 @@
 )]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use duet_drivers::framing::{Decoder, Encoding};
 use duet_runtime::driver::packed::PackedLimits;
 use preserves::{IOValue, ValueImpl};
 use tempfile::TempDir;
+
+#[path = "support/process.rs"]
+mod process;
+
+use process::Peer;
 
 /// A run that says something, and prints what another one says.
 const TALK: &str = r#"(import (duet base) (duet dataspace) (duet syndicate))
@@ -41,38 +46,11 @@ const TALK: &str = r#"(import (duet base) (duet dataspace) (duet syndicate))
 /// The sturdyref of the key `#x""` and the name "syndicate".
 const REFERENCE: &str = r#"<ref {oid: "syndicate" sig: #x"69ca300c1dbfa08fba692102dd82311a"}>"#;
 
-/// A process that ends with its test, and what it prints.
-struct Peer {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Peer {
-    fn start(command: &mut Command) -> Self {
-        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = piped.spawn().unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Self { process, output }
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
-    #[track_caller]
-    fn expect(&mut self, lines: &[&str]) {
-        for line in lines {
-            assert_eq!(self.line(), *line);
-        }
+/// Requires the next lines of a process.
+#[track_caller]
+fn expect(peer: &mut Peer, lines: &[&str]) {
+    for line in lines {
+        assert_eq!(peer.line(), *line);
     }
 }
 
@@ -180,23 +158,29 @@ fn two_runs_meet_and_one_is_killed_resumed_and_replayed() {
     let place = Place::new();
     let _server = place.server();
     let mut ada = place.talk("ada", "bob");
-    ada.expect(&["(joined)"]);
+    expect(&mut ada, &["(joined)"]);
     let mut bob = place.talk("bob", "ada");
-    bob.expect(&["(joined)"]);
-    ada.expect(&[&format!("(bob says {BOBS})")]);
-    bob.expect(&[&format!("(ada says {ADAS})"), &format!("(ada greets {BOBS})")]);
-    ada.expect(&[&format!("(bob greets {ADAS})")]);
+    expect(&mut bob, &["(joined)"]);
+    expect(&mut ada, &[&format!("(bob says {BOBS})")]);
+    expect(
+        &mut bob,
+        &[&format!("(ada says {ADAS})"), &format!("(ada greets {BOBS})")],
+    );
+    expect(&mut ada, &[&format!("(bob greets {ADAS})")]);
 
     drop(bob);
-    ada.expect(&[&format!("(bob said {BOBS})")]);
+    expect(&mut ada, &[&format!("(bob said {BOBS})")]);
     let mut bob = place.duet(&["resume", "bob", "--journal", "bob.sqlite"]);
-    ada.expect(&[&format!("(bob says {BOBS})")]);
-    bob.expect(&[
-        "(left)",
-        &format!("(ada said {ADAS})"),
-        "(joined)",
-        &format!("(ada says {ADAS})"),
-    ]);
+    expect(&mut ada, &[&format!("(bob says {BOBS})")]);
+    expect(
+        &mut bob,
+        &[
+            "(left)",
+            &format!("(ada said {ADAS})"),
+            "(joined)",
+            &format!("(ada says {ADAS})"),
+        ],
+    );
 
     drop((ada, bob));
     place.check_replay("ada");
@@ -314,7 +298,7 @@ fn references_of_a_server_name_its_objects_and_are_not_forged() {
     server.expect("[7 <A <Observe <bind <group <rec offers> {0: <_>}>> #:[0 1]> 2>]");
     server.expect("[7 <A <Observe <bind <group <rec news> {0: <_>}>> #:[0 2]> 3>]");
     server.say("[[1 <A [<offers #:[0 5]>] 9>]]");
-    run.expect(&["(offered)"]);
+    expect(&mut run, &["(offered)"]);
     server.expect("[7 <A <back #:[1 5]> 4>]");
     server.expect("[5 <M [take 1]>]");
     // A peer may wrap a reference into another one.
@@ -324,14 +308,14 @@ fn references_of_a_server_name_its_objects_and_are_not_forged() {
     // Values that the program must not see, events for nobody, and one that it must.
     server.say("[[1 <A [<offers <remote/object \"x\" 5>>] 10>] [1 <A [<offers #:[1 1]>] 11>] [1 <A 1 12>]]");
     server.say("#f [[8 <R 77>] [0 <M []>]] [[2 <M [<news \"good\">]>]]");
-    run.expect(&["(#[news \"good\"])"]);
+    expect(&mut run, &["(#[news \"good\"])"]);
     server.say("[[1 <R 9>]]");
-    run.expect(&["(withdrawn)"]);
+    expect(&mut run, &["(withdrawn)"]);
     server.expect("[7 <R 4>]");
 
     // What breaks the rules costs the connection, and the run comes back.
     server.say("[[1 <A 2>]]");
-    run.expect(&["(left)"]);
+    expect(&mut run, &["(left)"]);
     let mut server = Script::accept(&listener);
     server.expect("[7 <A <Observe <bind <group <rec offers> {0: <_>}>> #:[0 1]> 2>]");
     drop(run);

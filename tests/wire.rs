@@ -13,10 +13,15 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use tempfile::TempDir;
+
+#[path = "support/process.rs"]
+mod process;
+
+use process::Peer;
 
 /// An agent that answers each message with what it heard.
 const ECHO: &str = "(import (duet base) (duet dataspace) (duet routes) (duet routes wire))
@@ -45,34 +50,6 @@ const READER: &str = "(import (duet base) (duet dataspace) (duet routes) (duet r
 (on-assert (route/joined reader $peer) (display \"joined\") (newline))
 (start-agent! reader)
 (join-relay! 'reader PORT)";
-
-/// A process that ends with its test, and what it prints.
-struct Peer {
-    process: Child,
-    output: BufReader<std::process::ChildStdout>,
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Peer {
-    fn start(command: &mut Command) -> Self {
-        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = piped.spawn().unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Self { process, output }
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-}
 
 /// A folder with programs.
 struct Place(TempDir);

@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-/// For what each key was used, and how often.
+/// The call that each key stands for, and the number of times it was made.
 #[derive(Default)]
 struct Ledger(BTreeMap<String, (EffectKind, u64)>);
 

@@ -1,7 +1,7 @@
 //! Tokens of either encoding become one canonical packed value.
 //!
-//! INVARIANT: tokens are taken only where they mean something, so that what is taken is exactly one
-//! value; annotations leave no trace in it.
+//! INVARIANT: it accepts a token only where the grammar allows it, so the accepted tokens make
+//! exactly one value; annotations leave no trace in it.
 //! It does not read bytes; `packed.rs` and `text.rs` do. Read next: `packed.rs`.
 
 use std::borrow::Cow;

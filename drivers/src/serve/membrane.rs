@@ -1,7 +1,7 @@
 //! The membranes of a connection: which objects each side has shown the other, and under which
 //! numbers.
 //!
-//! INVARIANT: a reference means what it meant when it was shown; an object that an assertion
+//! INVARIANT: a number refers to one object from first to last; an object that an assertion
 //! mentions stays known until the assertion is retracted.
 //! It does not know what the objects do. Read next: `relay.rs`.
 //!

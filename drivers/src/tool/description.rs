@@ -44,6 +44,35 @@ pub struct Description {
 }
 
 impl Description {
+    /// Describes a tool that waits for another process or machine: it needs `net`, is not repeated,
+    /// limits its time itself and takes no secrets.
+    pub(crate) const fn of_connection(
+        (name, summary): (&'static str, &'static str),
+        payload: &'static [Field],
+        (result, returns): (&'static str, Returns),
+        effect: EffectClass,
+    ) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            summary: Cow::Borrowed(summary),
+            payload: Cow::Borrowed(payload),
+            result: Cow::Borrowed(result),
+            needs: &["net"],
+            effect,
+            idempotent: false,
+            timeout_ms: None,
+            retry: Retry::NEVER,
+            returns,
+            takes_secrets: false,
+        }
+    }
+
+    /// The same tool, which receives secrets where its payload names them.
+    pub(crate) const fn taking_secrets(mut self) -> Self {
+        self.takes_secrets = true;
+        self
+    }
+
     /// Returns the description that policy judges by.
     pub fn card(&self) -> ToolCard {
         ToolCard {

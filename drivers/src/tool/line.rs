@@ -11,7 +11,6 @@
 //! It does not know what a line means.
 //! Read next: `line/connection.rs`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::arguments::{Arguments, count, dictionary, integer, positive, string};
-use super::description::{Description, EffectClass, Field, Retry, Shape};
+use super::description::{Description, EffectClass, Field, Shape};
 use super::failure::Kind;
 use super::http::Hosts;
 use super::http::connection::reach;
@@ -42,28 +41,6 @@ const NAME_OF_CONNECTION: &str = "its name, as `line/connect` or `line/accept` g
 const OPENED: &[(&str, Returns)] = &[("connection", Returns::Text), ("peer", Returns::Text)];
 const OPENED_WORDS: &str = "{connection: its name, a string; peer: the address of the other side, a string}";
 
-/// Describes one of the tools.
-const fn described(
-    (name, summary): (&'static str, &'static str),
-    payload: &'static [Field],
-    (result, returns): (&'static str, Returns),
-    effect: EffectClass,
-) -> Description {
-    Description {
-        name: Cow::Borrowed(name),
-        summary: Cow::Borrowed(summary),
-        payload: Cow::Borrowed(payload),
-        result: Cow::Borrowed(result),
-        needs: &["net"],
-        effect,
-        idempotent: false,
-        timeout_ms: None,
-        retry: Retry::NEVER,
-        returns,
-        takes_secrets: false,
-    }
-}
-
 const PLACE: &[Field] = &[
     Field::required("host", Shape::Text, "a name or an address"),
     Field::required("port", Shape::Positive, "from 1 to 65535"),
@@ -81,14 +58,14 @@ const CONNECTION_AND_LINE: &[Field] = &[
 ];
 const EITHER: &[Field] = &[Field::required("connection", Shape::Text, "its name")];
 
-static CONNECT: Description = described(
+static CONNECT: Description = Description::of_connection(
     ("line/connect", "opens a connection to a host of the list"),
     PLACE,
     (OPENED_WORDS, Returns::Fields(OPENED)),
     EffectClass::Pure,
 );
 
-static LISTEN: Description = described(
+static LISTEN: Description = Description::of_connection(
     ("line/listen", "waits for connections at 127.0.0.1"),
     PORT,
     (
@@ -98,14 +75,14 @@ static LISTEN: Description = described(
     EffectClass::Pure,
 );
 
-static ACCEPT: Description = described(
+static ACCEPT: Description = Description::of_connection(
     ("line/accept", "takes the next connection of a listener"),
     LISTENER,
     (OPENED_WORDS, Returns::Fields(OPENED)),
     EffectClass::Pure,
 );
 
-static RECEIVE: Description = described(
+static RECEIVE: Description = Description::of_connection(
     ("line/receive", "takes the next line of a connection"),
     CONNECTION,
     (
@@ -115,14 +92,14 @@ static RECEIVE: Description = described(
     EffectClass::Pure,
 );
 
-static SEND: Description = described(
+static SEND: Description = Description::of_connection(
     ("line/send", "sends a line on a connection"),
     CONNECTION_AND_LINE,
     ("#t", Returns::Flag),
     EffectClass::Irreversible,
 );
 
-static CLOSE: Description = described(
+static CLOSE: Description = Description::of_connection(
     ("line/close", "ends a connection or a listener"),
     EITHER,
     ("whether it was open", Returns::Flag),

@@ -10,7 +10,7 @@
 //! run that waits for a person for days would hold a connection.)
 //! INVARIANT: a server starts only if the person or the program's own manifest named it, and a
 //! fault of a server costs its own calls and nothing else.
-//! It does not believe a server: what is not known to be harmless is irreversible.
+//! It does not trust a server: a tool without a known effect counts as irreversible.
 //! Read next: `mcp/server.rs`.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! `syndicate/…`: connections to servers that speak Syndicate's protocol.
 //!
-//! The tools know packets; what assertions mean is Scheme, in `(duet syndicate)`. Opening a
+//! The tools know packets; `(duet syndicate)` gives assertions their meaning, in Scheme. Opening a
 //! connection includes showing the sturdyref to the gatekeeper, because a sturdyref is a secret: as
 //! a field of a tool it can be a stand-in, which a packet of a program could not contain.
 //! A connection belongs to this process, like a line's: a run that goes on in another one connects
@@ -14,7 +14,6 @@
 //!
 //! Source: <https://synit.org/book/protocol.html>.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,7 +24,7 @@ use preserves::{IOValue, ValueImpl};
 use tokio::time::timeout;
 
 use super::arguments::{Arguments, dictionary, integer, positive, string};
-use super::description::{Description, EffectClass, Field, Retry, Shape};
+use super::description::{Description, EffectClass, Field, Shape};
 use super::failure::Kind;
 use super::http::Hosts;
 use super::http::connection::reach;
@@ -49,27 +48,6 @@ const LIMITS: PackedLimits = PackedLimits {
     bytes_max: 4 << 20,
 };
 
-const fn described(
-    (name, summary): (&'static str, &'static str),
-    payload: &'static [Field],
-    (result, returns): (&'static str, Returns),
-    (effect, takes_secrets): (EffectClass, bool),
-) -> Description {
-    Description {
-        name: Cow::Borrowed(name),
-        summary: Cow::Borrowed(summary),
-        payload: Cow::Borrowed(payload),
-        result: Cow::Borrowed(result),
-        needs: &["net"],
-        effect,
-        idempotent: false,
-        timeout_ms: None,
-        retry: Retry::NEVER,
-        returns,
-        takes_secrets,
-    }
-}
-
 const NAME_OF_CONNECTION: &str = "its name, as `syndicate/connect` gave it";
 const PLACE: &[Field] = &[
     Field::required("host", Shape::Text, "a name or an address"),
@@ -86,7 +64,7 @@ const CONNECTION_AND_EVENTS: &[Field] = &[
     Field::required("events", Shape::Values, "the events, each `(OBJECT EVENT)`"),
 ];
 
-static CONNECT: Description = described(
+static CONNECT: Description = Description::of_connection(
     (
         "syndicate/connect",
         "opens a connection to a host of the list and shows its gatekeeper a sturdyref",
@@ -101,10 +79,11 @@ static CONNECT: Description = described(
             ("object", Returns::Integer),
         ]),
     ),
-    (EffectClass::Pure, true),
-);
+    EffectClass::Pure,
+)
+.taking_secrets();
 
-static RECEIVE: Description = described(
+static RECEIVE: Description = Description::of_connection(
     ("syndicate/receive", "takes the next packet of a connection"),
     CONNECTION,
     (
@@ -112,21 +91,21 @@ static RECEIVE: Description = described(
          ended the connection",
         Returns::Optional(&Returns::List(&Returns::Anything)),
     ),
-    (EffectClass::Pure, false),
+    EffectClass::Pure,
 );
 
-static SEND: Description = described(
+static SEND: Description = Description::of_connection(
     ("syndicate/send", "sends a packet on a connection"),
     CONNECTION_AND_EVENTS,
     ("#t", Returns::Flag),
-    (EffectClass::Irreversible, false),
+    EffectClass::Irreversible,
 );
 
-static CLOSE: Description = described(
+static CLOSE: Description = Description::of_connection(
     ("syndicate/close", "ends a connection"),
     CONNECTION,
     ("whether it was open", Returns::Flag),
-    (EffectClass::Pure, false),
+    EffectClass::Pure,
 );
 
 /// The connections of a process, which its tools share.

@@ -10,7 +10,6 @@
 //! It does not know what a request asks for.
 //! Read next: `webhook/intake.rs`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +24,7 @@ use tokio::sync::{Mutex as Turns, oneshot};
 use tokio::task::AbortHandle;
 
 use super::arguments::{Arguments, bytes, count, dictionary, integer, positive, string};
-use super::description::{Description, EffectClass, Field, Retry, Shape};
+use super::description::{Description, EffectClass, Field, Shape};
 use super::failure::Kind;
 use super::http::read_headers;
 use super::interface::{Call, Context, Outcome, Tool};
@@ -44,27 +43,6 @@ const TIMEOUT_MS: u64 = 30_000;
 
 /// The maximum number of requests that wait for the program to take them.
 const WAITING_MAX: usize = 256;
-
-const fn described(
-    (name, summary): (&'static str, &'static str),
-    payload: &'static [Field],
-    (result, returns): (&'static str, Returns),
-    (effect, takes_secrets): (EffectClass, bool),
-) -> Description {
-    Description {
-        name: Cow::Borrowed(name),
-        summary: Cow::Borrowed(summary),
-        payload: Cow::Borrowed(payload),
-        result: Cow::Borrowed(result),
-        needs: &["net"],
-        effect,
-        idempotent: false,
-        timeout_ms: None,
-        retry: Retry::NEVER,
-        returns,
-        takes_secrets,
-    }
-}
 
 const PLACE: &[Field] = &[
     Field::required("port", Shape::Count, "up to 65535; 0 for a free one"),
@@ -97,17 +75,18 @@ const REPLY: &[Field] = &[
     Field::optional("body", Shape::Bytes, "the body; without it empty"),
 ];
 
-static LISTEN: Description = described(
+static LISTEN: Description = Description::of_connection(
     ("webhook/listen", "waits for requests over HTTP at 127.0.0.1"),
     PLACE,
     (
         "{listener: its name, a string; port: integer}",
         Returns::Fields(&[("listener", Returns::Text), ("port", Returns::Integer)]),
     ),
-    (EffectClass::Pure, true),
-);
+    EffectClass::Pure,
+)
+.taking_secrets();
 
-static ACCEPT: Description = described(
+static ACCEPT: Description = Description::of_connection(
     ("webhook/accept", "takes the next request of a listener"),
     LISTENER,
     (
@@ -122,24 +101,25 @@ static ACCEPT: Description = described(
             ("body", Returns::Bytes),
         ]),
     ),
-    (EffectClass::Pure, false),
+    EffectClass::Pure,
 );
 
-static ANSWER: Description = described(
+static ANSWER: Description = Description::of_connection(
     ("webhook/reply", "answers a request"),
     REPLY,
     (
         "whether the client still waited: #f if it has gone or the time was over",
         Returns::Flag,
     ),
-    (EffectClass::Irreversible, true),
-);
+    EffectClass::Irreversible,
+)
+.taking_secrets();
 
-static CLOSE: Description = described(
+static CLOSE: Description = Description::of_connection(
     ("webhook/close", "ends a listener"),
     LISTENER,
     ("whether it was open", Returns::Flag),
-    (EffectClass::Pure, false),
+    EffectClass::Pure,
 );
 
 /// A port that takes requests; dropping it ends them.

@@ -14,7 +14,7 @@ use super::program::{End, Fault};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
 
-/// The maximum length of what a server says that is repeated, in characters.
+/// The maximum length of a server's words in a failure, in characters.
 const SAID_CHARACTERS_MAX: usize = 1_000;
 
 /// The failure of a server that did not start.
