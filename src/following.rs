@@ -37,6 +37,16 @@ impl<'a> Following<'a> {
         Self { place, next: 0 }
     }
 
+    /// Follows a branch from a turn on, which need not exist yet.
+    pub(crate) fn from(place: &'a Place, next: u64) -> Self {
+        Self { place, next }
+    }
+
+    /// The number of the next turn.
+    pub(crate) fn position(&self) -> u64 {
+        self.next
+    }
+
     /// Waits a little and returns the turns that have come; `None` when all are given and no
     /// process executes the run.
     ///

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_drivers::tool::secret::is_secret_name;
+use duet_journal::parts::NamedParts;
 use duet_journal::record::RecordError;
 use duet_journal::{Header, PackedValue, Record, RecordHash};
 use duet_runtime::action::Action;
@@ -66,9 +67,8 @@ impl Secrets {
                 self.add(text.into_owned());
             }
         }
-        for action in &turn.actions {
-            if let Action::InvokeTool(call) = action
-                && let Some(variable) = call.tool.strip_prefix("environment/")
+        for call in turn.actions.iter().flat_map(Action::done).filter_map(Action::call) {
+            if let Some(variable) = call.tool.strip_prefix("environment/")
                 && is_secret_name(variable)
             {
                 self.asked.insert(call.request.0, variable.to_owned());
@@ -87,8 +87,14 @@ impl Secrets {
         self.texts().find(is_in)
     }
 
-    /// Makes a record without the secrets and without its snapshot, which would have them too.
-    pub(crate) fn mask(&self, record: &Record, parent: Option<RecordHash>) -> Result<Record, RecordError> {
+    /// Makes a record without the secrets and without its snapshot, which would have them too; it
+    /// follows the records whose parts are `named`.
+    pub(crate) fn mask(
+        &self,
+        record: &Record,
+        parent: Option<RecordHash>,
+        named: &mut NamedParts,
+    ) -> Result<Record, RecordError> {
         let header = record.header();
         let blobs = if parent.is_none() {
             header.blobs.clone()
@@ -102,7 +108,7 @@ impl Secrets {
             blobs,
             ..header.clone()
         };
-        Record::new(header, body)
+        Record::following(header, body, named)
     }
 
     /// The depth of values in records is bounded.

@@ -8,6 +8,8 @@ mod attach;
 pub(crate) mod command;
 pub(crate) mod complete;
 pub(crate) mod editor;
+mod event;
+pub(crate) mod guest;
 mod highlight;
 pub(crate) mod history;
 mod indent;

@@ -28,6 +28,7 @@ pub(crate) mod tell;
 mod unshown;
 
 use duet_runtime::run::source;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
@@ -297,16 +298,31 @@ fn surroundings(
     };
     let afresh = options.afresh;
     let world = options.world(&workspace)?;
-    // The servers need not run to say this again.
-    let harmless = genesis.tools.iter().filter(|card| card.capabilities == ["mcp.read"]);
     let mut repeatable = world.tools().named(|tool| tool.idempotent);
-    repeatable.extend(harmless.map(|card| card.name.clone()));
+    repeatable.extend(looking_tools(genesis));
     let recovery = Recovery {
         repeatable,
         afresh,
         reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
     };
     Ok((world, recovery))
+}
+
+/// Names the tools of servers that only look: those that the run's first record says so of, and the
+/// lists and readings that every server has. The servers need not run to say this again.
+pub(crate) fn looking_tools(genesis: &Genesis) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for card in &genesis.tools {
+        if card.capabilities == ["mcp.read"] {
+            names.insert(card.name.clone());
+        }
+        let is_of_server = card.capabilities.iter().any(|need| need.starts_with("mcp."));
+        if let Some((server, _)) = card.name.split_once('/').filter(|_| is_of_server) {
+            let own = ["tools", "resources", "templates", "read", "prompts", "prompt"];
+            names.extend(own.map(|own| format!("{server}/mcp:{own}")));
+        }
+    }
+    names
 }
 
 impl Prepared {

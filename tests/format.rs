@@ -72,11 +72,13 @@ fn expected(journal: &Path) -> Vec<Value> {
 }
 
 const PROGRAM: &str = r#"
-(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(import (scheme base) (only (scheme list) iota) (scheme write) (duet base) (duet dataspace))
 (define handle (assert! (record 'fact 1 "text" #vu8(1 2) 2.5 -300 (list #t 'a))))
 (on-message (tick $n) (assert! (record 'seen n)))
 (spawn (lambda () (await (record 'never))))
 (do ((n 0 (+ n 1))) ((= n 40)) (message! (record 'tick (expt -7 n))) (yield))
+(define (numbers count) (map number->string (iota count 100000)))
+(for-each (lambda (count) (message! (record 'numbers (numbers count))) (yield)) '(5000 5001 30000))
 (retract! handle)
 (display "done")
 (newline)

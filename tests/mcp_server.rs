@@ -15,6 +15,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -225,6 +226,17 @@ impl Served {
     fn start(desk: &Desk, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
         command.args(["mcp", "--listen", "127.0.0.1:0"]).args(options);
+        Self::begin(desk, command)
+    }
+
+    /// Starts it by a script, for which `$0` is the command.
+    fn start_in_shell(desk: &Desk, script: &str) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_duet")]);
+        Self::begin(desk, command)
+    }
+
+    fn begin(desk: &Desk, mut command: Command) -> Self {
         command.current_dir(desk.path("")).env("MCP_TOKEN", "open-sesame");
         command.env("XDG_CONFIG_HOME", desk.path("config"));
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
@@ -285,6 +297,34 @@ fn http_serves_who_has_the_token_and_no_page_of_a_browser() {
     );
     let said = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(served.post(token, &said).0, 202);
+}
+
+#[test]
+fn http_without_a_token_serves_programs_and_no_page_of_a_browser() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("", &list).0, 200);
+    for page in [
+        "origin: https://evil.example\r\n",
+        "origin: http://localhost:3000\r\n",
+        "origin: null\r\ncontent-type: text/plain\r\n",
+        "sec-fetch-site: same-origin\r\n",
+    ] {
+        let (status, said) = served.post(page, &list);
+        assert_eq!(status, 403, "{page}: {said}");
+    }
+}
+
+#[test]
+fn clients_that_take_all_open_files_do_not_end_the_server() {
+    let desk = Desk::new(&[]);
+    let served = Served::start_in_shell(&desk, "ulimit -n 40; exec \"$0\" mcp --listen 127.0.0.1:0");
+    let silent: Vec<_> = (0..60).map(|_| TcpStream::connect(&served.1).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    drop(silent);
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("", &list).0, 200);
 }
 
 #[test]

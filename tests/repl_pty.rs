@@ -219,3 +219,40 @@ fn the_output_of_an_amended_text_stands_on_a_line_of_its_own() {
     at.type_at("s/main-2@2> ", ",time (+ 1 2)\r", " ms, turns: 1, units of fuel");
     at.leave("> ");
 }
+
+#[test]
+fn two_people_work_in_one_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut owner = Session::start(folder.path(), "repl --name room");
+    owner.type_at("room@1> ", "(import (duet dataspace))\r", "dataspace))\r\n");
+    let heard = "(on-assert (said $x) (display (list 'said x)))\r";
+    owner.type_at("room@2> ", heard, "#<watch 0>\r\n");
+    owner.0.expect("room@3> ");
+    let mut guest = Session::start(folder.path(), "repl room --session ada");
+    // A guest sees and makes facts of all, and has definitions of its own.
+    guest.type_at("ada at room@", "(import (duet dataspace))\r", "dataspace))\r\n");
+    guest.type_at("ada at room@", "(assert! (record 'said \"hi\"))\r", "#<handle ");
+    owner.0.expect("(said hi)\r\n");
+    guest.type_at("ada at room@", "(define x 20) (+ x 1)\r", "\n21\r\n");
+    owner.type_at("> ", "x\r", "x is not defined");
+    // A failure shows its place in the text; one Ctrl-C ends what computes, or waits.
+    guest.type_at("ada at room@", "(begin (display \"before\") (car x))\r", "before\r\n");
+    guest.go_on("", "argument 1 of car must be a pair");
+    guest.go_on("", ":1:27");
+    for endless in ["(let loop () (loop))\r", "(sleep 1000000)\r"] {
+        guest.type_at("ada at room@", endless, &format!("{endless}\n"));
+        guest.go_on(INTERRUPT, "the client cancelled the request");
+    }
+    guest.type_at("ada at room@", ",facts <said _>\r", "<said \"hi\">");
+    guest.type_at("ada at room@", ",back\r", "a guest cannot do this");
+    guest.leave("ada at room@");
+    // The session stays, and goes back with the run.
+    let mut guest = Session::start(folder.path(), "repl room --session ada");
+    guest.type_at("ada at room@", "x\r", "\n20\r\n");
+    owner.type_at("> ", "'mine\r", "\nmine\r\n");
+    owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
+    guest.type_at("ada at room@", "x\r", "\n20\r\n");
+    owner.leave("> ");
+    guest.0.expect("has ended");
+    guest.go_on("\r", "");
+}

@@ -118,6 +118,8 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
     ("%current-fiber", "(%current-fiber)", Harmless(PLAIN)),
     ("%sleep", "#f", Harmless(INSIDE)),
     ("%wake", "#f", Harmless(INSIDE)),
+    ("%spawn-guarded", "#f", Harmless(INSIDE)),
+    ("%cancel", "#f", Harmless(INSIDE)),
     ("current-time", "(current-time)", Lacks("clock/millisecond")),
     ("random", "(random 6)", Lacks("chance/integer")),
     ("log!", "(log! \"secret\")", Lacks("console")),
@@ -161,6 +163,17 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
         "%compile",
         "(%compile '(car '(1)) \"\")",
         Harmless("the code has the actor's rights"),
+    ),
+    (
+        "%compile-text",
+        "(%compile-text \"(car '(1))\" \"\")",
+        Harmless("the code has the actor's rights"),
+    ),
+    ("%data?", "(%data? 'car)", Harmless(PLAIN)),
+    (
+        "%sandbox",
+        "(%sandbox 1 '((scheme base)))",
+        Harmless("modules ask for the actor's rights"),
     ),
     (
         "%environment",

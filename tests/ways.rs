@@ -27,7 +27,8 @@ const EVERYTHING: &str = r#"
 (define-library (everything)
   (export everything)
   (import (scheme base) (scheme read) (scheme write) (scheme process-context)
-          (duet base) (duet control) (duet dataspace) (duet policy) (duet capability))
+          (duet base) (duet control) (duet dataspace) (duet policy) (duet capability)
+          (only (duet kernel) %spawn-guarded %cancel))
   (begin
     (define (helper config)
       (case config
@@ -53,6 +54,9 @@ const EVERYTHING: &str = r#"
       (send! (current-actor) (current-facet) (record 's))
       (unwatch (watch (pattern (w $n)) (lambda (event) event)))
       (spawn (lambda () 'done))
+      (let ((fiber (%spawn-guarded (lambda () (await (record 'never))) (lambda (failure) failure))))
+        (yield)
+        (%cancel fiber))
       (spawn (lambda () (await (predicate car ':pattern (pattern (a _ _))))) room)
       (yield)
       (yield)

@@ -31,7 +31,6 @@ use rusqlite::{Connection, Row, params};
 
 use self::line::{Line, Stretch};
 use crate::identity::{BranchName, RecordHash, RunId, Sequence};
-use crate::lock::Lock;
 use crate::store::sqlite::{failed, seal};
 use crate::store::{Store, StoreError};
 
@@ -124,9 +123,7 @@ pub enum Order {
 
 /// An index in a file, or in memory where no file can be.
 pub struct Index {
-    connection: Connection,
-    /// Keeps others from removing the file.
-    _lock: Option<Lock>,
+    linked: file::Linked,
 }
 
 impl Index {
@@ -137,11 +134,8 @@ impl Index {
     /// [`StoreError::Io`], [`StoreError::Database`], also where nothing may be written;
     /// [`StoreError::NotAJournal`] if another program's database has its name.
     pub fn open(journal: &Path) -> Result<Self, StoreError> {
-        let (connection, lock) = file::open_or_create(&file::of_journal(journal))?;
-        Ok(Self {
-            connection,
-            _lock: Some(lock),
-        })
+        let linked = file::open_or_create(&file::of_journal(journal))?;
+        Ok(Self { linked })
     }
 
     /// Opens the index of the journal at `journal`, if there is one of this version.
@@ -150,10 +144,7 @@ impl Index {
     /// As [`open`](Self::open).
     pub fn open_existing(journal: &Path) -> Result<Option<Self>, StoreError> {
         let found = file::open_existing(&file::of_journal(journal))?;
-        Ok(found.map(|(connection, lock)| Self {
-            connection,
-            _lock: Some(lock),
-        }))
+        Ok(found.map(|linked| Self { linked }))
     }
 
     /// Makes an empty index that is gone with the process.
@@ -161,10 +152,8 @@ impl Index {
     /// # Errors
     /// [`StoreError::Database`].
     pub fn in_memory() -> Result<Self, StoreError> {
-        Ok(Self {
-            connection: file::in_memory()?,
-            _lock: None,
-        })
+        let linked = file::in_memory()?;
+        Ok(Self { linked })
     }
 
     /// Removes the index of the journal at `journal`, whatever state it is in; says whether there
@@ -181,7 +170,7 @@ impl Index {
     /// # Errors
     /// [`StoreError::Inconsistent`], [`StoreError::Database`].
     pub fn check_structure(&self) -> Result<(), StoreError> {
-        file::check_structure(&self.connection)
+        file::check_structure(&self.linked.connection)
     }
 
     /// Finds how far a branch is covered, up to a position that it has.
@@ -200,7 +189,7 @@ impl Index {
         };
         let line_at = |position: u64| -> Result<Option<(i64, RecordHash)>, StoreError> {
             let Some(hash) = name(position)? else { return Ok(None) };
-            Ok(line::marked(&self.connection, run, position, hash)?.map(|line| (line, hash)))
+            Ok(line::marked(&self.linked.connection, run, position, hash)?.map(|line| (line, hash)))
         };
         // Whoever marked a position had marked all multiples before it.
         let (mut low, mut high) = (0, at.number() / MARK_EVERY);
@@ -214,11 +203,11 @@ impl Index {
         }
         let from = low * MARK_EVERY;
         let to = at.number().min(from + MARK_EVERY - 1);
-        for position in line::marked_positions(&self.connection, run, from..=to)? {
+        for position in line::marked_positions(&self.linked.connection, run, from..=to)? {
             if let Some((line, hash)) = line_at(position)? {
                 return Ok(Coverage {
                     run: run.clone(),
-                    path: line::path(&self.connection, line, position)?,
+                    path: line::path(&self.linked.connection, line, position)?,
                     newest: Some((Sequence::new(position)?, hash)),
                 });
             }
@@ -236,8 +225,9 @@ impl Index {
     /// [`StoreError::Database`]; nothing was filed.
     pub fn extend(&mut self, coverage: &mut Coverage, portions: &[Portion]) -> Result<(), StoreError> {
         let doing = "extending the index";
-        let transaction = rusqlite::Transaction::new(&mut self.connection, rusqlite::TransactionBehavior::Immediate)
-            .map_err(failed(doing))?;
+        let transaction =
+            rusqlite::Transaction::new(&mut self.linked.connection, rusqlite::TransactionBehavior::Immediate)
+                .map_err(failed(doing))?;
         let mut extended = coverage.clone();
         let mut line = Line::after(&transaction, &extended.run, extended.path.first(), extended.newest)?;
         let (mut terms, run_bits) = (Vec::new(), Term(0).within(&extended.run));
@@ -274,7 +264,7 @@ impl Index {
     pub fn count(&self, coverage: &Coverage, term: Term, most: usize) -> Result<usize, StoreError> {
         let failed = failed("counting in the index");
         let sql = "SELECT count(*) FROM (SELECT 1 FROM terms WHERE reach = ?1 AND term = ?2 LIMIT ?3)";
-        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let mut statement = self.linked.connection.prepare_cached(sql).map_err(&failed)?;
         let mut count = 0;
         for reach in 0..=coverage.reach() {
             let fields = params![reach, term.within(&coverage.run), (most - count) as i64];
@@ -308,7 +298,7 @@ impl Index {
                  ORDER BY sequence DESC, line DESC, place DESC"
             }
         };
-        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let mut statement = self.linked.connection.prepare_cached(sql).map_err(&failed)?;
         for reach in in_order(0..=coverage.reach(), order) {
             let mut rows = statement
                 .query(params![reach, term.within(&coverage.run)])
@@ -316,7 +306,7 @@ impl Index {
             while let Some(row) = rows.next().map_err(&failed)? {
                 let (sequence, line, place) = place_of(row).map_err(&failed)?;
                 if coverage.has(line, sequence) {
-                    let bytes = line::read_filed(&self.connection, line, (sequence, place))?;
+                    let bytes = line::read_filed(&self.linked.connection, line, (sequence, place))?;
                     let at = (Sequence::new(sequence.cast_unsigned())?, place.cast_unsigned());
                     if tell(at, &bytes).is_break() {
                         return Ok(());
@@ -339,7 +329,7 @@ impl Index {
         mut tell: impl FnMut(Place, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         for stretch in in_order(coverage.path.iter().rev(), order) {
-            if line::each_filed(&self.connection, &stretch.within(&range), order, &mut tell)?.is_break() {
+            if line::each_filed(&self.linked.connection, &stretch.within(&range), order, &mut tell)?.is_break() {
                 break;
             }
         }
@@ -358,7 +348,7 @@ impl Index {
     ) -> Result<BTreeMap<Place, Vec<Term>>, StoreError> {
         let failed = failed("listing the index");
         let sql = "SELECT sequence, line, place, term FROM terms WHERE reach = ?1 ORDER BY term";
-        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let mut statement = self.linked.connection.prepare_cached(sql).map_err(&failed)?;
         let mut found: BTreeMap<_, Vec<Term>> = BTreeMap::new();
         let positions = range.start().number().cast_signed()..=range.end().number().cast_signed();
         for reach in reach(*positions.start())..=reach(*positions.end()).min(coverage.reach()) {

@@ -16,7 +16,9 @@ pub mod identity;
 pub mod index;
 mod lock;
 pub mod owner;
+pub mod parts;
 pub mod record;
+mod shared_file;
 pub mod store;
 pub mod verify;
 

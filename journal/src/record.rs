@@ -17,6 +17,9 @@ use std::ops::Deref;
 
 use crate::identity::{BlobHash, BranchName, IdentityError, RecordHash, RunId, Sequence};
 use crate::packed::{self, Compound, MAX_DEPTH, PackedError, PackedLimits, PackedValue, PackedWriter, View};
+use crate::parts::{InParts, NamedParts, cut};
+use crate::store::Blob;
+use closed::LargeBody;
 
 /// The format of records, which is their label.
 pub const FORMAT: u64 = 1;
@@ -51,11 +54,42 @@ pub struct Header {
 pub struct Record(ClosedRecord);
 
 impl Record {
-    /// Makes a record of its parts.
+    /// Makes a record of its header and body, without knowing which parts of the body earlier ones
+    /// name.
     ///
     /// # Errors
-    /// [`RecordError::ParentAndSequence`], or [`Packed`](RecordError::Packed).
+    /// As [`following`](Self::following).
     pub fn new(header: Header, body: PackedValue) -> Result<Self, RecordError> {
+        Self::following(header, body, &mut NamedParts::default())
+    }
+
+    /// Makes the record that follows those whose parts are `named`. A large body is stored in
+    /// parts.
+    ///
+    /// # Errors
+    /// [`RecordError::ParentAndSequence`], or [`Packed`](RecordError::Packed);
+    /// [`RecordError::InParts`] if the body looks like one in parts.
+    pub fn following(header: Header, body: PackedValue, named: &mut NamedParts) -> Result<Self, RecordError> {
+        if InParts::is_one(body.as_bytes()) {
+            return Err(RecordError::InParts);
+        }
+        named.stand_on(header.parent);
+        let record = match cut(body.as_bytes(), named) {
+            None => Self::with_body(header, &body)?,
+            Some((mut in_parts, added)) => {
+                in_parts.added = added.iter().map(Blob::hash).collect();
+                let mut record = Self::with_body(header, &in_parts.pack()?)?;
+                let whole = Some(body.into_bytes());
+                record.0.large = Some(Box::new(LargeBody { in_parts, whole, added }));
+                record
+            }
+        };
+        named.follow(&record);
+        Ok(record)
+    }
+
+    /// Makes a record with a body as it is stored.
+    fn with_body(header: Header, body: &PackedValue) -> Result<Self, RecordError> {
         check_parent(&header)?;
         let room_bytes = ENVELOPE_BYTES + HASH_BYTES * header.blobs.len() + body.as_bytes().len();
         let mut out = PackedWriter::new(limits(), room_bytes);
@@ -71,13 +105,15 @@ impl Record {
             header,
             bytes,
             body,
+            large: None,
         }))
     }
 
     /// Reads a record from its bytes and the name of the record before it, which they do not say.
     ///
     /// # Errors
-    /// [`RecordError`] if they are not canonical, not a record, or of another format.
+    /// [`RecordError`] if they are not canonical, not a record, or of another format;
+    /// [`RecordError::InParts`] if the body is stored in parts.
     pub fn decode(bytes: Vec<u8>, parent: Option<RecordHash>) -> Result<Self, RecordError> {
         ClosedRecord::decode_named((name(&bytes, parent), parent), bytes, None)?.open()
     }
@@ -174,6 +210,8 @@ pub enum RecordError {
         /// The parent.
         parent: Option<RecordHash>,
     },
+    /// The body is one in parts, where only a whole one may be.
+    InParts,
 }
 
 impl From<PackedError> for RecordError {
@@ -205,6 +243,7 @@ impl fmt::Display for RecordError {
             Self::ParentAndSequence { sequence, parent: None } => {
                 write!(f, "the record at position {sequence} should have a parent")
             }
+            Self::InParts => write!(f, "the record's body is in parts where a whole one is needed"),
         }
     }
 }
@@ -214,7 +253,7 @@ impl std::error::Error for RecordError {
         match self {
             Self::Packed(error) => Some(error),
             Self::Identity(error) => Some(error),
-            Self::UnsupportedFormat { .. } | Self::ParentAndSequence { .. } => None,
+            Self::UnsupportedFormat { .. } | Self::ParentAndSequence { .. } | Self::InParts => None,
         }
     }
 }

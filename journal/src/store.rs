@@ -19,6 +19,7 @@ use std::path::Path;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::owner::{self, Owner};
+use crate::parts::Fetch;
 use crate::record::{self, ClosedRecord, Header, Record};
 
 /// The greatest length of a blob, in bytes (256 MiB).
@@ -46,6 +47,12 @@ impl Blob {
             hash: BlobHash::of(&bytes),
             bytes,
         })
+    }
+
+    /// Makes a blob of a part of a value, whose name is known.
+    pub(crate) fn of_part(hash: BlobHash, part: &[u8]) -> Self {
+        let bytes = part.to_vec();
+        Self { hash, bytes }
     }
 
     /// Returns its name.
@@ -83,8 +90,17 @@ pub struct Append<'a> {
     pub expected_head: Option<RecordHash>,
     /// At least one record.
     pub records: &'a [Record],
-    /// The blobs the records refer to, as far as the store does not have them.
+    /// The blobs the records refer to, as far as the store does not have them, without the parts
+    /// that the records bring themselves.
     pub blobs: &'a [Blob],
+}
+
+impl Append<'_> {
+    /// Lists the blobs that come with the records, also as parts of their bodies.
+    pub fn brought(&self) -> impl Iterator<Item = &Blob> {
+        let parts = self.records.iter().flat_map(|record| record.added_parts());
+        self.blobs.iter().chain(parts)
+    }
 }
 
 /// Creates a branch, or moves its head to any record of the run.
@@ -252,8 +268,8 @@ pub trait Store: Send {
     /// [`StoreError::Inconsistent`] for one that does not belong there.
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError>;
 
-    /// Reads as [`read`](Self::read) does, but looks into no body, for who compares the bodies with
-    /// what they should be.
+    /// Reads as [`read`](Self::read) does, but looks into no body, and leaves large ones in parts,
+    /// for who compares the bodies with what they should be.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -277,6 +293,14 @@ pub trait Store: Send {
     /// # Errors
     /// [`StoreError::NoSuchBlob`], [`StoreError::ChecksumMismatch`].
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError>;
+
+    /// Joins the parts of a record's body, if it is in parts.
+    ///
+    /// # Errors
+    /// As [`blob`](Self::blob), and [`StoreError::Inconsistent`].
+    fn join(&self, record: ClosedRecord) -> Result<ClosedRecord, StoreError> {
+        record.join(&mut |hash| self.blob(hash))
+    }
 
     /// Says whether a blob is there, without reading it.
     ///
@@ -355,10 +379,13 @@ fn checked_record(
     record.map_err(|source| StoreError::BadRecord { hash, source })
 }
 
-/// Looks into a record.
-fn open_record(record: ClosedRecord) -> Result<Record, StoreError> {
+/// Looks into a record, whose parts `fetch` reads.
+fn open_record(record: ClosedRecord, fetch: Fetch<'_>) -> Result<Record, StoreError> {
     let hash = record.hash();
-    record.open().map_err(|source| StoreError::BadRecord { hash, source })
+    record
+        .join(fetch)?
+        .open()
+        .map_err(|source| StoreError::BadRecord { hash, source })
 }
 
 /// Returns a blob's bytes after checking that they are those that `hash` names.

@@ -3,6 +3,8 @@
 
 #[path = "common/writer.rs"]
 mod common;
+#[path = "conformance/parts.rs"]
+mod parts;
 #[path = "conformance/removal.rs"]
 mod removal;
 
@@ -10,6 +12,7 @@ use common::{Writer, at, branch, read_all, run};
 use duet_journal::store::memory::{FaultPlan, Loss, MemoryStore};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Blob, BlobHash, Epoch, Head, HeadMove, Record, RecordHash, Store, StoreError};
+use parts::*;
 use removal::{
     branches_are_given_up_with_what_only_they_lead_to, records_are_found_after_many_were_removed,
     what_hangs_on_a_removed_record_is_gone_until_it_is_done_again,
@@ -85,6 +88,9 @@ on_every_store! {
     runs_and_branches_are_listed_by_name
     long_chains_are_read_from_any_position
     bodies_of_every_size_survive
+    bodies_share_their_parts_along_a_chain
+    a_fork_names_the_parts_that_its_own_chain_lacks
+    a_missing_part_is_named
     branches_are_given_up_with_what_only_they_lead_to
     records_are_found_after_many_were_removed
     what_hangs_on_a_removed_record_is_gone_until_it_is_done_again
@@ -564,15 +570,6 @@ fn long_chains_are_read_from_any_position<M: Medium>() {
         let end = (from + 3).min(340);
         assert_eq!(found[..end - from], written[from..end]);
     }
-}
-
-fn bodies_of_every_size_survive<M: Medium>() {
-    let (medium, mut store) = M::create();
-    let mut main = Writer::claim(&mut store, "r", "main");
-    let texts: Vec<String> = (0..18).map(|power| format!("\"{}\"", "x".repeat(1 << power))).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let written = main.write(&mut store, &texts).unwrap();
-    assert_eq!(read_all(&medium.reopen(store), &main).unwrap(), written);
 }
 
 fn records_are_found_by_name_however_many_there_are<M: Medium>() {

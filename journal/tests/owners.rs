@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use common::{Writer, branch, read_all, run};
 use duet_journal::collect::Garbage;
-use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::store::sqlite::{SqliteStore, has_damaged_header, missing_bytes};
 use duet_journal::verify::verify;
 use duet_journal::{Blob, Epoch, HeadMove, Owner, Store, StoreError};
 
@@ -368,4 +368,56 @@ fn other_processes_that_move_the_log_into_the_file_are_no_harm() {
         }
     }
     assert_eq!(read_all(&store, &main).unwrap().len(), 30);
+}
+
+#[test]
+fn looking_at_a_journal_leaves_it_open_for_the_process_that_writes_it() {
+    let test = "looking_at_a_journal_leaves_it_open_for_the_process_that_writes_it";
+    if let Some((journal, name)) = given() {
+        drop(claimed(&journal, &name));
+        std::process::exit(0);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (mut store, mut main) = claimed(&path, "r");
+    main.write(&mut store, &["<turn 1>"]).unwrap();
+    // The same process looks at the file again and again, as a prompt does for its commands.
+    drop(SqliteStore::open_to_read(&path).unwrap());
+    assert!(!has_damaged_header(&path).unwrap());
+    assert_eq!(missing_bytes(&path).unwrap(), None);
+    #[cfg(target_os = "linux")]
+    assert!(holds_a_lock_on(&path), "looking has released the locks");
+    // Another process comes and goes: whoever believes to be the last one removes the log.
+    let mut other = Process::start(test, &path, "other");
+    assert!(other.child.wait().unwrap().success());
+    main.write(&mut store, &["<turn 2>"]).unwrap();
+    let reader = SqliteStore::open_to_read(&path).unwrap();
+    let newest = reader.head(&run("r"), &branch("main")).unwrap().unwrap();
+    assert_eq!(newest.sequence.number(), 2);
+}
+
+/// Opens a journal, and writes the first turn of a run that belongs to this process.
+fn claimed(journal: &Path, name: &str) -> (SqliteStore, Writer) {
+    let mut store = SqliteStore::open(journal, "test").unwrap();
+    let epoch = store.claim(&run(name), &Owner::this("test").to_string()).unwrap();
+    let mut writer = Writer {
+        run: run(name),
+        branch: branch("main"),
+        epoch,
+        head: None,
+    };
+    writer.write(&mut store, &["<turn 0>"]).unwrap();
+    (store, writer)
+}
+
+/// Says whether this process holds a lock on a file.
+#[cfg(target_os = "linux")]
+fn holds_a_lock_on(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    let file = format!(":{} ", std::fs::metadata(path).unwrap().ino());
+    let process = format!(" {} ", std::process::id());
+    locks
+        .lines()
+        .any(|lock| lock.contains(&file) && lock.contains(&process))
 }

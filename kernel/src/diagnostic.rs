@@ -100,6 +100,11 @@ pub enum DiagnosticKind {
         /// The defining form.
         name: Name,
     },
+    /// A form that could reach beyond the imports of a sandbox.
+    NotInSandbox {
+        /// The form.
+        form: &'static str,
+    },
     /// A form that is allowed only at the top level of a program.
     NotAtTopLevel {
         /// The form.
@@ -329,6 +334,9 @@ impl Diagnostic {
             DiagnosticKind::NotGranted { capability, .. } => Some(format!(
                 "name `{capability}` in the program's manifest, or in the entity's `:grants`, if the module may have it"
             )),
+            DiagnosticKind::NotInSandbox { .. } => {
+                Some("its names are those that it was given when it was made, and its own definitions".to_owned())
+            }
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
             DiagnosticKind::DefinitionAsExpression { .. } => Some(
@@ -371,6 +379,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Ambiguous { name } => write!(f, "`{name}` is ambiguous: several of its bindings are equally near"),
             Self::KeywordAsExpression { name } => write!(f, "`{name}` is a keyword, not a value"),
             Self::DefinitionAsExpression { name } => write!(f, "`{name}` defines, but a value is needed here"),
+            Self::NotInSandbox { form } => write!(f, "a sandbox takes no {form}"),
             Self::NotAtTopLevel { name } => write!(f, "`{name}` is allowed at the top level of a program only"),
             Self::EmptyCombination => write!(f, "() is not an expression"),
             Self::ImproperCombination => write!(f, "a procedure call must be a proper list"),

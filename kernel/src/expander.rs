@@ -296,6 +296,8 @@ pub(crate) struct Module {
     /// The set of only that scope.
     pub(crate) scopes: ScopeSet,
     pub(crate) is_interactive: bool,
+    /// Whether its texts can use only what was imported when it was made.
+    pub(crate) is_sealed: bool,
     /// The library of names that nothing defines yet, if later texts may define them.
     pub(crate) open_library: Option<Name>,
     /// The name of the module proper, if this is its phase for transformers.
@@ -505,6 +507,7 @@ impl Expander {
             open_library: is_interactive.then(|| name.clone()),
             name,
             is_interactive,
+            is_sealed: false,
             proper_name: None,
             renamed: BTreeSet::new(),
             look_alikes: BTreeSet::new(),

@@ -313,7 +313,8 @@ impl PackedWriter {
         }
         entries.sort_unstable();
         let is_repeated = entries.windows(2).any(|pair| pair[0].0 == pair[1].0);
-        let sorted: Vec<u8> = entries.iter().flat_map(|(_, entry)| *entry).copied().collect();
+        let sorted: Vec<&[u8]> = entries.iter().map(|(_, entry)| *entry).collect();
+        let sorted = sorted.concat();
         self.bytes[first..].copy_from_slice(&sorted);
         if is_repeated && self.fault.is_none() {
             self.fault = Some(PackedError {

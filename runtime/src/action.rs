@@ -259,6 +259,10 @@ actions! {
     stop_facet StopFacet "stop-facet"
     /// Makes a fiber.
     spawn_fiber SpawnFiber "spawn-fiber"
+    /// Makes a fiber whose failures a procedure receives.
+    spawn_guarded SpawnGuarded "spawn-guarded"
+    /// Ends a guarded fiber before its work is done.
+    cancel Cancel "cancel"
     /// Parks a fiber until one of its conditions holds.
     wait Wait "wait"
     /// Ends a wait, because one of its conditions holds.

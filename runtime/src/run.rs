@@ -33,6 +33,7 @@ pub mod tip;
 
 use std::collections::BTreeSet;
 
+use duet_journal::parts::NamedParts;
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
 };
@@ -80,6 +81,8 @@ pub struct Run<P: Programs> {
     /// The bytes of these records' bodies and of the blobs that go with them.
     pub(crate) unflushed_bytes: usize,
     pub(crate) unflushed_blobs: Vec<Blob>,
+    /// The parts of large values that the records up to the newest name.
+    pub(crate) named_parts: NamedParts,
     /// The blobs that came with the input of the current turn.
     pub(crate) attached: Vec<BlobHash>,
     pub(crate) held_effects: Vec<Effect>,
@@ -223,6 +226,7 @@ impl<P: Programs> Run<P> {
             unflushed: Vec::new(),
             unflushed_bytes: 0,
             unflushed_blobs: Vec::new(),
+            named_parts: NamedParts::default(),
             attached: Vec::new(),
             held_effects: Vec::new(),
             memory: Memory::default(),
@@ -562,7 +566,8 @@ impl<P: Programs> Run<P> {
             blobs,
         };
         self.unflushed_bytes += body.as_bytes().len();
-        self.unflushed.push(Record::new(header, body)?);
+        let record = Record::following(header, body, &mut self.named_parts)?;
+        self.unflushed.push(record);
         let newest = self.unflushed.last().map(|record| record.hash());
         self.head = newest.map(|hash| Tip { hash, sequence });
         Ok(())

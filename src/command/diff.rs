@@ -89,7 +89,10 @@ fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, Com
     let mut next = parting.shared.map_or(Some(Sequence::FIRST), Sequence::next);
     while let Some(at) = next.filter(|at| *at <= place.at()) {
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            turn.actions.iter().for_each(|action| side.see(action));
+            turn.actions
+                .iter()
+                .flat_map(Action::done)
+                .for_each(|action| side.see(action));
         }
         next = at.next();
     }

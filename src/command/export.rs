@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::beside::create_beside;
 use duet_journal::copy::{Task, copy};
+use duet_journal::parts::{LARGE_BYTES, NamedParts};
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{Head, RunId, Sequence, Store};
+use duet_journal::{Head, Record, RunId, Sequence, Store};
 use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
@@ -74,18 +75,16 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let count = if secrets.count() == 0 {
         copy(&store, &mut exported, task, None)?
     } else {
-        let count = copy(
-            &store,
-            &mut exported,
-            task,
-            Some(&mut |record, parent| secrets.mask(record, parent)),
-        )?;
+        let mut named = NamedParts::default();
+        let mut mask = |record: &Record, parent| secrets.mask(record, parent, &mut named);
+        let count = copy(&store, &mut exported, task, Some(&mut mask))?;
         check(&exported, &place)?;
         count
     };
     let marks = marked(journal, (&store, &exported), (&place.run, &heads), terminal)?;
+    let in_body = find_in_large_bodies(&secrets, &exported, &place.run)?;
     let bytes = export_file::pack(exported, &marks);
-    if let Some(secret) = secrets.find_in(&bytes) {
+    if let Some(secret) = in_body.or_else(|| secrets.find_in(&bytes)) {
         let shown: String = secret.chars().take(2).collect();
         let problem = format!(
             "a secret that begins with `{shown}` stands in a text of the program, or in another place that \
@@ -151,6 +150,31 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(beside, path)
+}
+
+/// Finds a secret in a body that is stored in parts, where a cut may hide it.
+fn find_in_large_bodies<'a>(
+    secrets: &'a Secrets,
+    store: &dyn Store,
+    run: &RunId,
+) -> Result<Option<&'a str>, CommandError> {
+    if secrets.count() == 0 {
+        return Ok(None);
+    }
+    for head in store.heads(run)? {
+        let mut next = Some(Sequence::FIRST);
+        while let Some(at) = next.filter(|at| *at <= head.sequence) {
+            let record = store.record_at(run, &head.branch, at)?;
+            let body = record.as_ref().map_or(&[][..], |record| record.body_bytes());
+            if body.len() >= LARGE_BYTES
+                && let Some(found) = secrets.find_in(body)
+            {
+                return Ok(Some(found));
+            }
+            next = at.next();
+        }
+    }
+    Ok(None)
 }
 
 fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), CommandError> {

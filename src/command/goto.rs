@@ -294,23 +294,18 @@ struct OutsideEffects {
 fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<OutsideEffects, CommandError> {
     let registry = WorldOptions::default().tools(Path::new("."))?;
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let is_harmless = |tool: &str| {
-        let mut cards = genesis.tools.iter();
-        cards.any(|card| card.name == tool && card.capabilities == ["mcp.read"])
-    };
+    let harmless = session::looking_tools(&genesis);
     let mut effects = OutsideEffects::default();
     let mut next = turn.next();
     while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            for action in turn.actions {
-                let Action::InvokeTool(call) = action else { continue };
+            for call in turn.actions.iter().flat_map(Action::done).filter_map(Action::call) {
                 match registry.find(&call.tool).map(|tool| tool.description().effect) {
-                    // Servers are not asked for what the first record says.
-                    _ if is_harmless(&call.tool) => {}
+                    _ if harmless.contains(&call.tool) => {}
                     Ok(EffectClass::Pure) => {}
                     Ok(EffectClass::Reversible) => effects.is_files = true,
                     Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
-                        effects.tools.insert(call.tool);
+                        effects.tools.insert(call.tool.clone());
                     }
                 }
             }

@@ -19,7 +19,11 @@ use crate::value_text::shown;
 /// what they name; without any of them it has all rights in the dataspace that the run's program
 /// has.
 ///
+/// With `--session` the client may have texts evaluated in the session of this name, and act with
+/// its rights, but not reach other sessions.
+///
 ///   duet grant chat
+///   duet grant chat --session ada
 ///   duet grant chat --observe '(says $_ $_)' --assert '(says "Ada" $_)' --until 8h
 ///   duet grant --list
 ///   duet grant --revoke 1f3a9c0e
@@ -40,6 +44,9 @@ pub(crate) struct Arguments {
     /// Lets the client send messages that this pattern matches; may be given several times.
     #[arg(long, value_name = "PATTERN")]
     message: Vec<String>,
+    /// Lets the client use the session of this name.
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
     /// Ends the grant after this time, such as 30m, 8h or 7d.
     #[arg(long, value_name = "TIME", value_parser = read_time)]
     until: Option<u64>,
@@ -101,10 +108,15 @@ fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
         (Right::Assert, &arguments.assert),
         (Right::Message, &arguments.message),
     ];
-    if limits.iter().all(|(_, patterns)| patterns.is_empty()) {
+    if arguments.session.is_none() && limits.iter().all(|(_, patterns)| patterns.is_empty()) {
         return Ok(Manifest::of(&["dataspace/*"]));
     }
     let mut rights = Manifest::default();
+    for (right, rest) in SESSION.iter().filter(|_| arguments.session.is_some()) {
+        let session = arguments.session.as_deref().unwrap_or_default();
+        let (label, fields) = rest.split_once(' ').unwrap_or((rest, ""));
+        add(&mut rights, *right, &format!("({label} :session {session:?} {fields})"))?;
+    }
     for (right, patterns) in limits {
         for pattern in patterns {
             add(&mut rights, right, pattern)?;
@@ -112,6 +124,20 @@ fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
     }
     Ok(rights)
 }
+
+/// The rights of a client in a session: records of the library `(duet sessions)`, without the
+/// session's name.
+const SESSION: [(Right, &str); 9] = [
+    (Right::Assert, "session/request :payload _ :tag _"),
+    (Right::Message, "session/request :payload _ :tag _"),
+    (Right::Assert, "session/present "),
+    (Right::Message, "session/seen :number _"),
+    (Right::Message, "session/cancel :tag _"),
+    (Right::Message, "session/close "),
+    (Right::Observe, "session/event :kind _ :payload _ :tag _ :number _"),
+    (Right::Observe, "session/capability :capability _"),
+    (Right::Observe, "session/ended :reason _"),
+];
 
 fn add(rights: &mut Manifest, right: Right, pattern: &str) -> Result<(), CommandError> {
     let wrong = |why: &str| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use duet_journal::copy::{Task, copy};
+use duet_journal::parts::NamedParts;
 use duet_journal::record::RecordError;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::verify::verify;
@@ -180,7 +181,9 @@ impl<'a> Import<'a> {
             owner: &owner("import"),
             note: None,
         };
-        copy(self.file, &mut made, task, Some(&mut without_snapshot))?;
+        let mut named = NamedParts::default();
+        let mut change = |record: &Record, parent| without_snapshot(record, parent, &mut named);
+        copy(self.file, &mut made, task, Some(&mut change))?;
         let heads = made.heads(&self.run)?;
         for marked in self.marks.values_mut() {
             for head in &heads {
@@ -246,14 +249,18 @@ fn is_wrong_snapshot(error: &RunError) -> bool {
     )
 }
 
-/// Makes a record that has no snapshot.
-fn without_snapshot(record: &Record, parent: Option<RecordHash>) -> Result<Record, RecordError> {
+/// Makes a record that has no snapshot; it follows the records whose parts are `named`.
+fn without_snapshot(
+    record: &Record,
+    parent: Option<RecordHash>,
+    named: &mut NamedParts,
+) -> Result<Record, RecordError> {
     let header = Header {
         parent,
         snapshot: None,
         ..record.header().clone()
     };
-    Record::new(header, PackedValue::from_value(&record.body())?)
+    Record::following(header, PackedValue::from_value(&record.body())?, named)
 }
 
 /// Finds the marks of a run in a file; each must name a turn that is there.

@@ -1,5 +1,7 @@
 //! `duet repl`: evaluates typed texts in turns of a run.
 
+mod guest;
+
 use duet_runtime::model::failure;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -31,6 +33,10 @@ use crate::terminal::Terminal;
 /// be left and continued, and every text can be taken back. A text that fails leaves only the
 /// record of its turn. `,help` lists the commands of the session.
 ///
+/// If another process executes the run, the texts are evaluated there, in a session of its own: it
+/// has its own definitions, and sees the same facts. `--session` names it, so that it stays when
+/// you leave and can be entered again.
+///
 /// Without a terminal Duet reads the texts from standard input and writes their values and nothing
 /// else. The exit code is 1 if a text could not be evaluated.
 #[derive(Debug, clap::Args)]
@@ -44,6 +50,9 @@ pub(crate) struct Arguments {
     /// Gives the tools this directory to work in, which they may then change.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Enters this session of a run that another process executes.
+    #[arg(long, value_name = "NAME", requires = "address")]
+    session: Option<String>,
     /// Keeps the journal in memory only.
     #[arg(long, conflicts_with_all = ["journal", "address"])]
     memory: bool,
@@ -66,6 +75,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.data(&session::script(&store, &place)?)?;
         return Ok(ExitCode::OK);
     }
+    if let Some(code) = guest::execute(arguments, terminal)? {
+        return Ok(code);
+    }
     if !io::stdin().is_terminal() {
         let live = open(arguments, address, Desk::default(), terminal)?;
         return follow(live, terminal);
@@ -75,8 +87,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     converse(live, terminal)
 }
 
-/// Starts the line editor.
 fn sit_down(terminal: &mut Terminal) -> Result<Desk, CommandError> {
+    let (seat, typist) = editor(terminal)?;
+    Ok(Desk::at(seat, typist))
+}
+
+/// Starts the line editor.
+fn editor(terminal: &mut Terminal) -> Result<(Seat, Typist), CommandError> {
     let screen = Arc::new(Screen::default());
     terminal.screen = Some(Arc::clone(&screen));
     let seat = Seat::at(Arc::clone(&screen));
@@ -85,7 +102,7 @@ fn sit_down(terminal: &mut Terminal) -> Result<Desk, CommandError> {
     if let Some(printer) = printer {
         screen.print_with(printer);
     }
-    Ok(Desk::at(seat, typist))
+    Ok((seat, typist))
 }
 
 fn open(
@@ -265,7 +282,7 @@ fn obey(
         Command::Show(None) => words(&["show", &at(&live.turn().to_string())]),
     };
     match words {
-        Ok(words) if moves(&command) => live = live.lend(&words, &after, terminal)?,
+        Ok(words) if moves(&command) => live = moved(live, &words, &after, terminal)?,
         Ok(words) => live.consult(&words, terminal)?,
         Err(failure) => {
             tell(failure, terminal)?;
@@ -273,6 +290,16 @@ fn obey(
         }
     }
     Ok((live, Evaluated::Done))
+}
+
+/// Moves the head of a branch, and says whom else that concerns.
+fn moved(live: Live, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Live, CommandError> {
+    let guests = live.guests();
+    let live = live.lend(words, after, terminal)?;
+    if !guests.is_empty() {
+        terminal.message(format!("this moves others in the run, too: {}", guests.join(", ")));
+    }
+    Ok(live)
 }
 
 /// Whether a command moves the head of a branch. Others only read and leave the session open, so

@@ -31,6 +31,9 @@ use crate::{command, turn};
 /// The program of a session: it loads the evaluator.
 const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact";
 
+/// The name of that program.
+pub(super) const NAME: &str = "repl";
+
 /// A session that is open.
 pub(crate) struct Live {
     /// The journal's file; none if it is kept in memory.
@@ -87,7 +90,7 @@ impl Live {
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let mut store = store;
-        let launch = Launch::of_text("repl", PROGRAM, workspace)?;
+        let launch = Launch::of_text(NAME, PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
         let options = match journal {
             Some(journal) => desk.options().beside(journal),
@@ -335,6 +338,11 @@ impl Live {
         }
     }
 
+    /// The names of the sessions that others have in the run.
+    pub(crate) fn guests(&self) -> Vec<String> {
+        self.session.guests()
+    }
+
     /// The run and the branch, as an address.
     pub(crate) fn address(&self) -> String {
         format!("{}/{}", self.place.run, self.place.branch)
@@ -358,7 +366,7 @@ impl Scope for Live {
 const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
 
 /// Executes a command on a session's journal.
-fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
+pub(super) fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
     let shown = journal.display().to_string();
     let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
     terminal.is_lent = true;

@@ -8,12 +8,13 @@ use duet_drivers::ask::Question as Asked;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{Attached, Drivers, Input};
+use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::run::Advance;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::FiberKind;
 use duet_runtime::state::request::Question;
-use preserves::IOValue;
+use preserves::{IOValue, ValueImpl};
 
 use super::{Session, rescue};
 use crate::error::CommandError;
@@ -135,6 +136,15 @@ impl Session {
     /// The open questions to the person, oldest first.
     pub(crate) fn open_questions(&self) -> Vec<(RequestId, IOValue)> {
         self.run.questions()
+    }
+
+    /// The names of the sessions in the run.
+    pub(crate) fn guests(&self) -> Vec<String> {
+        let facts = self.run.state().dataspace.facts().into_iter().map(|(fact, _)| fact);
+        let ready = facts.filter(|fact| fact.is_simple_record("session/ready", Some(2)));
+        ready
+            .filter_map(|fact| String::decode(&fact.index(1).into()).ok())
+            .collect()
     }
 
     /// Answers a question with a typed line.

@@ -19,8 +19,9 @@
 ;;;> `method`, `path`, `query`, `headers` and `body`; `webhook-reply!` answers it. With `:token` a
 ;;;> request needs the header `authorization: Bearer TOKEN`, with `:hmac-key` the header
 ;;;> `x-hub-signature-256: sha256=HMAC` of its body, as GitHub sends it; others are answered with 401
-;;;> and do not reach the program. Both are best the stand-ins of secrets. The headers of
-;;;> credentials are left out.
+;;;> and do not reach the program. Both are best the stand-ins of secrets; the stand-in of a variable
+;;;> that is not set is refused. Without either, requests that the page of a browser may have sent are
+;;;> answered with 403. The headers of credentials are left out.
 ;;;>
 ;;;> A request without a reply in time, by default 30 seconds, is answered with 504, and one that
 ;;;> the process's end interrupts with 503 if it can still be answered. The message `<http/unanswered

@@ -79,8 +79,21 @@ class Journal:
         return stored[0]
 
 
+    def whole(self, value):
+        """A value, joined from its parts if it is in parts."""
+        if not has_label(value, "parts"):
+            return value
+        (length, levels, first, names, last, _) = value.fields
+        for _ in range(levels):
+            lists = b"".join(self.blob(name) for name in names)
+            names = [lists[start:start + 32] for start in range(0, len(lists), 32)]
+        joined = first + b"".join(self.blob(name) for name in names) + last
+        require(len(joined) == length, "the parts of a value do not make it up")
+        return read(joined)
+
+
 def verify_record(data, run, sequence, parent):
-    """Checks one record of a chain; returns the blobs that it names, its body, and its own name."""
+    """Checks one record of a chain; returns the blobs that it names, its body as it is stored, and its own name."""
     record = read(data)
     require(isinstance(record, Record), "that is no record")
     require(record.label == VERSION and len(record.fields) == 6, "a record has another format or number of fields")
@@ -92,7 +105,8 @@ def verify_record(data, run, sequence, parent):
     require(all(is_hash(blob) for blob in blobs), "record %d names a blob that is no hash" % sequence)
     if preserves is not None:
         require(preserves.encode(preserves.decode(data), canonicalize=True) == data, "the package preserves reads something else")
-    return blobs + ([snapshot] if snapshot else []), body, name
+    added = body.fields[5] if has_label(body, "parts") else []
+    return blobs + added + ([snapshot] if snapshot else []), body, name
 
 
 def verify_branch(journal, run, branch, sequence, row, head):
@@ -101,7 +115,8 @@ def verify_branch(journal, run, branch, sequence, row, head):
     require(len(chain) == sequence + 1, "the head is at %d, its chain has %d records" % (sequence, len(chain)))
     parent, labels, blobs = None, collections.Counter(), set()
     for position, data in enumerate(chain):
-        named, body, parent = verify_record(data, run, position, parent)
+        named, stored, parent = verify_record(data, run, position, parent)
+        body = journal.whole(stored)
         if has_label(body, "run"):
             require(body.fields[:1] == [VERSION], "the run has another version of bodies")
         elif turn_fields(body):

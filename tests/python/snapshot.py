@@ -275,7 +275,7 @@ def newest_snapshot(journal, run, branch):
 def main(path, run, branch):
     try:
         journal = Journal(path)
-        (state, images) = read(journal.blob(newest_snapshot(journal, run, branch))).fields
+        (state, images) = journal.whole(read(journal.blob(newest_snapshot(journal, run, branch)))).fields
         roots = {image.fields[0]: image.fields[1] for image in images}
         for (number, actor) in state.fields[3]:
             root = roots.get(number)
@@ -284,7 +284,7 @@ def main(path, run, branch):
             if has_label(root, "actor"):
                 root = root.fields[0]
             heap = Heap(journal, root.fields[0])
-            for (fiber, parked) in actor.fields[11]:
+            for (fiber, parked) in actor.fields[12]:
                 print(json.dumps({"actor": number, "fiber": fiber, "frames": heap.frames(parked.fields[2])}))
     except (Damaged, Refused, UnicodeDecodeError) as error:
         sys.exit("%s: %s" % (path, error))

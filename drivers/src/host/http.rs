@@ -1,7 +1,8 @@
 //! A host over HTTP: a message is a POST, its reply the response.
 //!
-//! INVARIANT: a page in a browser cannot reach it, because a request with an origin that is not
-//! this machine is refused; neither can anybody without the token, if there is one.
+//! INVARIANT: a page in a browser cannot reach it, because a request with the marks of a browser is
+//! refused, or with a token one whose origin is not this machine; neither can anybody without the
+//! token, if there is one. Connections, messages and the time of each have limits.
 //! It keeps no sessions and sends no streams.
 //! Read next: `../host.rs`.
 //!
@@ -11,11 +12,13 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri};
@@ -23,12 +26,20 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::Value as Json;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
 use super::command::perform;
 use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
+use crate::page::may_be_of_a_page;
 
 /// The maximum number of commands at the same time.
 const COMMANDS_MAX: usize = 32;
+
+/// The maximum number of connections at the same time; more have to wait.
+const CONNECTIONS_MAX: usize = 64;
+
+/// The time in which a client has to send the headers, and then the message.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A host at an address.
 #[derive(Clone)]
@@ -59,8 +70,14 @@ impl Host {
         runtime()?.block_on(async {
             let listener = TcpListener::bind(address).await?;
             announce(listener.local_addr()?);
+            let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
             loop {
-                let (stream, _) = listener.accept().await?;
+                let place = Arc::clone(&places).acquire_owned().await;
+                // A failure concerns one client, or the number of open files, which may fall again.
+                let Ok((stream, _)) = listener.accept().await else {
+                    sleep(Duration::from_millis(100)).await;
+                    continue;
+                };
                 let desk = desk.clone();
                 let service = service_fn(move |request| {
                     let desk = desk.clone();
@@ -68,9 +85,13 @@ impl Host {
                 });
                 let connection = http1::Builder::new()
                     .timer(TokioTimer::new())
+                    .header_read_timeout(PATIENCE)
                     .serve_connection(TokioIo::new(stream), service);
                 // A connection that breaks costs its own requests.
-                tokio::spawn(async move { connection.await.ok() });
+                tokio::spawn(async move {
+                    connection.await.ok();
+                    drop(place);
+                });
             }
         })
     }
@@ -78,16 +99,19 @@ impl Host {
 
 impl Desk {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        if let Some(refusal) = self.refusal(request.headers()) {
+        let (head, body) = request.into_parts();
+        if let Some(refusal) = self.refusal(&head) {
             return refusal;
         }
-        if request.method() != Method::POST {
+        if head.method != Method::POST {
             let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
             return response;
         }
-        let (head, body) = request.into_parts();
-        let Ok(body) = Limited::new(body, MESSAGE_BYTES_MAX).collect().await else {
+        let Ok(body) = timeout(PATIENCE, Limited::new(body, MESSAGE_BYTES_MAX).collect()).await else {
+            return plain(StatusCode::REQUEST_TIMEOUT, "the message did not come in time");
+        };
+        let Ok(body) = body else {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off");
         };
         let body = body.to_bytes();
@@ -106,11 +130,15 @@ impl Desk {
     }
 
     /// The refusal of a request, if it has no right to an answer.
-    fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
-        if headers.get(ORIGIN).is_some_and(|origin| !is_local(origin)) {
+    fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
+        if self.authorization.is_none() && may_be_of_a_page(head) {
+            let words = "without a token only programs of this machine are answered, and no pages of a browser";
+            return Some(plain(StatusCode::FORBIDDEN, words));
+        }
+        if head.headers.get(ORIGIN).is_some_and(|origin| !is_local(origin)) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of other origins are refused"));
         }
-        let given = headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
+        let given = head.headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
         let wanted = self.authorization.as_ref()?.as_bytes();
         (!is_same(wanted, given)).then(|| plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
     }

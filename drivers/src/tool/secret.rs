@@ -278,6 +278,12 @@ fn placeholder(name: &str) -> String {
     format!("{}{name}{}", MARKS.0, MARKS.1)
 }
 
+/// Returns the first name whose stand-in is in a text.
+pub(super) fn stand_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once(MARKS.0)?;
+    rest.split_once(MARKS.1).map(|(name, _)| name)
+}
+
 /// Replaces texts in strings, symbols and bytes.
 fn replace(value: &IOValue, pairs: &[(&str, &str)]) -> IOValue {
     if pairs.is_empty() {

@@ -7,14 +7,15 @@
 //!
 //! It knows nothing of what the tables hold. Read next: `index/line.rs`.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::beside::{beside, is_plain};
 use crate::lock::{Lock, io_error};
+use crate::shared_file::SharedFile;
 use crate::store::StoreError;
 use crate::store::sqlite::{failed, harden, has_schema};
 
@@ -81,11 +82,10 @@ fn look(path: &Path) -> Result<Found, StoreError> {
     if !SUFFIXES.iter().all(|suffix| is_plain(&beside(path, suffix))) {
         return Ok(Found::Unusable);
     }
-    let mut header = Vec::new();
-    match File::open(path) {
+    let header = match SharedFile::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(io_error(doing)(error)),
-        Ok(file) => file.take(100).read_to_end(&mut header).map_err(io_error(doing))?,
+        Ok(file) => file.read_start(100).map_err(io_error(doing))?,
     };
     let number = |at: usize| {
         header[at..at + 4]
@@ -111,27 +111,40 @@ fn look(path: &Path) -> Result<Found, StoreError> {
 /// Whoever reads or extends an index shares its lock, whoever makes or removes it has it alone.
 const LOCKING: &str = "locking the index";
 
-pub(super) fn open_existing(path: &Path) -> Result<Option<(Connection, Lock)>, StoreError> {
+/// An index in a file, dropped in this order.
+pub(super) struct Linked {
+    pub(super) connection: Connection,
+    _file: Option<SharedFile>,
+    /// Keeps others from removing the file.
+    _lock: Option<Lock>,
+}
+
+pub(super) fn open_existing(path: &Path) -> Result<Option<Linked>, StoreError> {
     if look(path)? != Found::Index {
         return Ok(None);
     }
     let lock = Lock::shared(path, LOCKING)?;
-    Ok(usable(path)?.map(|connection| (connection, lock)))
+    Ok(usable(path)?.map(|(connection, file)| Linked {
+        connection,
+        _file: Some(file),
+        _lock: Some(lock),
+    }))
 }
 
 /// Opens an index that has the tables of this program.
-fn usable(path: &Path) -> Result<Option<Connection>, StoreError> {
+fn usable(path: &Path) -> Result<Option<(Connection, SharedFile)>, StoreError> {
     match look(path)? {
         Found::Index => {
+            let file = SharedFile::open(path).map_err(io_error("opening the index"))?;
             let connection = connect(path)?;
             let is_ours = has_schema(&connection, CREATE).map_err(failed("reading the index's schema"))?;
-            Ok(is_ours.then_some(connection))
+            Ok(is_ours.then_some((connection, file)))
         }
         Found::Nothing | Found::Unusable => Ok(None),
     }
 }
 
-pub(super) fn open_or_create(path: &Path) -> Result<(Connection, Lock), StoreError> {
+pub(super) fn open_or_create(path: &Path) -> Result<Linked, StoreError> {
     loop {
         if let Some(found) = open_existing(path)? {
             return Ok(found);
@@ -156,11 +169,15 @@ fn create(path: &Path) -> Result<(), StoreError> {
     fs::rename(&unfinished, path).map_err(io_error("making the index"))
 }
 
-pub(super) fn in_memory() -> Result<Connection, StoreError> {
+pub(super) fn in_memory() -> Result<Linked, StoreError> {
     let failed = failed("making an index");
     let connection = Connection::open_in_memory().map_err(&failed)?;
     fill(&connection).map_err(&failed)?;
-    Ok(connection)
+    Ok(Linked {
+        connection,
+        _file: None,
+        _lock: None,
+    })
 }
 
 fn fill(connection: &Connection) -> rusqlite::Result<()> {

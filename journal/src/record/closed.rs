@@ -1,7 +1,8 @@
 //! Records whose bodies nobody has looked into, and the reading of what comes before a body.
 //!
 //! Whoever takes a turn again compares the bytes that it comes to with those of the body; where
-//! they are the same, they need no other check.
+//! they are the same, they need no other check. A large body stands in the record in parts until
+//! somebody joins them.
 //! INVARIANT: a [`ClosedRecord`]'s name is the hash of its bytes under that of its parent, and its
 //! header is what they say.
 //! It does not promise that the body is a value; [`ClosedRecord::open`] finds out.
@@ -13,14 +14,27 @@ use std::ops::Range;
 use super::{FORMAT, Header, Record, RecordError, check_parent, limits};
 use crate::identity::{BlobHash, BranchName, RecordHash, RunId, Sequence};
 use crate::packed::{self, Compound, PackedError, PackedFault, PackedLimits, Reader, Token};
+use crate::parts::{Fetch, InParts};
+use crate::store::{Blob, StoreError};
 
 /// A record whose body may be anything.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ClosedRecord {
     pub(super) header: Header,
     pub(super) hash: RecordHash,
     pub(super) bytes: Vec<u8>,
     pub(super) body: Range<usize>,
+    pub(super) large: Option<Box<LargeBody>>,
+}
+
+/// A body in parts.
+#[derive(Clone, Debug)]
+pub(super) struct LargeBody {
+    pub(super) in_parts: InParts,
+    /// The bytes of the whole, once they are known.
+    pub(super) whole: Option<Vec<u8>>,
+    /// The parts that the record adds, if it was made and not read.
+    pub(super) added: Vec<Blob>,
 }
 
 impl ClosedRecord {
@@ -45,23 +59,45 @@ impl ClosedRecord {
         if body.is_empty() {
             return unexpected("the body", "an end", body.start);
         }
+        let large = LargeBody::read(&bytes[body.clone()]).map_err(|error| error.moved_by(body.start))?;
         Ok(Self {
             header,
             hash,
             bytes,
             body,
+            large,
         })
+    }
+
+    /// Joins the parts of a large body, which `fetch` reads.
+    ///
+    /// # Errors
+    /// As [`InParts::join`].
+    pub fn join(mut self, fetch: Fetch<'_>) -> Result<Self, StoreError> {
+        if let Some(large) = self.large.as_mut().filter(|large| large.whole.is_none()) {
+            large.whole = Some(large.in_parts.join(fetch)?);
+        }
+        Ok(self)
     }
 
     /// Checks the body.
     ///
     /// # Errors
-    /// [`RecordError::Packed`] if it is not one canonical value.
+    /// [`RecordError::Packed`] if it is not one canonical value, [`RecordError::InParts`] if its
+    /// parts were not joined.
     pub fn open(self) -> Result<Record, RecordError> {
+        if self.is_in_parts() {
+            return Err(RecordError::InParts);
+        }
         match packed::check(self.body_bytes(), PackedLimits::default()) {
             Ok(()) => Ok(Record(self)),
             Err(error) => Err(error.moved_by(self.body.start).into()),
         }
+    }
+
+    /// Says whether the body is in parts that nobody has joined.
+    pub fn is_in_parts(&self) -> bool {
+        self.large.as_ref().is_some_and(|large| large.whole.is_none())
     }
 
     /// Returns the record's name.
@@ -79,14 +115,51 @@ impl ClosedRecord {
         &self.bytes
     }
 
-    /// Returns the bytes of the body; of a [`Record`], they are one canonical value.
+    /// Returns the bytes of the body; of a [`Record`], they are one canonical value. A large body
+    /// that nobody has [joined](Self::join) is one in parts.
     pub fn body_bytes(&self) -> &[u8] {
-        &self.bytes[self.body.clone()]
+        let whole = self.large.as_ref().and_then(|large| large.whole.as_deref());
+        whole.unwrap_or(&self.bytes[self.body.clone()])
     }
 
-    /// Names every blob the record refers to, the snapshot first.
+    /// Names every blob the record refers to, the snapshot first. The parts of its body are among
+    /// them that no record before it names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobHash> {
-        self.header.snapshot.iter().chain(&self.header.blobs).copied()
+        let parts = self.large.iter().flat_map(|large| &large.in_parts.added);
+        self.header
+            .snapshot
+            .iter()
+            .chain(&self.header.blobs)
+            .chain(parts)
+            .copied()
+    }
+
+    /// Returns the parts that the record adds, if this process has made it; a store takes them with
+    /// the record.
+    pub fn added_parts(&self) -> &[Blob] {
+        self.large.as_ref().map_or(&[], |large| &large.added)
+    }
+}
+
+/// Two records are the same if their bytes are and their parents'.
+impl PartialEq for ClosedRecord {
+    fn eq(&self, other: &Self) -> bool {
+        (self.hash, self.header.parent) == (other.hash, other.header.parent) && self.bytes == other.bytes
+    }
+}
+
+impl Eq for ClosedRecord {}
+
+impl LargeBody {
+    fn read(body: &[u8]) -> Result<Option<Box<Self>>, PackedError> {
+        if !InParts::is_one(body) {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Self {
+            in_parts: InParts::read(body)?,
+            whole: None,
+            added: Vec::new(),
+        })))
     }
 }
 

@@ -122,7 +122,7 @@ impl MemoryStore {
     }
 
     fn check_blobs(&self, append: &Append<'_>, staged: &mut BTreeSet<BlobHash>) -> Result<(), StoreError> {
-        staged.extend(append.blobs.iter().map(super::Blob::hash));
+        staged.extend(append.brought().map(super::Blob::hash));
         let is_missing = |blob: &BlobHash| !staged.contains(blob) && !self.index.blobs.contains_key(blob);
         for record in append.records {
             if let Some(blob) = record.blobs().find(is_missing) {
@@ -234,8 +234,7 @@ impl Store for MemoryStore {
             self.check_blobs(append, &mut blobs)?;
             let is_known = |blob: &&super::Blob| self.index.blobs.contains_key(&blob.hash());
             append
-                .blobs
-                .iter()
+                .brought()
                 .filter(|blob| !is_known(blob))
                 .for_each(|blob| frame.blob(blob));
             append.records.iter().for_each(|record| frame.record(record));
@@ -318,7 +317,8 @@ impl Store for MemoryStore {
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         let place = self.index.place(hash)?;
         let names = (*hash, self.index.parent(place));
-        super::open_record(super::checked_record(names, self.bytes(&place.bytes), None)?)
+        let record = super::checked_record(names, self.bytes(&place.bytes), None)?;
+        super::open_record(record, &mut |hash| self.blob(hash))
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {

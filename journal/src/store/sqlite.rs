@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use self::commit::InMemory;
-use self::guard::Budget;
+use self::file::Linked;
 use self::presence::Presence;
 use self::recent::Recent;
 use self::row::{Branch, Run};
@@ -54,8 +54,7 @@ use crate::record::{ClosedRecord, Record};
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
-    connection: Connection,
-    budget: Budget,
+    linked: Linked,
     path: PathBuf,
     /// `None` if the store only reads.
     writer: Option<Writer>,
@@ -82,22 +81,16 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError::NotAJournal`] and [`StoreError::UnsupportedVersion`] leave the file untouched.
     pub fn open(path: &Path, owner: &str) -> Result<Self, StoreError> {
-        let file::Opened {
-            path,
-            connection,
-            budget,
-            is_new,
-        } = file::open_to_write(path, owner)?;
+        let file::Opened { path, linked, is_new } = file::open_to_write(path, owner)?;
         let writer = Some(Writer {
-            recent: Recent::read(&connection)?,
+            recent: Recent::read(&linked.connection)?,
             tail: Tail::default(),
             last: None,
             presence: (!is_new).then(|| Presence::note(&path)).transpose()?,
             memory: is_new.then_some(InMemory { is_written: false }),
         });
         Ok(Self {
-            connection,
-            budget,
+            linked,
             path,
             writer,
             in_doubt: false,
@@ -109,10 +102,8 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](Self::open); [`StoreError::Io`] if there is no file.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        let (connection, budget) = file::open_to_read(path)?;
         Ok(Self {
-            connection,
-            budget,
+            linked: file::open_to_read(path)?,
             path: path.to_owned(),
             writer: None,
             in_doubt: false,
@@ -167,8 +158,11 @@ impl SqliteStore {
         }
         self.reach_file()?;
         self.check_presence()?;
-        self.budget.renew();
-        let done = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+        self.linked.budget.renew();
+        let done = self
+            .linked
+            .connection
+            .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
         done.map_err(failed("giving space back"))?;
         let presence = self.writer.as_mut().and_then(|writer| writer.presence.as_mut());
         presence.map_or(Ok(()), Presence::renew)
@@ -191,7 +185,7 @@ impl Store for SqliteStore {
             // The journal is a moment old, and nobody has opened it since.
             Some(Writer { memory: Some(_), .. }) if !self.has_log() => return Ok(()),
             Some(Writer { memory: Some(_), .. }) => self.reach_file()?,
-            Some(Writer { recent, .. }) if recent.is_sure(&self.connection, (run, epoch))? => return Ok(()),
+            Some(Writer { recent, .. }) if recent.is_sure(&self.linked.connection, (run, epoch))? => return Ok(()),
             Some(_) | None => {}
         }
         let row = self.view(|connection| Run::read(connection, run))?;
@@ -274,8 +268,10 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
-        let records = self.read_closed(run, branch, range)?;
-        records.into_iter().map(open_record).collect()
+        self.view(|connection| {
+            let records = closed(connection, (run, branch), range)?;
+            records.into_iter().map(|record| open(connection, record)).collect()
+        })
     }
 
     fn read_closed(
@@ -284,30 +280,29 @@ impl Store for SqliteStore {
         branch: &BranchName,
         range: Range<Sequence>,
     ) -> Result<Vec<ClosedRecord>, StoreError> {
-        self.view(|connection| {
-            let row = Run::read(connection, run)?;
-            let no_branch = || StoreError::NoSuchBranch {
-                run: run.clone(),
-                branch: branch.clone(),
-            };
-            let found = work::find_branch(connection, &row, branch)?.ok_or_else(no_branch)?;
-            work::read_range(connection, run, &found, range.start.number()..range.end.number())
-        })
+        self.view(|connection| closed(connection, (run, branch), range))
     }
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         self.view(|connection| {
             let key = chain::find(connection, hash)?.ok_or(StoreError::NoSuchRecord { hash: *hash })?;
-            chain::read(connection, key, *hash).and_then(open_record)
+            open(connection, chain::read(connection, key, *hash)?)
         })
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
-        blobs::read(&self.connection, hash)
+        blobs::read(&self.linked.connection, hash)
+    }
+
+    fn join(&self, record: ClosedRecord) -> Result<ClosedRecord, StoreError> {
+        if !record.is_in_parts() {
+            return Ok(record);
+        }
+        self.view(|connection| record.join(&mut |hash| blobs::read(connection, hash)))
     }
 
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
-        blobs::has(&self.connection, hash)
+        blobs::has(&self.linked.connection, hash)
     }
 
     fn note(&self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
@@ -329,6 +324,26 @@ impl Store for SqliteStore {
     }
 
     fn save_copy(&self, path: &Path) -> Result<(), StoreError> {
-        file::create(path, &self.connection)
+        file::create(path, &self.linked.connection)
     }
+}
+
+/// Reads records of a branch without looking into their bodies.
+fn closed(
+    connection: &Connection,
+    (run, branch): (&RunId, &BranchName),
+    range: Range<Sequence>,
+) -> Result<Vec<ClosedRecord>, StoreError> {
+    let row = Run::read(connection, run)?;
+    let no_branch = || StoreError::NoSuchBranch {
+        run: run.clone(),
+        branch: branch.clone(),
+    };
+    let found = work::find_branch(connection, &row, branch)?.ok_or_else(no_branch)?;
+    work::read_range(connection, run, &found, range.start.number()..range.end.number())
+}
+
+/// Looks into a record, whose parts are read in the same view.
+fn open(connection: &Connection, record: ClosedRecord) -> Result<Record, StoreError> {
+    open_record(record, &mut |hash| blobs::read(connection, hash))
 }

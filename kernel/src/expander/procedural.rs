@@ -102,6 +102,7 @@ impl UnitExpander<'_> {
         (keyword, place): (&Name, Syntax),
         expand: impl FnOnce(&mut UnitExpander<'_>) -> Option<CoreId>,
     ) -> Result<Option<Evaluated>, FormError> {
+        self.require_unsealed(place, "procedural macro")?;
         let module = self.face_for_syntax();
         let (module, expansion) = self.nested(place, |unit| {
             let depth = unit.depth();

@@ -2,7 +2,8 @@
 //!
 //! Owns the top levels of a running program's `eval` and of interactive sessions: any number of
 //! them in one session, which share its libraries. A mutable one takes definitions and imports; an
-//! immutable one keeps its initial imports, and its texts are expressions.
+//! immutable one keeps its initial imports, and its texts are expressions; a sandbox keeps its
+//! initial imports and takes definitions.
 //! INVARIANT: the unit of a text depends only on the texts that this top level received before, and
 //! their order; so the texts suffice to make the top level again.
 //! It does not know which libraries were evaluated where: each expansion names all that its unit
@@ -91,6 +92,31 @@ impl Expander {
         unit.import_sets(&name, imports);
         let (module, expansion) = unit.finish();
         expansion.map(|_| TopLevel(module))
+    }
+
+    /// Makes a sandbox called `name`: a top level with the import sets in `imports` that takes
+    /// definitions. Its texts cannot name anything else: they can neither import, define libraries,
+    /// include files nor write procedural macros. (Such a macro can name the internal definitions
+    /// of the libraries whose macros it uses.)
+    ///
+    /// # Errors
+    /// Every error found.
+    pub fn sandbox(
+        &mut self,
+        (name, imports): (&str, &str),
+        libraries: &mut dyn Libraries,
+    ) -> Result<TopLevel, Vec<Diagnostic>> {
+        let module = self.new_module(Name::from(name), true);
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
+        let mut unit = UnitExpander::new(self, libraries, module);
+        unit.import_sets(name, imports);
+        let (module, expansion) = unit.finish();
+        expansion.map(|_| {
+            TopLevel(Module {
+                is_sealed: true,
+                ..module
+            })
+        })
     }
 
     /// Expands a text at a top level. The units are those of all libraries that must be evaluated

@@ -147,6 +147,14 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
+    /// Refuses a form by which a text could name more than its sandbox imports.
+    pub(crate) fn require_unsealed(&self, place: Syntax, form: &'static str) -> Result<(), FormError> {
+        if self.module.is_sealed {
+            return Err(self.failure(place, DiagnosticKind::NotInSandbox { form }));
+        }
+        Ok(())
+    }
+
     /// Returns the module and, if there were no errors, the unit.
     pub(super) fn finish(mut self) -> (Module, Result<Expansion, Vec<Diagnostic>>) {
         if !self.errors.is_empty() || self.is_strict && !self.unbound.is_empty() {

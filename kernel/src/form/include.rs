@@ -25,6 +25,7 @@ pub(super) fn definition(unit: &mut UnitExpander<'_>, context: &mut Context, for
 
 fn included(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Vec<Syntax>, FormError> {
     let parts = unit.parts(form)?;
+    unit.require_unsealed(form, "include")?;
     let folds_case = unit.is_keyword(parts[0], "include-ci");
     unit.nested(form, |unit| unit.include(form, &parts[1..], folds_case))
 }

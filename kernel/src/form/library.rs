@@ -35,7 +35,13 @@ pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, 
     unit.define_library(form, &rest).map(drop)
 }
 
-fn require_top_level(unit: &UnitExpander<'_>, context: &Context, form: Syntax, name: &str) -> Result<(), FormError> {
+fn require_top_level(
+    unit: &UnitExpander<'_>,
+    context: &Context,
+    form: Syntax,
+    name: &'static str,
+) -> Result<(), FormError> {
+    unit.require_unsealed(form, name)?;
     if context.is_top_level() {
         return Ok(());
     }

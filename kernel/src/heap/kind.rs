@@ -286,7 +286,7 @@ pub mod port {
     pub const START: usize = 2;
     /// Where the buffered bytes end, a fixnum.
     pub const END: usize = 3;
-    /// The number of its console stream, a fixnum, or `#f`.
+    /// The number of its console stream, a fixnum; the procedure that takes its output; or `#f`.
     pub const STREAM: usize = 4;
     /// How many fields there are.
     pub const LENGTH: usize = 5;

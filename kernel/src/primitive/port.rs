@@ -125,7 +125,8 @@ primitives! {
         Ok(context.heap.field(ports, stream))
     };
 
-    /// Returns the stream number of a console port, or `#f` for any other port.
+    /// Returns the stream number of a console port, the procedure that takes its output after
+    /// `%set-port-receiver!`, or `#f` for any other port.
     /// Fails with `wrong-type` if the argument is not a port.
     "%port-stream" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, 0, "a port")?;
@@ -138,6 +139,17 @@ primitives! {
     "%set-port-line-buffered!" "port on?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
         buffer::set_flag(context.heap, port, flag::LINE_BUFFERED, arguments[1].is_true());
+        Ok(Value::UNSPECIFIED)
+    };
+
+    /// Passes the output of a console output port to `receiver` from now on, not to the console:
+    /// the library calls this procedure after each write, with the bytes of the characters in
+    /// UTF-8.
+    /// Fails with `wrong-type` if the first argument is not a console output port.
+    "%set-port-receiver!" "port receiver" [2, 2] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
+        context.heap.set_field(port, port::STREAM, arguments[1]);
+        buffer::set_flag(context.heap, port, flag::UNBUFFERED, true);
         Ok(Value::UNSPECIFIED)
     };
 
@@ -281,6 +293,7 @@ fn console_ports(heap: &mut Heap) -> Result<Value, PrimitiveError> {
 pub(super) fn wants_emptying(heap: &Heap, port: Value) -> bool {
     buffer::has(heap, port, flag::CONSOLE | flag::OUTPUT)
         && (buffer::pending(heap, port).len() >= PENDING_BYTES
+            || buffer::has(heap, port, flag::UNBUFFERED)
             || buffer::has(heap, port, flag::LINE_BUFFERED | flag::NEWLINE_PENDING))
 }
 
@@ -317,9 +330,10 @@ pub fn has_console_output(heap: &Heap) -> bool {
     (1..STREAMS).any(|stream| console_output(heap, stream).is_some())
 }
 
-/// Returns the console's output port of a stream, if it has buffered output.
+/// Returns the console's output port of a stream, if it has buffered output for the console.
 fn console_output(heap: &Heap, stream: usize) -> Option<Value> {
     let ports = heap.register(Register::Ports);
     let port = ports.is_true().then(|| heap.field(ports, stream))?;
-    (!buffer::pending(heap, port).is_empty()).then_some(port)
+    let has_receiver = buffer::has(heap, port, flag::UNBUFFERED);
+    (!has_receiver && !buffer::pending(heap, port).is_empty()).then_some(port)
 }

@@ -32,10 +32,14 @@ pub struct SpawnActor {
     pub program: IOValue,
     /// The maximum size of its heap in bytes, if it is not that of the run's other actors.
     pub heap_bytes_max: Option<u64>,
+    /// The maximum number of its assertions, if it is limited.
+    pub facts_max: Option<u64>,
     /// Its capabilities by name: at most those of the acting actor.
     pub manifest: Manifest,
 }
-codec_struct!(SpawnActor "spawn-actor" { actor, root, role, link, monitor, program, heap_bytes_max, manifest });
+codec_struct!(SpawnActor "spawn-actor" {
+    actor, root, role, link, monitor, program, heap_bytes_max, facts_max, manifest
+});
 
 /// The capability to make actors.
 pub const CAPABILITY: &str = "spawn";
@@ -49,6 +53,7 @@ impl Act for SpawnActor {
         let program = Fact::new(self.program.clone())?;
         let mut actor = Actor::new(program, self.manifest.clone(), link, self.root);
         actor.heap_bytes_max = self.heap_bytes_max;
+        actor.facts_max = self.facts_max;
         actor.role = Some(self.role.as_str().into());
         actor.roles = draft.acting()?.roles.clone();
         if let Some(facet) = self.monitor {
@@ -83,8 +88,11 @@ impl Act for SpawnActor {
         let memory = self
             .heap_bytes_max
             .map_or_else(String::new, |bytes| format!(", in at most {bytes} bytes"));
+        let facts = self
+            .facts_max
+            .map_or_else(String::new, |facts| format!(", with at most {facts} assertions"));
         format!(
-            "{} as {} running {:?}{linked}{watched}{memory}",
+            "{} as {} running {:?}{linked}{watched}{memory}{facts}",
             self.actor, self.role, self.program
         )
     }

@@ -7,7 +7,7 @@
 use super::exit::MAIN;
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::{ActorId, FacetId, Handle, Resource};
+use crate::model::identity::{ActorId, FacetId, FiberId, Handle, Resource};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
@@ -33,6 +33,7 @@ impl Act for StopFacet {
             let fiber = draft.unpark(*fiber)?;
             draft.outbox.released.push(fiber.continuation);
         }
+        forget_guards(draft, self.facet)?;
         for observer in facet.observers.iter() {
             draft.forget_observer(*observer)?;
         }
@@ -68,6 +69,19 @@ impl Act for StopFacet {
     fn show(&self) -> String {
         format!("{}, retracting {} assertions", self.facet, self.handles.len())
     }
+}
+
+/// Drops the guards whose procedures would be called in the facet.
+fn forget_guards(draft: &mut Draft, facet: FacetId) -> Result<(), Refusal> {
+    let guards = draft.acting()?.guards.iter();
+    let its: Vec<FiberId> = guards
+        .filter(|(_, guard)| guard.facet == facet)
+        .map(|(fiber, _)| *fiber)
+        .collect();
+    for fiber in its {
+        draft.take_guard(fiber)?;
+    }
+    Ok(())
 }
 
 /// Returns the facet that inherits the entries of an ending facet: the actor's root, or for a root

@@ -129,10 +129,15 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<read 1 2 10>", "read at most 10 bytes as request 1"),
         ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
         (
-            "<spawn-actor 1 2 \"worker\" [3] [4] \"helper\" [1024] [\"console\"]>",
+            "<spawn-actor 1 2 \"worker\" [3] [4] \"helper\" [1024] [50] [\"console\"]>",
             "spawn-actor actor 1 as worker running \"helper\", linked to facet 3, its end told in facet 4, \
-             in at most 1024 bytes",
+             in at most 1024 bytes, with at most 50 assertions",
         ),
+        (
+            "<spawn-guarded 1 2 [500]>",
+            "spawn-guarded fiber 1 in facet 2, with 500 units of fuel",
+        ),
+        ("<cancel 1>", "cancel fiber 1"),
         ("<timer 1 2 250>", "timer of 250 ms as request 1"),
         ("<sync 1 <handler> 2 3>", "sync fiber 1 with actor 3"),
         ("<synced 1 2>", "synced fiber 2 of actor 1"),

@@ -115,17 +115,17 @@ fn capabilities_are_needed() {
     );
     check(
         &["spawn"],
-        &["<spawn-actor 900 900 \"worker\" [0] #f x #f [\"console\"]>"],
+        &["<spawn-actor 900 900 \"worker\" [0] #f x #f #f [\"console\"]>"],
         &["<capability_exceeded>"],
     );
     check(
         &["spawn", "console"],
-        &["<spawn-actor 900 900 \"worker\" [0] #f x #f [\"console\"]>"],
+        &["<spawn-actor 900 900 \"worker\" [0] #f x #f #f [\"console\"]>"],
         &["ok"],
     );
     check(
         &[],
-        &["<spawn-actor 900 900 \"worker\" [0] #f x #f []>"],
+        &["<spawn-actor 900 900 \"worker\" [0] #f x #f #f []>"],
         &["<capability_missing \"spawn\">"],
     );
 }

@@ -126,6 +126,7 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
         | Event::Settled { .. }
         | Event::Sync { .. }
         | Event::Ended { .. }
+        | Event::Failed { .. }
         | Event::Kept { .. }
         | Event::Due { .. }
         | Event::Reconsider { .. }

@@ -70,6 +70,7 @@ impl Shadow {
             None => Self::begin(&source.record(Sequence::FIRST)?)?,
         };
         for record in nearest.after {
+            let record = source.store.join(record)?;
             shadow.apply(&record, &decode_closed_turn(&record)?)?;
         }
         shadow.advance(source, turn, |_, _, _| Ok(()))?;
@@ -186,6 +187,9 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         Event::Evaluate { .. } => draft.state.is_session = true,
         Event::Ended { actor, .. } => {
             draft.take_monitor(*actor)?;
+        }
+        Event::Failed { fiber, .. } => {
+            draft.take_guard(*fiber)?;
         }
         Event::Boot {}
         | Event::Added { .. }

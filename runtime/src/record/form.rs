@@ -3,14 +3,15 @@
 //! INVARIANT: a turn is written in one form, the shortest, and no other form of it is read.
 //! It does not know what the parts mean. Read next: `../run/replay.rs`.
 
-use duet_journal::packed::{PackedError, PackedWriter, View};
+use duet_journal::packed::{Compound, PackedError, PackedLimits, PackedWriter, Reader, Token, View, read_value};
 use duet_journal::{PackedValue, Sequence};
 use preserves::IOValue;
 
 use super::{Outcome, TurnRecord};
 use crate::gate::Verdict;
 use crate::model::codec::{Codec, DecodeError, Fields, label_of};
-use crate::state::event::Cause;
+use crate::model::identity::ActorId;
+use crate::state::event::{Cause, Event};
 
 /// The version of bodies, which the first record of a run says.
 pub const VERSION: u64 = 1;
@@ -154,6 +155,52 @@ fn read_cause(fields: &mut Fields) -> Result<Cause, DecodeError> {
 
 fn inconsistent<T>(what: &'static str) -> Result<T, DecodeError> {
     Err(DecodeError::Inconsistent { what })
+}
+
+/// Reads whose turn a body describes, why it took place, and the events, without the rest; the body
+/// may be anything.
+pub(crate) fn input(body: &[u8]) -> Option<(ActorId, Cause, Vec<Event>)> {
+    let mut reader = Reader::new(body, PackedLimits::default()).ok()?;
+    match reader.next().ok()?? {
+        Token::Open(Compound::Record) => {
+            let label = reader.next().ok()??;
+            (label == Token::Symbol(LABEL)).then_some(())?;
+        }
+        Token::Open(Compound::Sequence) => {}
+        Token::Boolean(_)
+        | Token::Double(_)
+        | Token::Integer(_)
+        | Token::String(_)
+        | Token::ByteString(_)
+        | Token::Symbol(_)
+        | Token::Open(_)
+        | Token::Close(_) => return None,
+    }
+    let mut field = || -> Option<IOValue> {
+        let start = reader.offset();
+        let mut depth = 0_usize;
+        loop {
+            match reader.next().ok()?? {
+                Token::Open(_) => depth += 1,
+                Token::Close(_) => depth = depth.checked_sub(1)?,
+                Token::Boolean(_)
+                | Token::Double(_)
+                | Token::Integer(_)
+                | Token::String(_)
+                | Token::ByteString(_)
+                | Token::Symbol(_) => {}
+            }
+            if depth == 0 {
+                return read_value(body.get(start..reader.offset())?).ok();
+            }
+        }
+    };
+    let (actor, cause, events) = (field()?, field()?, field()?);
+    Some((
+        ActorId::decode(&actor).ok()?,
+        ShortCause::decode(&cause).ok()?.0,
+        Vec::decode(&events).ok()?,
+    ))
 }
 
 /// Counts the bytes of a turn's events and actions in its body.

@@ -18,7 +18,7 @@ use duet_journal::Sequence;
 use crate::model::identity::ActorId;
 use crate::run::error::RunError;
 use crate::run::instances::{ActorSlot, Instances};
-use crate::run::snapshot::{Since, TURN_COST};
+use crate::run::snapshot::{Since, TURN_COST, body_cost};
 use crate::run::tip::Tip;
 use crate::state::RunState;
 use crate::state::savepoint::StateSavepoint;
@@ -108,6 +108,11 @@ impl<B> Checkpoints<B> {
             }
         }
         Ok(None)
+    }
+
+    /// Counts the body of a turn.
+    pub(super) fn count_body(&mut self, length_bytes: usize) {
+        self.cost = self.cost.saturating_add(body_cost(length_bytes));
     }
 
     /// Counts a turn, and returns whether a checkpoint is due.

@@ -7,6 +7,7 @@
 use std::collections::btree_map::Entry;
 use std::mem;
 
+use duet_journal::parts::cut;
 use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue};
 
 use crate::model::codec::Codec;
@@ -69,7 +70,19 @@ impl<P: Programs> Run<P> {
         };
         let packed = PackedValue::write(|out| snapshot.write(out));
         *self.state = snapshot.state;
-        Some((Blob::new(packed.ok()?.into_bytes()).ok()?, excused_bytes))
+        Some((self.root(packed.ok()?)?, excused_bytes))
+    }
+
+    /// Makes the root of a snapshot. Most of a large one stands in earlier ones, or in the record
+    /// to which it belongs, so it is stored in parts.
+    fn root(&mut self, packed: PackedValue) -> Option<Blob> {
+        self.named_parts.stand_on(self.head.map(|tip| tip.hash));
+        let Some((root, added)) = cut(packed.as_bytes(), &mut self.named_parts) else {
+            return Blob::new(packed.into_bytes()).ok();
+        };
+        self.images.unnamed.extend(added.iter().map(Blob::hash));
+        self.unflushed_blobs.extend(added);
+        Blob::new(root.pack().ok()?.into_bytes()).ok()
     }
 }
 

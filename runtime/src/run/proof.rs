@@ -38,6 +38,7 @@ impl Source<'_> {
         while let Some(from) = run.next_sequence().ok().filter(|from| *from <= last) {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
             for record in self.read_closed(from, end)? {
+                let record = self.store.join(record)?;
                 run.replay(&record)?;
                 if record.header().snapshot.is_some() {
                     self.compare(&run, &record, Rc::clone(&apart))?;

@@ -47,7 +47,7 @@ impl Source<'_> {
         let last = self.position(at)?;
         let (mut run, after) = self.begin(last, programs, snapshots)?;
         for record in after {
-            run.replay(&record)?;
+            run.replay(&self.store.join(record)?)?;
         }
         self.repeat(&mut run, last)?;
         Ok(run)
@@ -59,7 +59,7 @@ impl Source<'_> {
         while from <= last {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
             for record in self.read_closed(from, end)? {
-                run.replay(&record)?;
+                run.replay(&self.store.join(record)?)?;
             }
             from = run.next_sequence()?;
         }
@@ -137,14 +137,11 @@ impl<P: Programs> Run<P> {
         {
             return Ok(batch);
         }
-        let expected = decode_closed_turn(record)?;
-        if expected.cause == (Cause::Input {}) {
-            return Ok(Batch {
-                to: expected.actor,
-                cause: expected.cause,
-                events: expected.events,
-            });
+        // Decoding all of a large record would take longer than the turn.
+        if let Some((to, cause @ Cause::Input {}, events)) = form::input(record.body_bytes()) {
+            return Ok(Batch { to, cause, events });
         }
+        let expected = decode_closed_turn(record)?;
         Err(RunError::Divergence(Box::new(Divergence {
             sequence: record.header().sequence,
             actor: expected.actor,
@@ -171,6 +168,7 @@ impl<P: Programs> Run<P> {
             sequence: record.header().sequence,
         });
         self.durable = Some(record.hash());
+        self.named_parts.follow(record);
     }
 }
 

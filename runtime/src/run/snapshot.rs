@@ -12,7 +12,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use duet_journal::{BlobHash, ClosedRecord, Sequence};
+use duet_journal::{BlobHash, ClosedRecord, Sequence, parts};
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
@@ -94,6 +94,14 @@ const ENVELOPE_BYTES: u64 = 128;
 /// What a turn costs to replay besides its fuel, in units of fuel.
 pub(crate) const TURN_COST: u64 = 600;
 
+/// How many bytes of a body cost a unit of fuel to replay: the turn converts and packs them again.
+const BYTES_OF_A_UNIT: u64 = 4;
+
+/// Returns what a body of a turn costs to replay, in units of fuel.
+pub(crate) fn body_cost(length_bytes: usize) -> u64 {
+    length_bytes as u64 / BYTES_OF_A_UNIT
+}
+
 /// How much more must have to be replayed, in units of fuel, for each fact and actor of the state:
 /// ten times what it costs to write one of them down, because a snapshot writes them all. Otherwise
 /// a run that only asserts would spend as much time on its snapshots as on its turns.
@@ -104,7 +112,8 @@ impl Since {
     pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
         self.turns += 1;
         self.record_bytes += body.len() as u64 + ENVELOPE_BYTES;
-        self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
+        let cost = fuel.saturating_add(TURN_COST + body_cost(body.len()));
+        self.cost = self.cost.saturating_add(cost);
     }
 
     /// Whether a snapshot of a state with this number of facts and actors is due and may be stored.
@@ -176,7 +185,7 @@ pub(crate) fn thaw<P: Programs>(
             sequence,
         });
     };
-    let Snapshot { state, actors } = decode(&source.store.blob(&root)?, sequence)?;
+    let Snapshot { state, actors } = decode(source, &root, sequence)?;
     let mut instances = Instances::default();
     let mut images = Images::default();
     for stored in actors {
@@ -240,10 +249,12 @@ pub(crate) fn state_of(source: &Source<'_>, record: &ClosedRecord) -> Result<Run
         branch: source.branch.clone(),
         sequence,
     })?;
-    Ok(decode(&source.store.blob(&root)?, sequence)?.state)
+    Ok(decode(source, &root, sequence)?.state)
 }
 
-fn decode(bytes: &[u8], sequence: Sequence) -> Result<Snapshot, RunError> {
-    let value = duet_journal::packed::read_value(bytes)?;
+fn decode(source: &Source<'_>, root: &BlobHash, sequence: Sequence) -> Result<Snapshot, RunError> {
+    let mut fetch = |name: &BlobHash| source.store.blob(name);
+    let bytes = parts::whole(fetch(root)?, &mut fetch)?;
+    let value = duet_journal::packed::read_value(&bytes)?;
     Snapshot::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })
 }

@@ -43,7 +43,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Message { observer, .. }
         | Event::Closed { observer } => observer.0 >= since.observers,
         Event::Direct { facet, .. } | Event::Given { facet, .. } => facet.0 >= since.facets,
-        Event::Resume { fiber } | Event::Sync { fiber, .. } => fiber.0 >= since.fibers,
+        Event::Resume { fiber } | Event::Sync { fiber, .. } | Event::Failed { fiber, .. } => fiber.0 >= since.fibers,
         Event::Settled { wait, .. } => wait.0 >= since.waits,
         Event::Ended { actor, .. } => actor.0 >= since.actors,
         Event::Answered { request, .. }

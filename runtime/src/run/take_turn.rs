@@ -18,7 +18,7 @@ use crate::driver::{Effect, EffectKind};
 use crate::gate::{self, Verdict};
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
-use crate::model::identity::{ActorId, RequestId};
+use crate::model::identity::{ActorId, FiberId, RequestId};
 use crate::record::{Outcome, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
@@ -75,6 +75,7 @@ impl<P: Programs> Run<P> {
         }
         let body = self.judge(&mut activation, attempt)?;
         self.compare(&mut activation, expected, &body)?;
+        self.checkpoints.count_body(body.as_bytes().len());
         let has_changed = activation.draft.state.has_touched(activation.turn.actor);
         let effects = self.adopt(&mut activation);
         let (outbox, fuel) = (&mut activation.draft.outbox, activation.turn.fuel);
@@ -168,8 +169,8 @@ impl<P: Programs> Run<P> {
     }
 
     /// Passes the actions through the gate and packs the record. A failure undoes them and ends the
-    /// actor in their place, or in a session what the failed event led to; that passes the gate
-    /// too.
+    /// actor in their place; in a session, or if a guarded fiber failed, it ends only what the
+    /// failed event led to. That passes the gate too.
     fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
         let outcome = attempt.and_then(|()| Ok(judged(activation)?));
         let mut fault = match outcome {
@@ -179,8 +180,13 @@ impl<P: Programs> Run<P> {
         let fuel = activation.turn.fuel;
         exhaustion::note(&mut fault, fuel);
         self.undo(activation);
-        if self.is_session(&activation.turn) {
+        let guarded = self.guarded(&activation.turn, fault.event);
+        if !guarded.is_empty() || self.is_session(&activation.turn) {
             self.give_up(activation, fault.event)?;
+            for fiber in guarded {
+                let (actor, failure) = (activation.turn.actor, fault.failure.clone());
+                activation.draft.outbox.push(actor, Event::Failed { fiber, failure });
+            }
         } else {
             activation.note_taken(fault.event);
             self.crash(activation, &fault.failure)?;
@@ -188,6 +194,18 @@ impl<P: Programs> Run<P> {
         activation.turn.fuel += fuel;
         activation.turn.outcome = Outcome::Failed { failure: fault.failure };
         judged(activation).map_err(RunError::Crash)
+    }
+
+    /// Finds the guarded fibers whose guards take the failure of a turn: none, if something else
+    /// may have failed.
+    fn guarded(&self, turn: &TurnRecord, lost: Option<u64>) -> Vec<FiberId> {
+        let Some(actor) = self.state.actor(turn.actor) else {
+            return Vec::new();
+        };
+        let events = (0..).zip(&turn.events);
+        let lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
+        let fibers: Option<Vec<FiberId>> = lost.map(|(_, event)| actor.guarded(event)).collect();
+        fibers.unwrap_or_default()
     }
 
     /// Says whether a turn is one of a session, also while the turn with its first text is undone.

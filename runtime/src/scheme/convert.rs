@@ -134,6 +134,7 @@ pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<V
         Argument::Removed(captures, handle) => ("removed", captures, Some(handle)),
         Argument::Message(captures) => ("message", captures, None),
         Argument::Value(value) => return enter(heap, value).map_err(|_| HeapFull),
+        Argument::Failed(failure) => return enter(heap, &failure.encode()).map_err(|_| HeapFull),
         Argument::Ended(code, failure) => return ended(heap, *code, failure.as_ref()),
     };
     let label = heap.intern(label)?;

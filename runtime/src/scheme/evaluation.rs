@@ -29,10 +29,15 @@ use crate::turn::image::ThawError;
 /// The maximum size of an actor's texts, in bytes; a text whose unit is known does not count again.
 const TEXT_BYTES_MAX: usize = 1 << 26;
 
+/// The beginning of the text that stands for a sandbox; its number in the actor and its import sets
+/// follow. Import sets alone begin with a parenthesis.
+pub(super) const SANDBOX: &str = "sandbox ";
+
 /// A text that an actor received.
 #[derive(Clone, Debug, PartialEq)]
 struct Text {
-    /// The import sets of the environment; empty for the mutable top level.
+    /// The import sets of the environment, after [`SANDBOX`] and a number if it is a sandbox; empty
+    /// for the mutable top level.
     environment: String,
     /// Its name in messages.
     name: String,
@@ -421,10 +426,14 @@ impl TextCompiler<'_> {
             sources: self.sources,
             manifest,
         };
-        let top = if environment.is_empty() {
-            self.expander.interactive_top_level(INTERACTION, &mut libraries)
-        } else {
-            self.expander.immutable_top_level(environment, &mut libraries)
+        let sandbox = environment.strip_prefix(SANDBOX).and_then(|rest| rest.split_once(' '));
+        let top = match sandbox {
+            Some((number, imports)) => {
+                let name = format!("(sandbox {number})");
+                self.expander.sandbox((&name, imports), &mut libraries)
+            }
+            None if environment.is_empty() => self.expander.interactive_top_level(INTERACTION, &mut libraries),
+            None => self.expander.immutable_top_level(environment, &mut libraries),
         };
         top.map_err(Fault::Expand)
     }

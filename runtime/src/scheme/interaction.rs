@@ -20,6 +20,7 @@ use super::evaluation::{self, Evaluations, TextCompiler, Wanted};
 use super::programs::{Fault, SchemePrograms};
 use super::{convert, description};
 use crate::driver::Attached;
+use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
 use crate::turn::activation::Activation;
 use crate::turn::task::End;
@@ -108,6 +109,38 @@ impl SchemePrograms {
         turn: &mut Activation,
         (text, environment): (&str, &str),
     ) -> Result<(), Fault> {
+        match self.compiled(actor, turn, (text, environment))? {
+            Ok(procedures) => self.machine.resume(procedures),
+            Err(fault) => self.raise_fault(actor, &fault, text.contains(UNREADABLE))?,
+        }
+        Ok(())
+    }
+
+    /// Answers a request to compile a text of several forms: with a list of procedures to be called
+    /// in order, or with the failure as a record.
+    pub(super) fn compile_text_for(
+        &mut self,
+        actor: &mut SchemeActor,
+        turn: &mut Activation,
+        (text, environment): (&str, &str),
+    ) -> Result<(), Fault> {
+        let answer = match self.compiled(actor, turn, (text, environment))? {
+            Ok(procedures) => procedures,
+            Err(fault) => {
+                let failure = self.failure(&fault).encode();
+                convert::enter(&mut actor.instance.heap, &failure).map_err(|_| Fault)?
+            }
+        };
+        self.machine.resume(answer);
+        Ok(())
+    }
+
+    fn compiled(
+        &mut self,
+        actor: &mut SchemeActor,
+        turn: &mut Activation,
+        (text, environment): (&str, &str),
+    ) -> Result<Result<Value, evaluation::Fault>, Fault> {
         let wanted = Wanted {
             environment,
             name: None,
@@ -115,13 +148,9 @@ impl SchemePrograms {
             sources: &[],
         };
         match self.units(actor, &wanted, turn) {
-            Ok(units) => {
-                let procedures = procedures(&mut actor.instance, &self.code, &units)?;
-                self.machine.resume(procedures);
-            }
-            Err(fault) => self.raise_fault(actor, &fault, text.contains(UNREADABLE))?,
+            Ok(units) => Ok(Ok(procedures(&mut actor.instance, &self.code, &units)?)),
+            Err(fault) => Ok(Err(fault)),
         }
-        Ok(())
     }
 
     /// Answers a request to describe a name.

@@ -158,8 +158,25 @@ pub enum FiberKind {
     /// The evaluation of a text that the actor received: commits as a main program does; its
     /// failure ends only itself.
     Interaction {},
+    /// A fiber with a [`Guard`]: commits as a main program does, after less fuel; the guard
+    /// receives its failure.
+    Guarded {},
 }
-codec_enum!(FiberKind "a kind of fiber" { Main "main" {} Handler "handler" {} Interaction "interaction" {} });
+codec_enum!(FiberKind "a kind of fiber" {
+    Main "main" {} Handler "handler" {} Interaction "interaction" {} Guarded "guarded" {}
+});
+
+/// The recipient of a fiber's failure, which ends only the fiber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The facet in which the procedure is called.
+    pub facet: FacetId,
+    /// The procedure, which receives the failure.
+    pub procedure: Callable,
+    /// The fuel that is left to the fiber, if it is limited.
+    pub fuel_left: Option<u64>,
+}
+codec_struct!(Guard "guard" { facet, procedure, fuel_left });
 
 /// A parked fiber.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,6 +233,8 @@ pub struct Actor {
     pub manifest: Manifest,
     /// The maximum size of its heap in bytes, if its spawner gave it one.
     pub heap_bytes_max: Option<u64>,
+    /// The maximum number of its assertions, its watches included, if its spawner limited it.
+    pub facts_max: Option<u64>,
     /// The facet of another actor on which its life depends.
     pub link: Option<(ActorId, FacetId)>,
     /// The actor that monitors its end.
@@ -232,6 +251,8 @@ pub struct Actor {
     pub awaited: TrackedSet<(RequestId, WaitId)>,
     /// Its parked fibers.
     pub fibers: Tracked<FiberId, Fiber>,
+    /// The guards of its guarded fibers, parked or not.
+    pub guards: Tracked<FiberId, Guard>,
     /// The classes of the roles it knows.
     pub roles: Tracked<Arc<str>, Arc<EntityClass>>,
     /// The facets of the entities that live in it, by role.
@@ -247,14 +268,15 @@ tracked_fields!(Actor {
     waits,
     awaited,
     fibers,
+    guards,
     roles,
     attached,
     monitors,
     exit_hooks
-} but not { role, program, manifest, heap_bytes_max, link, monitored_by, root });
+} but not { role, program, manifest, heap_bytes_max, facts_max, link, monitored_by, root });
 codec_struct!(Actor "actor" {
-    role, program, manifest, heap_bytes_max, link, monitored_by, root, facets, observers, waits, awaited, fibers,
-    roles, attached, monitors, exit_hooks
+    role, program, manifest, heap_bytes_max, facts_max, link, monitored_by, root, facets, observers, waits, awaited,
+    fibers, guards, roles, attached, monitors, exit_hooks
 });
 
 impl Actor {
@@ -265,6 +287,7 @@ impl Actor {
             program,
             manifest,
             heap_bytes_max: None,
+            facts_max: None,
             link,
             monitored_by: None,
             root,
@@ -273,6 +296,7 @@ impl Actor {
             waits: Tracked::default(),
             awaited: TrackedSet::default(),
             fibers: Tracked::default(),
+            guards: Tracked::default(),
             roles: Tracked::default(),
             attached: Tracked::default(),
             monitors: Tracked::default(),
@@ -286,6 +310,11 @@ impl Actor {
             .view()
             .label()
             .is_some_and(|label| label.as_bytes() == PEER)
+    }
+
+    /// Returns the number of its assertions, its watches included.
+    pub fn facts(&self) -> u64 {
+        self.facets.values().map(|facet| facet.handles.len() as u64).sum()
     }
 
     /// Says whether `facet` is `ancestor` or one of its descendants.

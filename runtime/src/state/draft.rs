@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::state::RunState;
-use crate::state::actor::{Actor, Condition, Facet, Fiber, FiberKind, Monitor, Target};
+use crate::state::actor::{Actor, Condition, Facet, Fiber, FiberKind, Guard, Monitor, Target};
 use crate::state::event::Outbox;
 use crate::state::refusal::Refusal;
 use crate::state::request::Request;
@@ -182,8 +182,14 @@ impl Draft {
     /// Asserts `fact` under `handle` for a facet of the acting actor.
     ///
     /// # Errors
-    /// [`Refusal::NoFacet`].
+    /// [`Refusal::NoFacet`], [`Refusal::TooManyFacts`].
     pub(crate) fn hold(&mut self, facet: FacetId, handle: Handle, fact: Fact) -> Result<(), Refusal> {
+        let actor = self.acting()?;
+        if let Some(facts_max) = actor.facts_max
+            && actor.facts() >= facts_max
+        {
+            return Err(Refusal::TooManyFacts(facts_max));
+        }
         self.facet_mut(facet)?.handles.insert(handle);
         let held = crate::state::request::Held {
             actor: self.actor,
@@ -255,6 +261,16 @@ impl Draft {
             }
         }
         Ok(())
+    }
+
+    /// Removes the guard of a fiber that has ended.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn take_guard(&mut self, fiber: FiberId) -> Result<Option<Guard>, Refusal> {
+        let guard = self.acting_mut()?.guards.remove(&fiber);
+        self.outbox.released.extend(guard.as_ref().map(|guard| guard.procedure));
+        Ok(guard)
     }
 
     /// Ends the parked interactions; says whether there were any.

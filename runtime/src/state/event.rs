@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::Attached;
-use crate::model::failure::ActorFailure;
+use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::manifest::Manifest;
 use crate::model::peer::Said;
@@ -105,6 +105,13 @@ pub enum Event {
         code: u64,
         /// The failure, if it failed.
         failed: Option<ActorFailure>,
+    },
+    /// A turn of a guarded fiber failed and was undone.
+    Failed {
+        /// The fiber, which has ended.
+        fiber: FiberId,
+        /// Why it failed.
+        failure: Failure,
     },
     /// A tool call reported what it is about to replace.
     Kept {
@@ -201,6 +208,7 @@ codec_enum!(Event "an event" {
     Prepared "prepared" { request, by }
     Sync "sync" { from, fiber }
     Ended "ended" { actor, code, failed }
+    Failed "failed" { fiber, failure }
     Kept "kept" { request, note, contents }
     Due "due" { request, at_ms }
     Reconsider "reconsider" { request }
@@ -232,6 +240,7 @@ impl Event {
             | Self::Prepared { .. }
             | Self::Sync { .. }
             | Self::Ended { .. }
+            | Self::Failed { .. }
             | Self::Kept { .. }
             | Self::Due { .. }
             | Self::Reconsider { .. }

@@ -1,5 +1,5 @@
-//! The loss of an event in a session: its consequences failed and were undone, and the actor lives
-//! on.
+//! The loss of an event in a session, or of one that woke a guarded fiber: its consequences failed
+//! and were undone, and the actor lives on.
 //!
 //! INVARIANT: a lost event wakes nobody again: the fiber that it was to wake has ended, and the
 //! answer that it brought counts as received.
@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::event::Event;
 use super::refusal::Refusal;
 use crate::model::identity::FiberId;
-use crate::state::actor::Condition;
+use crate::state::actor::{Actor, Condition};
 
 impl Draft {
     /// Loses an event: ends the parked fiber that it was to wake, with its waits.
@@ -18,7 +18,7 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoActor`].
     pub(crate) fn lose(&mut self, event: &Event) -> Result<(), Refusal> {
-        let fiber = self.woken(event);
+        let fiber = self.acting()?.woken(event);
         if let Event::Answered { request, outcome } = event
             && let Some(request) = self.unanswered(*request)
         {
@@ -30,12 +30,13 @@ impl Draft {
             None => Ok(()),
         }
     }
+}
 
+impl Actor {
     /// Finds the parked fiber that an event wakes.
     fn woken(&self, event: &Event) -> Option<FiberId> {
-        let actor = self.acting().ok()?;
         let waits_for = |is_it: &dyn Fn(&Condition) -> bool| {
-            let mut waits = actor.waits.values();
+            let mut waits = self.waits.values();
             waits
                 .find(|wait| wait.conditions.iter().any(is_it))
                 .map(|wait| wait.fiber)
@@ -47,12 +48,13 @@ impl Draft {
             });
         }
         match event {
-            Event::Resume { fiber } => actor.fibers.contains_key(fiber).then_some(*fiber),
-            Event::Settled { wait, .. } => actor.waits.get(wait).map(|wait| wait.fiber),
+            Event::Resume { fiber } => self.fibers.contains_key(fiber).then_some(*fiber),
+            Event::Settled { wait, .. } => self.waits.get(wait).map(|wait| wait.fiber),
             Event::Answered { request, .. } => {
                 waits_for(&|condition| *condition == Condition::Answer { request: *request })
             }
             Event::Boot {}
+            | Event::Failed { .. }
             | Event::Added { .. }
             | Event::Removed { .. }
             | Event::Message { .. }
@@ -75,5 +77,10 @@ impl Draft {
             | Event::Taken { .. }
             | Event::Said { .. } => None,
         }
+    }
+
+    /// Finds the guarded fiber that an event wakes.
+    pub(crate) fn guarded(&self, event: &Event) -> Option<FiberId> {
+        self.woken(event).filter(|fiber| self.guards.contains_key(fiber))
     }
 }

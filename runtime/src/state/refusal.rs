@@ -50,6 +50,8 @@ pub enum Refusal {
         /// The first grant that it does not have.
         capability: String,
     },
+    /// The actor has as many assertions as its spawner allows.
+    TooManyFacts(u64),
     /// A predicate tried to have an effect.
     Pure,
     /// Policy does not allow the action; the journal records the attempt.
@@ -101,6 +103,12 @@ impl fmt::Display for Refusal {
             } => write!(f, "the capability `{capability}` was granted only for {limit}"),
             Self::Excess { capability } => {
                 write!(f, "an actor cannot grant what it was not granted: `{capability}`")
+            }
+            Self::TooManyFacts(facts_max) => {
+                write!(
+                    f,
+                    "this actor may have {facts_max} assertions, its watches included, and has them already"
+                )
             }
             Self::Pure => write!(f, "a predicate can have no effect"),
             Self::Policy(ruling) => write!(f, "{ruling}"),

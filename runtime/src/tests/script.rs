@@ -215,6 +215,7 @@ fn show_argument(argument: &Argument) -> String {
         Argument::Removed(captures, _) => format!("-{}", list(captures)),
         Argument::Message(captures) => format!("!{}", list(captures)),
         Argument::Value(value) => format!("{value:?}"),
+        Argument::Failed(failure) => failure.to_string(),
         Argument::Ended(code, failure) => match failure {
             Some(failure) => format!("failed {}", failure.message),
             None => format!("ended {code}"),
@@ -400,6 +401,7 @@ impl ScriptInstance {
                 let newborn = Newborn {
                     role: first.to_owned(),
                     heap_bytes_max: None,
+                    facts_max: None,
                     program: program.to_owned().encode(),
                     manifest: Manifest::of(&["*"]),
                     link: None,
@@ -415,6 +417,7 @@ impl ScriptInstance {
                 let newborn = Newborn {
                     role: first.to_owned(),
                     heap_bytes_max: None,
+                    facts_max: None,
                     program: first.to_owned().encode(),
                     manifest,
                     link: Some(turn.facet()),

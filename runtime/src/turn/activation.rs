@@ -10,6 +10,7 @@
 mod arbitrate;
 mod deliver;
 mod ending;
+mod guarded;
 mod job;
 mod operation;
 mod peer;
@@ -287,8 +288,8 @@ impl Activation {
         self.current = Some(fiber);
         self.event = fiber.event;
         self.note_place(None);
-        match self.run_task(runner, fiber.kind, task) {
-            End::Finished { .. } => Ok(()),
+        match self.run_task(runner, fiber, task) {
+            End::Finished { .. } => self.draft.take_guard(fiber.fiber).map(drop).map_err(failure),
             End::Failed(failure) => Err(failure),
             End::Parked {
                 until: Until::Stopped(facet),
@@ -335,20 +336,23 @@ impl Activation {
     }
 
     /// Runs a task with the fuel that its kind of fiber has.
-    fn run_task(&mut self, runner: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
-        let granted = match kind {
+    fn run_task(&mut self, runner: &mut dyn Runner, fiber: Current, task: Task) -> End {
+        let granted = match fiber.kind {
             FiberKind::Main {} => self.limits.slice_fuel,
             // A person undoes an interaction as a whole, so it has the fuel of a whole turn; more
             // would let a turn grow without end.
             FiberKind::Interaction {} => self.limits.turn_fuel,
             FiberKind::Handler {} => self.handler_fuel,
+            FiberKind::Guarded {} => self.guarded_fuel(fiber.fiber),
         };
         self.fuel = granted;
         let end = runner.run(task, self);
         let used = granted.saturating_sub(self.fuel);
         self.turn.fuel += used;
-        if kind == (FiberKind::Handler {}) {
-            self.handler_fuel -= used;
+        match fiber.kind {
+            FiberKind::Handler {} => self.handler_fuel -= used,
+            FiberKind::Guarded {} => return self.spend(fiber.fiber, used, end),
+            FiberKind::Main {} | FiberKind::Interaction {} => {}
         }
         end
     }

@@ -57,6 +57,8 @@ pub enum Argument {
     Message(Captures),
     /// The value to be judged by a predicate.
     Value(IOValue),
+    /// A guarded fiber has failed.
+    Failed(Failure),
     /// An actor has ended, with this exit code and, if it failed, this failure.
     Ended(u64, Option<Failure>),
 }
@@ -148,6 +150,8 @@ pub struct Newborn {
     pub manifest: Manifest,
     /// The maximum size of its heap in bytes, at most that of its spawner.
     pub heap_bytes_max: Option<u64>,
+    /// The maximum number of its assertions, at most that of its spawner.
+    pub facts_max: Option<u64>,
     /// The facet that ends it by stopping.
     pub link: Option<FacetId>,
     /// The hook that runs in the current facet, with the actor's outcome, when it has ended.

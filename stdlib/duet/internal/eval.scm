@@ -4,6 +4,7 @@
 
 (define-record-type <environment>
   (%make-environment imports)
+  ;;;> Returns whether an object is an environment.
   environment?
   (imports %environment-imports))
 
@@ -16,6 +17,18 @@
 ;;;> evaluated in it.
 (define (environment . import-sets)
   (%make-environment (%environment import-sets)))
+
+;;; The number of sandboxes that this actor has made.
+(define %sandboxes 0)
+
+;;;> Makes a sandbox, a mutable environment for code of others: `(make-sandbox import-set …)`. Code in
+;;;> it can use what the import sets provide, and define procedures, variables, records and
+;;;> `syntax-rules` macros, which no other environment sees. It cannot import, define libraries,
+;;;> include files or write procedural macros: these raise `syntax-error`. A sandbox decides what its
+;;;> code can name; the actor's grants decide what its code can do.
+(define (make-sandbox . import-sets)
+  (set! %sandboxes (+ %sandboxes 1))
+  (%make-environment (%sandbox %sandboxes import-sets)))
 
 ;;; Calls each procedure, the last one as a tail call.
 (define (%run procedures)
@@ -30,6 +43,27 @@
   (case-lambda
     ((expression) (%run (%compile expression "")))
     ((expression environment) (%run (%compile expression (%environment-imports environment))))))
+
+;;;> Evaluates the forms of a text, a string, and returns the values of the last. The default
+;;;> environment is the mutable one. Raises `syntax-error` if the text cannot be read or expanded;
+;;;> then nothing of it is evaluated.
+(define eval-text
+  (case-lambda
+    ((text) (eval-text text %interaction-environment))
+    ((text environment)
+     (%evaluate-text text environment
+       (lambda (failure)
+         (raise
+           (%make-condition
+             (string->symbol (record-field failure 0)) (record-field failure 1) (record-field failure 2))))))))
+
+;;; Does the same, but calls a procedure with the failure if the text cannot be read or expanded: a
+;;; record with the kind, the message, irritants, and the place in the text.
+(define (%evaluate-text text environment failed)
+  (let ((compiled (%compile-text text (%environment-imports environment))))
+    (if (record? compiled)
+        (failed compiled)
+        (%run compiled))))
 
 ;;;> Reads data from a file and evaluates them one by one. The default environment is the mutable
 ;;;> one.

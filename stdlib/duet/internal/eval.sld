@@ -1,8 +1,9 @@
 ;;; Evaluation: data, files of data, and the input of a person.
 (define-library (duet internal eval)
   (export
-    environment environment? eval interaction-environment load null-environment scheme-report-environment
-    %interact)
+    environment environment? eval eval-text interaction-environment load make-sandbox null-environment
+    scheme-report-environment
+    %evaluate-text %interact)
   (on-demand)
   (import (duet kernel)
           (only (duet internal control) raise)

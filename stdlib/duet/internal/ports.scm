@@ -20,10 +20,14 @@
         (%reading read port))))
 
 ;;; Passes the buffered output of a console port to the runtime, which also takes it whenever the
-;;; program stops running.
+;;; program stops running, and that of a port with a receiver to the receiver.
 (define (%emit port)
-  (let ((bytes (%port-take-pending! port #t)))
-    (if bytes (%console-write (%port-stream port) bytes))))
+  (let ((bytes (%port-take-pending! port #t))
+        (stream (%port-stream port)))
+    (if bytes
+        (if (procedure? stream)
+            (stream bytes)
+            (%console-write stream bytes)))))
 
 ;;; The runtime calls this when an object is not caught and there is uncommitted output: commits it,
 ;;; then fails again.

@@ -24,6 +24,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::proof::Proof;
+use crate::page::may_be_of_a_page;
 use crate::tool::arguments::{content, dictionary};
 
 /// The maximum number of connections at the same time.
@@ -90,6 +91,8 @@ impl Incoming {
 /// Takes connections as long as the listener lives.
 pub(super) async fn listen(socket: TcpListener, intake: Arc<Intake>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    // The headers, the body, and the time in which a client has to take its answer.
+    let longest = PATIENCE.saturating_mul(3).saturating_add(intake.timeout);
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
             return;
@@ -108,8 +111,8 @@ pub(super) async fn listen(socket: TcpListener, intake: Arc<Intake>) {
                 .max_buf_size(HEADER_BYTES_MAX)
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), service);
-            // The client may have gone, or speak no HTTP.
-            let _ended = served.await;
+            // The client may have gone, speak no HTTP, or not take its answer.
+            let _ended = timeout(longest, served).await;
             drop(place);
         });
     }
@@ -134,6 +137,12 @@ async fn take_in(request: Request<Body>, intake: &Intake) -> Result<Reply, (Stat
     let body = body.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?;
     let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB"))?;
     let body = body.to_bytes();
+    if intake.proof.is_open() && may_be_of_a_page(&head) {
+        return Err((
+            StatusCode::FORBIDDEN,
+            "without a secret only programs of this machine are answered, and no pages of a browser",
+        ));
+    }
     if !intake.proof.is_given(&head.headers, &body) {
         return Err((
             StatusCode::UNAUTHORIZED,

@@ -10,6 +10,7 @@ use hyper::HeaderMap;
 use ring::{digest, hmac};
 
 use crate::tool::failure::Kind;
+use crate::tool::secret::stand_in;
 
 /// The header that has a signature.
 const SIGNATURE: &str = "x-hub-signature-256";
@@ -25,15 +26,27 @@ impl Proof {
     /// Demands a token, a signature by a key, both or nothing.
     ///
     /// # Errors
-    /// `bad-argument` for an empty secret, which everybody knows.
+    /// `bad-argument` for a secret that everybody knows: an empty one, or the stand-in of a
+    /// variable that is not set.
     pub(super) fn new(token: Option<String>, key: Option<String>) -> Result<Self, ToolFailure> {
         if [&token, &key].into_iter().flatten().any(String::is_empty) {
             return Err(Kind::BadArgument.because("the secret of webhook/listen is empty"));
+        }
+        if let Some(name) = [&token, &key].into_iter().flatten().find_map(|text| stand_in(text)) {
+            return Err(Kind::BadArgument.because(format!(
+                "the secret of webhook/listen is the stand-in of `{name}`, which is no secret of this run; set the \
+                 variable, and name it by `(secrets {name})` in the manifest or by `--secret {name}`"
+            )));
         }
         Ok(Self {
             token: token.map(|token| digest::digest(&digest::SHA256, token.as_bytes())),
             key: key.map(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes())),
         })
+    }
+
+    /// Says whether everybody may send requests.
+    pub(super) fn is_open(&self) -> bool {
+        self.token.is_none() && self.key.is_none()
     }
 
     /// Says whether a request has it.

@@ -75,7 +75,7 @@ fn field(value: &IOValue, name: &str) -> IOValue {
 
 fn post(headers: &str, body: &str) -> String {
     let length = body.len();
-    format!("POST /a/b?c=d HTTP/1.1\r\nhost: x\r\n{headers}content-length: {length}\r\n\r\n{body}")
+    format!("POST /a/b?c=d HTTP/1.1\r\nhost: 127.0.0.1:80\r\n{headers}content-length: {length}\r\n\r\n{body}")
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_request_comes_in_and_the_reply_goes_out() {
     ));
     let request = desk.accept();
     let expected = "{request: \"key-2\" method: \"POST\" path: \"/a/b\" query: \"c=d\" body: \"hällo\"
-        headers: {\"host\": \"x\" \"x-a\": \"1, 2\" \"content-length\": \"6\"}}";
+        headers: {\"host\": \"127.0.0.1:80\" \"x-a\": \"1, 2\" \"content-length\": \"6\"}}";
     assert_eq!(request, expected.parse().unwrap());
     let reply = "{request: \"key-2\" status: 201 headers: {\"x-b\": \"3\"} body: \"done\"}";
     assert_eq!(desk.call("webhook/reply", reply), Ok(IOValue::new(true)));
@@ -147,6 +147,30 @@ fn a_request_that_the_program_does_not_get_is_answered_all_the_same() {
     );
 }
 
+#[test]
+fn without_a_secret_no_page_of_a_browser_reaches_the_program() {
+    let get = |headers: &str| format!("GET / HTTP/1.1\r\n{headers}\r\n");
+    let of_this_machine = ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:8080"];
+    for host in of_this_machine {
+        check_answered("timeout_ms: 50", &get(&format!("host: {host}\r\n")), "504");
+    }
+    for headers in [
+        "host: evil.example\r\n",
+        "host: 127.0.0.1.evil.example:8080\r\n",
+        "host: 127.0.0.1@evil.example\r\n",
+        "host: \r\n",
+        "host: 127.0.0.1\r\norigin: http://evil.example\r\n",
+        "host: 127.0.0.1\r\norigin: null\r\n",
+        "host: 127.0.0.1\r\nsec-fetch-site: cross-site\r\n",
+        "host: 127.0.0.1\r\nsec-fetch-site: same-origin\r\n",
+    ] {
+        check_answered("timeout_ms: 50", &get(headers), "403 Forbidden");
+    }
+    // A secret is proof enough, wherever the server in front of this one comes from.
+    let bearer = "host: shop.example\r\norigin: https://shop.example\r\nauthorization: Bearer s\r\n";
+    check_answered("token: \"s\" timeout_ms: 50", &get(bearer), "504");
+}
+
 /// Source: GitHub, "Validating webhook deliveries", its example.
 #[test]
 fn a_signature_of_the_body_is_checked() {
@@ -175,6 +199,16 @@ fn what_cannot_be_listened_for_or_replied_is_refused() {
         ("webhook/listen", &*taken, "unavailable"),
         ("webhook/listen", "{port: 70000}", "bad-argument"),
         ("webhook/listen", "{port: 0 token: \"\"}", "bad-argument"),
+        (
+            "webhook/listen",
+            "{port: 0 token: \"{{secret:NOT_SET}}\"}",
+            "bad-argument",
+        ),
+        (
+            "webhook/listen",
+            "{port: 0 hmac_key: \"k{{secret:NOT_SET}}\"}",
+            "bad-argument",
+        ),
         ("webhook/reply", "{request: \"x\" status: 99}", "bad-argument"),
         (
             "webhook/reply",

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::log::LogEntry;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
-use crate::record::{Record, name};
+use crate::record::{ClosedRecord, Record, RecordError, name};
 use crate::store::batch::Tip;
 use crate::store::{Head, StoreError};
 
@@ -133,10 +133,9 @@ impl Index {
             }
             LogEntry::Record { parent, bytes } => {
                 let content = log[bytes.clone()].to_vec();
-                let record = Record::decode(content, parent).map_err(|source| StoreError::BadRecord {
-                    hash: name(&log[bytes.clone()], parent),
-                    source,
-                })?;
+                let hash = name(&content, parent);
+                let record = ClosedRecord::decode_named((hash, parent), content, None).and_then(checked);
+                let record = record.map_err(|source| StoreError::BadRecord { hash, source })?;
                 self.add_record(&record, bytes)?;
             }
             LogEntry::Blob { hash, bytes } => {
@@ -170,7 +169,7 @@ impl Index {
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`].
-    pub(super) fn add_record(&mut self, record: &Record, bytes: Range<usize>) -> Result<(), StoreError> {
+    pub(super) fn add_record(&mut self, record: &ClosedRecord, bytes: Range<usize>) -> Result<(), StoreError> {
         let (header, hash) = (record.header(), record.hash());
         // What stands on the newest record cannot have come before.
         let is_new = header.parent.is_some() && header.parent == self.newest;
@@ -283,6 +282,15 @@ impl Index {
         }
         hashes.reverse();
         Ok(hashes)
+    }
+}
+
+/// Checks the body of a record, unless it is in parts, which may come later in the log.
+fn checked(record: ClosedRecord) -> Result<ClosedRecord, RecordError> {
+    if record.is_in_parts() {
+        Ok(record)
+    } else {
+        record.open().map(Record::close)
     }
 }
 

@@ -53,11 +53,11 @@ impl SqliteStore {
         self.reach_file()?;
         // Not by statements that are kept: this pragma takes effect when it is compiled.
         let set = |connection: &Connection, sql| connection.execute_batch(sql).map_err(failed("choosing when to sync"));
-        set(&self.connection, "PRAGMA synchronous = NORMAL")?;
+        set(&self.linked.connection, "PRAGMA synchronous = NORMAL")?;
         let result = self.transact(work);
         let result = result.and_then(|value| self.renew_presence().map(|()| value));
         // A store that does not wait for the disk must not go on.
-        let restored = set(&self.connection, file::SYNCHRONOUS);
+        let restored = set(&self.linked.connection, file::SYNCHRONOUS);
         self.in_doubt |= restored.is_err();
         result.and_then(|value| restored.map(|()| value))
     }
@@ -83,7 +83,7 @@ impl SqliteStore {
         {
             // If this fails, the commit is in memory and not in the file.
             self.in_doubt = true;
-            file::create(&self.path, &self.connection)?;
+            file::create(&self.path, &self.linked.connection)?;
             memory.is_written = true;
             *presence = Some(Presence::note_file(&self.path)?);
             self.in_doubt = false;
@@ -109,20 +109,20 @@ impl SqliteStore {
             return Ok(());
         }
         file::check_header(&self.path)?;
-        let claimed = Run::list(&self.connection)?;
-        let (connection, budget) = file::connect_to_write(&self.path)?;
-        bring(&connection, &claimed)?;
-        self.move_to((connection, budget))
+        let claimed = Run::list(&self.linked.connection)?;
+        let linked = file::connect_to_write(&self.path)?;
+        bring(&linked.connection, &claimed)?;
+        self.move_to(linked)
     }
 
-    fn move_to(&mut self, (connection, budget): (Connection, super::Budget)) -> Result<(), StoreError> {
+    fn move_to(&mut self, linked: super::Linked) -> Result<(), StoreError> {
         let Some(writer) = &mut self.writer else {
             return Err(StoreError::ReadOnly);
         };
-        writer.recent = Recent::read(&connection)?;
+        writer.recent = Recent::read(&linked.connection)?;
         writer.presence = Some(Presence::note(&self.path)?);
         writer.memory = None;
-        (self.connection, self.budget) = (connection, budget);
+        self.linked = linked;
         Ok(())
     }
 
@@ -138,8 +138,8 @@ impl SqliteStore {
         let Some(Writer { recent, .. }) = &mut self.writer else {
             return Err(StoreError::ReadOnly);
         };
-        let connection = &self.connection;
-        self.budget.renew();
+        let connection = &self.linked.connection;
+        self.linked.budget.renew();
         execute(connection, "BEGIN IMMEDIATE", "beginning a transaction")?;
         let result = recent.refresh(connection).and_then(|()| work(connection, recent));
         let committed = result.is_ok().then(|| execute(connection, "COMMIT", "committing"));
@@ -157,10 +157,10 @@ impl SqliteStore {
 
     /// Performs `work` on one unchanging view of the file.
     pub(super) fn view<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.budget.renew();
-        execute(&self.connection, "BEGIN", "beginning to read")?;
-        let result = work(&self.connection);
-        let ended = roll_back(&self.connection);
+        self.linked.budget.renew();
+        execute(&self.linked.connection, "BEGIN", "beginning to read")?;
+        let result = work(&self.linked.connection);
+        let ended = roll_back(&self.linked.connection);
         result.and_then(|value| ended.map(|()| value))
     }
 
@@ -237,9 +237,9 @@ fn execute(connection: &Connection, sql: &'static str, doing: &'static str) -> R
 
 /// Opens a journal anew, and counts its pages; `None` if it has not what a commit has set.
 pub(super) fn pages_of(path: &Path, last: Option<&Durable>) -> Result<Option<u32>, StoreError> {
-    let (connection, _budget) = file::open_to_read(path)?;
-    let is_there = last.map_or(Ok(true), |last| tail::is_there(last, &connection))?;
-    let pages = connection.pragma_query_value(None, "page_count", |row| row.get(0));
+    let seen = file::open_to_read(path)?;
+    let is_there = last.map_or(Ok(true), |last| tail::is_there(last, &seen.connection))?;
+    let pages = seen.connection.pragma_query_value(None, "page_count", |row| row.get(0));
     let pages = pages.map_err(failed("looking for the journal"))?;
     Ok(is_there.then_some(pages))
 }

@@ -8,7 +8,7 @@
 //! Read next: `store/sqlite/row.rs`.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
@@ -21,13 +21,14 @@ use super::row::Workspace;
 use super::{schema, tail};
 use crate::beside::{beside, create_beside};
 use crate::lock::io_error;
+use crate::shared_file::SharedFile;
 use crate::store::StoreError;
 
 /// FULL: with NORMAL a power cut loses commits that were acknowledged.
 pub(super) const SYNCHRONOUS: &str = "PRAGMA synchronous = FULL";
 
 /// Opens a journal for reading.
-pub(super) fn open_to_read(path: &Path) -> Result<(Connection, Budget), StoreError> {
+pub(super) fn open_to_read(path: &Path) -> Result<Linked, StoreError> {
     check_header(path)?;
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
@@ -35,12 +36,19 @@ pub(super) fn open_to_read(path: &Path) -> Result<(Connection, Budget), StoreErr
 /// How many prepared statements a connection keeps.
 const STATEMENTS: usize = 32;
 
+/// A connection to a journal, dropped in this order.
+pub(super) struct Linked {
+    pub(super) connection: Connection,
+    pub(super) budget: Budget,
+    /// `None` if the journal is in memory.
+    pub(super) _file: Option<SharedFile>,
+}
+
 /// A journal opened for writing.
 pub(super) struct Opened {
     /// Where the file is, or is going to be.
     pub(super) path: PathBuf,
-    pub(super) connection: Connection,
-    pub(super) budget: Budget,
+    pub(super) linked: Linked,
     /// Whether there was no such file: the journal is then in memory.
     pub(super) is_new: bool,
 }
@@ -53,24 +61,23 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
         .or_else(|_| path::absolute(path))
         .map_err(io_error(looking))?;
     let is_new = !fs::exists(&path).map_err(io_error(looking))?;
-    let (connection, budget) = if is_new {
+    let linked = if is_new {
         let connection = begin(&path, owner)?;
         let budget = Budget::limit(&connection, None)?;
-        (connection, budget)
+        Linked {
+            connection,
+            budget,
+            _file: None,
+        }
     } else {
         check_header(&path)?;
         connect_to_write(&path)?
     };
-    Ok(Opened {
-        path,
-        connection,
-        budget,
-        is_new,
-    })
+    Ok(Opened { path, linked, is_new })
 }
 
 /// Opens a file that is a journal.
-pub(super) fn connect_to_write(path: &Path) -> Result<(Connection, Budget), StoreError> {
+pub(super) fn connect_to_write(path: &Path) -> Result<Linked, StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
@@ -118,14 +125,14 @@ pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_version(number(60))
 }
 
+/// The length of a database's header.
+const HEADER_BYTES: u64 = 100;
+
 const READING_HEADER: &str = "reading the journal's header";
 
 fn read_header(path: &Path) -> Result<Vec<u8>, StoreError> {
-    let mut header = Vec::new();
-    let file = File::open(path).map_err(io_error("opening the journal"))?;
-    let read = file.take(100).read_to_end(&mut header);
-    read.map_err(io_error(READING_HEADER))?;
-    Ok(header)
+    let file = SharedFile::open(path).map_err(io_error("opening the journal"))?;
+    file.read_start(HEADER_BYTES).map_err(io_error(READING_HEADER))
 }
 
 /// Says whether a file begins like a database.
@@ -150,8 +157,10 @@ pub fn has_damaged_header(path: &Path) -> Result<bool, StoreError> {
 ///
 /// Source: "Database File Format", 1.3.2 and 1.3.9, <https://www.sqlite.org/fileformat2.html>.
 pub fn missing_bytes(path: &Path) -> io::Result<Option<(u64, u64)>> {
-    let mut header = [0; 32];
-    File::open(path)?.read_exact(&mut header)?;
+    let header = SharedFile::open(path)?.read_start(HEADER_BYTES)?;
+    if header.len() < 32 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let number = |range: Range<usize>| {
         header[range]
             .iter()
@@ -176,7 +185,8 @@ fn check_version(found: u32) -> Result<(), StoreError> {
     })
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<(Connection, Budget), StoreError> {
+fn connect(path: &Path, access: OpenFlags) -> Result<Linked, StoreError> {
+    let file = SharedFile::open(path).map_err(io_error("opening the journal"))?;
     let failed = database_error("opening the journal");
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
@@ -193,7 +203,11 @@ fn connect(path: &Path, access: OpenFlags) -> Result<(Connection, Budget), Store
             .map_err(&failed)?,
     )?;
     guard::check_schema(&connection)?;
-    Ok((connection, budget))
+    Ok(Linked {
+        connection,
+        budget,
+        _file: Some(file),
+    })
 }
 
 /// The longest pause between two attempts to get at a journal that another process is writing.

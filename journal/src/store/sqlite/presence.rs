@@ -4,20 +4,21 @@
 //! meanwhile, it goes on writing into files that nobody will ever read, and reports success. Other
 //! processes change the files too, through the library: then whoever opens them anew finds in them
 //! what this process has committed.
-//! INVARIANT: looking opens and closes no second handle while the library works, because closing
-//! one would release the locks that the library holds.
+//! INVARIANT: looking goes through a shared file, so that it does not release the locks that the
+//! library holds.
 //!
 //! It does not save anything; `../sqlite.rs` does.
 //! Read next: `store/sqlite/file.rs`.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::{self, Metadata};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::tail::Durable;
 use crate::beside::{beside, is_same};
 use crate::lock::io_error;
+use crate::shared_file::SharedFile;
 use crate::store::Displacement;
 use crate::store::StoreError;
 
@@ -33,7 +34,7 @@ const PAGES: Range<usize> = 28..32;
 pub(super) struct Presence {
     path: PathBuf,
     /// The journal file, open as long as the connection.
-    file: File,
+    file: SharedFile,
     noted: Noted,
     /// Whether the library has the files open, so that they stay as long as it has.
     is_held: bool,
@@ -75,8 +76,8 @@ impl Presence {
 
     fn noted(path: &Path, is_held: bool) -> Result<Self, StoreError> {
         let failed = io_error(LOOKING);
-        let mut file = File::open(path).map_err(&failed)?;
-        let noted = Noted::of(path, &mut file, is_held).map_err(failed)?;
+        let file = SharedFile::open(path).map_err(&failed)?;
+        let noted = Noted::of(path, &file, is_held).map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -90,7 +91,7 @@ impl Presence {
     /// # Errors
     /// [`StoreError::Io`].
     pub(super) fn renew(&mut self) -> Result<(), StoreError> {
-        let noted = Noted::of(&self.path, &mut self.file, self.is_held);
+        let noted = Noted::of(&self.path, &self.file, self.is_held);
         self.noted = noted.map_err(io_error(LOOKING))?;
         Ok(())
     }
@@ -102,7 +103,7 @@ impl Presence {
     /// [`StoreError::Displaced`], [`StoreError::Io`].
     pub(super) fn look(&mut self) -> Result<Sight, StoreError> {
         let named = self.look_at_names()?;
-        let now = Noted::of(&self.path, &mut self.file, self.is_held).map_err(io_error(LOOKING))?;
+        let now = Noted::of(&self.path, &self.file, self.is_held).map_err(io_error(LOOKING))?;
         Ok(match named {
             Sight::Same if now.header != self.noted.header => Sight::Changed(Displacement::Overwritten),
             found @ (Sight::Same | Sight::Changed(_)) => found,
@@ -126,7 +127,7 @@ impl Presence {
     /// Says whether the changed files are still those of the journal: whoever opens them finds in
     /// them what the last commit has set, and their header is one that the library would write.
     pub(super) fn is_still(&mut self, last: Option<&Durable>) -> bool {
-        let Ok(now) = Noted::of(&self.path, &mut self.file, self.is_held) else {
+        let Ok(now) = Noted::of(&self.path, &self.file, self.is_held) else {
             return false;
         };
         let seen = super::commit::pages_of(&self.path, last);
@@ -170,12 +171,12 @@ impl Presence {
 }
 
 impl Noted {
-    fn of(path: &Path, file: &mut File, is_held: bool) -> io::Result<Self> {
+    fn of(path: &Path, file: &SharedFile, is_held: bool) -> io::Result<Self> {
         let mut header = [0; HEADER_BYTES];
         let length_bytes = file.metadata()?.len();
         if length_bytes >= HEADER_BYTES as u64 {
-            file.seek(SeekFrom::Start(0))?;
-            file.read_exact(&mut header)?;
+            let bytes = file.read_start(HEADER_BYTES as u64)?;
+            header = bytes.try_into().map_err(|_| io::ErrorKind::UnexpectedEof)?;
         }
         let log = match fs::metadata(log_of(path)) {
             Ok(log) => is_held.then_some(log),

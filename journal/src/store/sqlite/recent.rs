@@ -79,10 +79,12 @@ struct KnownRun {
 impl Recent {
     /// Reads the cache from the tables.
     pub(super) fn read(connection: &Connection) -> Result<Self, StoreError> {
+        // Before the keys: another process may write between the two, and must then be noticed.
+        let version = version(connection)?;
         let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
         let indexed = Workspace::read(connection)?.indexed;
         Ok(Self {
-            version: version(connection)?,
+            version,
             newest: newest.flatten().unwrap_or(0),
             indexed,
             unindexed: None,

@@ -122,12 +122,10 @@ pub(super) fn append<'a>(
     let standing = recent.branch(writing, append.run, append.branch)?;
     batch::check_epoch(append.run, append.epoch, standing.epoch)?;
     let tip = batch::check(append, standing.tip.map(|(tip, _)| tip))?;
-    if !append.blobs.is_empty() {
+    let mut brought = append.brought().peekable();
+    if brought.peek().is_some() {
         let connection = writing.tables()?;
-        append
-            .blobs
-            .iter()
-            .try_for_each(|blob| blobs::insert(connection, blob))?;
+        brought.try_for_each(|blob| blobs::insert(connection, blob))?;
     }
     let mut key = standing.tip.map(|(_, key)| key);
     for record in append.records {

@@ -2,7 +2,9 @@
 
 use super::{Diagnostic, Expansion, Texts, session, texts};
 use crate::datum::Name;
+use crate::expander::top_level::Meaning;
 use crate::expander::{Libraries, LibraryName, SourceError, SourceText};
+use crate::transformer::TransformerMachine;
 
 /// Shows the units of an expansion: name and listing.
 fn show(expansion: Result<Expansion, Vec<Diagnostic>>) -> Vec<(String, String)> {
@@ -434,6 +436,47 @@ fn interactions_share_a_top_level() {
         assert!(expansion.units.last().unwrap().is_interactive);
     }
     assert!(session.interaction_names().contains(&("twice".into(), false)));
+}
+
+#[test]
+fn a_sandbox_takes_definitions_and_names_only_what_it_was_given() {
+    let mut session = session().with_transformers(Box::new(TransformerMachine::new(&[])));
+    let mut libraries = texts(&[("(stack)", STACK)]);
+    let imports = "(only (stack) push) (only (duet kernel) define define-syntax syntax-rules lambda if \
+                   include begin begin-for-syntax import)";
+    let mut top = session.sandbox(("(sandbox 1)", imports), &mut libraries).unwrap();
+    for (input, expected) in [
+        (
+            "(define (f x) (push x))",
+            "(define @f (lambda (x.0) (@(stack)push x.0)))",
+        ),
+        ("(define-syntax g (syntax-rules () ((_ x) (f x)))) (g 1)", "(@f 1)"),
+        ("(import (stack))", "a sandbox takes no import"),
+        (
+            "(define-library (stack) (export f))",
+            "a sandbox takes no define-library",
+        ),
+        (
+            "(define-module (stack) (provide f))",
+            "a sandbox takes no define-module",
+        ),
+        ("(include \"f.scm\")", "a sandbox takes no include"),
+        ("(define (h) (include \"f.scm\"))", "a sandbox takes no include"),
+        (
+            "(define-syntax g (lambda (form) form))",
+            "a sandbox takes no procedural macro",
+        ),
+        ("(begin-for-syntax (define h 1))", "a sandbox takes no procedural macro"),
+    ] {
+        let (next, expansion) = session.expand_at(top, ("text", input), &mut libraries);
+        top = next;
+        let found = match expansion {
+            Ok(expansion) => expansion.units.last().unwrap().to_string(),
+            Err(errors) => errors[0].kind.to_string(),
+        };
+        assert_eq!(found.lines().last(), Some(expected), "{input}");
+    }
+    assert_eq!(session.meaning_at(&top, "peek"), Meaning::Nothing);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(in crate::primitive) mod flag {
     pub(in crate::primitive) const TEXTUAL: i64 = 1 << 2;
     /// It has not been closed.
     pub(in crate::primitive) const OPEN: i64 = 1 << 3;
-    /// The host fills or empties it.
+    /// Somebody fills or empties it: the host, or a procedure of the program.
     pub(in crate::primitive) const CONSOLE: i64 = 1 << 4;
     /// The input ends after the buffered bytes.
     pub(in crate::primitive) const AT_END: i64 = 1 << 5;
@@ -30,6 +30,8 @@ pub(in crate::primitive) mod flag {
     pub(in crate::primitive) const NEWLINE_PENDING: i64 = 1 << 7;
     /// Reading folds case, as the last `#!fold-case` in the input says.
     pub(in crate::primitive) const FOLDS_CASE: i64 = 1 << 8;
+    /// The output should be taken after each write.
+    pub(in crate::primitive) const UNBUFFERED: i64 = 1 << 9;
 }
 
 /// The initial capacity of a buffer, in bytes.

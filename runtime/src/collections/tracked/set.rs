@@ -47,6 +47,11 @@ impl<K: Key + Clone> TrackedSet<K> {
         self.0.is_empty()
     }
 
+    /// Returns the number of members.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Lists the members in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.0.keys()

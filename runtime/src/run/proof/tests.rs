@@ -23,6 +23,8 @@ const COUNTING: &str = "main:
     assert d <p other>
     yield
     show other
+    await <lit never>
+  mine:
     await <lit never>";
 
 fn counted() -> World<Scripts> {
@@ -145,9 +147,9 @@ fn a_snapshot_with_a_memory_that_no_turn_made_is_refused() {
     let world = counted();
     let mut snapshot = last_snapshot(&world.store);
     let main = &mut snapshot.actors[0];
-    let text = String::from_utf8_lossy(&world.store.blob(&main.chunks[0]).expect("its chunk")).into_owned();
     let mut bytes = world.store.blob(&main.chunks[0]).expect("its chunk");
-    let place = text.find("main").expect("the procedure that runs");
+    let found = bytes.windows(4).position(|name| name == b"main");
+    let place = found.expect("the procedure that runs");
     bytes[place..place + 4].copy_from_slice(b"mine");
     let chunk = Blob::new(bytes).expect("small");
     main.chunks[0] = chunk.hash();
@@ -158,7 +160,7 @@ fn a_snapshot_with_a_memory_that_no_turn_made_is_refused() {
             RunError::WrongSnapshot {
                 part: SnapshotPart::Instance(_),
                 ..
-            } | RunError::Thaw { .. }
+            }
         ),
         "{error}"
     );

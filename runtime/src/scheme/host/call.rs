@@ -51,6 +51,14 @@ pub(in crate::scheme) enum Reply {
         /// The import sets of the environment; empty for the mutable one.
         environment: String,
     },
+    /// The same for a text of several forms; if it cannot be compiled, the call returns the failure
+    /// as a record.
+    CompileText {
+        /// The text.
+        text: String,
+        /// As for a compiled datum.
+        environment: String,
+    },
     /// The call returns the descriptions of this name.
     Describe(String),
     /// The call returns these import sets, once their environment has been made.
@@ -150,6 +158,7 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         | Refusal::NotGranted { .. }
         | Refusal::Excess { .. } => "capability-denied",
         Refusal::TooNarrow(_) => "too-large",
+        Refusal::TooManyFacts(_) => "too-many-facts",
         Refusal::NoRole { .. } => "unknown-role",
         Refusal::Attached(_) => "already-attached",
         Refusal::NotAttached(_) => "not-attached",

@@ -45,6 +45,26 @@ host_procedures! {
         DONE
     };
 
+    /// Makes a fiber in the current facet that calls `thunk` in this turn, after the present fiber
+    /// has parked. If a later turn of the fiber fails, that turn is undone, the fiber ends, and
+    /// `on-failure` is called with the record `(failure kind message irritants origin backtrace)`.
+    /// With `fuel`, the fiber fails with `out-of-fuel` when it has used that many units. Returns
+    /// the number of the fiber, for `%cancel`.
+    "%spawn-guarded" "thunk on-failure [fuel]" [2, 3] => |call| {
+        let fuel_max = if call.arguments.len() > 2 { Some(call.natural(2)?) } else { None };
+        let (thunk, guard) = (call.procedure(0)?, call.procedure(1)?);
+        let fiber = call.turn.spawn_guarded(thunk, guard, fuel_max)?;
+        Ok(Reply::Value(Value::length(fiber.0 as usize)))
+    };
+
+    /// Ends a fiber of `%spawn-guarded` that waits, without a call of its `on-failure`. Fails with
+    /// `refused` if there is no such fiber.
+    "%cancel" "fiber" [1, 1] => |call| {
+        let fiber = call.natural(0)?;
+        call.turn.cancel(FiberId(fiber))?;
+        DONE
+    };
+
     /// Makes a facet in `parent`, by default in the current one, and returns it. It lives until it
     /// is stopped.
     "spawn-facet!" "[parent]" [0, 1] => |call| {

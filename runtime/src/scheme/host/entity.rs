@@ -41,11 +41,13 @@ host_procedures! {
     /// default all that this actor may: a grant is a name, or a right in the dataspace with the
     /// patterns that limit it, such as `(dataspace/observe (pattern (job $_)))`. `:memory-limit`, a
     /// number of bytes, limits its heap, by default to the limit of this actor, which is the
-    /// maximum. `:on-exit` is called with what became of it, when it has ended: `#f`, or a
-    /// condition if it failed; without it, a failure is reported as the run's. Returns the actor.
-    /// Fails with `unknown-role`, with `bad-grant`, with `bad-memory-limit`, and with
-    /// `capability-denied` without `spawn` or if it grants more than this actor was granted.
-    "spawn-entity!" "role [:config v] [:link facet] [:grants names] [:memory-limit n] [:on-exit proc]" [1, 11] => spawn;
+    /// maximum. `:fact-limit` is the maximum number of its assertions, its watches included; an
+    /// assertion beyond it raises `too-many-facts`. `:on-exit` is called with what became of it,
+    /// when it has ended: `#f`, or a condition if it failed; without it, a failure is reported as
+    /// the run's. Returns the actor. Fails with `unknown-role`, with `bad-grant`, with
+    /// `bad-memory-limit`, with `bad-fact-limit`, and with `capability-denied` without `spawn` or
+    /// if it grants more than this actor was granted.
+    "spawn-entity!" "role [keyword value] …" [1, 13] => spawn;
 
     /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
     /// the role's procedure. Fails with `capability-denied` without `spawn`.
@@ -137,10 +139,11 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let role = role(call)?;
     let options = call.options(
         call.arguments.get(1..).unwrap_or_default(),
-        ["config", "link", "grants", "memory-limit", "on-exit"],
+        ["config", "link", "grants", "memory-limit", "fact-limit", "on-exit"],
     );
-    let expected = "`:config`, `:link`, `:grants`, `:memory-limit` or `:on-exit`, each followed by a value";
-    let [config, link, grants, memory, on_end] = options.ok_or_else(|| call.wrong_type(1, expected))?;
+    let expected =
+        "`:config`, `:link`, `:grants`, `:memory-limit`, `:fact-limit` or `:on-exit`, each followed by a value";
+    let [config, link, grants, memory, facts, on_end] = options.ok_or_else(|| call.wrong_type(1, expected))?;
     let class = call.turn.entity_class(&role)?;
     let config = call.leave(config.unwrap_or(Value::FALSE))?;
     let link = match link {
@@ -156,6 +159,7 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         Some(names) => manifest(call, names)?,
     };
     let heap_bytes_max = memory.map(|bytes| memory_limit(call, bytes)).transpose()?;
+    let facts_max = facts.map(|count| fact_limit(call, count)).transpose()?;
     let on_end = match on_end {
         Some(procedure) if !call.is_procedure(procedure) => {
             return Err(call.wrong_type(1, "`:on-exit` and a procedure"));
@@ -168,6 +172,7 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         program: entity::program(&class, config),
         manifest,
         heap_bytes_max,
+        facts_max,
         link,
         on_end,
     })?;
@@ -181,6 +186,18 @@ fn memory_limit(call: &Call<'_>, bytes: Value) -> Result<u64, Fault> {
     given.filter(|bytes| (1..=own).contains(bytes)).ok_or_else(|| {
         let message = format!("spawn-entity!: `:memory-limit` takes a number of bytes up to {own}, this actor's limit");
         Fault::condition_of("bad-memory-limit", &message, vec![bytes])
+    })
+}
+
+/// Reads the maximum number of a new actor's assertions.
+fn fact_limit(call: &Call<'_>, count: Value) -> Result<u64, Fault> {
+    let own = call.turn.facts_max();
+    let given = count.as_fixnum().and_then(|count| u64::try_from(count).ok());
+    let is_within = |count: &u64| own.is_none_or(|own| *count <= own);
+    given.filter(is_within).ok_or_else(|| {
+        let up_to = own.map_or_else(String::new, |own| format!(" up to {own}, this actor's limit"));
+        let message = format!("spawn-entity!: `:fact-limit` takes a number of assertions{up_to}");
+        Fault::condition_of("bad-fact-limit", &message, vec![count])
     })
 }
 

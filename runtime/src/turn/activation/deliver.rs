@@ -49,6 +49,7 @@ impl Activation {
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
             Event::Sync { from, fiber } => self.synced(from, fiber)?,
             Event::Ended { actor, code, failed } => self.tell_of_end(actor, code, failed)?,
+            Event::Failed { fiber, failure } => self.tell_guard(fiber, failure)?,
             Event::Kept {
                 request,
                 note,
@@ -355,6 +356,6 @@ fn subject(argument: &Argument) -> Option<IOValue> {
         Argument::Added(captures, _) | Argument::Message(captures) => {
             Some(captures.first().map_or_else(|| IOValue::new(true), View::to_value))
         }
-        Argument::Removed(..) | Argument::Value(_) | Argument::Ended(..) => None,
+        Argument::Removed(..) | Argument::Value(_) | Argument::Failed(_) | Argument::Ended(..) => None,
     }
 }

@@ -9,7 +9,6 @@ use super::{Activation, Fault, Job, failure};
 use crate::action::{Exit, ReportFailure, Synced};
 use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{Callable, FacetId};
-use crate::state::actor::FiberKind;
 use crate::state::event::Event;
 use crate::turn::program::Runner;
 use crate::turn::task::{Argument, End, Task};
@@ -54,6 +53,7 @@ impl Activation {
                 | Event::Settled { .. }
                 | Event::Answered { .. }
                 | Event::Prepared { .. }
+                | Event::Failed { .. }
                 | Event::Kept { .. }
                 | Event::Due { .. }
                 | Event::Reconsider { .. }
@@ -130,8 +130,9 @@ impl Activation {
         }
         for procedure in hooks {
             let argument = Some(outcome.clone());
-            self.current = Some(self.handler_fiber(root));
-            let fault = match self.run_task(runner, FiberKind::Handler {}, Task::Call { procedure, argument }) {
+            let fiber = self.handler_fiber(root);
+            self.current = Some(fiber);
+            let fault = match self.run_task(runner, fiber, Task::Call { procedure, argument }) {
                 End::Finished { .. } | End::Exit { .. } => continue,
                 End::Parked { .. } => "it waits or runs too long".to_owned(),
                 End::Failed(failure) if failure.is_from_outside() => return Err(failure),

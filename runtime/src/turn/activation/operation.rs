@@ -255,6 +255,11 @@ impl Activation {
         Ok(fiber)
     }
 
+    /// Returns the maximum number of assertions of the acting actor, if it is limited.
+    pub fn facts_max(&self) -> Option<u64> {
+        self.draft.acting().ok()?.facts_max
+    }
+
     /// Registers `hook`, which runs with the actor's outcome when the actor has ended.
     ///
     /// # Errors
@@ -272,7 +277,8 @@ impl Activation {
     /// # Errors
     /// [`Refusal::NoFacet`].
     pub fn spawn_actor(&mut self, newborn: Newborn) -> Result<ActorId, Refusal> {
-        let own_bytes_max = self.draft.acting()?.heap_bytes_max;
+        let own = self.draft.acting()?;
+        let (own_bytes_max, own_facts_max) = (own.heap_bytes_max, own.facts_max);
         let counters = &mut self.draft.state.counters;
         let (actor, root) = (counters.actor(), counters.facet());
         let monitor = newborn.on_end.map(|_| self.facet());
@@ -285,6 +291,7 @@ impl Activation {
             monitor,
             program: newborn.program,
             heap_bytes_max: newborn.heap_bytes_max.or(own_bytes_max),
+            facts_max: newborn.facts_max.or(own_facts_max),
             manifest: newborn.manifest,
         })?;
         Ok(actor)

@@ -114,7 +114,7 @@ impl Activation {
                 oid,
                 value: self.captures(&captures),
             },
-            Argument::Value(_) | Argument::Ended(..) => return Ok(()),
+            Argument::Value(_) | Argument::Failed(_) | Argument::Ended(..) => return Ok(()),
         };
         self.relay(told)
     }

@@ -1,0 +1,31 @@
+//! Requests over HTTP that the page of a browser may have sent: every page can reach the ports of
+//! this machine.
+//!
+//! INVARIANT: a request without the marks of a browser comes from a program.
+//! It does not know what a request asks for. Read next: `host/http.rs`, `tool/webhook/intake.rs`.
+//!
+//! Source: Fetch, "The `Origin` header"; Fetch Metadata, section 2.
+
+use std::net::IpAddr;
+
+use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
+
+/// Says whether the page of a browser may have sent a request. Browsers send `origin` with each
+/// request that crosses sites or has a body, and `sec-fetch-site` with all. A page whose host name
+/// leads to this machine (DNS rebinding) counts as the same site, but has that name in `host`.
+pub(crate) fn may_be_of_a_page(head: &Parts) -> bool {
+    let header = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let is_marked = header("origin").is_some() || header("sec-fetch-site").is_some_and(|site| site != "none");
+    let authority = head.uri.authority().map(Authority::as_str).or_else(|| header("host"));
+    is_marked || !authority.is_none_or(is_this_machine)
+}
+
+/// Says whether an authority is an address of this machine, whatever the port.
+fn is_this_machine(authority: &str) -> bool {
+    let Ok(authority) = authority.parse::<Authority>() else {
+        return false;
+    };
+    let host = authority.host().trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,189 @@
+//! `duet repl` at a run that another process executes: the loop of the guest's prompt.
+//!
+//! INVARIANT: a guest moves no head; whoever executes the run does.
+//! It does not know how texts are evaluated. Read next: `../../repl/guest.rs`.
+
+use std::io::{self, IsTerminal};
+
+use duet_journal::owner::now_ms;
+
+use super::Arguments;
+use crate::doors;
+use crate::error::{CommandError, ExitCode};
+use crate::repl::command::{self as comma, Command};
+use crate::repl::editor::Line;
+use crate::repl::guest::{Done, Guest, alone};
+use crate::repl::outline::is_incomplete;
+use crate::terminal::Terminal;
+
+/// Talks with a session of a run that another process executes; `None` if none does.
+///
+/// # Errors
+/// If the journal or the terminal fails, or the program lets no sessions begin.
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Option<ExitCode>, CommandError> {
+    let (Some(address), false) = (&arguments.address, arguments.memory) else {
+        return Ok(None);
+    };
+    let store = arguments.journal.open_to_read()?;
+    let place = arguments.journal.resolve(&store, Some(address))?;
+    if doors::other_owner(&store, &place)?.is_none() {
+        if let Some(session) = &arguments.session {
+            let name = place.name();
+            return Err(
+                CommandError::usage(format!("no process executes {name}, so it has no session {session}")).advise(
+                    format!("`duet repl {name}` goes on with it; `duet serve {name}` hosts it"),
+                ),
+            );
+        }
+        return Ok(None);
+    }
+    let is_watched = io::stdin().is_terminal();
+    let typist = if is_watched {
+        Some(super::editor(terminal)?.1)
+    } else {
+        None
+    };
+    let name = place.name();
+    let session = arguments
+        .session
+        .clone()
+        .unwrap_or_else(|| format!("guest-{:x}", now_ms() & 0x00ff_ffff));
+    let at = (Box::new(store) as Box<_>, &arguments.journal);
+    let mut guest = Guest::enter(at, place, session.clone(), typist, terminal)?;
+    if is_watched {
+        let owner = guest.owner()?;
+        terminal.message(format!(
+            "session {session} of {name}, which {owner}, executes; `,help` lists the commands"
+        ));
+    }
+    let code = if is_watched {
+        converse(&mut guest, terminal)
+    } else {
+        follow(&mut guest, terminal)
+    }?;
+    if arguments.session.is_none() && code != ExitCode::INTERRUPTED {
+        guest.close()?;
+    }
+    Ok(Some(code))
+}
+
+/// Evaluates the texts of standard input.
+fn follow(guest: &mut Guest<'_>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let (mut code, mut text) = (ExitCode::OK, String::new());
+    loop {
+        let length = io::stdin()
+            .read_line(&mut text)
+            .map_err(|error| CommandError::caused("standard input cannot be read", &error))?;
+        if length > 0 && (is_incomplete(&text) || text.trim().is_empty()) {
+            continue;
+        }
+        if !text.trim().is_empty() {
+            match answer(guest, &std::mem::take(&mut text), terminal)? {
+                Done::Well => {}
+                Done::Failed => code = ExitCode::FAILED,
+                Done::Alone => return Ok(leave(guest, terminal)),
+            }
+        }
+        if length == 0 {
+            return Ok(code);
+        }
+    }
+}
+
+/// Talks with a person.
+fn converse(guest: &mut Guest<'_>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    loop {
+        match guest.read_input(terminal)? {
+            None => return Ok(ExitCode::INTERRUPTED),
+            Some(Line::End) => return Ok(ExitCode::OK),
+            Some(Line::Interrupted) => {}
+            Some(Line::Input(text)) if comma::read(&text) == Some(Ok(Command::Quit)) => return Ok(ExitCode::OK),
+            Some(Line::Input(text)) if text.trim().is_empty() => {}
+            Some(Line::Input(text)) => {
+                if answer(guest, &text, terminal)? == Done::Alone {
+                    return Ok(leave(guest, terminal));
+                }
+            }
+        }
+    }
+}
+
+/// Says that the other process has ended.
+fn leave(guest: &Guest<'_>, terminal: &mut Terminal) -> ExitCode {
+    terminal.message(alone(&guest.address()));
+    ExitCode::INTERRUPTED
+}
+
+/// Has the forms of a text evaluated one after the other, up to the first that fails, or executes a
+/// comma command.
+fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    let Some(command) = comma::read(text) else {
+        let mut done = Done::Well;
+        let mut forms = super::forms(text).into_iter();
+        while let (Done::Well, Some(form)) = (done, forms.next()) {
+            done = guest.evaluate(form, terminal)?;
+        }
+        return Ok(done);
+    };
+    let here = guest.address();
+    let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
+    let words: Vec<String> = match command {
+        Err(error) => {
+            terminal.message(format!("{error}\n{}", error.advice()));
+            return Ok(Done::Failed);
+        }
+        Ok(Command::Help(name)) => {
+            match comma::help(name.as_deref()) {
+                Ok(help) => terminal.data(&help)?,
+                Err(error) => terminal.message(format!("{error}\n{}", error.advice())),
+            }
+            return Ok(Done::Well);
+        }
+        Ok(Command::Answer(text)) => {
+            return match guest.answer(&text) {
+                Ok(()) => Ok(Done::Well),
+                Err(error) => super::tell(error, terminal).map(|()| Done::Failed),
+            };
+        }
+        Ok(Command::Describe(name)) => vec!["describe".to_owned(), name],
+        Ok(Command::Branches) => vec!["branches".to_owned(), here],
+        Ok(Command::Log) => vec!["log".to_owned(), here],
+        Ok(Command::Facts(pattern)) => ["facts".to_owned(), here].into_iter().chain(pattern).collect(),
+        Ok(Command::Why(pattern)) => vec!["why".to_owned(), pattern, here],
+        Ok(Command::When(pattern)) => vec!["when".to_owned(), pattern, here],
+        Ok(Command::At(turn, text)) => vec!["eval".to_owned(), at(&turn), text],
+        Ok(Command::Replay) => vec!["replay".to_owned(), here, "--check".to_owned()],
+        Ok(Command::Waits) => vec!["waits".to_owned(), here],
+        Ok(Command::Show(turn)) => vec!["show".to_owned(), turn.map_or(here.clone(), |turn| at(&turn))],
+        Ok(Command::Diff(Some(other))) => {
+            let is_turn = other.trim_start_matches('@').parse::<u64>().is_ok();
+            vec!["diff".to_owned(), if is_turn { at(&other) } else { other }, here]
+        }
+        Ok(Command::Fork(name)) => vec!["fork".to_owned(), here, name],
+        Ok(
+            Command::Quit
+            | Command::Apropos(_)
+            | Command::Expand(_)
+            | Command::Disassemble(_)
+            | Command::Time(_)
+            | Command::Profile(_)
+            | Command::Back(_)
+            | Command::Goto(_)
+            | Command::Switch(_)
+            | Command::Diff(None)
+            | Command::Amend(..)
+            | Command::Merge(_)
+            | Command::Undo
+            | Command::Redo,
+        ) => {
+            let owner = guest.owner()?;
+            terminal.message(format!(
+                "a guest cannot do this: {owner}, executes the run, for everybody in it\n\
+                 `,fork NAME` begins a branch here, which `duet repl` opens when this run has stopped"
+            ));
+            return Ok(Done::Failed);
+        }
+    };
+    let code = guest.consult(&words, terminal);
+    Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
+}

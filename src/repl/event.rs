@@ -1,0 +1,117 @@
+//! What a session says: the facts `session/event`.
+//!
+//! INVARIANT: an event that is not of its shape is none.
+//! It shows nothing; `guest.rs` does. Read next: `guest.rs`.
+//!
+//! Source: the main specification, section 7; the library `(duet sessions)`.
+
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::failure::Failure;
+use preserves::{IOValue, Value, ValueImpl};
+
+use super::guest::Done;
+
+/// Something that a session says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Event {
+    /// The session.
+    pub(super) session: String,
+    pub(super) kind: Kind,
+    /// The request that it is about, or false.
+    tag: IOValue,
+    /// Its number among the events of the session, from 1.
+    pub(super) number: u64,
+}
+
+/// The content of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// Text that was written.
+    Output(String),
+    /// The values of a request, as they are written.
+    Result(Vec<String>),
+    /// Why a request failed.
+    Error(Failure),
+}
+
+/// The fields of an event, in their order; each follows its keyword.
+const KEYWORDS: [&str; 5] = [":session", ":kind", ":payload", ":tag", ":number"];
+
+impl Event {
+    /// Reads a fact; `None` if it is no event.
+    pub(super) fn read(fact: &IOValue) -> Option<Self> {
+        if !fact.is_simple_record("session/event", Some(2 * KEYWORDS.len())) {
+            return None;
+        }
+        let part = |index: usize| IOValue::from(fact.index(index));
+        let is_keyword = |(index, keyword): (usize, &&str)| part(2 * index) == symbol(keyword);
+        if !KEYWORDS.iter().enumerate().all(is_keyword) {
+            return None;
+        }
+        let payload = part(5);
+        let kind = match part(3).as_symbol()?.as_ref() {
+            "output" => Kind::Output(String::decode(&payload).ok()?),
+            "result" => Kind::Result(values(&payload)?),
+            "error" => Kind::Error(Failure::decode(&payload).ok()?),
+            _ => return None,
+        };
+        Some(Self {
+            session: String::decode(&part(1)).ok()?,
+            kind,
+            tag: part(7),
+            number: u64::decode(&part(9)).ok()?,
+        })
+    }
+
+    /// How the request with a tag has ended, if this event ends it.
+    pub(super) fn end(&self, tag: &IOValue) -> Option<Done> {
+        match self.kind {
+            Kind::Output(_) => None,
+            Kind::Result(_) => Some(Done::Well),
+            Kind::Error(_) => Some(Done::Failed),
+        }
+        .filter(|_| self.tag == *tag)
+    }
+}
+
+/// Makes a symbol.
+pub(super) fn symbol(name: &str) -> IOValue {
+    Value::symbol(name.to_owned()).into()
+}
+
+/// The notations of values.
+fn values(payload: &IOValue) -> Option<Vec<String>> {
+    let written = |value: &IOValue| {
+        let written = value.is_dictionary().then(|| value.get(&symbol("written")))??;
+        String::decode(&written.into()).ok()
+    };
+    let values: Vec<IOValue> = Codec::decode(payload).ok()?;
+    values.into_iter().map(|value| written(&value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_have_their_shape_or_are_none() {
+        let read = |text: &str| Event::read(&text.parse().expect("well formed"));
+        let whole = "<session/event ':session' \"ada\" ':kind' result ':payload' [{written: \"3\" data: 3}] \
+                     ':tag' \"a-1\" ':number' 7>";
+        let event = read(whole).expect("it is one");
+        assert_eq!((event.session.as_str(), event.number), ("ada", 7));
+        assert_eq!(event.kind, Kind::Result(vec!["3".to_owned()]));
+        assert_eq!(event.end(&IOValue::new("a-1".to_owned())), Some(Done::Well));
+        assert_eq!(event.end(&IOValue::new("a-2".to_owned())), None);
+        for damaged in [
+            whole.replace("result", "other"),
+            whole.replace("':tag'", "':tab'"),
+            whole.replace("[{", "[3 {"),
+            whole.replace("written", "typed"),
+            whole.replace(" 7>", " -7>"),
+            whole.replace(" ':number' 7", ""),
+        ] {
+            assert_eq!(read(&damaged), None, "{damaged}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+;;; The side of the program that lets sessions begin. A request is a fact or a message; requests that
+;;; come before their session listens are kept, and given to it when it does. The session takes a tag
+;;; only once, so nothing is evaluated twice.
+
+;;; How long a session stays after its last client has gone, in milliseconds.
+(define %keep-time 3600000)
+
+(define %option-names '(:imports :grants :memory-limit :fact-limit :fuel-limit :keep))
+
+;;;> Lets clients have sessions in this run: `(serve-sessions! [:imports sets] [:grants names]
+;;;> [:memory-limit bytes] [:fact-limit n] [:fuel-limit n] [:keep milliseconds])`. A session is an
+;;;> actor of its own. It begins when somebody asserts or sends the request `(session/request
+;;;> :session id :payload p :tag t)` with a new id; whoever may do that acts with the session's
+;;;> rights. The payload is an expression, or `(text "…")` with the text of any number of forms. The
+;;;> tag is the client's name for the request; a second request with it is the same one.
+;;;>
+;;;> `:imports` lists the import sets whose names a session sees, in a sandbox of its own; without
+;;;> it, a session sees what a prompt sees, and may import. `:grants` is as for `spawn-entity!`; the
+;;;> session may also observe its own requests and assert its own events. `(session/capability
+;;;> :session id :capability name)` is asserted for each grant. `:memory-limit` and `:fact-limit`
+;;;> limit the session, `:fuel-limit` each request.
+;;;>
+;;;> The session answers with facts `(session/event :session id :kind k :payload v :tag t :number
+;;;> n)`, numbered from 1. The kinds are `output` with the text that the request wrote; `result` with
+;;;> a list of dictionaries, one for each value that is not unspecified, with its notation as
+;;;> `written` and, if the value is data, the value as `data`; and `error` with a record `(failure
+;;;> kind message irritants origin backtrace)`. The turn that failed is undone, and the session goes
+;;;> on. `result` or `error` is the last event of a request. Output without a request, such as a
+;;;> handler's, has the tag `#f`.
+;;;>
+;;;> The message `(session/seen :session id :number n)` removes the events up to n; the newest 1,000
+;;;> stay until then. `(session/cancel :session id :tag t)` ends a request with the error `cancelled`,
+;;;> and `(session/close :session id)` the session. A session that clients asserted
+;;;> `(session/present :session id)` for ends when the last of these facts has been away for `:keep`
+;;;> milliseconds, by default an hour. A failure outside a request, such as a handler's, ends the
+;;;> session. `(session/ended :session id :reason text)` is then asserted until it begins anew.
+;;;>
+;;;> Sessions end with the current facet. `<session/hosted>` is asserted meanwhile. The program needs the right `spawn`.
+(define (serve-sessions! . options)
+  (%check-options 'serve-sessions! options %option-names)
+  (let ((imports (%option options :imports #f))
+        (grants (%option options :grants #f)))
+    (if imports (%check-list imports "a list of import sets"))
+    (if grants (%check-list grants "a list of grants")))
+  (register-entity! 'session %session)
+  (%serve-sessions! options)
+  (assert! (record 'session/hosted))
+  (if #f #f))
+
+(define (%check-list value what)
+  (if (not (list? value)) (%wrong-type 'serve-sessions! what value)))
+
+(define (%serve-sessions! options)
+  (let ((waiting (dictionary))
+        (ended (dictionary)))
+    ;; A session whose requests are kept has a list of them here, the newest first; one that
+    ;; listens has #t.
+    (define (request! id payload tag)
+      (let ((known (dictionary-ref waiting id #f)))
+        (cond ((not known)
+               (dictionary-set! waiting id (list (list payload tag)))
+               (let ((before (dictionary-ref ended id #f)))
+                 (when before
+                   (retract! before)
+                   (dictionary-delete! ended id)))
+               (%open! id options (lambda (reason) (closed! id reason))))
+              ((pair? known) (dictionary-set! waiting id (cons (list payload tag) known))))))
+    (define (closed! id reason)
+      (dictionary-delete! waiting id)
+      (dictionary-set! ended id
+        (assert! (record 'session/ended :session id :reason (if reason (condition-message reason) "it was closed")))))
+    (define (ready! id)
+      (let ((kept (dictionary-ref waiting id '())))
+        (dictionary-set! waiting id #t)
+        (if (list? kept) (message! (record 'session/begin :session id :requests (reverse kept))))))
+    (on-assert (session/request :session $id :payload $payload :tag $tag) (request! id payload tag))
+    (on-message (session/request :session $id :payload $payload :tag $tag) (request! id payload tag))
+    (on-assert (session/ready :session $id) (ready! id))))
+
+;;; Spawns the actor of a session; `closed!` is called when it has ended.
+(define (%open! id options closed!)
+  (let ((imports (%option options :imports #f))
+        (grants (%option options :grants #f))
+        (facet (spawn-facet!)))
+    (define (optional keyword)
+      (let ((value (%option options keyword #f)))
+        (if value (list keyword value) '())))
+    (spawn
+      (lambda ()
+        (for-each
+          (lambda (grant) (assert! (record 'session/capability :session id :capability grant)))
+          (or grants '("*")))
+        (%watch-clients! id facet (%option options :keep %keep-time)))
+      facet)
+    (apply spawn-entity! 'session
+      :config (dictionary 'session id 'imports imports 'fuel (%option options :fuel-limit #f))
+      :link facet
+      :on-exit (lambda (reason)
+                 (stop-facet! facet)
+                 (closed! reason))
+      (append
+        (if grants (list :grants (append (%protocol-grants id) grants)) '())
+        (optional :memory-limit)
+        (optional :fact-limit)))))
+
+;;; The grants that a session needs for its protocol.
+(define (%protocol-grants id)
+  `((dataspace/observe
+      (pattern (session/begin :session ,id :requests $_))
+      (pattern (session/request :session ,id :payload $_ :tag $_))
+      (pattern (session/seen :session ,id :number $_))
+      (pattern (session/cancel :session ,id :tag $_))
+      (pattern (session/close :session ,id)))
+    (dataspace/assert
+      (pattern (session/ready :session ,id))
+      (pattern (session/event :session ,id :kind $_ :payload $_ :tag $_ :number $_)))))
+
+;;; Stops the facet of a session when its last client has been away for a time.
+(define (%watch-clients! id facet keep)
+  (let ((clients 0)
+        (visits 0))
+    (on-assert (session/present :session ,id)
+      (set! clients (+ clients 1))
+      (set! visits (+ visits 1)))
+    (on-retract (session/present :session ,id)
+      (set! clients (- clients 1))
+      (let ((visit visits))
+        (spawn
+          (lambda ()
+            (sleep keep)
+            (if (and (= clients 0) (= visit visits)) (stop-facet! facet))))))))
