@@ -31,7 +31,7 @@ use super::typist::{Typist, Wanted};
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
 use crate::render;
-use crate::session::{self, Waited};
+use crate::session::Waited;
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -306,7 +306,7 @@ impl Live {
     }
 
     /// The failure of the text whose evaluation ended in the newest turn, with that turn.
-    fn own_failure(&self) -> Result<Option<(Failure, TurnRecord)>, CommandError> {
+    fn own_failure(&mut self) -> Result<Option<(Failure, TurnRecord)>, CommandError> {
         Ok(match self.turn_at(self.session.head())? {
             Some(turn) if turn.actor == MAIN => match &turn.outcome {
                 Outcome::Failed { failure } => Some((failure.clone(), turn)),
@@ -316,8 +316,8 @@ impl Live {
         })
     }
 
-    fn turn_at(&self, at: Sequence) -> Result<Option<TurnRecord>, CommandError> {
-        match turn::body(&session::record_at(&*self.store, &self.place, at)?)? {
+    fn turn_at(&mut self, at: Sequence) -> Result<Option<TurnRecord>, CommandError> {
+        match turn::body(&self.record_at(at)?)? {
             Body::Turn(turn) => Ok(Some(turn)),
             Body::Genesis(_) => Ok(None),
         }
@@ -463,7 +463,7 @@ impl Live {
 
     /// Whether nothing was asked of the world after a turn, and the journal can go back to it
     /// without the loss of a call that is under way.
-    fn can_take_back(&self, before: Sequence) -> Result<bool, CommandError> {
+    fn can_take_back(&mut self, before: Sequence) -> Result<bool, CommandError> {
         let mut next = before.next();
         while let Some(at) = next.filter(|at| *at <= self.session.head()) {
             if let Some(turn) = self.turn_at(at)?

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_journal::{BranchName, Record, RunId, Sequence, Store};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 use duet_runtime::scheme::Procedure;
@@ -204,7 +204,7 @@ impl Live {
     ///
     /// # Errors
     /// If there was no text yet, or the journal fails.
-    pub(crate) fn compared(&self, other: Option<&str>) -> Result<String, CommandError> {
+    pub(crate) fn compared(&mut self, other: Option<&str>) -> Result<String, CommandError> {
         let here = self.address();
         Ok(match other {
             None => format!("{here}@{}", self.before(1)?),
@@ -214,15 +214,24 @@ impl Live {
         })
     }
 
+    /// The record of a turn of the session, which is made durable first.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(super) fn record_at(&mut self, at: Sequence) -> Result<Record, CommandError> {
+        self.session.settle(&mut *self.store)?;
+        session::record_at(&*self.store, &self.place, at)
+    }
+
     /// The number of turns after a turn, and the fuel that they used.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn cost_since(&self, before: Sequence) -> Result<(u64, u64), CommandError> {
+    pub(crate) fn cost_since(&mut self, before: Sequence) -> Result<(u64, u64), CommandError> {
         let (mut turns, mut fuel) = (0, 0);
         let mut next = before.next();
         while let Some(at) = next.filter(|at| *at <= self.session.head()) {
-            if let Body::Turn(turn) = turn::body(&session::record_at(&*self.store, &self.place, at)?)? {
+            if let Body::Turn(turn) = turn::body(&self.record_at(at)?)? {
                 turns += 1;
                 fuel += turn.fuel;
             }
@@ -236,12 +245,12 @@ impl Live {
     ///
     /// # Errors
     /// If there were fewer, or the journal fails.
-    pub(crate) fn before(&self, count: u64) -> Result<Sequence, CommandError> {
+    pub(crate) fn before(&mut self, count: u64) -> Result<Sequence, CommandError> {
         let mut left = count;
         let mut at = self.session.head().number();
         while at > 0 {
             let sequence = Sequence::new(at).map_err(|error| CommandError::problem(error.to_string()))?;
-            if !texts(&session::record_at(&*self.store, &self.place, sequence)?)?.is_empty() {
+            if !texts(&self.record_at(sequence)?)?.is_empty() {
                 left -= 1;
             }
             at -= 1;
@@ -321,12 +330,13 @@ impl Live {
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn switch(self, branch: &str, terminal: &mut Terminal) -> Result<Self, CommandError> {
+    pub(crate) fn switch(mut self, branch: &str, terminal: &mut Terminal) -> Result<Self, CommandError> {
         let found = BranchName::new(branch).ok();
         let head = found.map(|name| self.store.head(&self.place.run, &name)).transpose()?;
         match (&self.journal, head.flatten()) {
             (Some(path), Some(_)) => {
                 let (path, address) = (path.clone(), format!("{}/{branch}", self.place.run));
+                self.session.settle(&mut *self.store)?;
                 drop(self.store);
                 let detached = Some(self.session.detach());
                 Self::open_in_place_of(detached, &Journal::at(&path), Some(&address), self.desk)
