@@ -1,7 +1,7 @@
 //! The prompt: the line editor, the comma commands, and the run behind them.
 //!
-//! INVARIANT: only `repl/session.rs` and `repl/pace.rs` know that there is a run; the other parts
-//! know text, the line editor knows keys.
+//! INVARIANT: only `repl/session.rs`, `repl/pace.rs` and the links of guests know that there is a
+//! run; the other parts know text, the line editor knows keys.
 //! Read next: `repl/session.rs`, then `repl/editor.rs`.
 
 mod attach;
@@ -13,8 +13,11 @@ pub(crate) mod guest;
 mod highlight;
 pub(crate) mod history;
 mod indent;
+pub(crate) mod link;
+pub(crate) mod local;
 pub(crate) mod outline;
 pub(crate) mod pace;
+pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod seat;
 pub(crate) mod session;

@@ -194,3 +194,59 @@ fn a_client_reaches_its_own_session_only() {
     let facts = desk.duet("facts room").output;
     assert!(!facts.contains("bob"), "{facts}");
 }
+
+#[test]
+fn a_prompt_reaches_a_session_over_a_socket() {
+    let desk = Desk::new(&[("room.scm", ROOM)]);
+    let mut served = Served::spawn(desk.spawn("serve room.scm --listen tcp:127.0.0.1:0"));
+    served.line("ready");
+    let listening = served.said("clients come to tcp:");
+    let place = listening.split_whitespace().find(|word| word.starts_with("tcp:"));
+    let place = place.expect("an address").trim_end_matches([',', ';']);
+    let reference = grant(&desk, "room --session ada");
+    std::fs::write(desk.path("ada.ref"), reference).expect("a file");
+    // The client has no journal.
+    let connect = format!("repl --connect {place} --reference ada.ref");
+    let texts = "(define (double x)\n  (* 2 x))\n(double 21)\n(begin (display \"hello\") (newline) 'done)\n";
+    let said = desk.feed(&format!("{connect} --session ada"), texts);
+    assert_eq!(said.output, "42\nhello\ndone\n", "{}", said.errors);
+    // The session stays, also when it is entered by the journal; an error has its place.
+    guest(&desk, "--session ada", "(double 4)\n", (0, "8\n"));
+    let said = desk.feed(&format!("{connect} --session ada"), "(double 5)\n(car 'x)\n");
+    assert_eq!((said.code, said.output.as_str()), (1, "10\n"));
+    assert!(
+        said.errors.contains("argument 1 of car must be a pair"),
+        "{}",
+        said.errors
+    );
+    // The next visit shows the output of the time between.
+    let listen = "(begin (on-assert (said $what) (display (list 'heard what)) (newline)) 'listening)\n";
+    assert_eq!(
+        desk.feed(&format!("{connect} --session ada"), listen).output,
+        "listening\n"
+    );
+    guest(&desk, "", "(message! (record 'says \"hi\"))\n", (0, ""));
+    let said = desk.feed(&format!("{connect} --session ada"), "'back\n");
+    assert_eq!(said.output, "(heard hi)\nback\n", "{}", said.errors);
+    // Commands that need the journal and references without a grant are refused.
+    let said = desk.feed(&format!("{connect} --session ada"), ",log\n");
+    assert!(
+        said.errors.contains("this needs the journal of the run"),
+        "{}",
+        said.errors
+    );
+    std::fs::write(desk.path("no.ref"), "(not a reference)").expect("a file");
+    let said = desk.feed(&format!("repl --connect {place} --reference no.ref"), "1\n");
+    assert!(said.errors.contains("holds no sturdy reference"), "{}", said.errors);
+    desk.duet("grant --list")
+        .output
+        .split_whitespace()
+        .next()
+        .map(|id| desk.duet(&format!("grant --revoke {id}")));
+    let said = desk.feed(&format!("{connect} --session ada"), "1\n");
+    assert!(said.errors.contains("the gatekeeper refuses"), "{}", said.errors);
+    drop(served);
+    let said = desk.feed(&format!("{connect} --session ada"), "1\n");
+    assert!(said.errors.contains("does not answer"), "{}", said.errors);
+    check_replay(&desk, "room");
+}

@@ -10,6 +10,7 @@ pub mod world;
 
 pub mod ask;
 pub mod bell;
+pub mod client;
 pub mod console;
 mod dispatch;
 pub mod framing;

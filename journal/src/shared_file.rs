@@ -34,7 +34,7 @@ fn open_files() -> MutexGuard<'static, Vec<Open>> {
 /// A file that stays open at least until this is dropped.
 #[derive(Debug)]
 pub(crate) struct SharedFile {
-    /// What the system said of it when it was opened.
+    /// The system's description of it when it was opened.
     metadata: Metadata,
 }
 
@@ -67,7 +67,7 @@ impl SharedFile {
         Ok(Self { metadata })
     }
 
-    /// What the system says of the file now.
+    /// The system's description of the file now.
     ///
     /// # Errors
     /// If the system fails.

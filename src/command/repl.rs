@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use duet_drivers::serve::Address;
 use duet_drivers::text::line;
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
@@ -37,10 +38,17 @@ use crate::terminal::Terminal;
 /// has its own definitions, and sees the same facts. `--session` names it, so that it stays when
 /// you leave and can be entered again.
 ///
+/// With `--connect` the run is one that `duet serve` hosts, and its journal can be out of your
+/// reach: the file given with `--reference` holds the reference that `duet grant` has printed.
+///
+///   duet grant desk --session ada >ada.ref
+///   duet repl --connect tcp:127.0.0.1:8001 --reference ada.ref --session ada
+///
 /// Without a terminal Duet reads the texts from standard input and writes their values and nothing
 /// else. The exit code is 1 if a text could not be evaluated.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
+#[command(group = clap::ArgGroup::new("place").args(["address", "connect"]))]
 pub(crate) struct Arguments {
     /// The address of the session to continue.
     address: Option<String>,
@@ -51,8 +59,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Enters this session of a run that another process executes.
-    #[arg(long, value_name = "NAME", requires = "address")]
+    #[arg(long, value_name = "NAME", requires = "place")]
     session: Option<String>,
+    /// Enters a session of a run that `duet serve` hosts at this address, such as
+    /// tcp:127.0.0.1:8001 or unix:/path/to/socket.
+    #[arg(long, value_name = "ADDRESS", requires = "reference")]
+    #[arg(conflicts_with_all = ["name", "workspace", "memory", "script", "journal"])]
+    connect: Option<Address>,
+    /// Reads the sturdy reference from this file.
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    reference: Option<PathBuf>,
     /// Keeps the journal in memory only.
     #[arg(long, conflicts_with_all = ["journal", "address"])]
     memory: bool,

@@ -34,13 +34,13 @@ use super::returns::Returns;
 use crate::framing::Decoder;
 use connection::Connection;
 
-mod connection;
+pub(crate) mod connection;
 mod reference;
 #[cfg(test)]
 mod tests;
 
 /// The time limit for the gatekeeper's answer and for sending a packet.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The limits of a packet.
 const LIMITS: PackedLimits = PackedLimits {
@@ -156,7 +156,8 @@ impl Links {
         let stream = reach(&self.hosts, host, read_port(port)?).await?;
         let failed = |error: std::io::Error| Kind::Unavailable.because(format!("the connection ended: {error}"));
         let peer = stream.peer_addr().map_err(failed)?;
-        let connection = Connection::new(stream).map_err(failed)?;
+        stream.set_nodelay(true).map_err(failed)?;
+        let connection = Connection::new(stream);
         let late = |_| Err(Kind::Unavailable.because(format!("the gatekeeper of `{host}:{port}` does not answer")));
         let resolving = connection.resolve(&reference);
         let object = timeout(PATIENCE, resolving).await.unwrap_or_else(late)?;
@@ -196,7 +197,7 @@ impl Links {
 }
 
 /// Reads the text of a sturdyref.
-fn read_reference(text: &str) -> Result<IOValue, ToolFailure> {
+pub(crate) fn read_reference(text: &str) -> Result<IOValue, ToolFailure> {
     let mut decoder = Decoder::new(LIMITS);
     decoder.add(text.as_bytes());
     let value = decoder.next().ok().flatten();

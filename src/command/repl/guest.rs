@@ -3,6 +3,7 @@
 //! INVARIANT: a guest moves no head; whoever executes the run does.
 //! It does not know how texts are evaluated. Read next: `../../repl/guest.rs`.
 
+use std::fs;
 use std::io::{self, IsTerminal};
 
 use duet_journal::owner::now_ms;
@@ -12,15 +13,24 @@ use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::repl::command::{self as comma, Command};
 use crate::repl::editor::Line;
-use crate::repl::guest::{Done, Guest, alone};
+use crate::repl::guest::{Done, Guest};
+use crate::repl::link::Link;
+use crate::repl::local::Local;
 use crate::repl::outline::is_incomplete;
+use crate::repl::remote::Remote;
 use crate::terminal::Terminal;
 
 /// Talks with a session of a run that another process executes; `None` if none does.
 ///
 /// # Errors
-/// If the journal or the terminal fails, or the program lets no sessions begin.
+/// If the journal, the connection or the terminal fails, or the program lets no sessions begin.
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Option<ExitCode>, CommandError> {
+    if let (Some(address), Some(file)) = (&arguments.connect, &arguments.reference) {
+        let unreadable = |error| CommandError::caused(format!("`{}` cannot be read", file.display()), &error);
+        let reference = fs::read_to_string(file).map_err(unreadable)?;
+        let link = Remote::connect(address, &reference)?;
+        return talk(Box::new(link), arguments, terminal).map(Some);
+    }
     let (Some(address), false) = (&arguments.address, arguments.memory) else {
         return Ok(None);
     };
@@ -37,26 +47,25 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         return Ok(None);
     }
+    let link = Local::new(Box::new(store), &arguments.journal, place);
+    talk(Box::new(link), arguments, terminal).map(Some)
+}
+
+fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let is_watched = io::stdin().is_terminal();
     let typist = if is_watched {
         Some(super::editor(terminal)?.1)
     } else {
         None
     };
-    let name = place.name();
     let session = arguments
         .session
         .clone()
         .unwrap_or_else(|| format!("guest-{:x}", now_ms() & 0x00ff_ffff));
-    let at = (Box::new(store) as Box<_>, &arguments.journal);
-    let mut guest = Guest::enter(at, place, session.clone(), typist, terminal)?;
-    if is_watched {
-        let owner = guest.owner()?;
-        terminal.message(format!(
-            "session {session} of {name}, which {owner}, executes; `,help` lists the commands"
-        ));
-    }
+    let mut guest = Guest::enter(link, session.clone(), typist, terminal)?;
     let code = if is_watched {
+        let place = guest.link.described()?;
+        terminal.message(format!("session {session} {place}; `,help` lists the commands"));
         converse(&mut guest, terminal)
     } else {
         follow(&mut guest, terminal)
@@ -64,7 +73,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.session.is_none() && code != ExitCode::INTERRUPTED {
         guest.close()?;
     }
-    Ok(Some(code))
+    Ok(code)
 }
 
 /// Evaluates the texts of standard input.
@@ -110,7 +119,7 @@ fn converse(guest: &mut Guest<'_>, terminal: &mut Terminal) -> Result<ExitCode, 
 
 /// Says that the other process has ended.
 fn leave(guest: &Guest<'_>, terminal: &mut Terminal) -> ExitCode {
-    terminal.message(alone(&guest.address()));
+    terminal.message(guest.link.alone());
     ExitCode::INTERRUPTED
 }
 
@@ -125,65 +134,79 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
         }
         return Ok(done);
     };
-    let here = guest.address();
-    let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
-    let words: Vec<String> = match command {
+    match command {
         Err(error) => {
             terminal.message(format!("{error}\n{}", error.advice()));
-            return Ok(Done::Failed);
+            Ok(Done::Failed)
         }
         Ok(Command::Help(name)) => {
             match comma::help(name.as_deref()) {
                 Ok(help) => terminal.data(&help)?,
                 Err(error) => terminal.message(format!("{error}\n{}", error.advice())),
             }
-            return Ok(Done::Well);
+            Ok(Done::Well)
         }
-        Ok(Command::Answer(text)) => {
-            return match guest.answer(&text) {
-                Ok(()) => Ok(Done::Well),
-                Err(error) => super::tell(error, terminal).map(|()| Done::Failed),
-            };
-        }
-        Ok(Command::Describe(name)) => vec!["describe".to_owned(), name],
-        Ok(Command::Branches) => vec!["branches".to_owned(), here],
-        Ok(Command::Log) => vec!["log".to_owned(), here],
-        Ok(Command::Facts(pattern)) => ["facts".to_owned(), here].into_iter().chain(pattern).collect(),
-        Ok(Command::Why(pattern)) => vec!["why".to_owned(), pattern, here],
-        Ok(Command::When(pattern)) => vec!["when".to_owned(), pattern, here],
-        Ok(Command::At(turn, text)) => vec!["eval".to_owned(), at(&turn), text],
-        Ok(Command::Replay) => vec!["replay".to_owned(), here, "--check".to_owned()],
-        Ok(Command::Waits) => vec!["waits".to_owned(), here],
-        Ok(Command::Show(turn)) => vec!["show".to_owned(), turn.map_or(here.clone(), |turn| at(&turn))],
-        Ok(Command::Diff(Some(other))) => {
+        Ok(Command::Answer(text)) => match guest.link.answer(&text) {
+            Ok(()) => Ok(Done::Well),
+            Err(error) => super::tell(error, terminal).map(|()| Done::Failed),
+        },
+        Ok(command) => consult(guest, command, terminal),
+    }
+}
+
+/// Has another command read the journal.
+fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    let owner = guest.link.owner()?;
+    let Some(here) = guest.link.address() else {
+        terminal.message(format!("this needs the journal of the run, which {owner} has"));
+        return Ok(Done::Failed);
+    };
+    let Some(words) = words(command, here) else {
+        terminal.message(format!(
+            "a guest cannot do this: {owner}, executes the run, for everybody in it\n\
+             `,fork NAME` begins a branch here, which `duet repl` opens when this run has stopped"
+        ));
+        return Ok(Done::Failed);
+    };
+    let code = guest.link.consult(&words, terminal);
+    Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
+}
+
+/// The words of the command that reads the journal for a comma command; `None` if it would change
+/// the run, or needs the state of the session.
+fn words(command: Command, here: String) -> Option<Vec<String>> {
+    let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
+    Some(match command {
+        Command::Describe(name) => vec!["describe".to_owned(), name],
+        Command::Branches => vec!["branches".to_owned(), here],
+        Command::Log => vec!["log".to_owned(), here],
+        Command::Facts(pattern) => ["facts".to_owned(), here].into_iter().chain(pattern).collect(),
+        Command::Why(pattern) => vec!["why".to_owned(), pattern, here],
+        Command::When(pattern) => vec!["when".to_owned(), pattern, here],
+        Command::At(turn, text) => vec!["eval".to_owned(), at(&turn), text],
+        Command::Replay => vec!["replay".to_owned(), here, "--check".to_owned()],
+        Command::Waits => vec!["waits".to_owned(), here],
+        Command::Show(turn) => vec!["show".to_owned(), turn.map_or(here.clone(), |turn| at(&turn))],
+        Command::Diff(Some(other)) => {
             let is_turn = other.trim_start_matches('@').parse::<u64>().is_ok();
             vec!["diff".to_owned(), if is_turn { at(&other) } else { other }, here]
         }
-        Ok(Command::Fork(name)) => vec!["fork".to_owned(), here, name],
-        Ok(
-            Command::Quit
-            | Command::Apropos(_)
-            | Command::Expand(_)
-            | Command::Disassemble(_)
-            | Command::Time(_)
-            | Command::Profile(_)
-            | Command::Back(_)
-            | Command::Goto(_)
-            | Command::Switch(_)
-            | Command::Diff(None)
-            | Command::Amend(..)
-            | Command::Merge(_)
-            | Command::Undo
-            | Command::Redo,
-        ) => {
-            let owner = guest.owner()?;
-            terminal.message(format!(
-                "a guest cannot do this: {owner}, executes the run, for everybody in it\n\
-                 `,fork NAME` begins a branch here, which `duet repl` opens when this run has stopped"
-            ));
-            return Ok(Done::Failed);
-        }
-    };
-    let code = guest.consult(&words, terminal);
-    Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
+        Command::Fork(name) => vec!["fork".to_owned(), here, name],
+        Command::Help(_)
+        | Command::Answer(_)
+        | Command::Quit
+        | Command::Apropos(_)
+        | Command::Expand(_)
+        | Command::Disassemble(_)
+        | Command::Time(_)
+        | Command::Profile(_)
+        | Command::Back(_)
+        | Command::Goto(_)
+        | Command::Switch(_)
+        | Command::Diff(None)
+        | Command::Amend(..)
+        | Command::Merge(_)
+        | Command::Undo
+        | Command::Redo => return None,
+    })
 }

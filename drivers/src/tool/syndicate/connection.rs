@@ -7,13 +7,9 @@
 //!
 //! Source: <https://synit.org/book/protocol.html>.
 
-use std::io;
-
 use duet_runtime::driver::ToolFailure;
 use preserves::{IOValue, ValueImpl};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf, split};
 use tokio::sync::{Mutex, Notify};
 
 use super::{LIMITS, reference};
@@ -26,29 +22,34 @@ const CHUNK_BYTES: usize = 16 << 10;
 /// The object of this side that hears the gatekeeper's answer.
 const LISTENER: u64 = 0;
 
+/// Bytes in both directions.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
 /// A connection.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     reader: Mutex<Reader>,
-    writer: Mutex<OwnedWriteHalf>,
+    writer: Mutex<WriteHalf<Box<dyn Stream>>>,
     /// Wakes whoever waits for a packet when this side ends the connection.
     ended: Notify,
 }
 
 struct Reader {
-    stream: OwnedReadHalf,
+    stream: ReadHalf<Box<dyn Stream>>,
     decoder: Decoder,
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
-        let (stream, writer) = stream.into_split();
+    pub(crate) fn new(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        let stream: Box<dyn Stream> = Box::new(stream);
+        let (stream, writer) = split(stream);
         let decoder = Decoder::new(LIMITS);
-        Ok(Self {
+        Self {
             reader: Mutex::new(Reader { stream, decoder }),
             writer: Mutex::new(writer),
             ended: Notify::new(),
-        })
+        }
     }
 
     /// Shows a sturdyref to the gatekeeper; returns the number of the object that it names.
@@ -56,7 +57,7 @@ impl Connection {
     /// # Errors
     /// `denied` if the gatekeeper refuses; `unavailable` or as [`receive`](Self::receive) if the
     /// connection ends before.
-    pub(super) async fn resolve(&self, reference: &IOValue) -> Result<u64, ToolFailure> {
+    pub(crate) async fn resolve(&self, reference: &IOValue) -> Result<u64, ToolFailure> {
         let own = IOValue::new(vec![IOValue::new(0), IOValue::new(LISTENER)]);
         let wanted = record("resolve", vec![reference.clone(), IOValue::embedded(own)]);
         let asserted = record("A", vec![wanted, IOValue::new(1)]);
@@ -81,7 +82,7 @@ impl Connection {
     /// # Errors
     /// `bad-result` if a packet is malformed or too large, `failed` if the connection breaks or the
     /// server says why it ends it.
-    pub(super) async fn receive(&self) -> Result<Option<IOValue>, ToolFailure> {
+    pub(crate) async fn receive(&self) -> Result<Option<IOValue>, ToolFailure> {
         let receive = async {
             let mut reader = self.reader.lock().await;
             loop {
@@ -104,7 +105,7 @@ impl Connection {
     ///
     /// # Errors
     /// `failed` if the connection breaks, `bad-argument` if the packet is too large.
-    pub(super) async fn send(&self, packet: &IOValue) -> Result<(), ToolFailure> {
+    pub(crate) async fn send(&self, packet: &IOValue) -> Result<(), ToolFailure> {
         let too_large = |error| Kind::BadArgument.because(format!("the packet cannot be sent: {error}"));
         let bytes = Encoding::Packed.write(packet).map_err(too_large)?;
         let sent = self.writer.lock().await.write_all(&bytes).await;
@@ -142,7 +143,7 @@ fn malformed(problem: &str) -> ToolFailure {
     Kind::BadResult.because(format!("a packet is malformed: {problem}; the connection was ended"))
 }
 
-fn record(label: &'static str, fields: Vec<IOValue>) -> IOValue {
+pub(crate) fn record(label: &'static str, fields: Vec<IOValue>) -> IOValue {
     IOValue::record(IOValue::symbol(label), fields)
 }
 

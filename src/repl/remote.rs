@@ -1,0 +1,122 @@
+//! The way to a run that `duet serve` hosts, through its socket, with a sturdy reference.
+//!
+//! The reference gives the rights; nothing of the run is in this process's journal.
+//! INVARIANT: the reference is in no message and no command line.
+//! It does not know what is said. Read next: `guest.rs`.
+
+use std::time::Duration;
+
+use duet_drivers::client::Client;
+use duet_drivers::serve::Address;
+use duet_runtime::driver::ToolFailure;
+use duet_runtime::model::codec::{Codec, record};
+use preserves::{IOValue, Map};
+
+use super::event::symbol;
+use super::link::{Link, News};
+use crate::error::{CommandError, ExitCode};
+use crate::terminal::Terminal;
+
+/// How long one look waits for something to come.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A run that a server hosts.
+pub(crate) struct Remote {
+    client: Client,
+    address: Address,
+}
+
+impl Remote {
+    /// Connects to a server.
+    ///
+    /// # Errors
+    /// If nobody answers there, or the reference is refused.
+    pub(crate) fn connect(address: &Address, reference: &str) -> Result<Self, CommandError> {
+        let client = Client::enter(address, reference).map_err(|failure| match failure.kind.as_str() {
+            "denied" => told(&failure).advise("`duet grant RUN --session NAME` makes a reference that is accepted"),
+            "bad-argument" => CommandError::usage("the file given with --reference holds no sturdy reference")
+                .advise("`duet grant RUN --session NAME >FILE` writes one"),
+            _ => told(&failure).advise(format!("`duet serve RUN --listen {address}` serves a run there")),
+        })?;
+        Ok(Self {
+            client,
+            address: address.clone(),
+        })
+    }
+}
+
+fn told(failure: &ToolFailure) -> CommandError {
+    CommandError::problem(failure.message.clone())
+}
+
+/// A pattern for records about a session; it leaves the fields with other keywords open.
+fn about(label: &'static str, session: &str, keywords: &[&str]) -> IOValue {
+    let literal = |value: IOValue| record("lit", vec![value]);
+    let mut fields = vec![literal(symbol(":session")), literal(session.to_owned().encode())];
+    for keyword in keywords {
+        fields.extend([literal(symbol(keyword)), record("_", Vec::new())]);
+    }
+    let entries = fields.into_iter().enumerate();
+    let entries: Map<IOValue, IOValue> = entries
+        .map(|(index, field)| (IOValue::new(index as u64), field))
+        .collect();
+    let kind = record("rec", vec![symbol(label)]);
+    record("group", vec![kind, IOValue::new(entries)])
+}
+
+impl Link for Remote {
+    fn shown(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn described(&self) -> Result<String, CommandError> {
+        Ok(format!("at {}", self.address))
+    }
+
+    fn owner(&self) -> Result<String, CommandError> {
+        Ok(format!("the server at {}", self.address))
+    }
+
+    fn address(&self) -> Option<String> {
+        None
+    }
+
+    fn enter(&mut self, session: &str) -> Result<Vec<IOValue>, CommandError> {
+        let mut open = || {
+            self.client.observe(about("session/ended", session, &[":reason"]))?;
+            let keywords = [":kind", ":payload", ":tag", ":number"];
+            self.client.observe(about("session/event", session, &keywords))?;
+            // The session stays for a while after the last of these facts has gone.
+            let present = vec![symbol(":session"), session.to_owned().encode()];
+            self.client.assert(record("session/present", present))?;
+            self.client.sync()
+        };
+        open().map_err(|failure| told(&failure))
+    }
+
+    fn tell(&mut self, message: IOValue) -> Result<bool, CommandError> {
+        // Whether the connection has ended, the next look at the news says.
+        Ok(self.client.message(message).is_ok())
+    }
+
+    fn answer(&mut self, _text: &str) -> Result<(), CommandError> {
+        let why = "questions of a run are answered where it is executed";
+        Err(CommandError::usage(why).advise("`duet answer RUN TEXT` answers one there"))
+    }
+
+    fn news(&mut self) -> Result<Option<Vec<News>>, CommandError> {
+        let values = self.client.next(INTERVAL).map_err(|failure| told(&failure))?;
+        Ok(values.map(|values| values.into_iter().map(|value| News::Fact(value, None)).collect()))
+    }
+
+    fn consult(&self, _words: &[String], _terminal: &mut Terminal) -> ExitCode {
+        ExitCode::FAILED
+    }
+
+    fn alone(&self) -> String {
+        format!(
+            "the server at {} has ended the connection; the same command enters the session again",
+            self.address
+        )
+    }
+}
