@@ -235,6 +235,8 @@ fn a_prompt_reaches_a_session_over_a_socket() {
         "{}",
         said.errors
     );
+    let said = desk.feed(&format!("{connect} --session bob"), "1\n");
+    assert!(said.errors.contains("the session does not begin"), "{}", said.errors);
     std::fs::write(desk.path("no.ref"), "(not a reference)").expect("a file");
     let said = desk.feed(&format!("repl --connect {place} --reference no.ref"), "1\n");
     assert!(said.errors.contains("holds no sturdy reference"), "{}", said.errors);

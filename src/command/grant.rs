@@ -127,7 +127,7 @@ fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
 
 /// The rights of a client in a session: records of the library `(duet sessions)`, without the
 /// session's name.
-const SESSION: [(Right, &str); 9] = [
+const SESSION: [(Right, &str); 10] = [
     (Right::Assert, "session/request :payload _ :tag _"),
     (Right::Message, "session/request :payload _ :tag _"),
     (Right::Assert, "session/present "),
@@ -135,6 +135,7 @@ const SESSION: [(Right, &str); 9] = [
     (Right::Message, "session/cancel :tag _"),
     (Right::Message, "session/close "),
     (Right::Observe, "session/event :kind _ :payload _ :tag _ :number _"),
+    (Right::Observe, "session/ready "),
     (Right::Observe, "session/capability :capability _"),
     (Right::Observe, "session/ended :reason _"),
 ];

@@ -20,10 +20,18 @@ use crate::terminal::Terminal;
 /// How long one look waits for something to come.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// The number of looks in which a session begins after the first request, 10 s in all.
+const LOOKS_MAX: u32 = 200;
+
 /// A run that a server hosts.
 pub(crate) struct Remote {
     client: Client,
     address: Address,
+    /// The number of looks without news since the first request; `None` before it, and once the
+    /// session is heard of. A reference that does not grant the session gets no answer at all.
+    looks: Option<u32>,
+    /// Whether the session has said something, if only that it is there.
+    is_heard: bool,
 }
 
 impl Remote {
@@ -41,7 +49,20 @@ impl Remote {
         Ok(Self {
             client,
             address: address.clone(),
+            looks: None,
+            is_heard: false,
         })
+    }
+
+    /// Fails if the session has not been heard of for too long.
+    fn require_answer(&self) -> Result<(), CommandError> {
+        if self.looks.is_none_or(|looks| looks < LOOKS_MAX) {
+            return Ok(());
+        }
+        let why = format!("the session does not begin at {}", self.address);
+        Err(CommandError::problem(why)
+            .because("the reference does not grant this session, or the program of the run lets no sessions begin")
+            .advise("`--session NAME` names the session that `duet grant RUN --session NAME` has granted"))
     }
 }
 
@@ -83,6 +104,7 @@ impl Link for Remote {
 
     fn enter(&mut self, session: &str) -> Result<Vec<IOValue>, CommandError> {
         let mut open = || {
+            self.client.observe(about("session/ready", session, &[]))?;
             self.client.observe(about("session/ended", session, &[":reason"]))?;
             let keywords = [":kind", ":payload", ":tag", ":number"];
             self.client.observe(about("session/event", session, &keywords))?;
@@ -91,10 +113,15 @@ impl Link for Remote {
             self.client.assert(record("session/present", present))?;
             self.client.sync()
         };
-        open().map_err(|failure| told(&failure))
+        let facts = open().map_err(|failure| told(&failure))?;
+        self.is_heard = !facts.is_empty();
+        Ok(facts)
     }
 
     fn tell(&mut self, message: IOValue) -> Result<bool, CommandError> {
+        if !self.is_heard {
+            self.looks.get_or_insert(0);
+        }
         // Whether the connection has ended, the next look at the news says.
         Ok(self.client.message(message).is_ok())
     }
@@ -106,6 +133,11 @@ impl Link for Remote {
 
     fn news(&mut self) -> Result<Option<Vec<News>>, CommandError> {
         let values = self.client.next(INTERVAL).map_err(|failure| told(&failure))?;
+        if values.as_ref().is_some_and(|values| !values.is_empty()) {
+            (self.looks, self.is_heard) = (None, true);
+        }
+        self.looks = self.looks.map(|looks| looks + 1);
+        self.require_answer()?;
         Ok(values.map(|values| values.into_iter().map(|value| News::Fact(value, None)).collect()))
     }
 

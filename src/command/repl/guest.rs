@@ -150,6 +150,10 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
             Ok(()) => Ok(Done::Well),
             Err(error) => super::tell(error, terminal).map(|()| Done::Failed),
         },
+        Ok(Command::Describe(name)) => {
+            crate::command::dispatch(vec!["describe".into(), name.into()], terminal);
+            Ok(Done::Well)
+        }
         Ok(command) => consult(guest, command, terminal),
     }
 }
@@ -177,7 +181,6 @@ fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Resu
 fn words(command: Command, here: String) -> Option<Vec<String>> {
     let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
     Some(match command {
-        Command::Describe(name) => vec!["describe".to_owned(), name],
         Command::Branches => vec!["branches".to_owned(), here],
         Command::Log => vec!["log".to_owned(), here],
         Command::Facts(pattern) => ["facts".to_owned(), here].into_iter().chain(pattern).collect(),
@@ -194,6 +197,7 @@ fn words(command: Command, here: String) -> Option<Vec<String>> {
         Command::Fork(name) => vec!["fork".to_owned(), here, name],
         Command::Help(_)
         | Command::Answer(_)
+        | Command::Describe(_)
         | Command::Quit
         | Command::Apropos(_)
         | Command::Expand(_)
