@@ -40,12 +40,21 @@ impl Stop {
         Arc::clone(&self.flag)
     }
 
-    /// Takes the interruptions so far.
-    pub(crate) fn take(&self) {
+    /// Notes an interruption, which is reported next.
+    pub(crate) fn note(&self) {
+        self.with_waiting(|waiting| *waiting += 1);
+    }
+
+    /// Takes the interruptions so far. Returns whether there are any: the report of one that was
+    /// taken already means nothing.
+    pub(crate) fn take(&self) -> bool {
+        let mut are_any = false;
         self.with_waiting(|waiting| {
+            are_any = *waiting > 0;
             *waiting = 0;
             self.flag.store(false, Ordering::Relaxed);
         });
+        are_any
     }
 
     fn with_waiting(&self, change: impl FnOnce(&mut u64)) {
@@ -80,7 +89,7 @@ impl Bell {
     /// Interrupts the run; a turn that does not end soon is to stop. Returns `false` if nobody
     /// listens any more.
     pub fn interrupt(&self) -> bool {
-        self.stop.with_waiting(|waiting| *waiting += 1);
+        self.stop.note();
         let stop = self.stop.clone();
         self.runtime.spawn(async move {
             tokio::time::sleep(PATIENCE).await;
@@ -108,14 +117,14 @@ mod tests {
         let bell = Bell::new(&runtime, &reporter, &stop);
         let is_set = || stop.flag().load(Ordering::Relaxed);
         assert!(bell.interrupt());
-        stop.take();
+        assert!(stop.take() && !stop.take(), "an interruption is taken once");
         runtime.block_on(async { tokio::time::sleep(PATIENCE * 4).await });
         assert!(!is_set());
         assert!(bell.interrupt());
         while !is_set() {
             std::thread::yield_now();
         }
-        stop.take();
+        assert!(stop.take());
         assert!(!is_set());
         assert_eq!(reports.try_iter().count(), 2);
         drop(reports);

@@ -161,6 +161,11 @@ impl World {
         self.stop.flag()
     }
 
+    /// Forgets the interruptions that nobody has taken yet.
+    pub fn forget_interruptions(&self) {
+        self.stop.take();
+    }
+
     /// Says whether an effect in progress can still answer.
     pub fn is_expecting(&self) -> bool {
         !(self.open.is_empty() && self.orphans.is_empty()) || self.guests.is_open
@@ -373,10 +378,7 @@ impl World {
     /// Converts a report to an input; returns nothing if no fiber waits for it.
     fn admit(&mut self, report: Report) -> Option<Input> {
         match self.without_secrets(report) {
-            Report::Interrupt => {
-                self.stop.take();
-                Some(Input::Interrupt)
-            }
+            Report::Interrupt => self.stop.take().then_some(Input::Interrupt),
             Report::Wake => None,
             Report::Asked(request) => {
                 self.asked.push_back(request);
@@ -475,6 +477,7 @@ impl Drivers for World {
         self.console().flush();
         if !self.is_output_close_known && self.is_output_closed() {
             self.is_output_close_known = true;
+            self.stop.note();
             self.report(Report::Interrupt);
         }
     }

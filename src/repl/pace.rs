@@ -218,6 +218,11 @@ impl Live {
         if let Some(screen) = &terminal.screen {
             screen.begin_prompt()?;
         }
+        if is_prompt {
+            // The one that ended the line before may be reported after it, and does not concern this
+            // line.
+            self.session.forget_interruptions();
+        }
         if let Some(typist) = &self.desk.typist {
             typist.ask(wanted);
         }

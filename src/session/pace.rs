@@ -50,6 +50,11 @@ impl Session {
         self.run.programs_mut().stop_on(flag);
     }
 
+    /// Forgets the interruptions that nobody has taken yet.
+    pub(crate) fn forget_interruptions(&self) {
+        self.world.forget_interruptions();
+    }
+
     /// Gives the main program's actor a text to evaluate, before anything else happens, and takes
     /// the first turn of the evaluation. Returns whether the turn has left a record: one that is
     /// interrupted leaves none.

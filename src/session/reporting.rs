@@ -73,6 +73,11 @@ impl Reporting {
         self.world.mask_text(text)
     }
 
+    /// Forgets the interruptions that nobody has taken yet.
+    pub(super) fn forget_interruptions(&self) {
+        self.world.forget_interruptions();
+    }
+
     /// Returns the flag that stops the turn in progress.
     pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {
         self.world.stop_flag()
