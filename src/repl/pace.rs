@@ -219,8 +219,8 @@ impl Live {
             screen.begin_prompt()?;
         }
         if is_prompt {
-            // The one that ended the line before may be reported after it, and does not concern this
-            // line.
+            // The one that ended the line before may be reported after it; it does not concern
+            // this line.
             self.session.forget_interruptions();
         }
         if let Some(typist) = &self.desk.typist {
