@@ -12,14 +12,18 @@
     reason = "a test fails by panicking, and waits for other processes"
 )]
 
+#[path = "support/process.rs"]
+mod process;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use process::Peer;
 use tempfile::TempDir;
 
 const FOLDER: &str = "examples/oncall";
@@ -78,12 +82,8 @@ impl Desk {
 
     /// Starts a run that the test talks to.
     fn starts(&self, words: &[&str]) -> Run {
-        let mut command = self.command(words);
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
         Run {
-            process,
-            output,
+            peer: Peer::start(&mut self.command(words)),
             earlier: Vec::new(),
         }
     }
@@ -132,26 +132,16 @@ impl Desk {
     }
 }
 
-/// A process that executes a run, killed at the end.
+/// A process that executes a run.
 struct Run {
-    process: Child,
-    output: BufReader<ChildStdout>,
+    peer: Peer,
     /// The lines that it printed before it named its port.
     earlier: Vec<String>,
 }
 
-impl Drop for Run {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 impl Run {
     fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
+        self.peer.line()
     }
 
     /// Waits until requests are taken, and returns the port.

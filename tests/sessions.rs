@@ -252,3 +252,26 @@ fn a_prompt_reaches_a_session_over_a_socket() {
     assert!(said.errors.contains("does not answer"), "{}", said.errors);
     check_replay(&desk, "room");
 }
+
+#[test]
+fn a_prompt_says_why_its_connection_has_ended() {
+    let desk = Desk::new(&[(
+        "room.scm",
+        "(import (duet sessions) (scheme write)) (serve-sessions!) (display \"ready\\n\")",
+    )]);
+    let _served = Served::start(&desk, "serve room.scm");
+    std::fs::write(desk.path("ada.ref"), grant(&desk, "room --session ada")).expect("a file");
+    let line = "repl --connect .duet/journal.sqlite.sock --reference ada.ref --session ada";
+    let mut prompt = desk.spawn(line);
+    let mut typed = prompt.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut typed, b"(let loop () (loop))\n").expect("it reads");
+    while !desk.duet("facts room session/ready").output.contains("ada") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(desk.duet("stop room").code, 0);
+    let said = prompt.wait_with_output().expect("it ends");
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(130), "{errors}");
+    assert!(errors.contains("the server ended the connection: "), "{errors}");
+    assert!(errors.contains("the same command enters the session"), "{errors}");
+}

@@ -5,11 +5,15 @@
 //! Read next: `../stdlib/duet/webhooks.scm`.
 #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
 
-use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
+#[path = "support/process.rs"]
+mod process;
 
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Command;
+
+use process::Peer;
 use tempfile::TempDir;
 
 /// A program that answers with the body that it got, and keeps requests for `/wait` waiting.
@@ -24,37 +28,14 @@ const ECHO: &str = r#"(import (duet base) (duet dataspace) (duet webhooks))
 (serve-webhooks! 'echo 0 :token "{{secret:HOOK}}")
 "#;
 
-struct Run {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Run {
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-}
-
-fn duet(folder: &TempDir, words: &[&str]) -> Run {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_duet"))
-        .args(words)
-        .env("HOOK", "a-long-token")
-        .current_dir(folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let output = BufReader::new(process.stdout.take().unwrap());
-    Run { process, output }
+fn duet(folder: &TempDir, words: &[&str]) -> Peer {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+    Peer::start(
+        command
+            .args(words)
+            .env("HOOK", "a-long-token")
+            .current_dir(folder.path()),
+    )
 }
 
 fn begin(port: &str, path: &str, body: &str) -> TcpStream {

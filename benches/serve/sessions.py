@@ -31,12 +31,12 @@ class Connection:
 
 
 def request(session, tag, text):
-    fields = f'':session' "{session}" ':payload' <text "{text}"> ':tag' "{tag}"'
+    fields = f"':session' \"{session}\" ':payload' <text \"{text}\"> ':tag' \"{tag}\""
     return f"[[1 <M <'session/request' {fields}>>]]"
 
 
 def seen(session, number):
-    return f'[[1 <M <'session/seen' ':session' "{session}" ':number' {number}>>]]'
+    return f"[[1 <M <'session/seen' ':session' \"{session}\" ':number' {number}>>]]"
 
 
 client = Connection()

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::model::codec::record;
 use preserves::{IOValue, ValueImpl};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::{Builder, Runtime};
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::serve::Address;
 use crate::tool::failure::Kind;
-use crate::tool::syndicate::connection::{Connection, record};
+use crate::tool::syndicate::connection::Connection;
 use crate::tool::syndicate::{PATIENCE, read_reference};
 
 /// A client that the gatekeeper has let in.

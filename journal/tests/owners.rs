@@ -73,14 +73,7 @@ fn given() -> Option<(PathBuf, String)> {
 #[expect(clippy::print_stdout, reason = "it talks to its parent process")]
 #[expect(clippy::disallowed_methods, reason = "it is to be stopped between two commits")]
 fn append(journal: &Path, name: &str, (turns, pause): (u64, Duration)) -> ! {
-    let mut store = SqliteStore::open(journal, "the child").unwrap();
-    let epoch = store.claim(&run(name), &Owner::this("test").to_string()).unwrap();
-    let mut writer = Writer {
-        run: run(name),
-        branch: branch("main"),
-        epoch,
-        head: None,
-    };
+    let (mut store, mut writer) = claimed(journal, name);
     for number in 0..turns {
         if let Err(error) = writer.write(&mut store, &[&format!("<turn {number}>")]) {
             println!("refused: {error}");
@@ -374,12 +367,15 @@ fn other_processes_that_move_the_log_into_the_file_are_no_harm() {
 fn looking_at_a_journal_leaves_it_open_for_the_process_that_writes_it() {
     let test = "looking_at_a_journal_leaves_it_open_for_the_process_that_writes_it";
     if let Some((journal, name)) = given() {
-        drop(claimed(&journal, &name));
+        let (mut store, mut writer) = claimed(&journal, &name);
+        writer.write(&mut store, &["<turn 0>"]).unwrap();
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let (mut store, mut main) = claimed(&path, "r");
+    // The second commit finds the file that the first one made.
+    main.write(&mut store, &["<turn 0>"]).unwrap();
     main.write(&mut store, &["<turn 1>"]).unwrap();
     // The same process looks at the file again and again, as a prompt does for its commands.
     drop(SqliteStore::open_to_read(&path).unwrap());
@@ -396,17 +392,16 @@ fn looking_at_a_journal_leaves_it_open_for_the_process_that_writes_it() {
     assert_eq!(newest.sequence.number(), 2);
 }
 
-/// Opens a journal, and writes the first turn of a run that belongs to this process.
+/// Opens a journal, and takes a run for this process.
 fn claimed(journal: &Path, name: &str) -> (SqliteStore, Writer) {
     let mut store = SqliteStore::open(journal, "test").unwrap();
     let epoch = store.claim(&run(name), &Owner::this("test").to_string()).unwrap();
-    let mut writer = Writer {
+    let writer = Writer {
         run: run(name),
         branch: branch("main"),
         epoch,
         head: None,
     };
-    writer.write(&mut store, &["<turn 0>"]).unwrap();
     (store, writer)
 }
 

@@ -296,7 +296,7 @@ pub(crate) struct Module {
     /// The set of only that scope.
     pub(crate) scopes: ScopeSet,
     pub(crate) is_interactive: bool,
-    /// Whether its texts can use only what was imported when it was made.
+    /// Whether its texts can name only the initial imports and their own definitions.
     pub(crate) is_sealed: bool,
     /// The library of names that nothing defines yet, if later texts may define them.
     pub(crate) open_library: Option<Name>,

@@ -6,11 +6,12 @@
 //! INVARIANT: news come once, in their order.
 //! Read next: `local.rs`.
 
+use std::path::Path;
+
 use duet_runtime::model::identity::ActorId;
 use preserves::IOValue;
 
-use crate::error::{CommandError, ExitCode};
-use crate::terminal::Terminal;
+use crate::error::CommandError;
 
 /// Something that the run has said.
 pub(crate) enum News {
@@ -37,8 +38,9 @@ pub(crate) trait Link {
     /// If the journal fails.
     fn owner(&self) -> Result<String, CommandError>;
 
-    /// The address of the branch in the journal; `None` if the journal is out of reach.
-    fn address(&self) -> Option<String>;
+    /// The file of the journal, and the address of the branch in it; `None` if the journal is out
+    /// of reach.
+    fn journal(&self) -> Option<(&Path, String)>;
 
     /// Makes sure that the session can begin, and returns the facts about it.
     ///
@@ -61,12 +63,9 @@ pub(crate) trait Link {
     /// Waits a little and returns what has come; `None` if nobody executes the run any more.
     ///
     /// # Errors
-    /// If the journal fails, or whoever executes the run breaks the rules.
+    /// If the journal fails, or the session does not begin.
     fn news(&mut self) -> Result<Option<Vec<News>>, CommandError>;
 
-    /// Has a command read the journal. Without an [`address`](Self::address) there is none.
-    fn consult(&self, words: &[String], terminal: &mut Terminal) -> ExitCode;
-
-    /// Says that nobody executes the run any more, and what to do.
+    /// Says that nobody executes the run any more, why if that is known, and what to do.
     fn alone(&self) -> String;
 }

@@ -6,6 +6,8 @@
 //! share one top level, and the end of one's evaluation could not be told from the other's.
 //! It does not know what is said. Read next: `remote.rs`.
 
+use std::path::Path;
+
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::history::shadow::Shadow;
@@ -15,14 +17,13 @@ use duet_runtime::run::source::{Source, genesis};
 use preserves::{IOValue, ValueImpl};
 
 use super::link::{Link, News};
-use super::session::{self, dispatch_lent};
+use super::session;
 use crate::doors;
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Journal, Place};
 use crate::session::record_at;
 use crate::session::serve::Wish;
-use crate::terminal::Terminal;
 use crate::turn;
 
 /// Lets sessions begin in a run whose program takes texts.
@@ -49,6 +50,10 @@ impl<'a> Local<'a> {
             next: place.head.sequence.number() + 1,
             place,
         }
+    }
+
+    fn address(&self) -> String {
+        format!("{}/{}", self.place.run, self.place.branch)
     }
 
     /// Says whether the run is that of a prompt, which takes texts.
@@ -93,8 +98,8 @@ impl Link for Local<'_> {
         ))
     }
 
-    fn address(&self) -> Option<String> {
-        Some(format!("{}/{}", self.place.run, self.place.branch))
+    fn journal(&self) -> Option<(&Path, String)> {
+        Some((self.journal.path(), self.address()))
     }
 
     fn enter(&mut self, _session: &str) -> Result<Vec<IOValue>, CommandError> {
@@ -155,12 +160,8 @@ impl Link for Local<'_> {
         Ok(Some(news))
     }
 
-    fn consult(&self, words: &[String], terminal: &mut Terminal) -> ExitCode {
-        dispatch_lent(words, self.journal.path(), terminal)
-    }
-
     fn alone(&self) -> String {
-        let address = format!("{}/{}", self.place.run, self.place.branch);
+        let address = self.address();
         format!(
             "the process that executed {address} has ended; `duet repl {address}` or `duet resume {address}` goes on"
         )

@@ -4,6 +4,7 @@
 //! INVARIANT: the reference is in no message and no command line.
 //! It does not know what is said. Read next: `guest.rs`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use duet_drivers::client::Client;
@@ -14,8 +15,7 @@ use preserves::{IOValue, Map};
 
 use super::event::symbol;
 use super::link::{Link, News};
-use crate::error::{CommandError, ExitCode};
-use crate::terminal::Terminal;
+use crate::error::CommandError;
 
 /// How long one look waits for something to come.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -32,6 +32,8 @@ pub(crate) struct Remote {
     looks: Option<u32>,
     /// Whether the session has said something, if only that it is there.
     is_heard: bool,
+    /// Why the connection has ended, if the server or the system says so.
+    failure: Option<String>,
 }
 
 impl Remote {
@@ -51,7 +53,13 @@ impl Remote {
             address: address.clone(),
             looks: None,
             is_heard: false,
+            failure: None,
         })
+    }
+
+    /// Notes why the connection has ended, if it has.
+    fn outcome<T>(&mut self, outcome: Result<T, ToolFailure>) -> Option<T> {
+        outcome.map_err(|failure| self.failure = Some(failure.message)).ok()
     }
 
     /// Fails if the session has not been heard of for too long.
@@ -98,7 +106,7 @@ impl Link for Remote {
         Ok(format!("the server at {}", self.address))
     }
 
-    fn address(&self) -> Option<String> {
+    fn journal(&self) -> Option<(&Path, String)> {
         None
     }
 
@@ -122,8 +130,8 @@ impl Link for Remote {
         if !self.is_heard {
             self.looks.get_or_insert(0);
         }
-        // Whether the connection has ended, the next look at the news says.
-        Ok(self.client.message(message).is_ok())
+        let sent = self.client.message(message);
+        Ok(self.outcome(sent).is_some())
     }
 
     fn answer(&mut self, _text: &str) -> Result<(), CommandError> {
@@ -132,7 +140,8 @@ impl Link for Remote {
     }
 
     fn news(&mut self) -> Result<Option<Vec<News>>, CommandError> {
-        let values = self.client.next(INTERVAL).map_err(|failure| told(&failure))?;
+        let received = self.client.next(INTERVAL);
+        let values = self.outcome(received).flatten();
         if values.as_ref().is_some_and(|values| !values.is_empty()) {
             (self.looks, self.is_heard) = (None, true);
         }
@@ -141,14 +150,8 @@ impl Link for Remote {
         Ok(values.map(|values| values.into_iter().map(|value| News::Fact(value, None)).collect()))
     }
 
-    fn consult(&self, _words: &[String], _terminal: &mut Terminal) -> ExitCode {
-        ExitCode::FAILED
-    }
-
     fn alone(&self) -> String {
-        format!(
-            "the server at {} has ended the connection; the same command enters the session again",
-            self.address
-        )
+        let why = self.failure.as_deref().unwrap_or("the server has ended the connection");
+        format!("{why}; the same command enters the session at {} again", self.address)
     }
 }

@@ -376,7 +376,7 @@ impl Scope for Live {
 const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
 
 /// Executes a command on a session's journal.
-pub(super) fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
+pub(crate) fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
     let shown = journal.display().to_string();
     let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
     terminal.is_lent = true;

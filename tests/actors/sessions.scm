@@ -18,7 +18,7 @@
 (sleep 10)
 ;; The same tag is the same request.
 (ask! "ada" 2 '(error "not evaluated"))
-;; A failed request is undone, but what it wrote before is shown.
+;; The turn of a failed request is undone; its output before the failure is shown.
 (ask! "ada" 3 '(begin (assert! 'never) (car 1)))
 (ask! "ada" 4 '(begin (display "before") (car 1)))
 (sleep 10)

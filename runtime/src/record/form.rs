@@ -161,34 +161,20 @@ fn inconsistent<T>(what: &'static str) -> Result<T, DecodeError> {
 /// may be anything.
 pub(crate) fn input(body: &[u8]) -> Option<(ActorId, Cause, Vec<Event>)> {
     let mut reader = Reader::new(body, PackedLimits::default()).ok()?;
-    match reader.next().ok()?? {
-        Token::Open(Compound::Record) => {
-            let label = reader.next().ok()??;
-            (label == Token::Symbol(LABEL)).then_some(())?;
-        }
-        Token::Open(Compound::Sequence) => {}
-        Token::Boolean(_)
-        | Token::Double(_)
-        | Token::Integer(_)
-        | Token::String(_)
-        | Token::ByteString(_)
-        | Token::Symbol(_)
-        | Token::Open(_)
-        | Token::Close(_) => return None,
+    let first = reader.next().ok()??;
+    let is_full = first == Token::Open(Compound::Record) && reader.next().ok()?? == Token::Symbol(LABEL);
+    if !is_full && first != Token::Open(Compound::Sequence) {
+        return None;
     }
     let mut field = || -> Option<IOValue> {
         let start = reader.offset();
         let mut depth = 0_usize;
         loop {
-            match reader.next().ok()?? {
-                Token::Open(_) => depth += 1,
-                Token::Close(_) => depth = depth.checked_sub(1)?,
-                Token::Boolean(_)
-                | Token::Double(_)
-                | Token::Integer(_)
-                | Token::String(_)
-                | Token::ByteString(_)
-                | Token::Symbol(_) => {}
+            let token = reader.next().ok()??;
+            if let Token::Open(_) = token {
+                depth += 1;
+            } else if let Token::Close(_) = token {
+                depth = depth.checked_sub(1)?;
             }
             if depth == 0 {
                 return read_value(body.get(start..reader.offset())?).ok();

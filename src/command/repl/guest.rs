@@ -18,6 +18,7 @@ use crate::repl::link::Link;
 use crate::repl::local::Local;
 use crate::repl::outline::is_incomplete;
 use crate::repl::remote::Remote;
+use crate::repl::session::dispatch_lent;
 use crate::terminal::Terminal;
 
 /// Talks with a session of a run that another process executes; `None` if none does.
@@ -161,7 +162,7 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
 /// Has another command read the journal.
 fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Result<Done, CommandError> {
     let owner = guest.link.owner()?;
-    let Some(here) = guest.link.address() else {
+    let Some((journal, here)) = guest.link.journal() else {
         terminal.message(format!("this needs the journal of the run, which {owner} has"));
         return Ok(Done::Failed);
     };
@@ -172,7 +173,7 @@ fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Resu
         ));
         return Ok(Done::Failed);
     };
-    let code = guest.link.consult(&words, terminal);
+    let code = dispatch_lent(&words, journal, terminal);
     Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
 }
 

@@ -35,7 +35,8 @@
 ;;;> milliseconds, by default an hour. A failure outside a request, such as a handler's, ends the
 ;;;> session. `(session/ended :session id :reason text)` is then asserted until it begins anew.
 ;;;>
-;;;> Sessions end with the current facet. `<session/hosted>` is asserted meanwhile. The program needs the right `spawn`.
+;;;> Sessions end with the current facet. `<session/hosted>` is asserted meanwhile. The program needs
+;;;> the right `spawn`.
 (define (serve-sessions! . options)
   (%check-options 'serve-sessions! options %option-names)
   (let ((imports (%option options :imports #f))

@@ -8,6 +8,7 @@
 //! Source: <https://synit.org/book/protocol.html>.
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::model::codec::record;
 use preserves::{IOValue, ValueImpl};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf, split};
 use tokio::sync::{Mutex, Notify};
@@ -141,10 +142,6 @@ impl Reader {
 
 fn malformed(problem: &str) -> ToolFailure {
     Kind::BadResult.because(format!("a packet is malformed: {problem}; the connection was ended"))
-}
-
-pub(crate) fn record(label: &'static str, fields: Vec<IOValue>) -> IOValue {
-    IOValue::record(IOValue::symbol(label), fields)
 }
 
 /// The events of a turn, each `[OBJECT EVENT]`; none if the packet is one without meaning.
