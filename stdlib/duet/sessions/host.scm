@@ -10,7 +10,7 @@
 ;;;> Lets clients have sessions in this run: `(serve-sessions! [:imports sets] [:grants names]
 ;;;> [:memory-limit bytes] [:fact-limit n] [:fuel-limit n] [:keep milliseconds])`. A session is an
 ;;;> actor of its own. It begins when somebody asserts or sends the request `(session/request
-;;;> :session id :payload p :tag t)` with a new id; whoever may do that acts with the session's
+;;;> :session id :payload p :tag t)` with a new id, a string; whoever may do that acts with the session's
 ;;;> rights. The payload is an expression, or `(text "…")` with the text of any number of forms. The
 ;;;> tag is the client's name for the request; a second request with it is the same one.
 ;;;>
@@ -44,6 +44,7 @@
     (if imports (%check-list imports "a list of import sets"))
     (if grants (%check-list grants "a list of grants")))
   (register-entity! 'session %session)
+  (%check-grants options)
   (%serve-sessions! options)
   (assert! (record 'session/hosted))
   (if #f #f))
@@ -51,12 +52,24 @@
 (define (%check-list value what)
   (if (not (list? value)) (%wrong-type 'serve-sessions! what value)))
 
+;;; Raises now whatever would be raised when the first session begins, such as a grant that does not
+;;; exist: a session's actor is spawned and ends in the same turn.
+(define (%check-grants options)
+  (let ((facet (spawn-facet!)))
+    (%spawn-session! "" options facet (lambda (reason) #f))
+    (stop-facet! facet)))
+
 (define (%serve-sessions! options)
   (let ((waiting (dictionary))
         (ended (dictionary)))
     ;; A session whose requests are kept has a list of them here, the newest first; one that
     ;; listens has #t.
     (define (request! id payload tag)
+      (if (string? id)
+          (open-or-keep! id payload tag)
+          (unless (dictionary-ref ended id #f)
+            (end! id "the id of a session is a string"))))
+    (define (open-or-keep! id payload tag)
       (let ((known (dictionary-ref waiting id #f)))
         (cond ((not known)
                (dictionary-set! waiting id (list (list payload tag)))
@@ -68,8 +81,9 @@
               ((pair? known) (dictionary-set! waiting id (cons (list payload tag) known))))))
     (define (closed! id reason)
       (dictionary-delete! waiting id)
-      (dictionary-set! ended id
-        (assert! (record 'session/ended :session id :reason (if reason (condition-message reason) "it was closed")))))
+      (end! id (if reason (condition-message reason) "it was closed")))
+    (define (end! id reason)
+      (dictionary-set! ended id (assert! (record 'session/ended :session id :reason reason))))
     (define (ready! id)
       (let ((kept (dictionary-ref waiting id '())))
         (dictionary-set! waiting id #t)
@@ -80,31 +94,36 @@
 
 ;;; Spawns the actor of a session; `closed!` is called when it has ended.
 (define (%open! id options closed!)
-  (let ((imports (%option options :imports #f))
-        (grants (%option options :grants #f))
-        (facet (spawn-facet!)))
-    (define (optional keyword)
-      (let ((value (%option options keyword #f)))
-        (if value (list keyword value) '())))
+  (let ((facet (spawn-facet!)))
     (spawn
       (lambda ()
         (for-each
           (lambda (grant) (assert! (record 'session/capability :session id :capability grant)))
-          (or grants '("*")))
+          (or (%option options :grants #f) '("*")))
         (%watch-clients! id facet (%option options :keep %keep-time)))
       facet)
+    (%spawn-session! id options facet
+      (lambda (reason)
+        (stop-facet! facet)
+        (closed! reason)))))
+
+(define (%spawn-session! id options facet on-exit)
+  (define (optional keyword)
+    (let ((value (%option options keyword #f)))
+      (if value (list keyword value) '())))
+  (let ((grants (%option options :grants #f)))
     (apply spawn-entity! 'session
-      :config (dictionary 'session id 'imports imports 'fuel (%option options :fuel-limit #f))
+      :config
+        (dictionary 'session id 'imports (%option options :imports #f) 'fuel (%option options :fuel-limit #f))
       :link facet
-      :on-exit (lambda (reason)
-                 (stop-facet! facet)
-                 (closed! reason))
+      :on-exit on-exit
       (append
         (if grants (list :grants (append (%protocol-grants id) grants)) '())
         (optional :memory-limit)
         (optional :fact-limit)))))
 
-;;; The grants that a session needs for its protocol.
+;;; The grants that a session needs for its protocol. A symbol in the place of the id could be a
+;;; wildcard, so an id is a string.
 (define (%protocol-grants id)
   `((dataspace/observe
       (pattern (session/begin :session ,id :requests $_))
