@@ -20,6 +20,8 @@ mod support {
 
 #[path = "clients/faults.rs"]
 mod faults;
+#[path = "clients/hostile.rs"]
+mod hostile;
 #[path = "clients/python.rs"]
 mod python;
 

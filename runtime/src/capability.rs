@@ -18,6 +18,7 @@ use crate::model::codec::{Codec, DecodeError};
 use crate::model::identity::{ActorId, CapabilityId, FacetId};
 use crate::{codec_enum, codec_struct};
 
+pub mod allowance;
 pub mod caveat;
 pub mod compound;
 mod error;
@@ -25,6 +26,7 @@ pub mod pattern;
 pub mod sturdy;
 pub mod template;
 
+pub use allowance::Allowance;
 pub use caveat::Caveat;
 pub use error::CaveatError;
 

@@ -75,9 +75,19 @@ fn library(words: &str) -> LibraryName {
 impl Scenario {
     /// Compiles a program that finds libraries in `examples/review` and the standard library.
     pub(crate) fn new(name: &str, text: &str, capabilities: &'static [&'static str]) -> Self {
-        let libraries = Directory::new("examples/review");
+        Self::that_evaluates(&[], name, text, capabilities)
+    }
+
+    /// Compiles a program that can evaluate what imports these libraries.
+    pub(crate) fn that_evaluates(
+        libraries: &[&str],
+        name: &str,
+        text: &str,
+        capabilities: &'static [&'static str],
+    ) -> Self {
+        let evaluable = libraries.iter().map(|words| library(words)).collect();
         let mut resolver = Resolver::new(vec![
-            Box::new(libraries),
+            Box::new(Directory::new("examples/review")),
             Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
         ]);
         let default_imports = ["duet base", "duet dataspace"].map(library).to_vec();
@@ -85,7 +95,7 @@ impl Scenario {
             name,
             text,
             default_imports,
-            evaluable: Vec::new(),
+            evaluable,
             arguments: Default::default(),
         };
         let compiled = SchemePrograms::compile(&source, &mut resolver);

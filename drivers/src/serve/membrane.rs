@@ -32,11 +32,18 @@ pub(super) struct Membrane {
     imports: BTreeMap<u64, u64>,
 }
 
-/// The objects that an assertion mentions.
+/// The objects that an assertion or a message mentions.
 #[derive(Debug, Default)]
 pub(super) struct Pins {
     exports: Vec<u64>,
     imports: Vec<u64>,
+}
+
+impl Pins {
+    /// Returns the number of mentions of the server's objects.
+    pub(super) fn exports(&self) -> usize {
+        self.exports.len()
+    }
 }
 
 impl Membrane {
@@ -45,9 +52,14 @@ impl Membrane {
         self.exports.get(&oid).map(|(shown, _)| shown)
     }
 
-    /// Returns the number of assertions' objects at present.
-    pub(super) fn len(&self) -> usize {
-        self.exports.len() + self.imports.len()
+    /// Returns the number of the server's objects that the client knows.
+    pub(super) fn exports(&self) -> usize {
+        self.exports.len()
+    }
+
+    /// Returns the number of the client's objects that the server knows.
+    pub(super) fn imports(&self) -> usize {
+        self.imports.len()
     }
 
     /// Shows an object to the client, or counts another mention.
@@ -195,7 +207,8 @@ mod tests {
         assert_eq!((membrane.shown(1), membrane.shown(2)), (Some(&shown("#:a")), None));
         assert!(membrane.knows(9));
         membrane.release(second);
-        assert_eq!((membrane.shown(1), membrane.knows(9), membrane.len()), (None, false, 0));
+        assert_eq!((membrane.shown(1), membrane.knows(9)), (None, false));
+        assert_eq!((membrane.exports(), membrane.imports()), (0, 0));
         // A number is not used again.
         assert_eq!(membrane.show(shown("#:a"), &mut Pins::default()), 3);
     }

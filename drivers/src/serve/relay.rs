@@ -9,9 +9,10 @@
 //!
 //! Source: the Syndicate protocol, "Packets" and "Gatekeeper".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
+use duet_runtime::driver::packed::PackedValue;
 use duet_runtime::model::codec::record;
 use duet_runtime::model::identity::{ActorId, Handle, ObserverId};
 use duet_runtime::model::peer::{self, Said, Told, map_references};
@@ -21,9 +22,17 @@ use super::host::Host;
 use super::membrane::{Membrane, Pins, Shown, Wire, narrowed};
 use super::{Admission, Gate};
 
-/// The maximum number of assertions of a client, and of objects that the sides have shown each
-/// other.
+/// The maximum number of assertions of a client, and of its objects that they mention.
 const ASSERTIONS_MAX: usize = 10_000;
+
+/// The maximum number of matches that a client knows, and of the server's objects in them.
+const MATCHES_MAX: usize = 100_000;
+
+/// The maximum number of the server's objects that stay known although only messages mention them.
+const PASSING_MAX: usize = 1_000;
+
+/// The maximum number of bytes of a client's assertions, in their packed form.
+const ASSERTED_BYTES_MAX: usize = 32 << 20;
 
 /// The maximum number of events in a packet.
 const EVENTS_MAX: usize = 10_000;
@@ -62,8 +71,8 @@ struct Way {
 enum Inbound {
     /// It asks for a way.
     Resolve(u64),
-    /// It is one in a run.
-    Way(u64, Pins),
+    /// It is one in a run, of this length in bytes.
+    Way(u64, Pins, usize),
     /// It means nothing.
     Nothing,
 }
@@ -85,7 +94,13 @@ pub(super) struct Relay {
     ways: BTreeMap<u64, Way>,
     next_way: u64,
     inbound: BTreeMap<u64, Inbound>,
+    /// The number of bytes of these.
+    inbound_bytes: usize,
     outbound: BTreeMap<(u64, Option<ObserverId>, Handle), Outbound>,
+    /// The objects of the newest messages, the oldest message first.
+    passing: VecDeque<Pins>,
+    /// The number of these.
+    passing_objects: usize,
     next_handle: u64,
     deeds: Vec<Deed>,
 }
@@ -98,7 +113,10 @@ impl Relay {
             ways: BTreeMap::new(),
             next_way: 0,
             inbound: BTreeMap::new(),
+            inbound_bytes: 0,
             outbound: BTreeMap::new(),
+            passing: VecDeque::new(),
+            passing_objects: 0,
             next_handle: 0,
             deeds: Vec::new(),
         }
@@ -181,7 +199,7 @@ impl Relay {
         if self.inbound.contains_key(&handle) {
             return Err(format!("the handle {handle} names an assertion that is present"));
         }
-        if self.inbound.len() >= ASSERTIONS_MAX || self.membrane.len() >= ASSERTIONS_MAX {
+        if self.inbound.len() >= ASSERTIONS_MAX {
             return Err(format!(
                 "more than {ASSERTIONS_MAX} assertions are present; retract some"
             ));
@@ -189,6 +207,7 @@ impl Relay {
         let inbound = if oid == GATEKEEPER {
             self.resolve(value, gate)?
         } else if let Some((way, reference)) = self.target(oid) {
+            let length_bytes = self.admitted(value)?;
             let mut pins = Some(Pins::default());
             let value = self.enter(value, &mut pins)?;
             if let Some(to) = peer::as_capability(&reference) {
@@ -201,12 +220,25 @@ impl Relay {
                     },
                 );
             }
-            Inbound::Way(way, pins.unwrap_or_default())
+            Inbound::Way(way, pins.unwrap_or_default(), length_bytes)
         } else {
             Inbound::Nothing
         };
         self.inbound.insert(handle, inbound);
         Ok(())
+    }
+
+    /// Counts the bytes of an assertion, and returns their number.
+    fn admitted(&mut self, value: &IOValue) -> Result<usize, String> {
+        let packed = PackedValue::from_value(value).map_err(|error| error.to_string())?;
+        let length_bytes = packed.as_bytes().len();
+        if self.inbound_bytes + length_bytes > ASSERTED_BYTES_MAX {
+            return Err(format!(
+                "the assertions that are present have more than {ASSERTED_BYTES_MAX} bytes; retract some"
+            ));
+        }
+        self.inbound_bytes += length_bytes;
+        Ok(length_bytes)
     }
 
     fn resolve(&mut self, value: &IOValue, gate: &dyn Gate) -> Result<Inbound, String> {
@@ -253,7 +285,8 @@ impl Relay {
         match self.inbound.remove(&handle) {
             None => return Err(format!("no assertion with the handle {handle} is present")),
             Some(Inbound::Nothing) => {}
-            Some(Inbound::Way(way, pins)) => {
+            Some(Inbound::Way(way, pins, length_bytes)) => {
+                self.inbound_bytes -= length_bytes;
                 self.membrane.release(pins);
                 self.say(way, Said::Retract { name: handle });
             }
@@ -339,6 +372,11 @@ impl Relay {
             None => Err(not_a("reference", "#:[0 NUMBER] or #:[1 NUMBER CAVEAT …]")),
             Some(Wire::Mine(oid)) => {
                 match pins {
+                    Some(_) if membrane.imports() >= ASSERTIONS_MAX && !membrane.knows(oid) => {
+                        return Err(format!(
+                            "the assertions that are present mention more than {ASSERTIONS_MAX} objects; retract some"
+                        ));
+                    }
                     Some(pins) => membrane.learn(oid, pins),
                     None if membrane.knows(oid) => {}
                     None => {
@@ -405,8 +443,10 @@ impl Relay {
             } => {
                 let mut pins = Pins::default();
                 let value = self.exit(way, &value, &mut pins);
-                if self.membrane.len() > ASSERTIONS_MAX {
-                    return Err(format!("more than {ASSERTIONS_MAX} objects are known to the client"));
+                if self.outbound.len() >= MATCHES_MAX || self.membrane.exports() > MATCHES_MAX {
+                    return Err(format!(
+                        "what the client observes has more than {MATCHES_MAX} matches or objects; observe less"
+                    ));
                 }
                 self.next_handle += 1;
                 let outbound = Outbound {
@@ -424,14 +464,30 @@ impl Relay {
                 }
             }
             Told::Message { oid, value } => {
-                // An object that only a message mentions stays known: nobody says when it is not
-                // needed any more.
-                let value = self.exit(way, &value, &mut Pins::default());
+                let mut pins = Pins::default();
+                let value = self.exit(way, &value, &mut pins);
+                self.pass(pins);
                 self.tell(oid, record("M", vec![value]));
             }
             Told::Synced { oid } => self.tell(oid, record("M", vec![IOValue::new(true)])),
         }
         Ok(mem::take(&mut self.deeds))
+    }
+
+    /// Keeps the objects that only a message mentions known for a time: nobody says when they are
+    /// not needed any more.
+    fn pass(&mut self, pins: Pins) {
+        if pins.exports() == 0 {
+            return;
+        }
+        self.passing_objects += pins.exports();
+        self.passing.push_back(pins);
+        while self.passing_objects > PASSING_MAX
+            && let Some(oldest) = self.passing.pop_front()
+        {
+            self.passing_objects -= oldest.exports();
+            self.membrane.release(oldest);
+        }
     }
 
     fn accept(&mut self, number: u64, reference: &IOValue) {

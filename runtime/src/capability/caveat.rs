@@ -4,18 +4,22 @@
 //! It does not know what passes values through it.
 //! Read next: `pattern.rs`.
 
+use std::sync::Arc;
+
+use duet_journal::packed::PackedError;
 use preserves::{IOValue, ValueImpl};
 
+use super::allowance::Allowance;
 use super::error::{CaveatError, DEPTH_MAX, shown};
 use super::pattern::Pattern;
 use super::template::{Attenuate, Template};
 use crate::model::codec::label_of;
 
-/// A condition on values, with the value that it was read from.
+/// A condition on values, with the value that it was read from; cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caveat {
     source: IOValue,
-    rule: Rule,
+    rule: Arc<Rule>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +65,7 @@ impl Caveat {
         }
         Ok(Self {
             source: source.clone(),
-            rule,
+            rule: Arc::new(rule),
         })
     }
 
@@ -71,14 +75,29 @@ impl Caveat {
     }
 
     /// Applies the caveat to a value; returns `None` if the value does not pass.
-    pub fn apply(&self, value: &IOValue, attenuate: &mut Attenuate<'_>) -> Option<IOValue> {
-        match &self.rule {
-            Rule::Alternatives(alternatives) => alternatives.iter().find_map(|rewrite| {
-                let bound = rewrite.pattern.matches(value)?;
-                Some(rewrite.template.fill(&bound, attenuate))
-            })?,
-            Rule::Reject(pattern) => pattern.matches(value).is_none().then(|| value.clone()),
-            Rule::Unknown => None,
+    ///
+    /// # Errors
+    /// If it makes a value that is too deep, or longer than what is left of the allowance.
+    pub fn apply(
+        &self,
+        value: &IOValue,
+        allowance: &mut Allowance,
+        attenuate: &mut Attenuate<'_>,
+    ) -> Result<Option<IOValue>, PackedError> {
+        match &*self.rule {
+            Rule::Alternatives(alternatives) => {
+                let made = alternatives.iter().find_map(|rewrite| {
+                    let bound = rewrite.pattern.matches(value)?;
+                    Some(rewrite.template.fill(&bound, attenuate))
+                });
+                let made = made.flatten();
+                if let Some(made) = &made {
+                    allowance.take(made)?;
+                }
+                Ok(made)
+            }
+            Rule::Reject(pattern) => Ok(pattern.matches(value).is_none().then(|| value.clone())),
+            Rule::Unknown => Ok(None),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Caveats applied to values, and invalid caveats.
 
+use duet_journal::packed::PackedFault;
+
 use super::*;
 
 fn value(text: &str) -> IOValue {
@@ -15,8 +17,8 @@ fn check(caveat: &str, cases: &[(&str, Option<&str>)]) {
         Some(IOValue::new(vec![inner.clone(), IOValue::new(caveats.len() as u64)]))
     };
     for (text, expected) in cases {
-        let found = caveat.apply(&value(text), &mut attenuate);
-        assert_eq!(found, expected.map(value), "{text}");
+        let found = caveat.apply(&value(text), &mut Allowance::default(), &mut attenuate);
+        assert_eq!(found, Ok(expected.map(value)), "{text}");
     }
 }
 
@@ -130,4 +132,37 @@ fn a_caveat_that_cannot_be_used_is_refused() {
     }
     let deep = format!("<reject {}<_>{}>", "<bind ".repeat(100), ">".repeat(100));
     assert_eq!(Caveat::read(&value(&deep)), Err(CaveatError::TooDeep));
+}
+
+#[test]
+fn caveats_make_no_value_that_is_too_deep_or_too_long() {
+    let apply = |template: &str, times: usize| {
+        let caveat = Caveat::read(&value(&format!("<rewrite <bind <_>> {template}>"))).expect("a caveat");
+        let mut allowance = Allowance::default();
+        (0..times).try_fold(value("\"hello\""), |value, _| {
+            let made = caveat.apply(&value, &mut allowance, &mut |_, _| None);
+            made.map(|made| made.expect("it matches"))
+        })
+    };
+    // Each doubles the value: 2⁶⁰ parts.
+    let doubled = apply("<arr [<ref 0> <ref 0>]>", 60);
+    assert!(matches!(
+        doubled,
+        Err(PackedError {
+            fault: PackedFault::TooLarge { .. },
+            ..
+        })
+    ));
+    let nested = format!("{}<ref 0>{}", "<arr [".repeat(60), "]>".repeat(60));
+    assert!(matches!(
+        apply(&nested, 1_000),
+        Err(PackedError {
+            fault: PackedFault::TooDeep { .. },
+            ..
+        })
+    ));
+    // The work of a chain is limited, not only each result.
+    let long = format!("<lit \"{}\">", "x".repeat(1 << 20));
+    assert!(apply(&long, 8).is_ok());
+    assert!(apply(&long, 17).is_err());
 }

@@ -13,7 +13,7 @@ use crate::action::{
     Observe, Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer,
     Unobserve, Wake, Write,
 };
-use crate::capability::{Authority, Caveat};
+use crate::capability::{Allowance, Authority, Caveat};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::driver::Stream;
 use crate::model::codec::{Bytes, Codec, Fields, record};
@@ -469,7 +469,8 @@ impl Activation {
     /// value are narrowed where a caveat says so.
     ///
     /// # Errors
-    /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
+    /// [`Refusal::Revoked`]; [`Refusal::Value`] if a caveat makes too much of it;
+    /// [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
     pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
         let authority = self.authority(capability)?;
         match self.filter(capability, value)? {
@@ -483,7 +484,8 @@ impl Activation {
     pub(super) fn filter(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
         let (_, caveats) = self.draft.state.way_through(capability)?;
         let mut refusal = None;
-        let mut value = Some(value);
+        let mut allowance = Allowance::default();
+        let mut passed = value;
         for caveat in caveats {
             let mut attenuate = |inner: &IOValue, caveats: &[Caveat]| {
                 let held = Fields::of(&*inner.as_embedded()?, "capability", 1)
@@ -497,9 +499,14 @@ impl Activation {
                     vec![made.encode()],
                 ))))
             };
-            value = value.and_then(|value| caveat.apply(&value, &mut attenuate));
+            let made = caveat.apply(&passed, &mut allowance, &mut attenuate);
+            match (made.map_err(Refusal::Value)?, refusal.take()) {
+                (_, Some(why)) => return Err(why),
+                (Some(made), None) => passed = made,
+                (None, None) => return Ok(None),
+            }
         }
-        refusal.map_or(Ok(value), Err)
+        Ok(Some(passed))
     }
 
     /// Asks the person a question; the fiber then waits for the answer.

@@ -10,6 +10,8 @@
 //! Rejected: a program in Scheme for each peer. Everything that a peer may ask for is an action
 //! already, so a heap and an instance for each connection would only cost.
 
+use std::collections::BTreeSet;
+
 use duet_journal::packed::View;
 use preserves::{IOValue, ValueImpl};
 
@@ -370,11 +372,12 @@ impl Activation {
     /// these objects too.
     fn imported(&mut self, value: &IOValue) -> Result<(IOValue, Vec<u64>), Refusal> {
         let mut oids = Vec::new();
+        let mut seen = BTreeSet::new();
         let value = peer::map_references(value, &mut |reference| {
             let Some(oid) = peer::as_mine(reference) else {
                 return self.narrowed(reference);
             };
-            if !oids.contains(&oid) {
+            if seen.insert(oid) {
                 oids.push(oid);
             }
             self.import(oid).map(peer::capability)
