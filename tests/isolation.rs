@@ -52,7 +52,8 @@ impl Fence {
     fn options(self) -> &'static str {
         match self {
             Self::Names => {
-                ":imports '((scheme base) (scheme write) (only (duet base) record) (only (duet dataspace) assert! message!))
+                ":imports '((scheme base) (scheme write) (only (duet base) record)
+                            (only (duet dataspace) assert! message!))
                  :grants '((dataspace/message (pattern (says $_))) (dataspace/assert (pattern (topic $_)))
                            dataspace/observe workspace/read spawn clock/millisecond)"
             }
@@ -127,7 +128,11 @@ const LIBRARIES: &[&str] = &[
 /// session `mallory`, each followed by a request to the session `bob`.
 fn host(fence: Fence, programs: &[String]) -> String {
     let requests = programs.iter().enumerate().map(|(number, program)| {
-        format!("(ask! \"mallory\" {number} (record 'text {program:?}))\n(ask! \"bob\" {number} '(begin (set! total (+ total 1)) total))\n")
+        format!(
+            "(ask! \"mallory\" {number} (record 'text {program:?}))
+(ask! \"bob\" {number} '(begin (set! total (+ total 1)) total))
+"
+        )
     });
     format!(
         "(import (duet base) (duet capability) (duet dataspace) (duet sessions) (scheme process-context))
@@ -145,7 +150,7 @@ fn host(fence: Fence, programs: &[String]) -> String {
 (on-message (alarm $what) (log! (list 'breach 'alarm what)))
 (on-message (open $what) (log! (list 'breach 'open what)))
 (on-retract (vault $what) (log! (list 'breach 'retracted what)))
-(on-assert (vault $what) (if (not (eq? what secret)) (if (not (equal? what secret)) (log! (list 'breach 'forged what)))))
+(on-assert (vault $what) (if (not (equal? what secret)) (log! (list 'breach 'forged what))))
 (on-assert (session/event :session \"bob\" :kind $kind :payload $payload :tag $tag :number _)
   (log! (list 'bob tag kind (if (pair? payload) (dictionary-ref (car payload) 'data) payload))))
 (ask! \"bob\" 'first '(begin (define total 0) total))

@@ -372,3 +372,23 @@ fn the_python_client_works_with_duet() {
     assert_eq!(said.matches("hello Ada").count(), 2, "{said}");
     fs::remove_dir_all(environment).unwrap();
 }
+
+#[test]
+fn a_client_runs_only_the_folders_that_were_allowed() {
+    let manifest = "((program \"main.scm\") (tools process/run))";
+    let program = "(write (call-tool 'r \"process/run\" (dictionary 'arguments '(\"true\"))))";
+    let desk = Desk::new(&[("made/manifest.scm", manifest), ("made/main.scm", program)]);
+    for named in ["made", "./made/", "made/../made"] {
+        let (text, is_error) = call(&desk, "run", json!({ "program": named }));
+        assert!(is_error && text.contains("has not allowed"), "{text}");
+        assert!(text.contains("duet mcp --allow-folder"), "{text}");
+    }
+    assert!(!desk.duet("runs").output.contains("made"));
+    let run = request(
+        1,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": "made" } }),
+    );
+    let replies = talk(&desk, "--allow-folder ./made", &[run]);
+    assert_eq!(replies[0]["result"]["isError"], json!(false), "{replies:?}");
+}

@@ -21,7 +21,9 @@ use crate::world_options::{WorldArguments, environment};
 ///
 /// The options are yours to choose and hold for all runs that a client starts or resumes: a client
 /// cannot widen them, and cannot approve what needs your approval. Apart from that it may do what
-/// you could do with these commands in this folder.
+/// you could do with these commands in this folder. A folder's manifest can grant more than the
+/// options do, so a client can run only the folders that `--allow-folder` names; allow none that
+/// its programs may write to.
 ///
 ///   duet mcp --workspace . --provider ollama --model qwen3
 ///   duet mcp --listen 127.0.0.1:7777 --token MCP_TOKEN
@@ -38,6 +40,9 @@ pub(crate) struct Arguments {
     /// Gives the tools of new runs this directory to work in.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Lets clients run this folder with what its manifest grants; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    allow_folder: Vec<PathBuf>,
     #[command(flatten)]
     world: WorldArguments,
     #[command(flatten)]
@@ -54,6 +59,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         run: workspace
             .map(|folder| format!("--workspace={}", folder.display()))
             .into_iter()
+            .chain(["--for-client".to_owned()])
+            .chain(
+                arguments
+                    .allow_folder
+                    .iter()
+                    .map(|folder| format!("--allow-folder={}", folder.display())),
+            )
             .collect(),
     };
     let program = std::env::current_exe()

@@ -1,6 +1,6 @@
 //! `duet run`: starts a run of a program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store, StoreError};
@@ -81,6 +81,30 @@ pub(crate) struct Arguments {
     detach: DetachArguments,
     #[command(flatten)]
     journal: Journal,
+    /// The program was named by a client, which may have written the manifests of folders.
+    #[arg(long, hide = true)]
+    for_client: bool,
+    /// A folder that a client may name.
+    #[arg(long, hide = true, value_name = "DIR", requires = "for_client")]
+    allow_folder: Vec<PathBuf>,
+}
+
+/// Refuses a folder that the person who started a server has not allowed: its manifest may grant
+/// more than the person does, and a client may have written it.
+fn require_allowed(folder: &Path, allowed: &[PathBuf]) -> Result<(), CommandError> {
+    let found = folder.canonicalize();
+    let is_same = |other: &PathBuf| matches!((&found, other.canonicalize()), (Ok(one), Ok(other)) if *one == other);
+    if !folder.is_dir() || allowed.iter().any(is_same) {
+        return Ok(());
+    }
+    let folder = folder.display();
+    Err(CommandError::problem(format!(
+        "the folder `{folder}` has a manifest, which whoever started the server has not allowed"
+    ))
+    .advise(format!(
+        "`duet mcp --allow-folder {folder}` allows what its manifest grants"
+    ))
+    .advise("a client can run single files, which have what the options of the server grant"))
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -94,6 +118,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         detach: arguments.detach,
     };
     let options = kept.options(&arguments.world)?;
+    if arguments.for_client {
+        require_allowed(&arguments.program, &arguments.allow_folder)?;
+    }
     let mut launch = Launch::read(
         &arguments.program,
         arguments.workspace.as_deref(),

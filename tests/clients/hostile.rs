@@ -1,4 +1,5 @@
-//! Clients that come with a valid reference and try to use up or stop the server with short packets.
+//! Clients that come with a valid reference and try to use up or stop the server with short
+//! packets.
 //!
 //! INVARIANT: another client is served meanwhile, and the journal repeats without any of them.
 //! Read next: `faults.rs`.
@@ -114,8 +115,11 @@ fn a_client_observes_a_limited_number_of_matches() {
     let facts: String = (0..400)
         .map(|handle| format!("[1 <A <x {handle}> {}>] ", handle + 10))
         .collect();
-    let observers = (0..300).map(|oid| format!("[1 <A <Observe <group <rec x> {{0: <bind <_>>}}> #:[0 {oid}]> {}>] ", oid + 1_000));
-    let observers: String = observers.collect();
+    let observer = |oid: usize| {
+        let pattern = "<group <rec x> {0: <bind <_>>}>";
+        format!("[1 <A <Observe {pattern} #:[0 {oid}]> {}>] ", oid + 1_000)
+    };
+    let observers: String = (0..300).map(observer).collect();
     check(
         &[format!("[{facts}]"), format!("[{observers}]")],
         Some("has more than 100000 matches or objects"),

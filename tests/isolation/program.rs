@@ -1,5 +1,7 @@
-//! Random programs that try to leave their session: a grammar of calls, syntax and tricks over every
-//! name that the system has.
+//! Random programs that try to leave their session: a grammar of calls, syntax and tricks over
+//! every name that the system has.
+//!
+//! No program yields for ever, because the clock of the test's world stands while a run is busy.
 //!
 //! INVARIANT: a program depends on its seed alone, and its text does not contain the secret.
 //! It does not judge what a program does; `../isolation.rs` does. Read next: `../isolation.rs`.
@@ -118,7 +120,7 @@ const TRICKS: &[&str] = &[
     "(spawn-entity! 'session :grants '(\"*\") :config (dictionary 'session \"bob\" 'imports #f 'fuel #f))",
     "(register-entity! 'session (lambda (config) @))",
     "(on-assert (vault $x) (write x) @)",
-    "(on-assert (public $cap) (assert! (record 'alarm 2) cap) (assert! @ cap) @)",
+    "(on-assert (public $cap) (assert! @ cap) (yield) @)",
     "(on-assert (public $cap) (assert! (record 'note 2) cap) (assert! @ (attenuate cap)))",
     "(during (keys $k) @)",
     "(on-message (session/request :session $id :payload $p :tag $t) (write (list id p)) @)",
@@ -143,6 +145,39 @@ const TRICKS: &[&str] = &[
     "(user-input :prompt @)",
 ];
 
+/// Whole programs with holes, which take several steps to one aim.
+const HEISTS: &[&str] = &[
+    "(import (duet dataspace)) (on-assert (vault $x) (write x))
+     (guard (e (#t #f)) @)",
+    "(import (duet dataspace)) (on-message (session/request :session $id :payload $p :tag $t) (write p))
+     (guard (e (#t #f)) @)",
+    "(import (only (duet dataspace) call-tool)) 
+     (write (call-tool 'r \"workspace/read\" (dictionary 'path \"secret.txt\")))",
+    "(define-library (mine) (export peek) (import (duet base) (duet dataspace))
+       (begin (define (peek) (watch (pattern (public $x)) write))))
+     (import (mine)) (peek)
+     (guard (e (#t #f)) @)",
+    "(on-assert (public $cap) (assert! (record 'alarm 1) cap) (yield))
+     (guard (e (#t #f)) @)",
+    "(on-assert (public $cap) (let ((more (attenuate cap))) (assert! (record 'alarm 1) more)
+       (yield) (assert! @ more)))",
+    "(on-assert (public $cap) (revoke! cap) (yield) @) (sleep 10)",
+    "(define own assert!) (define (assert! . x) (apply own x)) (assert! (record 'alarm 1))
+     (guard (e (#t #f)) @)",
+    "(on-message (says $x) (eval x (interaction-environment))) (message! (record 'says '@))
+     (guard (e (#t #f)) @)",
+    "(define again #f) (define n 0) (call/cc (lambda (k) (set! again k))) (set! n (+ n 1)) @ (if (< n 3) (again n))",
+    "(eval '(begin (import (duet dataspace)) (on-assert (public $x) (write x))) (interaction-environment))
+     (guard (e (#t #f)) @)",
+    "(define-syntax watch-them (syntax-rules () ((_ x) (on-assert (x $y) (write y)))))
+     (watch-them vault) (watch-them public)
+     (guard (e (#t #f)) @)",
+    "(let loop ((n 0)) (when (< n 60) (guard (e (#t #f)) (retract! n)) (guard (e (#t #f)) (unwatch n))
+       (guard (e (#t #f)) (update! n @)) (guard (e (#t #f)) (stop-facet! n)) (loop (+ n 1))))",
+    "(message! (record 'session/close :session \"bob\"))
+     (guard (e (#t #f)) @)",
+];
+
 /// Writes programs.
 pub(crate) struct Author {
     chance: Chance,
@@ -158,9 +193,14 @@ impl Author {
         }
     }
 
-    /// Writes a program of one to eight forms. In every second one a form that fails does not stop
-    /// the others.
+    /// Writes a program of one to eight forms, or one that takes several steps to one aim. In every
+    /// second one of the former, a form that fails does not stop the others.
     pub(crate) fn program(&mut self) -> String {
+        if self.chance.below(4) == 0 {
+            let heist = self.chance.one(HEISTS);
+            // Only values: a form that cannot be expanded would end the heist before it begins.
+            return self.filled(heist, 0);
+        }
         let count = 1 + self.chance.below(8);
         let is_guarded = self.chance.below(2) == 0;
         let form = |author: &mut Self| match author.form(3) {

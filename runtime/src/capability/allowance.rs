@@ -13,7 +13,7 @@ use preserves::IOValue;
 /// their packed form. It is the maximum length of a tool's result.
 const BYTES_MAX: usize = 16 << 20;
 
-/// What is left for the rewrites that follow.
+/// The rest of the allowance of a chain.
 #[derive(Debug)]
 pub struct Allowance {
     bytes_left: usize,
