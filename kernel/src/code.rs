@@ -12,7 +12,7 @@ mod liveness;
 mod verify;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::compiler::{PrimitiveKind, Primitives};
 use crate::core::INTERACTION;
@@ -110,6 +110,8 @@ pub struct CodeSpace {
     primitives: Vec<Primitive>,
     primitive_numbers: BTreeMap<&'static str, u32>,
     class_names: &'static [&'static str],
+    /// Shared with no other code space.
+    identity: Arc<()>,
 }
 
 impl CodeSpace {
@@ -131,6 +133,7 @@ impl CodeSpace {
             primitives: Vec::new(),
             primitive_numbers: BTreeMap::new(),
             class_names: &[],
+            identity: Arc::new(()),
         };
         for primitive in primitive::all().copied().chain(host_primitives.iter().copied()) {
             let number = space.primitives.len() as u32;
@@ -262,6 +265,11 @@ impl CodeSpace {
         number
     }
 
+    /// Tells this code space from every other one for as long as it is held.
+    pub(crate) fn identity(&self) -> &Arc<()> {
+        &self.identity
+    }
+
     /// The instructions, by position.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
@@ -270,6 +278,12 @@ impl CodeSpace {
     /// A block by its number.
     pub fn block(&self, number: usize) -> &LoadedBlock {
         &self.blocks[number]
+    }
+
+    /// The blocks that begin at `position` or later.
+    pub(crate) fn blocks_from(&self, position: u32) -> &[LoadedBlock] {
+        let before = self.blocks.partition_point(|block| block.start < position);
+        &self.blocks[before..]
     }
 
     /// Words of the largest frame of all blocks.

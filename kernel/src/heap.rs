@@ -45,7 +45,7 @@ pub use frames::{AllLive, LiveRegisters};
 pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
 pub(crate) use last_snapshot::{FullSnapshot, LastSnapshot};
-pub(crate) use pages::PAGE_WORDS;
+pub(crate) use pages::{PAGE_NOTED, PAGE_WORDS};
 pub use register::{Register, RootId};
 
 use std::sync::Arc;

@@ -382,6 +382,11 @@ impl Instruction {
         self.w() as i32
     }
 
+    /// The same operands behind another byte code.
+    pub(crate) const fn with_code(self, code: u8) -> Instruction {
+        Instruction { code, ..self }
+    }
+
     /// The same instruction with another operand `d`.
     pub const fn with_d(self, d: u8) -> Instruction {
         Instruction { d, ..self }

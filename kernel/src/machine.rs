@@ -18,6 +18,7 @@ mod execute;
 mod frame;
 mod allocation;
 mod instance;
+mod native;
 mod segment;
 mod signal;
 
@@ -26,10 +27,12 @@ use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
 pub use instance::Instance;
+pub use native::NativeMode;
 pub(crate) use instance::RelinkError;
 pub use signal::{BacktraceEntry, backtrace};
 
 use frame::Frame;
+use native::NativeTier;
 
 /// Words of the stack that frames may use.
 const STACK_WORDS: usize = 64 * 1024;
@@ -109,6 +112,7 @@ pub struct Machine {
     state: State,
     /// Whether the stack is as it was when it was cleared.
     is_clean: bool,
+    native: NativeTier,
 }
 
 impl Default for Machine {
@@ -132,9 +136,15 @@ impl Machine {
             raised_at: Vec::new(),
             state: State::Idle,
             is_clean: true,
+            native: NativeTier::default(),
         };
         machine.stack[0] = underflow_point();
         machine
+    }
+
+    /// Chooses which blocks run as machine code. Programs compute the same with every choice.
+    pub fn set_native(&mut self, mode: NativeMode) {
+        self.native.set_mode(mode);
     }
 
     /// Begins a computation: a call of `procedure`. Drops the frames on the stack.
@@ -184,6 +194,7 @@ impl Machine {
     /// If there is no computation to run, or a request or interrupt has not been answered.
     pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut u64) -> Result<Outcome, HeapFull> {
         self.is_clean = false;
+        self.native.prepare(code);
         self.fit_frames(code);
         instance.link(code)?;
         let start = match self.state {

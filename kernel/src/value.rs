@@ -31,9 +31,9 @@ const OBJECT_TAG: u64 = 0b110;
 const TAG_MASK: u64 = 0b111;
 const FIXNUM_SHIFT: u32 = 3;
 /// Bit `word mod 64` says whether the word's low bits are those of a flonum.
-const FLONUM_TAGS: u64 = 0x3232_3232_3232_3232;
+pub(crate) const FLONUM_TAGS: u64 = 0x3232_3232_3232_3232;
 /// Brings the top exponent bits of the common magnitudes to 001, 100 and 101.
-const FLONUM_BIAS: u64 = 1 << 60;
+pub(crate) const FLONUM_BIAS: u64 = 1 << 60;
 const CLASS_MASK: u64 = 0xff;
 
 /// The classes of immediate words; the discriminant is the low byte of the word.

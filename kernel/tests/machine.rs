@@ -10,7 +10,7 @@ use duet_kernel::datum::reader::read_one;
 use duet_kernel::expander::Expander;
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
-use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
 use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::value::Value;
 
@@ -26,12 +26,14 @@ struct Session {
 }
 
 impl Session {
-    fn new(slice: u64) -> Session {
+    fn new(slice: u64, native: NativeMode) -> Session {
+        let mut machine = Machine::new();
+        machine.set_native(native);
         let code = CodeSpace::new(&[]);
         let expander = expander(&code);
         let instance = Instance::new(Limits { bytes_max: 64 << 20 });
         Session {
-            machine: Machine::new(),
+            machine,
             instance,
             code,
             expander,
@@ -71,10 +73,20 @@ impl Session {
     }
 }
 
-/// Checks a program's value, without interruption and with many.
+/// Ways to run: interpreted, as machine code, and both in turn.
+const NATIVE_MODES: [NativeMode; 5] = [
+    NativeMode::Never,
+    NativeMode::Auto,
+    NativeMode::Always,
+    NativeMode::Drawn(1),
+    NativeMode::Drawn(2),
+];
+
+/// Checks a program's value, without interruption and with many, in every way to run.
 fn check(program: &str, expected: &str) {
-    for slice in [u64::MAX, 1, 2, 7] {
-        let mut session = Session::new(slice);
+    let slices = [u64::MAX, 1, 2, 7];
+    for (slice, native) in slices.iter().flat_map(|slice| NATIVE_MODES.map(|native| (*slice, native))) {
+        let mut session = Session::new(slice, native);
         let value = session.evaluate(program).unwrap_or_else(|object| {
             let message = session.instance.heap.field(object, condition::MESSAGE);
             panic!("{program}: raised {}", session.instance.heap.string_text(message))
@@ -83,22 +95,24 @@ fn check(program: &str, expected: &str) {
         let wanted = session.instance.heap.literal(&datum).unwrap();
         assert!(
             session.instance.heap.equal(value, wanted),
-            "{program} (slice {slice}): {value:?} instead of {expected}"
+            "{program} (slice {slice}, {native:?}): {value:?} instead of {expected}"
         );
     }
 }
 
 fn check_raises(program: &str, kind: &str, message: &str) {
-    let mut session = Session::new(u64::MAX);
-    let object = session.evaluate(program).expect_err(program);
-    let heap = &session.instance.heap;
-    assert!(heap.is_kind(object, Kind::Condition), "{program}");
-    assert_eq!(heap.symbol_name(heap.field(object, condition::KIND)), kind, "{program}");
-    assert_eq!(
-        heap.string_text(heap.field(object, condition::MESSAGE)),
-        message,
-        "{program}"
-    );
+    for native in NATIVE_MODES {
+        let mut session = Session::new(u64::MAX, native);
+        let object = session.evaluate(program).expect_err(program);
+        let heap = &session.instance.heap;
+        assert!(heap.is_kind(object, Kind::Condition), "{program}");
+        assert_eq!(heap.symbol_name(heap.field(object, condition::KIND)), kind, "{program}");
+        assert_eq!(
+            heap.string_text(heap.field(object, condition::MESSAGE)),
+            message,
+            "{program} ({native:?})"
+        );
+    }
 }
 
 #[test]
@@ -256,7 +270,7 @@ const OPERANDS: [&str; 13] = [
 
 #[test]
 fn instructions_do_what_the_primitives_do() {
-    let mut session = Session::new(u64::MAX);
+    let mut session = Session::new(u64::MAX, NativeMode::Never);
     let names = "+ - * / quotient remainder truncate-quotient truncate-remainder < > <= >= =";
     for name in names.split(' ') {
         for (left, right) in OPERANDS.iter().flat_map(|left| OPERANDS.map(|right| (left, right))) {
@@ -287,7 +301,7 @@ fn instructions_do_what_the_primitives_do() {
 
 #[test]
 fn chains_of_instructions_do_what_the_primitives_do() {
-    let mut session = Session::new(u64::MAX);
+    let mut session = Session::new(u64::MAX, NativeMode::Never);
     for operands in [
         "1 2 3",
         "1 2 'a",
@@ -358,7 +372,7 @@ fn an_error_ends_the_computation_whatever_should_raise_it() {
         "(define %signal 7)",
         "(define %signal car)",
     ] {
-        let mut session = Session::new(u64::MAX);
+        let mut session = Session::new(u64::MAX, NativeMode::Never);
         let library = format!(
             "(define-library (duet internal control) (export %signal) (import (duet kernel)) (begin {signal}))"
         );
@@ -376,11 +390,11 @@ fn an_error_ends_the_computation_whatever_should_raise_it() {
 /// them.
 #[test]
 fn instances_take_turns_on_one_machine() {
-    let mut first = Session::new(u64::MAX);
+    let mut first = Session::new(u64::MAX, NativeMode::Never);
     first
         .evaluate("(define (build n) (if (= n 0) '() (cons (cons n n) (build (- n 1))))) (build 500)")
         .unwrap();
-    let mut second = Session::new(u64::MAX);
+    let mut second = Session::new(u64::MAX, NativeMode::Never);
     std::mem::swap(&mut first.machine, &mut second.machine);
     let churn = "(define (count l) (if (null? l) 0 (+ 1 (count (cdr l)))))
                  (define (build n) (if (= n 0) '() (cons n (build (- n 1)))))
@@ -391,7 +405,7 @@ fn instances_take_turns_on_one_machine() {
 
 /// Returns a program's value as `write` writes it, or the message of the condition that it raises.
 fn written_outcome(program: &str) -> String {
-    let mut session = Session::new(u64::MAX);
+    let mut session = Session::new(u64::MAX, NativeMode::Never);
     let value = session.evaluate(program);
     let heap = &session.instance.heap;
     match value {

@@ -24,6 +24,8 @@ const CHANGED: u8 = 4;
 /// The page was written since the heap began with its template.
 const OWN: u8 = 8;
 const ALL: u8 = SAVED | REMEMBERED | CHANGED | OWN;
+/// The flags of a page to which writes pass the barrier without work.
+pub(crate) const PAGE_NOTED: u8 = ALL;
 
 /// The pages below the greatest barrier limit since the last collection.
 #[derive(Clone, Debug, Default)]
@@ -225,6 +227,13 @@ impl Heap {
     #[inline(always)]
     pub(crate) fn is_noted(&self, index: usize) -> bool {
         index >= self.barrier_limit || self.pages.flags[index / PAGE_WORDS] == ALL
+    }
+
+    /// What [`Heap::is_noted`] compares, for machine code: the barrier's limit and the flags of each
+    /// page below it.
+    #[inline(always)]
+    pub(crate) fn barrier(&self) -> (usize, *const u8) {
+        (self.barrier_limit, self.pages.flags.as_ptr())
     }
 
     /// The write barrier for `count` words from `start` on.

@@ -144,6 +144,7 @@ fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut u64) -> Fram
             return frame;
         }
         slow.outcome = None;
+        slow.sample(&mut frame);
     }
 }
 
@@ -154,7 +155,7 @@ const SLICE: u64 = 2048;
 /// The slow path of an instruction: takes the frame and the instruction, and returns the frame.
 pub(super) type SlowStep = fn(&mut SlowPath<'_>, Frame, Instruction) -> (Frame, Flow);
 
-impl SlowPath<'_> {
+impl<'a> SlowPath<'a> {
     /// Defers the rest of the instruction, in its present frame, to `step`.
     #[inline(always)]
     fn defer(&mut self, path: SlowStep) -> Flow {
@@ -162,10 +163,28 @@ impl SlowPath<'_> {
         Flow::Slow
     }
 
+    /// The last fetched instruction, as it is in the code space.
+    #[inline(always)]
+    fn original_before(&self, frame: Frame) -> &'a Instruction {
+        &self.code.instructions()[frame.pc() - 1]
+    }
+
+    /// The byte code of the next instruction, as it is in the code space.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    fn original_code_at(&self, frame: Frame) -> usize {
+        self.code.instructions()[frame.pc()].code().into()
+    }
+
+    /// Defers the end of the call of a primitive that machine code has made.
+    fn defer_finish(&mut self) -> Flow {
+        self.defer(|slow, frame, instruction| slow.finish_primitive(frame, instruction))
+    }
+
     /// Runs the deferred step with the frame that the instruction left.
     #[inline(always)]
     fn run_slow_step(&mut self, frame: Frame) -> (Frame, Flow) {
-        (self.path)(self, frame, frame.last_instruction())
+        (self.path)(self, frame, *self.original_before(frame))
     }
 }
 

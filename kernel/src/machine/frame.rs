@@ -5,8 +5,8 @@
 //! run time of fib, nqueens and deriv (measured); so these accesses go unchecked, and other code
 //! makes the checks once:
 //!
-//! INVARIANT: `code` points at a code space whose every instruction was verified
-//! (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
+//! INVARIANT: `code` points at a code space, or at a copy of it with some byte codes replaced by
+//! those of the native tier, whose every instruction was verified (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
 //! INVARIANT: `base .. base + frame size` lies inside the machine's stack: the entry to a block
 //! checks it against the limit.
 //! INVARIANT: every reference in a register or in the heap points at an object of this instance's
@@ -65,20 +65,21 @@ struct Reach {
 
 impl Frame {
     pub(super) fn new(machine: &mut Machine, heap: &mut Heap, code: &CodeSpace) -> Frame {
+        let stream = machine.native.stream(code);
         let stack = machine.stack.as_mut_ptr();
         // SAFETY: `base` and `soft_limit` are indices into the stack.
         let (base, limit) = unsafe { (stack.add(machine.base), stack.add(machine.soft_limit)) };
         Frame {
-            next: code.instructions().as_ptr(),
+            next: stream.as_ptr(),
             base,
             heap: HeapWords::of(heap),
             fuel: 0,
             limit,
-            code: code.instructions().as_ptr(),
+            code: stream.as_ptr(),
             stack,
             #[cfg(debug_assertions)]
             reach: Reach {
-                instructions: code.instructions().len(),
+                instructions: stream.len(),
                 stack_words: machine.stack.len(),
             },
         }
@@ -107,7 +108,6 @@ impl Frame {
     }
 
     /// Frames end at or below this word.
-    #[cfg(not(debug_assertions))]
     #[inline(always)]
     pub(super) fn limit(&self) -> *mut Value {
         self.limit
@@ -197,6 +197,25 @@ impl Frame {
         self.next = self.code.wrapping_add(position);
     }
 
+    /// The word that is register 0.
+    pub(super) fn base(&self) -> *mut Value {
+        self.base
+    }
+
+    /// Makes `base`, which machine code has reached by calls and returns, register 0, and continues
+    /// at a position of the code space.
+    pub(super) fn move_to(&mut self, base: *mut Value, position: usize) {
+        self.base = base;
+        self.jump_to(position);
+    }
+
+    /// Continues at the same position of `stream`, the code space or a copy of it.
+    pub(super) fn follow(&mut self, stream: &[Instruction]) {
+        let position = self.pc();
+        self.code = stream.as_ptr();
+        self.jump_to(position);
+    }
+
     /// Makes the last fetched instruction the next one again.
     pub(super) fn step_back(&mut self) {
         self.next = self.next.wrapping_sub(1);
@@ -216,14 +235,6 @@ impl Frame {
         let instruction = unsafe { &*self.next };
         self.next = self.next.wrapping_add(1);
         instruction
-    }
-
-    /// The last fetched instruction.
-    pub(super) fn last_instruction(&self) -> Instruction {
-        debug_assert!(self.next > self.code, "an instruction was fetched");
-        // SAFETY: before a jump or a call is made, the next instruction is preceded by the one that
-        // was fetched.
-        unsafe { *self.next.wrapping_sub(1) }
     }
 
     /// Jumps by a distance counted from the next instruction.

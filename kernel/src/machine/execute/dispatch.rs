@@ -12,6 +12,7 @@
 
 use super::{Flow, Frame, SlowPath};
 use crate::instruction_table;
+use crate::machine::native::{self, COMPILE_CODE, ENTER_CODE, Exit};
 
 #[cfg(debug_assertions)]
 macro_rules! declare_dispatch {
@@ -22,10 +23,28 @@ macro_rules! declare_dispatch {
         /// Executes instructions until one stops.
         pub(super) fn interpret(mut frame: Frame, slow: &mut SlowPath<'_>) -> Frame {
             loop {
-                let instruction = frame.fetch();
-                let flow = match instruction.code() {
-                    $($code => frame.$method(slow, instruction),)*
-                    _ => Frame::no_such_instruction(),
+                let mut instruction = frame.fetch();
+                let flow = loop {
+                    break match instruction.code() {
+                        $($code => frame.$method(slow, instruction),)*
+                        ENTER_CODE => {
+                            frame.step_back();
+                            if native::run(&mut frame, slow) == Exit::Finish {
+                                frame.fetch();
+                                break slow.defer_finish();
+                            }
+                            frame.fetch();
+                            instruction = slow.original_before(frame);
+                            continue;
+                        }
+                        COMPILE_CODE => {
+                            frame.step_back();
+                            slow.compile_next(&mut frame);
+                            instruction = frame.fetch();
+                            continue;
+                        }
+                        _ => Frame::no_such_instruction(),
+                    };
                 };
                 let flow = if flow == Flow::Slow {
                     let (after, flow) = slow.run_slow_step(frame);
@@ -79,6 +98,8 @@ macro_rules! declare_dispatch {
         static FUNCTIONS: [Function; 256] = {
             let mut functions: [Function; 256] = [no_such_instruction; 256];
             $(functions[$code] = $method;)*
+            functions[ENTER_CODE as usize] = enter_native;
+            functions[COMPILE_CODE as usize] = compile_native;
             functions
         };
     };
@@ -99,6 +120,56 @@ type Function = fn(*const Instruction, *mut Value, HeapWords, i64, &mut SlowPath
 #[cfg(not(debug_assertions))]
 fn no_such_instruction(_: *const Instruction, _: *mut Value, _: HeapWords, _: i64, _: &mut SlowPath<'_>) {
     Frame::no_such_instruction()
+}
+
+/// Runs machine code, then the instruction before which it left as the code space has it, and all
+/// after it.
+#[cfg(not(debug_assertions))]
+fn enter_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) {
+    let exit = run_native(next, base, heap, fuel, slow);
+    let frame = slow.frame;
+    let (next, base, heap, fuel) = frame.words();
+    match exit {
+        Exit::Redo => FUNCTIONS[slow.original_code_at(frame)](next, base, heap, fuel, slow),
+        Exit::Finish => dispatch_slow(next, base, heap, fuel, slow),
+    }
+}
+
+/// Runs machine code, in a call of its own, so that nothing of it stays on the host's stack.
+#[cfg(not(debug_assertions))]
+#[inline(never)]
+fn run_native(
+    next: *const Instruction,
+    base: *mut Value,
+    heap: HeapWords,
+    fuel: i64,
+    slow: &mut SlowPath<'_>,
+) -> Exit {
+    let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
+    let exit = native::run(&mut frame, slow);
+    if exit == Exit::Finish {
+        frame.fetch();
+        slow.defer_finish();
+    }
+    let ((next, base, heap, fuel), limit) = (frame.words(), frame.limit());
+    keep(next, base, heap, fuel, limit, slow);
+    exit
+}
+
+/// Compiles the next instruction's block, then executes it.
+#[cfg(not(debug_assertions))]
+fn compile_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) {
+    compile_next(next, base, heap, fuel, slow);
+    dispatch_next(slow.frame, slow);
+}
+
+/// Compiles the next instruction's block, in a call of its own.
+#[cfg(not(debug_assertions))]
+#[inline(never)]
+fn compile_next(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) {
+    let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
+    slow.compile_next(&mut frame);
+    slow.frame = frame;
 }
 
 /// Executes the next instruction and all after it.

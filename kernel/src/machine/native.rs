@@ -1,0 +1,377 @@
+//! The native tier: blocks that run often, as machine code on the interpreter's own frames.
+//!
+//! Owns the choice of blocks, and the tables that join the two ways of running. Both have an entry
+//! for each position of the code space:
+//!
+//! * The *stream* is the copy of the code that the interpreter follows. At a position where machine
+//!   code may begin, its byte code is [`ENTER_CODE`], whose dispatch runs the machine code. So the
+//!   interpreter comes back to machine code by itself, after a return, a call or an instruction that
+//!   it executed on behalf of machine code, and a program without machine code pays nothing.
+//! * The *targets* are the addresses that machine code jumps to. Where there is no machine code,
+//!   this is the exit to the interpreter.
+//!
+//! Machine code makes no calls of its own: it pushes the interpreter's return points and jumps, so
+//! no address is ever in a frame. It leaves before an instruction that needs more than its template
+//! does; the interpreter executes that instruction as the code space has it.
+//! INVARIANT: at each position with machine code, the state is the interpreter's frame and nothing
+//! else. So results, errors, fuel and the heap are the same, however a program runs.
+//! The tables belong to one code space, which only grows, and hold nothing of an instance.
+//! It does not say what instructions do.
+//! Read next: `machine/native/enter.rs`, `machine/native/assembler.rs`.
+
+mod assembler;
+mod context;
+mod enter;
+mod registers;
+mod template;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::code::{CodeSpace, LoadedBlock};
+use crate::heap::{Heap, Register};
+use crate::instruction::{Instruction, Opcode};
+use crate::value::Value;
+
+use super::execute::SlowPath;
+use super::frame::Frame;
+use assembler::{Surroundings, assemble};
+use enter::{CodeMemory, WayIn};
+
+pub(super) use enter::{Exit, run};
+
+/// The byte code that enters machine code.
+pub(super) const ENTER_CODE: u8 = 0xff;
+/// The byte code of a block that is to be compiled before it runs.
+pub(super) const COMPILE_CODE: u8 = 0xfe;
+
+/// The exits lie before the targets, at these offsets in bytes.
+const EXIT_SLOT: i32 = -8;
+const FINISH_SLOT: i32 = -16;
+/// The number of exits.
+const EXITS: usize = 2;
+
+/// Blocks with more instructions are interpreted, so that no single compilation takes long.
+const BLOCK_INSTRUCTIONS_MAX: u32 = 16 * 1024;
+
+/// Which blocks run as machine code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NativeMode {
+    /// None.
+    #[default]
+    Never,
+    /// Those that run often.
+    Auto,
+    /// All, before they run first.
+    Always,
+    /// Some, which this number chooses, before they run first.
+    Drawn(u64),
+}
+
+/// What is known of a block that has been looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// A slice of fuel has ended in it.
+    Sampled,
+    /// It has machine code.
+    Compiled,
+    /// It is interpreted for good.
+    Interpreted,
+}
+
+/// The native tier of one machine.
+#[derive(Default)]
+pub(super) struct NativeTier {
+    mode: NativeMode,
+    code: Option<Box<NativeCode>>,
+    /// Whether the system refused executable memory.
+    is_refused: bool,
+}
+
+/// Machine code and its tables.
+struct NativeCode {
+    /// The code space that it belongs to.
+    identity: Arc<()>,
+    /// `None` once the system has refused to change it.
+    memory: Option<CodeMemory>,
+    stream: Vec<Instruction>,
+    targets: Vec<usize>,
+    /// By the position of the block's first instruction.
+    standings: BTreeMap<u32, Standing>,
+}
+
+impl NativeTier {
+    pub(super) fn set_mode(&mut self, mode: NativeMode) {
+        self.mode = mode;
+        self.code = None;
+    }
+
+    /// Whether blocks are compiled when they have been sampled.
+    #[inline(always)]
+    fn is_sampling(&self) -> bool {
+        self.mode == NativeMode::Auto && !self.is_refused
+    }
+
+    /// Makes the tables those of `code`, before it runs.
+    pub(super) fn prepare(&mut self, code: &CodeSpace) {
+        if self.mode == NativeMode::Never || self.is_refused {
+            return;
+        }
+        let is_other = |native: &NativeCode| !Arc::ptr_eq(&native.identity, code.identity());
+        if self.code.as_deref().is_some_and(is_other) {
+            self.code = None;
+        }
+        if self.mode != NativeMode::Auto {
+            self.open(code);
+        }
+        let traps = self.mode != NativeMode::Auto;
+        if let Some(native) = &mut self.code {
+            native.extend(code, traps);
+        }
+    }
+
+    /// Opens the tables, unless they are open.
+    fn open(&mut self, code: &CodeSpace) {
+        if self.code.is_none() {
+            self.code = NativeCode::new(code).map(Box::new);
+            self.is_refused = self.code.is_none();
+        }
+    }
+
+    /// The instructions that the interpreter follows.
+    pub(super) fn stream<'a>(&'a self, code: &'a CodeSpace) -> &'a [Instruction] {
+        self.code
+            .as_deref()
+            .map_or(code.instructions(), |native| &native.stream)
+    }
+
+    /// Where the machine code at a position begins.
+    #[inline(always)]
+    fn way_in(&self, position: usize) -> WayIn {
+        let native = self.code.as_deref().filter(|native| native.memory.is_some());
+        let (native, memory) = native
+            .and_then(|native| Some((native, native.memory.as_ref()?)))
+            .expect("a position of the stream enters machine code only if there is some");
+        WayIn {
+            entry: memory.entry(),
+            target: native.targets[EXITS + position],
+            targets: native.targets[EXITS..].as_ptr(),
+        }
+    }
+
+    /// Whether the interpreter enters machine code at a position.
+    fn is_entry(&self, position: u32) -> bool {
+        let native = self.code.as_deref();
+        native.is_some_and(|native| native.stream[position as usize].code() == ENTER_CODE)
+    }
+
+    /// Notes that the block at a position runs often; compiles it the second time.
+    fn note_use(&mut self, code: &CodeSpace, heap: &Heap, position: u32) {
+        if self.is_entry(position) {
+            return;
+        }
+        let Some(block) = code.block_at(position) else {
+            return;
+        };
+        self.open(code);
+        let Some(native) = &mut self.code else {
+            return;
+        };
+        native.extend(code, false);
+        match native.standings.get(&block.start) {
+            None => {
+                native.standings.insert(block.start, Standing::Sampled);
+            }
+            Some(Standing::Sampled) => self.compile(code, heap, block),
+            Some(Standing::Compiled | Standing::Interpreted) => {}
+        }
+    }
+
+    /// Compiles the block that begins at a position before it runs first, if the mode says so.
+    fn compile_first(&mut self, code: &CodeSpace, heap: &Heap, position: u32) {
+        let is_chosen = match self.mode {
+            NativeMode::Always => true,
+            NativeMode::Drawn(seed) => is_drawn(seed, position),
+            NativeMode::Never | NativeMode::Auto => false,
+        };
+        match code.block_at(position) {
+            Some(block) if is_chosen => self.compile(code, heap, block),
+            _ => {
+                if let Some(native) = &mut self.code {
+                    native.interpret(code, position);
+                }
+            }
+        }
+    }
+
+    fn compile(&mut self, code: &CodeSpace, heap: &Heap, block: &LoadedBlock) {
+        let traps = self.mode != NativeMode::Auto;
+        let Some(native) = &mut self.code else {
+            return;
+        };
+        if native.compile(code, heap, block, traps).is_none() {
+            self.code = None;
+            self.is_refused = true;
+        }
+    }
+}
+
+/// Whether the block at a position is one of the half that `seed` chooses.
+fn is_drawn(seed: u64, position: u32) -> bool {
+    // A multiplicative hash: the upper bits of the product depend on all bits of both.
+    (seed ^ u64::from(position)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1
+}
+
+impl NativeCode {
+    /// Tables without positions. `None` where machine code cannot run.
+    fn new(code: &CodeSpace) -> Option<NativeCode> {
+        let memory = CodeMemory::new()?;
+        let targets = vec![memory.finish(), memory.exit()];
+        Some(NativeCode {
+            identity: Arc::clone(code.identity()),
+            memory: Some(memory),
+            stream: Vec::new(),
+            targets,
+            standings: BTreeMap::new(),
+        })
+    }
+
+    /// Adds the positions that the code space has more, with traps where blocks begin if they are
+    /// to be compiled before they run.
+    fn extend(&mut self, code: &CodeSpace, traps: bool) {
+        let (start, end) = (self.stream.len(), code.instructions().len());
+        if start == end {
+            return;
+        }
+        self.stream.extend_from_slice(&code.instructions()[start..]);
+        let exit = self.targets[EXITS - 1];
+        self.targets.resize(EXITS + end, exit);
+        if traps {
+            self.set_traps(code, start as u32);
+        }
+    }
+
+    /// Sets a trap at the beginning of each block from `position` on.
+    fn set_traps(&mut self, code: &CodeSpace, position: u32) {
+        for block in code.blocks_from(position) {
+            let place = &mut self.stream[block.start as usize];
+            *place = place.with_code(COMPILE_CODE);
+        }
+    }
+
+    /// Leaves the block that begins at a position to the interpreter.
+    fn interpret(&mut self, code: &CodeSpace, position: u32) {
+        self.standings.insert(position, Standing::Interpreted);
+        self.stream[position as usize] = code.instructions()[position as usize];
+    }
+
+    /// Compiles a block; drops all machine code first if there is no room for more. `None` if the
+    /// system no longer lets the memory change.
+    fn compile(&mut self, code: &CodeSpace, heap: &Heap, block: &LoadedBlock, traps: bool) -> Option<()> {
+        self.interpret(code, block.start);
+        if block.end - block.start > BLOCK_INSTRUCTIONS_MAX {
+            return Some(());
+        }
+        for is_last_try in [false, true] {
+            let address = self.memory.as_ref()?.next_address();
+            let surroundings = Known { native: self, heap };
+            let Some(assembly) = assemble(code, (block.start, block.end), address, &surroundings) else {
+                return Some(());
+            };
+            if self.memory.as_ref()?.has_room(assembly.bytes.len()) {
+                self.memory = Some(self.memory.take()?.append(&assembly.bytes)?);
+                self.standings.insert(block.start, Standing::Compiled);
+                for (position, offset) in assembly.entries {
+                    let place = &mut self.stream[position as usize];
+                    *place = place.with_code(ENTER_CODE);
+                    self.targets[EXITS + position as usize] = address + offset;
+                }
+                return Some(());
+            }
+            if !is_last_try {
+                self.drop_all(code, traps)?;
+                self.interpret(code, block.start);
+            }
+        }
+        Some(())
+    }
+
+    /// Drops all machine code.
+    fn drop_all(&mut self, code: &CodeSpace, traps: bool) -> Option<()> {
+        self.memory = Some(self.memory.take()?.clear()?);
+        self.standings.clear();
+        self.stream.clear();
+        self.targets.truncate(EXITS);
+        self.extend(code, traps);
+        Some(())
+    }
+}
+
+/// What is known when a block is compiled.
+struct Known<'a> {
+    native: &'a NativeCode,
+    heap: &'a Heap,
+}
+
+impl Surroundings for Known<'_> {
+    fn code_word(&self, global: usize) -> Option<Value> {
+        global_code_word(self.heap, global)
+    }
+
+    fn address(&self, position: u32) -> Option<usize> {
+        let code = self.native.stream.get(position as usize)?.code();
+        (code == ENTER_CODE).then(|| self.native.targets[EXITS + position as usize])
+    }
+}
+
+/// The code word of the procedure that a global holds, if it holds one.
+fn global_code_word(heap: &Heap, global: usize) -> Option<Value> {
+    let globals = heap.register(Register::Globals);
+    if !globals.is_object() || global >= heap.object_length(globals) {
+        return None;
+    }
+    code_word_of(heap, heap.field(globals, global))
+}
+
+fn code_word_of(heap: &Heap, procedure: Value) -> Option<Value> {
+    procedure.is_procedure_object().then(|| heap.field(procedure, 0))
+}
+
+impl SlowPath<'_> {
+    /// Notes where a slice of fuel has ended: the running block, and the one that it is about to
+    /// call, in which no fuel would end if it calls nothing itself.
+    #[inline(always)]
+    pub(super) fn sample(&mut self, frame: &mut Frame) {
+        if self.machine.native.is_sampling() {
+            self.take_sample(frame);
+        }
+    }
+
+    #[inline(never)]
+    fn take_sample(&mut self, frame: &mut Frame) {
+        let position = frame.pc() as u32;
+        let callee = self.callee_at(*frame, position);
+        for position in [Some(position), callee].into_iter().flatten() {
+            self.machine.native.note_use(self.code, self.heap, position);
+        }
+        frame.follow(self.machine.native.stream(self.code));
+    }
+
+    /// Where the procedure begins that the instruction at a position calls.
+    fn callee_at(&self, frame: Frame, position: u32) -> Option<u32> {
+        let instruction = self.code.instructions()[position as usize];
+        let code_word = match instruction.opcode()? {
+            Opcode::Call | Opcode::TailCall => code_word_of(self.heap, frame.get(instruction.a() + 1)),
+            Opcode::CallGlobal | Opcode::TailCallGlobal => global_code_word(self.heap, instruction.w() as usize),
+            _ => None,
+        };
+        code_word.map(Value::payload)
+    }
+
+    /// Compiles the block at the frame's next instruction, or decides not to.
+    pub(super) fn compile_next(&mut self, frame: &mut Frame) {
+        let position = frame.pc() as u32;
+        self.machine.native.compile_first(self.code, self.heap, position);
+        frame.follow(self.machine.native.stream(self.code));
+    }
+}

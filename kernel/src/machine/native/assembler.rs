@@ -1,0 +1,279 @@
+//! The assembler of one block: the order of its instructions, its labels, entries and exits.
+//!
+//! Owns what all templates share. Processor registers while machine code runs:
+//!
+//! | register | word |
+//! |---|---|
+//! | rbx | the address of register 0 of the frame |
+//! | rbp | the offset of the heap's next free word, in bytes |
+//! | r12 | the address of the heap's first word |
+//! | r13 | fuel |
+//! | r14 | the address of the [context](super::context) |
+//! | r15 | the addresses by code position |
+//! | rsi, rdi, r8–r11 | copies of registers of the frame |
+//! | rax, rcx, rdx | free within an instruction; rcx is the position at a jump through the table |
+//!
+//! INVARIANT: an instruction writes its registers to the frame, and where it cannot go on it leaves
+//! with nothing of it done, so the interpreter can execute it from its beginning. Where control can
+//! come in, no copy of a register is assumed.
+//! It does not know what instructions do; the templates do.
+//! Read next: `machine/native/template/`, `machine/native/registers.rs`.
+
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler};
+
+use super::registers::Registers;
+use crate::code::CodeSpace;
+use crate::instruction::Instruction;
+use crate::instruction_table;
+use crate::value::Value;
+
+/// Emits machine code.
+macro_rules! emit {
+    ($assembler:expr; $($code:tt)*) => {
+        dynasmrt::dynasm!($assembler.operations ; .arch x64 ; $($code)*)
+    };
+}
+pub(super) use emit;
+
+/// What a block's machine code depends on besides the block.
+pub(super) trait Surroundings {
+    /// The code word of the procedure that a global holds, if it holds one now; calls of the global
+    /// are fast as long as it does.
+    fn code_word(&self, global: usize) -> Option<Value>;
+
+    /// The address of the machine code at a position, if there is some.
+    fn address(&self, position: u32) -> Option<usize>;
+}
+
+/// The machine code of a block.
+pub(super) struct Assembly {
+    pub(super) bytes: Vec<u8>,
+    /// The positions at which control may come in, with the offsets of their machine code.
+    pub(super) entries: Vec<(u32, usize)>,
+}
+
+/// The rest of an instruction, placed behind the block.
+type ColdPath<'a> = Box<dyn FnOnce(&mut Assembler<'a>) + 'a>;
+
+/// How an exit continues.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ExitKind {
+    /// The interpreter executes the instruction.
+    Redo,
+    /// The same, and counts the fuel that has been counted already.
+    Refuel,
+    /// The interpreter finishes the call of a primitive that has been made.
+    Finish,
+}
+
+pub(super) struct Assembler<'a> {
+    pub(super) operations: VecAssembler<X64Relocation>,
+    pub(super) registers: Registers,
+    pub(super) code: &'a CodeSpace,
+    pub(super) surroundings: &'a dyn Surroundings,
+    /// The position of the block's first instruction.
+    start: u32,
+    /// The position of the present instruction.
+    pub(super) position: u32,
+    /// The labels of the block's instructions.
+    labels: Vec<DynamicLabel>,
+    exits: Vec<(DynamicLabel, u32, ExitKind)>,
+    cold_paths: Vec<(DynamicLabel, ColdPath<'a>)>,
+    /// Whether the present instruction only leaves.
+    has_left: bool,
+}
+
+/// Assembles the block that the positions `start..end` make up, to run at `address`. `None` if it
+/// cannot be encoded.
+pub(super) fn assemble(
+    code: &CodeSpace,
+    (start, end): (u32, u32),
+    address: usize,
+    surroundings: &dyn Surroundings,
+) -> Option<Assembly> {
+    let instructions = &code.instructions()[start as usize..end as usize];
+    let mut operations = VecAssembler::new(address);
+    let labels = instructions.iter().map(|_| operations.new_dynamic_label()).collect();
+    let mut assembler = Assembler {
+        operations,
+        registers: Registers::default(),
+        code,
+        surroundings,
+        start,
+        position: start,
+        labels,
+        exits: Vec::new(),
+        cold_paths: Vec::new(),
+        has_left: false,
+    };
+    let entries = assembler.assemble_all(instructions);
+    assembler.assemble_cold_paths();
+    assembler.assemble_exits();
+    let bytes = assembler.operations.finalize().ok()?;
+    Some(Assembly { bytes, entries })
+}
+
+macro_rules! declare_templates {
+    ($(
+        $name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*],
+        $documentation:literal;
+    )*) => {
+        impl Assembler<'_> {
+            /// Emits the machine code of one instruction.
+            fn assemble_instruction(&mut self, instruction: Instruction) {
+                match instruction.code() {
+                    $($code => self.$method(instruction),)*
+                    _ => self.leave_here(),
+                }
+            }
+        }
+    };
+}
+
+instruction_table!(declare_templates);
+
+impl<'a> Assembler<'a> {
+    fn assemble_all(&mut self, instructions: &[Instruction]) -> Vec<(u32, usize)> {
+        let is_target = jump_targets(instructions);
+        let mut entries = Vec::new();
+        for (offset, instruction) in instructions.iter().enumerate() {
+            self.position = self.start + offset as u32;
+            if is_target[offset] {
+                self.registers.clear();
+            }
+            let label = self.labels[offset];
+            emit!(self; =>label);
+            let AssemblyOffset(place) = self.operations.offset();
+            let is_open = self.registers.is_empty();
+            self.registers.unpin();
+            self.has_left = false;
+            self.assemble_instruction(*instruction);
+            if is_open && !self.has_left {
+                entries.push((self.position, place));
+            }
+        }
+        entries
+    }
+
+    fn assemble_cold_paths(&mut self) {
+        for (label, path) in std::mem::take(&mut self.cold_paths) {
+            emit!(self; =>label);
+            path(self);
+        }
+    }
+
+    fn assemble_exits(&mut self) {
+        for (label, position, kind) in std::mem::take(&mut self.exits) {
+            emit!(self; =>label);
+            if kind == ExitKind::Refuel {
+                emit!(self; inc r13);
+            }
+            emit!(self; mov ecx, position as i32);
+            if kind == ExitKind::Finish {
+                emit!(self; jmp QWORD [r15 + super::FINISH_SLOT]);
+            } else {
+                emit!(self; jmp QWORD [r15 + super::EXIT_SLOT]);
+            }
+        }
+    }
+
+    /// A label that is placed later.
+    pub(super) fn label(&mut self) -> DynamicLabel {
+        self.operations.new_dynamic_label()
+    }
+
+    /// The label of the instruction at this distance from the next one.
+    pub(super) fn target(&self, distance: i32) -> DynamicLabel {
+        let offset = (self.position - self.start) as usize + 1;
+        self.labels[offset.wrapping_add_signed(distance as isize)]
+    }
+
+    /// The label of the instruction at a position, if it is one of the block.
+    pub(super) fn label_at(&self, position: u32) -> Option<DynamicLabel> {
+        let offset = position.checked_sub(self.start)?;
+        self.labels.get(offset as usize).copied()
+    }
+
+    /// Where the present instruction goes for the interpreter to execute it.
+    pub(super) fn leave(&mut self) -> DynamicLabel {
+        self.exit(ExitKind::Redo)
+    }
+
+    /// The same after the instruction has counted fuel.
+    pub(super) fn leave_refuelled(&mut self) -> DynamicLabel {
+        self.exit(ExitKind::Refuel)
+    }
+
+    /// Where the call of a primitive goes that needs the interpreter to finish it.
+    pub(super) fn finish(&mut self) -> DynamicLabel {
+        self.exit(ExitKind::Finish)
+    }
+
+    fn exit(&mut self, kind: ExitKind) -> DynamicLabel {
+        let position = self.position;
+        let same = self.exits.iter().rev().take_while(|exit| exit.1 == position);
+        if let Some((label, ..)) = same.into_iter().find(|exit| exit.2 == kind) {
+            return *label;
+        }
+        let label = self.label();
+        self.exits.push((label, position, kind));
+        label
+    }
+
+    /// Leaves the whole instruction to the interpreter.
+    pub(super) fn leave_here(&mut self) {
+        emit!(self
+            ; mov ecx, self.position as i32
+            ; jmp QWORD [r15 + super::EXIT_SLOT]
+        );
+        self.has_left = true;
+        self.registers.clear();
+    }
+
+    /// Places the rest of the instruction behind the block; returns its label.
+    pub(super) fn cold(&mut self, path: impl FnOnce(&mut Assembler<'a>) + 'a) -> DynamicLabel {
+        let label = self.label();
+        self.cold_paths.push((label, Box::new(path)));
+        label
+    }
+
+    /// The processor register that holds a register of the frame.
+    pub(super) fn read(&mut self, register: usize) -> u8 {
+        if let Some(processor) = self.registers.holding(register) {
+            return processor;
+        }
+        let processor = self.registers.take();
+        emit!(self; mov Rq(processor), [rbx + displacement(register)]);
+        self.registers.bind(register, processor);
+        processor
+    }
+
+    /// A processor register for the instruction's result.
+    pub(super) fn result(&mut self) -> u8 {
+        self.registers.take()
+    }
+
+    /// Stores a processor register to a register of the frame.
+    pub(super) fn write(&mut self, register: usize, processor: u8) {
+        emit!(self; mov [rbx + displacement(register)], Rq(processor));
+        self.registers.forget(register);
+        self.registers.bind(register, processor);
+    }
+}
+
+/// The offset of a register of the frame from its register 0.
+pub(super) fn displacement(register: usize) -> i32 {
+    8 * register as i32
+}
+
+/// Which instructions of a block some jump leads to.
+fn jump_targets(instructions: &[Instruction]) -> Vec<bool> {
+    let mut is_target = vec![false; instructions.len()];
+    for (offset, instruction) in instructions.iter().enumerate() {
+        if let Some(distance) = instruction.jump_distance() {
+            is_target[(offset + 1).wrapping_add_signed(distance as isize)] = true;
+        }
+    }
+    is_target
+}

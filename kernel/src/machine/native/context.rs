@@ -1,0 +1,106 @@
+//! The words that machine code shares with Rust.
+//!
+//! Owns their layout. Machine code finds each at its offset from the register that holds the
+//! context's address; the entry loads some into registers, the exit stores them back.
+//! INVARIANT: the heap's words here are those of the heap whenever machine code runs; everything in
+//! Rust that may move or grow the heap renews them before it returns to machine code.
+//! It does not run anything.
+//! Read next: `machine/native/enter.rs`.
+
+use std::ffi::c_void;
+use std::mem::offset_of;
+
+use crate::heap::{Heap, Register};
+use crate::value::Value;
+
+/// What machine code reads and writes besides frames and objects.
+#[repr(C)]
+pub(super) struct Context {
+    /// Register 0 of the running frame.
+    pub(super) base: *mut Value,
+    /// Fuel left.
+    pub(super) fuel: i64,
+    /// Frames end at or below this word.
+    pub(super) stack_limit: *mut Value,
+    /// The addresses by code position.
+    pub(super) targets: *const usize,
+    /// The number of arguments of the call being entered, for entries that check it.
+    pub(super) argument_count: usize,
+    /// The slow path, for what Rust does on behalf of machine code.
+    pub(super) slow: *mut c_void,
+    /// The address of the function that calls a primitive.
+    pub(super) call_primitive: usize,
+    /// The first word of the heap.
+    pub(super) heap: *mut u64,
+    /// The offset of the next free word.
+    pub(super) top_bytes: usize,
+    /// Allocation up to this offset needs no slow path.
+    limit_bytes: usize,
+    /// Writes from this offset on need no barrier.
+    barrier_bytes: usize,
+    /// The flags of the pages below it.
+    page_flags: *const u8,
+    /// The first global.
+    globals: *const u64,
+    /// The first literal.
+    constants: *const u64,
+}
+
+impl Context {
+    /// A context of which the heap's words are still to be loaded.
+    pub(super) fn new() -> Context {
+        Context {
+            base: std::ptr::null_mut(),
+            fuel: 0,
+            stack_limit: std::ptr::null_mut(),
+            targets: std::ptr::null(),
+            argument_count: 0,
+            slow: std::ptr::null_mut(),
+            call_primitive: 0,
+            heap: std::ptr::null_mut(),
+            top_bytes: 0,
+            limit_bytes: 0,
+            barrier_bytes: 0,
+            page_flags: std::ptr::null(),
+            globals: std::ptr::null(),
+            constants: std::ptr::null(),
+        }
+    }
+
+    /// Loads the heap's words.
+    #[inline(always)]
+    pub(super) fn load_heap(&mut self, heap: &mut Heap) {
+        let words = heap.words_pointer();
+        let elements = |table: Value| words.cast_const().wrapping_byte_add((table.index() + 1) * 8);
+        self.globals = elements(heap.register(Register::Globals));
+        self.constants = elements(heap.register(Register::Constants));
+        self.heap = words;
+        let free = heap.free_range();
+        (self.top_bytes, self.limit_bytes) = (free.start * 8, free.end * 8);
+        let (barrier_limit, flags) = heap.barrier();
+        (self.barrier_bytes, self.page_flags) = (barrier_limit * 8, flags);
+    }
+}
+
+/// The offset of a field, as machine code has it in its operands.
+macro_rules! offsets {
+    ($($name:ident = $field:ident;)*) => {
+        $(pub(super) const $name: i32 = offset_of!(Context, $field) as i32;)*
+    };
+}
+
+offsets! {
+    BASE = base;
+    FUEL = fuel;
+    STACK_LIMIT = stack_limit;
+    TARGETS = targets;
+    ARGUMENT_COUNT = argument_count;
+    CALL_PRIMITIVE = call_primitive;
+    HEAP = heap;
+    TOP = top_bytes;
+    LIMIT = limit_bytes;
+    BARRIER = barrier_bytes;
+    PAGE_FLAGS = page_flags;
+    GLOBALS = globals;
+    CONSTANTS = constants;
+}

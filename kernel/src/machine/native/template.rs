@@ -1,0 +1,15 @@
+//! The templates: for each instruction, the machine code that does the same.
+//!
+//! Owns nothing but the list of files, which is that of the instructions' methods in
+//! `machine/execute/`.
+//! INVARIANT: a template computes what the instruction's method in `machine/execute/` computes on
+//! its fast path, in the same frame, with the same fuel and the same words of the heap.
+//! It does not raise conditions, collect or grow the stack: for these an instruction leaves.
+//! Read next: `machine/native/template/value.rs`.
+
+mod call;
+mod jump;
+mod number;
+mod object;
+mod primitive;
+mod value;

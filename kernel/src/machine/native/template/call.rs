@@ -1,0 +1,281 @@
+//! Templates of calls, returns and entries.
+//!
+//! Owns the guard that makes calls of globals fast: the callee's code word is compared with the one
+//! that the global's procedure had when the block was compiled. A call without it decides by the
+//! word's parts.
+//! INVARIANT: a call leaves before it has changed anything, and with its fuel, unless the frame of
+//! the callee fits below the limit.
+//! It does not enter primitives, continuations or procedures with another number of parameters.
+//! Read next: `machine/native/template/primitive.rs`.
+
+use dynasmrt::{DynasmApi, DynasmLabelApi};
+
+use super::value::PROCEDURE_TAG;
+use crate::code::ARITY_AT_ENTRY;
+use crate::instruction::Instruction;
+use crate::machine::native::assembler::{Assembler, displacement, emit};
+use crate::machine::native::context;
+use crate::value::{Immediate, Value};
+
+/// A call as its instruction describes it.
+#[derive(Clone, Copy)]
+struct CallSite {
+    /// The register of the caller that receives the return point and then the result; `None` for a
+    /// tail call.
+    window: Option<usize>,
+    /// The register of the caller that holds the callee, or would.
+    callee: usize,
+    /// The number of arguments.
+    count: usize,
+    /// Whether the callee comes from a global, so that it is still to be stored.
+    is_global: bool,
+}
+
+impl CallSite {
+    fn of(instruction: Instruction, is_tail: bool, is_global: bool) -> CallSite {
+        CallSite {
+            window: (!is_tail).then_some(instruction.a()),
+            callee: instruction.a() + 1,
+            count: instruction.d(),
+            is_global,
+        }
+    }
+
+    /// The register of the caller that is the callee's register 0.
+    fn first(self) -> usize {
+        self.window.map_or(0, |window| window + 1)
+    }
+}
+
+impl<'a> Assembler<'a> {
+    /// Counts one unit of fuel, or leaves.
+    fn burn(&mut self) {
+        let leave = self.leave_refuelled();
+        emit!(self; sub r13, 1; js =>leave);
+    }
+
+    pub(in super::super) fn call(&mut self, instruction: Instruction) {
+        self.call_register(CallSite::of(instruction, false, false));
+    }
+
+    pub(in super::super) fn tail_call(&mut self, instruction: Instruction) {
+        self.call_register(CallSite::of(instruction, true, false));
+    }
+
+    fn call_register(&mut self, site: CallSite) {
+        let callee = self.read(site.callee);
+        self.burn();
+        emit!(self; mov rax, Rq(callee));
+        self.load_code_word();
+        self.enter_any(site);
+        self.registers.clear();
+    }
+
+    pub(in super::super) fn call_global(&mut self, instruction: Instruction) {
+        self.call_of_global(CallSite::of(instruction, false, true), instruction.w() as usize);
+    }
+
+    pub(in super::super) fn tail_call_global(&mut self, instruction: Instruction) {
+        self.call_of_global(CallSite::of(instruction, true, true), instruction.w() as usize);
+    }
+
+    fn call_of_global(&mut self, site: CallSite, global: usize) {
+        self.burn();
+        emit!(self
+            ; mov rax, [r14 + context::GLOBALS]
+            ; mov rax, [rax + displacement(global)]
+        );
+        self.load_code_word();
+        let code_word = self.surroundings.code_word(global);
+        match code_word.filter(|word| word.detail() as usize & 0xff == site.count) {
+            Some(word) => self.enter_expected(site, word),
+            None => self.enter_any(site),
+        }
+        self.registers.clear();
+    }
+
+    /// Loads into rcx the code word of the callee in rax; leaves unless it is a procedure object.
+    fn load_code_word(&mut self) {
+        let leave = self.leave_refuelled();
+        emit!(self
+            ; lea ecx, [rax - PROCEDURE_TAG]
+            ; test cl, 7
+            ; jnz =>leave
+            ; mov rcx, [r12 + rax + 8 - PROCEDURE_TAG]
+        );
+    }
+
+    /// Enters the callee in rax with the code word in rcx, which is likely `expected`.
+    fn enter_expected(&mut self, site: CallSite, expected: Value) {
+        let position = self.position;
+        let leave = self.leave_refuelled();
+        let other = self.cold(move |assembler| {
+            assembler.position = position;
+            assembler.enter_any(site);
+        });
+        self.load(2, expected);
+        let frame_size = expected.detail() as usize >> 8;
+        emit!(self
+            ; cmp rcx, rdx
+            ; jne =>other
+            ; lea rdx, [rbx + displacement(site.first() + frame_size)]
+            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; ja =>leave
+        );
+        self.move_to_callee(site);
+        let entry = expected.payload();
+        if let Some(label) = self.label_at(entry) {
+            emit!(self; jmp =>label);
+        } else if let Some(address) = self.surroundings.address(entry) {
+            emit!(self; jmp extern address);
+        } else {
+            emit!(self; mov ecx, entry as i32; jmp QWORD [r15 + 8 * entry as i32]);
+        }
+    }
+
+    /// Enters the callee in rax with the code word in rcx.
+    fn enter_any(&mut self, site: CallSite) {
+        let leave = self.leave_refuelled();
+        let enter = self.label();
+        let position = self.position;
+        let variadic = self.cold(move |assembler| {
+            assembler.position = position;
+            assembler.check_variadic(site);
+            emit!(assembler; jmp =>enter);
+        });
+        emit!(self
+            ; cmp ch, site.count as i8
+            ; jne =>variadic
+            ; mov edx, ecx
+            ; shr edx, 16
+            ; lea rdx, [rbx + rdx * 8 + displacement(site.first())]
+            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; ja =>leave
+            ;=>enter
+        );
+        self.move_to_callee(site);
+        emit!(self; shr rcx, 32; jmp QWORD [r15 + rcx * 8]);
+    }
+
+    /// Leaves unless the callee with the code word in rcx looks at the number of its arguments
+    /// itself and its frame fits, also with a word for each argument.
+    fn check_variadic(&mut self, site: CallSite) {
+        let (leave, is_large) = (self.leave_refuelled(), self.label());
+        emit!(self
+            ; cmp ch, ARITY_AT_ENTRY as i8
+            ; jne =>leave
+            ; mov edx, ecx
+            ; shr edx, 16
+            ; cmp edx, 1 + site.count as i32
+            ; jae =>is_large
+            ; mov edx, 1 + site.count as i32
+            ;=>is_large
+            ; lea rdx, [rbx + rdx * 8 + displacement(site.first() + 1)]
+            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; ja =>leave
+            ; mov QWORD [r14 + context::ARGUMENT_COUNT], site.count as i32
+        );
+    }
+
+    /// Makes the callee's frame the running one; uses rdx and keeps rcx.
+    fn move_to_callee(&mut self, site: CallSite) {
+        let Some(window) = site.window else {
+            let first = usize::from(site.is_global);
+            if site.is_global {
+                emit!(self; mov [rbx], rax);
+            }
+            for register in first..=site.count {
+                emit!(self
+                    ; mov rdx, [rbx + displacement(site.callee + register)]
+                    ; mov [rbx + displacement(register)], rdx
+                );
+            }
+            return;
+        };
+        self.load(2, self.return_point(window));
+        emit!(self; mov [rbx + displacement(window)], rdx);
+        if site.is_global {
+            emit!(self; mov [rbx + displacement(site.callee)], rax);
+        }
+        emit!(self; add rbx, displacement(site.callee));
+    }
+
+    /// The point after the present instruction, for a window that begins at `window`.
+    fn return_point(&self, window: usize) -> Value {
+        Value::immediate(Immediate::Return, self.position + 1, window as u32 + 1)
+    }
+
+    pub(in super::super) fn call_self(&mut self, instruction: Instruction) {
+        let window = instruction.a();
+        let callee = self.read(0);
+        self.burn();
+        let leave = self.leave_refuelled();
+        let block = self.code.block_at(self.position);
+        let frame_size = block.map_or(0, |block| usize::from(block.frame_size));
+        emit!(self
+            ; lea rdx, [rbx + displacement(window + 1 + frame_size)]
+            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; ja =>leave
+            ; mov [rbx + displacement(window + 1)], Rq(callee)
+        );
+        self.load(2, self.return_point(window));
+        let target = self.target(instruction.w_signed());
+        emit!(self
+            ; mov [rbx + displacement(window)], rdx
+            ; add rbx, displacement(window + 1)
+            ; jmp =>target
+        );
+        self.registers.clear();
+    }
+
+    pub(in super::super) fn return_value(&mut self, instruction: Instruction) {
+        let word = self.read(instruction.a());
+        emit!(self
+            ; mov rcx, [rbx - 8]
+            ; mov [rbx - 8], Rq(word)
+            ; mov edx, ecx
+            ; shr edx, 8
+            ; neg rdx
+            ; lea rbx, [rbx + rdx * 8]
+            ; shr rcx, 32
+            ; jmp QWORD [r15 + rcx * 8]
+        );
+        self.registers.clear();
+    }
+
+    pub(in super::super) fn arity_exact(&mut self, instruction: Instruction) {
+        let leave = self.leave();
+        emit!(self; cmp QWORD [r14 + context::ARGUMENT_COUNT], instruction.a() as i32; jne =>leave);
+    }
+
+    pub(in super::super) fn arity_rest(&mut self, _: Instruction) {
+        self.leave_here();
+    }
+
+    pub(in super::super) fn arity_clause(&mut self, instruction: Instruction) {
+        let target = self.target(instruction.w_signed());
+        emit!(self; cmp QWORD [r14 + context::ARGUMENT_COUNT], instruction.a() as i32);
+        if instruction.d() == 0 {
+            emit!(self; jne =>target);
+        } else {
+            emit!(self; jb =>target);
+        }
+    }
+}
+
+/// Declares instructions that only the interpreter executes.
+macro_rules! interpreted {
+    ($($name:ident)*) => {
+        impl Assembler<'_> {
+            $(pub(in super::super) fn $name(&mut self, _: Instruction) {
+                self.leave_here();
+            })*
+        }
+    };
+}
+
+interpreted! {
+    arity_fail underflow apply call_with_continuation enter_continuation throw call_with_prompt
+    abort_to_prompt call_with_composable resume_composable call_with_results
+    abort_with_continuation uncaught
+}
