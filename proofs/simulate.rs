@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
-use simulation::{MediumKind, Owned, Setting, Tally, WorldKind};
+use simulation::{MediumKind, Owned, Setting, Tally, Ways, WorldKind};
 
 /// Runs random programs with faults and compares them with their journals.
 ///
@@ -66,11 +66,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     } else {
         WorldKind::Simulated
     };
-    let setting = Setting { medium, world };
     let mut total = Tally::default();
     let mut findings = 0;
     for seed in start..start.saturating_add(seeds) {
-        match simulation::simulate(seed, operations, setting) {
+        match simulation::simulate(seed, operations, Setting { medium, world, ways: Ways::of(seed) }) {
             Ok(tally) => total.add(tally),
             Err(finding) => {
                 findings += 1;

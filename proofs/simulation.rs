@@ -20,6 +20,8 @@ mod world;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use duet_kernel::machine::NativeMode;
+
 use self::chance::Chance;
 use self::course::{Cast, Course, Difference};
 use self::operation::Operation;
@@ -36,6 +38,28 @@ pub(crate) struct Setting {
     pub(crate) medium: MediumKind,
     /// What the run speaks to.
     pub(crate) world: WorldKind,
+    /// How programs execute.
+    pub(crate) ways: Ways,
+}
+
+/// How the live run and its replays execute, never in the same way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways {
+    live: NativeMode,
+    replayed: NativeMode,
+}
+
+impl Ways {
+    /// The ways of a seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        let (live, replayed) = match seed % 4 {
+            0 => (NativeMode::Always, NativeMode::Never),
+            1 => (NativeMode::Never, NativeMode::Always),
+            2 => (NativeMode::Drawn(seed), NativeMode::Drawn(!seed)),
+            _ => (NativeMode::Auto, NativeMode::Always),
+        };
+        Self { live, replayed }
+    }
 }
 
 /// A seed that has found a difference.
@@ -111,23 +135,27 @@ fn run(operations: &[Operation], setting: Setting) -> Result<Tally, Stop> {
 /// # Errors
 /// The fault, with the seed and the operation after which it showed.
 pub(crate) fn work_together(seed: u64, operations: usize) -> Result<Owned, String> {
-    let (live, program) = programs::compile()?;
+    let ways = Ways::of(seed);
+    let (live, program) = programs::compile(ways.live)?;
     let cast = Cast {
         replayed: live.clone(),
         live,
         program,
+        ways,
     };
     owners::in_folder(seed, |folder| owners::work_together(cast, folder, seed, operations))
 }
 
 fn follow(operations: &[Operation], setting: Setting, after: &mut usize) -> Result<Tally, String> {
     let shown = |difference: Difference| difference.to_string();
-    let (live, program) = programs::compile()?;
-    let replayed = programs::again(&program)?;
+    let ways = setting.ways;
+    let (live, program) = programs::compile(ways.live)?;
+    let replayed = programs::again(&program, ways.replayed)?;
     let cast = Cast {
         live,
         replayed,
         program,
+        ways,
     };
     let mut course = Course::begin(cast, setting).map_err(shown)?;
     for operation in operations {

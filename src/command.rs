@@ -17,6 +17,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::error::{CommandError, ExitCode, name_lost};
+use crate::native;
 use crate::render;
 use crate::similar::similar;
 use crate::terminal::Terminal;
@@ -163,6 +164,7 @@ fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
 }
 
 fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    native::check()?;
     let Some(first) = words.first_mut() else {
         return Err(CommandError::usage("which command?").advise("`duet help` lists them; `duet FILE` runs a program"));
     };

@@ -33,6 +33,7 @@ mod marks;
 mod mcp;
 mod migrate;
 mod moves;
+mod native;
 mod query;
 mod redact;
 mod redeliver;

@@ -49,6 +49,7 @@ use crate::error::CommandError;
 use crate::imported::{self, Wishes};
 use crate::journal::{self, Place};
 use crate::launch::{self, Launch, LaunchNote};
+use crate::native;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -156,8 +157,9 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
     };
     let shelf = Folder::new(launch.cache.as_deref());
     let mut libraries = libraries::cached(&launch.path, &launch.manifest, &shelf);
-    let (programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
+    let (mut programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
+    programs.set_native(native::mode());
     if warnings.is_empty() {
         libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
     } else {
@@ -195,6 +197,7 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Command
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
+    programs.set_native(native::mode());
     let mut bytes_max = genesis.limits.run_bytes_max;
     if let Some(terms) = imported::terms(store, &place.run)? {
         programs.cap_memory(terms.memory_bytes);

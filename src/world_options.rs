@@ -29,6 +29,7 @@ use crate::configuration::servers::{self, ServerChoice};
 use crate::configuration::{Choice, Configuration};
 use crate::error::CommandError;
 use crate::imported::Terms;
+use crate::native::NativeArgument;
 use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
 
@@ -98,6 +99,8 @@ pub(crate) struct WorldArguments {
     /// Chooses the model of that provider for a program that names none.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    #[command(flatten)]
+    native: NativeArgument,
 }
 
 /// The doubles for a command that goes on with a run.
@@ -150,7 +153,10 @@ impl WorldArguments {
             .map(|path| path.display().to_string())
             .collect::<Vec<_>>();
         let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
-        let flags = self.headless.then(|| "--headless".to_owned());
+        let flags = [
+            self.headless.then(|| "--headless".to_owned()),
+            (!self.native.allows_native()).then(|| "--no-native".to_owned()),
+        ];
         [
             each("--answer", &self.answer),
             each("--approve", &self.approve),
@@ -163,7 +169,7 @@ impl WorldArguments {
         ]
         .into_iter()
         .flatten()
-        .chain(flags)
+        .chain(flags.into_iter().flatten())
         .collect()
     }
 
@@ -172,6 +178,7 @@ impl WorldArguments {
     /// # Errors
     /// If the script of doubles cannot be read.
     pub(crate) fn read(&self, is_fleeting: bool) -> Result<WorldOptions, CommandError> {
+        self.native.apply();
         Ok(WorldOptions {
             hosts: self.allow_host.clone(),
             secrets: self.secret.clone(),

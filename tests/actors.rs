@@ -11,6 +11,7 @@
 #[path = "support"]
 mod support {
     #![allow(dead_code, reason = "shared with the crash tests")]
+    pub(crate) mod native;
     pub(crate) mod readable;
     pub(crate) mod scenario;
     pub(crate) mod witness;
@@ -19,6 +20,7 @@ mod support {
 
 use std::path::Path;
 
+use duet_kernel::machine::NativeMode;
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::run::replay::Snapshots;
@@ -44,12 +46,23 @@ fn live(scenario: &Scenario, turns: u64) -> (Life, World) {
 fn check_replay(scenario: &Scenario, life: Life) {
     let store = MemoryStore::open(life.restart()).unwrap();
     let source = scenario.source(&store, &scenario.main);
-    let restore = |snapshots| source.restore(None, scenario.programs.clone(), snapshots).unwrap();
-    let states = [Snapshots::Ignore, Snapshots::Use].map(|snapshots| restore(snapshots).state().encode());
-    assert_eq!(
-        states[0], states[1],
-        "a snapshot and the turns after it lead where all turns lead"
-    );
+    let restore = |snapshots, native| {
+        scenario.programs.borrow_mut().set_native(native);
+        let restored = source.restore(None, scenario.programs.clone(), snapshots);
+        restored.unwrap().state().encode()
+    };
+    let expected = restore(Snapshots::Ignore, NativeMode::Never);
+    for (snapshots, native) in [
+        (Snapshots::Use, NativeMode::Never),
+        (Snapshots::Ignore, NativeMode::Always),
+        (Snapshots::Use, NativeMode::Always),
+    ] {
+        assert_eq!(
+            restore(snapshots, native),
+            expected,
+            "a snapshot and the turns after it lead where all turns lead, however they run"
+        );
+    }
 }
 
 fn tells(path: &Path, text: String) -> datatest_stable::Result<()> {

@@ -10,6 +10,7 @@
 
 #[path = "support"]
 mod support {
+    pub(crate) mod native;
     pub(crate) mod readable;
     pub(crate) mod scenario;
     pub(crate) mod witness;

@@ -7,6 +7,7 @@
 #[path = "support"]
 #[expect(dead_code, reason = "nothing here runs scripts")]
 mod support {
+    pub(crate) mod native;
     pub(crate) mod expectation;
     pub(crate) mod scan;
     pub(crate) mod script;

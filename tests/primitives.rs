@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support {
+    pub(crate) mod native;
     pub(crate) mod expectation;
     pub(crate) mod scan;
     #[allow(dead_code, reason = "the scripts' own test runs them")]

@@ -8,6 +8,7 @@
 #[path = "support"]
 mod support {
     pub(crate) mod expectation;
+    pub(crate) mod native;
     pub(crate) mod scan;
     pub(crate) mod script;
     pub(crate) mod session;

@@ -29,7 +29,7 @@ use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
 use duet_runtime::turn::program::Programs;
 
-use super::Setting;
+use super::{Setting, Ways};
 use super::medium::Medium;
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};
@@ -213,6 +213,18 @@ pub(crate) struct Cast {
     pub(crate) replayed: Shared,
     /// Their description.
     pub(crate) program: Program,
+    /// How they execute.
+    pub(crate) ways: Ways,
+}
+
+impl Cast {
+    /// Compiles the program anew, to be run again in another way than live.
+    ///
+    /// # Errors
+    /// [`Difference::Unreadable`].
+    fn again(&self) -> Result<Shared, Difference> {
+        programs::again(&self.program, self.ways.replayed).map_err(Difference::Unreadable)
+    }
 }
 
 /// A run to which operations happen.
@@ -491,7 +503,7 @@ impl Course {
     /// # Errors
     /// [`Difference`].
     pub(crate) fn compare_afresh(&self) -> Outcome {
-        let fresh = programs::again(&self.cast.program).map_err(Difference::Unreadable)?;
+        let fresh = self.cast.again()?;
         self.compare_with(Snapshots::Ignore, &fresh, &parts(&self.run, &self.cast.live)?)
     }
 

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use duet_journal::{Blob, BlobHash};
 use duet_kernel::expander::{Libraries, LibraryName};
+use duet_kernel::machine::NativeMode;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
@@ -38,7 +39,7 @@ pub(crate) type Shared = Rc<RefCell<SchemePrograms>>;
 ///
 /// # Errors
 /// A description of the program's error, for people.
-pub(crate) fn compile() -> Result<(Shared, Program), String> {
+pub(crate) fn compile(native: NativeMode) -> Result<(Shared, Program), String> {
     let library = |words: &str| LibraryName {
         parts: words.split(' ').map(Into::into).collect(),
     };
@@ -55,7 +56,10 @@ pub(crate) fn compile() -> Result<(Shared, Program), String> {
         evaluable: libraries.names(),
     };
     match SchemePrograms::compile(&source, &mut libraries) {
-        Ok((programs, program, _)) => Ok((Rc::new(RefCell::new(programs)), program)),
+        Ok((mut programs, program, _)) => {
+            programs.set_native(native);
+            Ok((Rc::new(RefCell::new(programs)), program))
+        }
         Err((error, _)) => Err(format!("{error}: {error:?}")),
     }
 }
@@ -64,13 +68,16 @@ pub(crate) fn compile() -> Result<(Shared, Program), String> {
 ///
 /// # Errors
 /// A description of the error, for people.
-pub(crate) fn again(program: &Program) -> Result<Shared, String> {
+pub(crate) fn again(program: &Program, native: NativeMode) -> Result<Shared, String> {
     let text = |hash: &BlobHash| {
         let pinned = program.pinned.iter().find(|blob| blob.hash() == *hash);
         pinned.map(|blob: &Blob| blob.as_bytes().to_vec())
     };
     let programs = SchemePrograms::pinned(&program.value, &mut { text }, &|_| None);
     programs
-        .map(|programs| Rc::new(RefCell::new(programs)))
+        .map(|mut programs| {
+            programs.set_native(native);
+            Rc::new(RefCell::new(programs))
+        })
         .map_err(|error| format!("{error}: {error:?}"))
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
+use crate::native::NativeArgument;
 use crate::session::serve::Wish;
 use crate::session::tell::tell;
 use crate::terminal::Terminal;
@@ -42,6 +43,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    native: NativeArgument,
+    #[command(flatten)]
     journal: Journal,
 }
 
@@ -49,6 +52,7 @@ pub(crate) struct Arguments {
 const TURNS_MAX: usize = 10_000;
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    arguments.native.apply();
     let text = &arguments.expression;
     let journal = &arguments.journal;
     if arguments.act {

@@ -16,6 +16,7 @@ use duet_kernel::datum::reader::read_all;
 use crate::command::run;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, first_branch};
+use crate::native::NativeArgument;
 use crate::render;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::editor::Line;
@@ -76,6 +77,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     script: bool,
     #[command(flatten)]
+    native: NativeArgument,
+    #[command(flatten)]
     journal: Journal,
 }
 
@@ -83,6 +86,7 @@ pub(crate) struct Arguments {
 const STEM: &str = "repl";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    arguments.native.apply();
     let address = arguments.address.as_deref();
     if arguments.script {
         let journal = &arguments.journal;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
+use crate::native::NativeArgument;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 use crate::{render, session};
@@ -37,10 +38,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    native: NativeArgument,
+    #[command(flatten)]
     journal: Journal,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    arguments.native.apply();
     let journal = &arguments.journal;
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.address.as_deref())?;

@@ -99,7 +99,8 @@ impl Scenario {
             arguments: Default::default(),
         };
         let compiled = SchemePrograms::compile(&source, &mut resolver);
-        let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
+        let (mut programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
+        programs.set_native(super::native::mode());
         Self {
             programs: Rc::new(RefCell::new(programs)),
             program,

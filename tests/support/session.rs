@@ -43,8 +43,10 @@ impl Session {
         let expander = Expander::new(code.signatures(), defaults.to_vec())
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+        let mut machine = Machine::new();
+        machine.set_native(super::native::mode());
         Session {
-            machine: Machine::new(),
+            machine,
             instance: Instance::new(LIMITS),
             code,
             expander,

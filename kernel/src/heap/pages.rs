@@ -229,8 +229,8 @@ impl Heap {
         index >= self.barrier_limit || self.pages.flags[index / PAGE_WORDS] == ALL
     }
 
-    /// What [`Heap::is_noted`] compares, for machine code: the barrier's limit and the flags of each
-    /// page below it.
+    /// The barrier's limit and the flags of each page below it, which [`Heap::is_noted`] compares,
+    /// for machine code.
     #[inline(always)]
     pub(crate) fn barrier(&self) -> (usize, *const u8) {
         (self.barrier_limit, self.pages.flags.as_ptr())

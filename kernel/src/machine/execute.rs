@@ -63,7 +63,7 @@ pub(super) struct SlowPath<'a> {
     fuel_withheld: i64,
     /// The frame after a slow step and after the last instruction.
     #[cfg(not(debug_assertions))]
-    frame: Frame,
+    pub(super) frame: Frame,
 }
 
 /// Runs what is ready on the stack until something stops the machine.

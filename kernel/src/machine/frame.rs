@@ -5,8 +5,9 @@
 //! run time of fib, nqueens and deriv (measured); so these accesses go unchecked, and other code
 //! makes the checks once:
 //!
-//! INVARIANT: `code` points at a code space, or at a copy of it with some byte codes replaced by
-//! those of the native tier, whose every instruction was verified (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
+//! INVARIANT: `code` points at a code space, or at a copy of it in which the native tier has
+//! replaced byte codes. Every instruction was verified
+//! (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
 //! INVARIANT: `base .. base + frame size` lies inside the machine's stack: the entry to a block
 //! checks it against the limit.
 //! INVARIANT: every reference in a register or in the heap points at an object of this instance's
@@ -125,6 +126,13 @@ impl Frame {
     #[inline(always)]
     pub(super) fn set_stack(&mut self, after: &Frame) {
         self.stack = after.stack;
+    }
+
+    /// Takes the address of the instructions after machine code has run.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn set_code(&mut self, after: &Frame) {
+        self.code = after.code;
     }
 
     /// The byte code of the next instruction.

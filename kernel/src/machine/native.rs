@@ -4,9 +4,9 @@
 //! for each position of the code space:
 //!
 //! * The *stream* is the copy of the code that the interpreter follows. At a position where machine
-//!   code may begin, its byte code is [`ENTER_CODE`], whose dispatch runs the machine code. So the
-//!   interpreter comes back to machine code by itself, after a return, a call or an instruction that
-//!   it executed on behalf of machine code, and a program without machine code pays nothing.
+//!   code may begin it has the byte code [`ENTER_CODE`], whose dispatch runs the machine code. So
+//!   the interpreter comes back to machine code by itself, after a return, a call or an instruction
+//!   that it executed on behalf of machine code, and a program without machine code pays nothing.
 //! * The *targets* are the addresses that machine code jumps to. Where there is no machine code,
 //!   this is the exit to the interpreter.
 //!
@@ -51,6 +51,9 @@ const FINISH_SLOT: i32 = -16;
 /// The number of exits.
 const EXITS: usize = 2;
 
+/// Of this many exits the place of one is noted.
+const EXITS_SAMPLED: u32 = 64;
+
 /// Blocks with more instructions are interpreted, so that no single compilation takes long.
 const BLOCK_INSTRUCTIONS_MAX: u32 = 16 * 1024;
 
@@ -68,7 +71,7 @@ pub enum NativeMode {
     Drawn(u64),
 }
 
-/// What is known of a block that has been looked at.
+/// The progress of a block towards machine code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// A slice of fuel has ended in it.
@@ -86,6 +89,8 @@ pub(super) struct NativeTier {
     code: Option<Box<NativeCode>>,
     /// Whether the system refused executable memory.
     is_refused: bool,
+    /// How often machine code has left for the interpreter.
+    exits: u32,
 }
 
 /// Machine code and its tables.
@@ -94,6 +99,8 @@ struct NativeCode {
     identity: Arc<()>,
     /// `None` once the system has refused to change it.
     memory: Option<CodeMemory>,
+    /// The address of the way into the memory.
+    entry: usize,
     stream: Vec<Instruction>,
     targets: Vec<usize>,
     /// By the position of the block's first instruction.
@@ -148,15 +155,21 @@ impl NativeTier {
     /// Where the machine code at a position begins.
     #[inline(always)]
     fn way_in(&self, position: usize) -> WayIn {
-        let native = self.code.as_deref().filter(|native| native.memory.is_some());
-        let (native, memory) = native
-            .and_then(|native| Some((native, native.memory.as_ref()?)))
-            .expect("a position of the stream enters machine code only if there is some");
+        let native = self.code.as_deref();
+        let native = native.expect("a position of the stream enters machine code only if there is some");
         WayIn {
-            entry: memory.entry(),
+            entry: native.entry,
             target: native.targets[EXITS + position],
             targets: native.targets[EXITS..].as_ptr(),
         }
+    }
+
+    /// Counts an exit; whether the place should be noted as one that runs often. Machine code that
+    /// leaves often calls something, or returns to something, that is still interpreted.
+    #[inline(always)]
+    fn count_exit(&mut self) -> bool {
+        self.exits = self.exits.wrapping_add(1);
+        self.exits.is_multiple_of(EXITS_SAMPLED) && self.mode == NativeMode::Auto
     }
 
     /// Whether the interpreter enters machine code at a position.
@@ -229,6 +242,7 @@ impl NativeCode {
         let targets = vec![memory.finish(), memory.exit()];
         Some(NativeCode {
             identity: Arc::clone(code.identity()),
+            entry: memory.entry(),
             memory: Some(memory),
             stream: Vec::new(),
             targets,
@@ -307,7 +321,7 @@ impl NativeCode {
     }
 }
 
-/// What is known when a block is compiled.
+/// The tables and the globals at the time of a compilation.
 struct Known<'a> {
     native: &'a NativeCode,
     heap: &'a Heap,
@@ -347,6 +361,14 @@ impl SlowPath<'_> {
         }
     }
 
+    /// Notes where machine code has left.
+    #[inline(always)]
+    fn sample_exit(&mut self, frame: &mut Frame) {
+        if self.machine.native.count_exit() {
+            self.take_sample(frame);
+        }
+    }
+
     #[inline(never)]
     fn take_sample(&mut self, frame: &mut Frame) {
         let position = frame.pc() as u32;
@@ -354,7 +376,14 @@ impl SlowPath<'_> {
         for position in [Some(position), callee].into_iter().flatten() {
             self.machine.native.note_use(self.code, self.heap, position);
         }
+        self.follow_stream(frame);
+    }
+
+    /// Lets the interpreter follow the present stream.
+    fn follow_stream(&mut self, frame: &mut Frame) {
         frame.follow(self.machine.native.stream(self.code));
+        #[cfg(not(debug_assertions))]
+        self.frame.set_code(frame);
     }
 
     /// Where the procedure begins that the instruction at a position calls.
@@ -372,6 +401,6 @@ impl SlowPath<'_> {
     pub(super) fn compile_next(&mut self, frame: &mut Frame) {
         let position = frame.pc() as u32;
         self.machine.native.compile_first(self.code, self.heap, position);
-        frame.follow(self.machine.native.stream(self.code));
+        self.follow_stream(frame);
     }
 }

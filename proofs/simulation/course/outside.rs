@@ -16,7 +16,7 @@ use duet_runtime::run::source::Source;
 use duet_runtime::run::{Run, Step};
 use duet_runtime::state::event::{Batch, Event};
 
-use super::super::programs::{self, Shared};
+use super::super::programs::Shared;
 use super::{Course, Difference, OWNER, Outcome, parts};
 
 /// A turn of a branch.
@@ -35,7 +35,7 @@ impl Course {
         let before = (self.store.heads(&self.name)?, self.store.runs()?);
         for (text, expected) in [(text, None), ("(+ 40 2)", Some("42"))] {
             // An observing program never records again, so it is compiled for this alone.
-            let programs = programs::again(&self.cast.program).map_err(Difference::Unreadable)?;
+            let programs = self.cast.again()?;
             let source = Source {
                 store: &*self.store,
                 run: &self.name,

@@ -18,7 +18,7 @@ use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::image;
-use duet_kernel::machine::{Instance, Machine};
+use duet_kernel::machine::{Instance, Machine, NativeMode};
 use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::unit::CompiledUnit;
 use preserves::IOValue;
@@ -99,6 +99,12 @@ impl SchemePrograms {
     /// returns the bytes that the process holds.
     pub fn weigh(&mut self, gauge: fn() -> u64) {
         self.gauge = Some((gauge, gauge()));
+    }
+
+    /// Chooses which parts of the program run as machine code. The program does the same with every
+    /// choice, so no record has it.
+    pub fn set_native(&mut self, mode: NativeMode) {
+        self.machine.set_native(mode);
     }
 
     /// Gives the run no more than this memory in bytes, whatever its first record allows, because

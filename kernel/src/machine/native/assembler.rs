@@ -156,8 +156,9 @@ impl<'a> Assembler<'a> {
         entries
     }
 
+    /// Places the cold paths, and those that they have themselves.
     fn assemble_cold_paths(&mut self) {
-        for (label, path) in std::mem::take(&mut self.cold_paths) {
+        while let Some((label, path)) = self.cold_paths.pop() {
             emit!(self; =>label);
             path(self);
         }

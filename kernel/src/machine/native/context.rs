@@ -28,16 +28,15 @@ pub(super) struct Context {
     pub(super) argument_count: usize,
     /// The slow path, for what Rust does on behalf of machine code.
     pub(super) slow: *mut c_void,
-    /// The address of the function that calls a primitive.
-    pub(super) call_primitive: usize,
     /// The first word of the heap.
     pub(super) heap: *mut u64,
-    /// The offset of the next free word.
+    /// The offset of the next free word. It stands apart from the limit, because a processor stalls
+    /// when it loads two words at once of which one has just been stored.
     pub(super) top_bytes: usize,
-    /// Allocation up to this offset needs no slow path.
-    limit_bytes: usize,
     /// Writes from this offset on need no barrier.
     barrier_bytes: usize,
+    /// Allocation up to this offset needs no slow path.
+    limit_bytes: usize,
     /// The flags of the pages below it.
     page_flags: *const u8,
     /// The first global.
@@ -56,7 +55,6 @@ impl Context {
             targets: std::ptr::null(),
             argument_count: 0,
             slow: std::ptr::null_mut(),
-            call_primitive: 0,
             heap: std::ptr::null_mut(),
             top_bytes: 0,
             limit_bytes: 0,
@@ -95,7 +93,6 @@ offsets! {
     STACK_LIMIT = stack_limit;
     TARGETS = targets;
     ARGUMENT_COUNT = argument_count;
-    CALL_PRIMITIVE = call_primitive;
     HEAP = heap;
     TOP = top_bytes;
     LIMIT = limit_bytes;

@@ -124,7 +124,6 @@ pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit 
     context.fuel = frame.fuel;
     context.targets = way_in.targets;
     context.argument_count = slow.machine.argument_count;
-    context.call_primitive = call_primitive as *const () as usize;
     context.load_heap(slow.heap);
     context.slow = std::ptr::from_mut(slow).cast();
     // SAFETY: a memory begins with the entry, which has this signature. The target is an entry of a
@@ -140,7 +139,16 @@ pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit 
     frame.fuel = context.fuel;
     frame.move_to(context.base, left_at as u32 as usize);
     frame.reload_heap(slow.heap);
-    if left_at >> 32 == 0 { Exit::Redo } else { Exit::Finish }
+    if left_at >> 32 != 0 {
+        return Exit::Finish;
+    }
+    slow.sample_exit(frame);
+    Exit::Redo
+}
+
+/// The address of the function that machine code calls for a primitive.
+pub(super) fn call_primitive_address() -> usize {
+    call_primitive as *const () as usize
 }
 
 /// Calls a primitive on behalf of machine code; returns whether nothing else is left to do.

@@ -17,8 +17,11 @@ use crate::machine::native::assembler::{Assembler, displacement, emit};
 use crate::machine::native::context;
 use crate::value::{Immediate, Value};
 
+/// The number of a processor register that a call may use.
+const RDX: u8 = 2;
+
 /// A call as its instruction describes it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct CallSite {
     /// The register of the caller that receives the return point and then the result; `None` for a
     /// tail call.
@@ -29,6 +32,8 @@ struct CallSite {
     count: usize,
     /// Whether the callee comes from a global, so that it is still to be stored.
     is_global: bool,
+    /// The processor registers that hold the callee and the arguments, where one does.
+    held: Vec<Option<u8>>,
 }
 
 impl CallSite {
@@ -38,11 +43,12 @@ impl CallSite {
             callee: instruction.a() + 1,
             count: instruction.d(),
             is_global,
+            held: Vec::new(),
         }
     }
 
     /// The register of the caller that is the callee's register 0.
-    fn first(self) -> usize {
+    fn first(&self) -> usize {
         self.window.map_or(0, |window| window + 1)
     }
 }
@@ -62,12 +68,13 @@ impl<'a> Assembler<'a> {
         self.call_register(CallSite::of(instruction, true, false));
     }
 
-    fn call_register(&mut self, site: CallSite) {
+    fn call_register(&mut self, mut site: CallSite) {
         let callee = self.read(site.callee);
+        site.held = self.held(&site);
         self.burn();
         emit!(self; mov rax, Rq(callee));
         self.load_code_word();
-        self.enter_any(site);
+        self.enter_any(&site);
         self.registers.clear();
     }
 
@@ -79,7 +86,14 @@ impl<'a> Assembler<'a> {
         self.call_of_global(CallSite::of(instruction, true, true), instruction.w() as usize);
     }
 
-    fn call_of_global(&mut self, site: CallSite, global: usize) {
+    /// The processor registers that hold the callee and the arguments of a tail call.
+    fn held(&mut self, site: &CallSite) -> Vec<Option<u8>> {
+        let moved = if site.window.is_none() { 0..=site.count } else { 1..=0 };
+        moved.map(|place| self.registers.holding(site.callee + place)).collect()
+    }
+
+    fn call_of_global(&mut self, mut site: CallSite, global: usize) {
+        site.held = self.held(&site);
         self.burn();
         emit!(self
             ; mov rax, [r14 + context::GLOBALS]
@@ -89,7 +103,7 @@ impl<'a> Assembler<'a> {
         let code_word = self.surroundings.code_word(global);
         match code_word.filter(|word| word.detail() as usize & 0xff == site.count) {
             Some(word) => self.enter_expected(site, word),
-            None => self.enter_any(site),
+            None => self.enter_any(&site),
         }
         self.registers.clear();
     }
@@ -109,9 +123,10 @@ impl<'a> Assembler<'a> {
     fn enter_expected(&mut self, site: CallSite, expected: Value) {
         let position = self.position;
         let leave = self.leave_refuelled();
+        let unexpected = site.clone();
         let other = self.cold(move |assembler| {
             assembler.position = position;
-            assembler.enter_any(site);
+            assembler.enter_any(&unexpected);
         });
         self.load(2, expected);
         let frame_size = expected.detail() as usize >> 8;
@@ -122,7 +137,7 @@ impl<'a> Assembler<'a> {
             ; cmp rdx, [r14 + context::STACK_LIMIT]
             ; ja =>leave
         );
-        self.move_to_callee(site);
+        self.move_to_callee(&site);
         let entry = expected.payload();
         if let Some(label) = self.label_at(entry) {
             emit!(self; jmp =>label);
@@ -134,13 +149,14 @@ impl<'a> Assembler<'a> {
     }
 
     /// Enters the callee in rax with the code word in rcx.
-    fn enter_any(&mut self, site: CallSite) {
+    fn enter_any(&mut self, site: &CallSite) {
         let leave = self.leave_refuelled();
         let enter = self.label();
         let position = self.position;
+        let (first, count) = (site.first(), site.count);
         let variadic = self.cold(move |assembler| {
             assembler.position = position;
-            assembler.check_variadic(site);
+            assembler.check_variadic(first, count);
             emit!(assembler; jmp =>enter);
         });
         emit!(self
@@ -159,36 +175,37 @@ impl<'a> Assembler<'a> {
 
     /// Leaves unless the callee with the code word in rcx looks at the number of its arguments
     /// itself and its frame fits, also with a word for each argument.
-    fn check_variadic(&mut self, site: CallSite) {
+    fn check_variadic(&mut self, first: usize, count: usize) {
         let (leave, is_large) = (self.leave_refuelled(), self.label());
         emit!(self
             ; cmp ch, ARITY_AT_ENTRY as i8
             ; jne =>leave
             ; mov edx, ecx
             ; shr edx, 16
-            ; cmp edx, 1 + site.count as i32
+            ; cmp edx, 1 + count as i32
             ; jae =>is_large
-            ; mov edx, 1 + site.count as i32
+            ; mov edx, 1 + count as i32
             ;=>is_large
-            ; lea rdx, [rbx + rdx * 8 + displacement(site.first() + 1)]
+            ; lea rdx, [rbx + rdx * 8 + displacement(first + 1)]
             ; cmp rdx, [r14 + context::STACK_LIMIT]
             ; ja =>leave
-            ; mov QWORD [r14 + context::ARGUMENT_COUNT], site.count as i32
+            ; mov QWORD [r14 + context::ARGUMENT_COUNT], count as i32
         );
     }
 
     /// Makes the callee's frame the running one; uses rdx and keeps rcx.
-    fn move_to_callee(&mut self, site: CallSite) {
+    fn move_to_callee(&mut self, site: &CallSite) {
         let Some(window) = site.window else {
             let first = usize::from(site.is_global);
             if site.is_global {
                 emit!(self; mov [rbx], rax);
             }
             for register in first..=site.count {
-                emit!(self
-                    ; mov rdx, [rbx + displacement(site.callee + register)]
-                    ; mov [rbx + displacement(register)], rdx
-                );
+                let from = site.held[register].unwrap_or(RDX);
+                if from == RDX {
+                    emit!(self; mov rdx, [rbx + displacement(site.callee + register)]);
+                }
+                emit!(self; mov [rbx + displacement(register)], Rq(from));
             }
             return;
         };

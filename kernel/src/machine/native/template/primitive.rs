@@ -10,6 +10,7 @@ use dynasmrt::{DynasmApi, DynasmLabelApi};
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::{Assembler, displacement, emit};
 use crate::machine::native::context;
+use crate::machine::native::enter::call_primitive_address;
 use crate::primitive::PrimitiveBody;
 
 impl Assembler<'_> {
@@ -26,7 +27,8 @@ impl Assembler<'_> {
             ; lea rsi, [rbx + displacement(instruction.a())]
             ; mov edx, instruction.d() as i32
             ; mov ecx, number as i32
-            ; call QWORD [r14 + context::CALL_PRIMITIVE]
+            ; mov rax, QWORD call_primitive_address() as i64
+            ; call rax
             ; mov r12, [r14 + context::HEAP]
             ; mov rbp, [r14 + context::TOP]
             ; test eax, eax

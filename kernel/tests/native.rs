@@ -1,0 +1,138 @@
+//! Machine code against the interpreter: drawn code on drawn frames, in slices of drawn length.
+//!
+//! INVARIANT: both ways of running give the same outcomes at the same fuel and the same heap, word
+//! for word. No test names an instruction: the table says which there are.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod native {
+    pub(crate) mod drawn;
+}
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
+use duet_kernel::value::Value;
+use native::drawn::{self, Draw, FRAME_REGISTERS};
+use proptest::prelude::*;
+
+/// Fuel after which a drawn program that has not ended is left.
+const FUEL: u64 = 200;
+
+/// The observable parts of a run: the outcome and the rest of the fuel of each slice, the place
+/// where it was interrupted, and the heap at the end.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    slices: Vec<(Outcome, u64, Option<u32>)>,
+    heap: String,
+}
+
+fn run(
+    native: NativeMode,
+    code: &CodeSpace,
+    mut instance: Instance,
+    (procedure, arguments): (Value, &[Value]),
+    slice: u64,
+) -> Seen {
+    let mut machine = Machine::new();
+    machine.set_native(native);
+    machine.start(&mut instance, procedure, arguments);
+    let mut slices = Vec::new();
+    let mut left = FUEL;
+    while left > 0 {
+        let mut fuel = slice.min(left);
+        left -= fuel;
+        let outcome = machine.run(&mut instance, code, &mut fuel).unwrap();
+        let is_over = outcome != Outcome::OutOfFuel;
+        slices.push((outcome, fuel, machine.interrupted_at()));
+        if is_over {
+            break;
+        }
+        machine.resume(Value::UNSPECIFIED);
+    }
+    let heap = format!("{:?}", instance.heap);
+    Seen { slices, heap }
+}
+
+/// Runs a drawn program in both ways and compares what can be seen.
+fn check(draws: &[Draw], arguments: &[usize], slice: u64) -> Result<(), TestCaseError> {
+    let unit = drawn::unit(draws);
+    let mut code = CodeSpace::new(&[]);
+    let number = code.load(&unit).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let (instance, procedure, palette) = drawn::instance(&code, number);
+    let arguments: Vec<Value> = (0..drawn::PARAMETERS)
+        .map(|place| palette[arguments[place] % palette.len()])
+        .collect();
+    let interpreted = run(NativeMode::Never, &code, instance.clone(), (procedure, &arguments), slice);
+    for native in [NativeMode::Always, NativeMode::Drawn(slice)] {
+        let compiled = run(native, &code, instance.clone(), (procedure, &arguments), slice);
+        prop_assert_eq!(&interpreted, &compiled, "{:?}\n{:?}\n{:?}", native, arguments, unit.instructions);
+    }
+    Ok(())
+}
+
+fn draws() -> impl Strategy<Value = Vec<Draw>> {
+    let draw = (any::<prop::sample::Index>(), any::<u64>(), prop::array::uniform5(1..FRAME_REGISTERS));
+    let draw = draw.prop_map(|(row, bits, registers)| Draw {
+        row: row.index(drawn::ROWS.len()),
+        bits,
+        registers,
+    });
+    prop::collection::vec(draw, 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn drawn_code_does_the_same_as_machine_code(
+        draws in draws(),
+        arguments in prop::collection::vec(any::<usize>(), drawn::PARAMETERS),
+        slice in prop_oneof![1u64..8, Just(FUEL)],
+    ) {
+        check(&draws, &arguments, slice)?;
+    }
+}
+
+/// Each instruction alone, with every value as each of its operands in turn.
+#[test]
+fn each_instruction_does_the_same_as_machine_code() {
+    let count = drawn::palette_length();
+    for row in 0..drawn::ROWS.len() {
+        for first in 0..count {
+            // A third of the pairs; the rows after it have the others.
+            for second in (0..count).filter(|second| (first + second + row) % 3 == 0) {
+                let draw = Draw {
+                    row,
+                    bits: 0x0001_0001_0002_0001,
+                    registers: [9, 1, 2, 3, 4],
+                };
+                let mut arguments = vec![first, second, (first + second) % count];
+                arguments.resize(drawn::PARAMETERS, 0);
+                check(&[draw], &arguments, FUEL).unwrap();
+            }
+        }
+    }
+}
+
+/// No mapping of this process may be written and executed.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_never_writable_and_executable() {
+    let code = {
+        let mut code = CodeSpace::new(&[]);
+        code.load(&drawn::unit(&[])).unwrap();
+        code
+    };
+    let (mut instance, procedure, palette) = drawn::instance(&code, code.units().len() - 1);
+    let mut machine = Machine::new();
+    machine.set_native(NativeMode::Always);
+    let mut fuel = FUEL;
+    machine.start(&mut instance, procedure, &palette[..drawn::PARAMETERS]);
+    machine.run(&mut instance, &code, &mut fuel).unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let has = |line: &str, right| line.split(' ').nth(1).is_some_and(|rights| rights.contains(right));
+    assert!(maps.lines().all(|line| !(has(line, 'w') && has(line, 'x'))), "{maps}");
+    // A mapping of a file has the file's name at its end.
+    let is_own = |line: &str| has(line, 'x') && line.split_whitespace().count() == 5;
+    let is_compiled = maps.lines().any(is_own);
+    assert_eq!(is_compiled, cfg!(all(target_arch = "x86_64", not(miri))), "{maps}");
+}

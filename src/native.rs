@@ -1,0 +1,69 @@
+//! The choice of which parts of programs run as machine code.
+//!
+//! Owns the option and the variable that choose, and the choice of this process.
+//! INVARIANT: programs do the same with every choice, so no journal has it.
+//! It compiles nothing; `duet_kernel::machine` does.
+//! Read next: `session.rs`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use duet_kernel::machine::NativeMode;
+
+use crate::error::CommandError;
+
+/// The variable that chooses: `auto`, `always` or `never`.
+pub(crate) const VARIABLE: &str = "DUET_NATIVE";
+
+/// The option of a command that runs programs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NativeArgument {
+    /// Interprets everything, where Duet otherwise compiles what runs often to machine code. The
+    /// program does the same; see also the variable DUET_NATIVE.
+    #[arg(long)]
+    no_native: bool,
+}
+
+impl NativeArgument {
+    /// Whether the person wants machine code.
+    pub(crate) fn allows_native(&self) -> bool {
+        !self.no_native
+    }
+
+    /// Makes the choice for this process.
+    pub(crate) fn apply(&self) {
+        IS_FORBIDDEN.fetch_or(self.no_native, Ordering::Relaxed);
+    }
+}
+
+/// Whether the person has forbidden machine code. The command sets it before it compiles a program.
+static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// The choice of this process.
+pub(crate) fn mode() -> NativeMode {
+    if IS_FORBIDDEN.load(Ordering::Relaxed) {
+        return NativeMode::Never;
+    }
+    chosen().unwrap_or_default()
+}
+
+/// Checks the variable.
+///
+/// # Errors
+/// If it has another value.
+pub(crate) fn check() -> Result<(), CommandError> {
+    chosen().map(|_| ())
+}
+
+fn chosen() -> Result<NativeMode, CommandError> {
+    #[expect(clippy::disallowed_methods, reason = "programs do the same with every value")]
+    let value = std::env::var_os(VARIABLE);
+    match value.as_deref().map(|value| value.to_str().unwrap_or_default()) {
+        None | Some("" | "auto") => Ok(NativeMode::Auto),
+        Some("always") => Ok(NativeMode::Always),
+        Some("never") => Ok(NativeMode::Never),
+        Some(_) => {
+            let problem = CommandError::usage(format!("the variable {VARIABLE} has an unknown value"));
+            Err(problem.advise("its values are auto, always and never"))
+        }
+    }
+}

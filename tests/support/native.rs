@@ -1,0 +1,16 @@
+//! How the programs of a test run: interpreted, or as machine code.
+//!
+//! INVARIANT: a test has the same answers in every way.
+//! It chooses for whole programs only.
+//! Read next: `session.rs`.
+
+use duet_kernel::machine::NativeMode;
+
+/// The way that the variable of the command chooses.
+pub(crate) fn mode() -> NativeMode {
+    match std::env::var("DUET_NATIVE").as_deref() {
+        Ok("always") => NativeMode::Always,
+        Ok("never") => NativeMode::Never,
+        _ => NativeMode::Auto,
+    }
+}
