@@ -69,7 +69,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut total = Tally::default();
     let mut findings = 0;
     for seed in start..start.saturating_add(seeds) {
-        match simulation::simulate(seed, operations, Setting { medium, world, ways: Ways::of(seed) }) {
+        match simulation::simulate(
+            seed,
+            operations,
+            Setting {
+                medium,
+                world,
+                ways: Ways::of(seed),
+            },
+        ) {
             Ok(tally) => total.add(tally),
             Err(finding) => {
                 findings += 1;

@@ -20,8 +20,8 @@ mod support {
 
 use std::path::Path;
 
-use duet_kernel::machine::NativeMode;
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
+use duet_kernel::machine::NativeMode;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::run::replay::Snapshots;
 

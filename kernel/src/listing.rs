@@ -20,8 +20,23 @@ const SHOWN_CHARACTERS: usize = 60;
 impl fmt::Display for CompiledUnit {
     /// Writes one block after the other, one instruction on a line, behind its offset.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut blocks = self.blocks.iter().enumerate();
-        blocks.try_for_each(|(number, block)| self.write_block(formatter, number, block))
+        self.noted(&|_| None).fmt(formatter)
+    }
+}
+
+/// A text to write under the instruction at an offset of the unit.
+type Note<'a> = &'a dyn Fn(usize) -> Option<String>;
+
+/// The listing of a unit with notes.
+struct NotedListing<'a> {
+    unit: &'a CompiledUnit,
+    note: Note<'a>,
+}
+
+impl fmt::Display for NotedListing<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut blocks = self.unit.blocks.iter().enumerate();
+        blocks.try_for_each(|(number, block)| self.unit.write_block(formatter, (number, block), self.note))
     }
 }
 
@@ -34,7 +49,9 @@ struct BlockListing<'a> {
 impl fmt::Display for BlockListing<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let block = self.unit.blocks.get(self.number);
-        block.map_or(Ok(()), |block| self.unit.write_block(formatter, self.number, block))
+        block.map_or(Ok(()), |block| {
+            self.unit.write_block(formatter, (self.number, block), &|_| None)
+        })
     }
 }
 
@@ -45,12 +62,24 @@ impl CompiledUnit {
         Some(BlockListing { unit: self, number })
     }
 
-    fn write_block(&self, formatter: &mut fmt::Formatter<'_>, number: usize, block: &Block) -> fmt::Result {
+    /// The listing with lines under instructions, which `note` gives for their offsets.
+    pub fn noted<'a>(&'a self, note: &'a dyn Fn(usize) -> Option<String>) -> impl fmt::Display + 'a {
+        NotedListing { unit: self, note }
+    }
+
+    fn write_block(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        (number, block): (usize, &Block),
+        note: Note<'_>,
+    ) -> fmt::Result {
         self.write_head(formatter, number, block)?;
         let code = self.instructions.iter().enumerate();
         let length = block.end.saturating_sub(block.start) as usize;
         for (offset, instruction) in code.skip(block.start as usize).take(length) {
             self.write_instruction(formatter, offset, instruction)?;
+            let note = note(offset).unwrap_or_default();
+            note.lines().try_for_each(|line| writeln!(formatter, "       {line}"))?;
         }
         Ok(())
     }

@@ -27,8 +27,8 @@ use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
 pub use instance::Instance;
-pub use native::NativeMode;
 pub(crate) use instance::RelinkError;
+pub use native::{MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
 
 use frame::Frame;

@@ -8,7 +8,7 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{Limits, Register};
 use duet_kernel::image::snapshot;
-use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
 use duet_kernel::printer::{Style, print};
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 use duet_kernel::value::Value;
@@ -200,7 +200,11 @@ fn result(place: &Place<'_>, value: Value, names: &[CompiledUnit]) -> String {
     format!("{} {}", shown(place, value), others.join(" "))
 }
 
-/// Runs a program in slices; between slices it travels.
+/// The ways to run that a computation goes through in turn.
+const WAYS: [NativeMode; 3] = [NativeMode::Always, NativeMode::Never, NativeMode::Drawn(7)];
+
+/// Runs a program in slices; between slices it travels, and goes on in another way. Without steps
+/// it is interpreted.
 fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> String {
     let spaces = &world.programs[program];
     let mut store = Store::new();
@@ -216,6 +220,9 @@ fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> St
     let unit = place.code.units().len() - 1;
     let procedure = place.instance.unit_procedure(place.code, unit).unwrap();
     machine.start(&mut place.instance, procedure, &[]);
+    if !steps.is_empty() {
+        machine.set_native(WAYS[0]);
+    }
     for (hop, (slice, vehicle)) in steps.iter().enumerate() {
         match machine
             .run(&mut place.instance, place.code, &mut slice.clone())
@@ -229,6 +236,7 @@ fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> St
             let parked = machine.capture(&mut place.instance, place.code).unwrap();
             let parked = travel(&mut place, parked, *vehicle, &spaces[(hop + 1) % 3], &mut store);
             machine.reinstate(&mut place.instance, place.code, parked);
+            machine.set_native(WAYS[(hop + 1) % WAYS.len()]);
         }
         machine.resume(Value::UNSPECIFIED);
     }
@@ -285,13 +293,19 @@ fn interruptions_change_neither_the_value_nor_a_word_of_the_heap() {
     let world = World::new();
     for (program, spaces) in world.programs.iter().enumerate() {
         let mut expected = None;
-        for slice in [FUEL_MAX, 1, 2, 3, 7, 1000] {
-            let (value, words) = run_sliced(&spaces[0], slice);
+        let slices = [FUEL_MAX, 1, 2, 3, 7, 1000];
+        let ways = [NativeMode::Never, NativeMode::Always, NativeMode::Drawn(3)];
+        for (slice, native) in slices.iter().flat_map(|slice| ways.map(|way| (*slice, way))) {
+            let (value, words) = run_sliced(&spaces[0], slice, native);
             let expected = expected.get_or_insert_with(|| (value.clone(), words.clone()));
-            assert_eq!(value, expected.0, "{} in slices of {slice}", PROGRAMS[program]);
+            assert_eq!(
+                value, expected.0,
+                "{} in slices of {slice}, {native:?}",
+                PROGRAMS[program]
+            );
             assert!(
                 words == expected.1,
-                "{} in slices of {slice}: the heap differs",
+                "{} in slices of {slice}, {native:?}: the heap differs",
                 PROGRAMS[program]
             );
         }
@@ -300,8 +314,9 @@ fn interruptions_change_neither_the_value_nor_a_word_of_the_heap() {
 
 /// Runs the last unit of a code space in slices; returns its value, and the chunks of its heap's
 /// snapshot.
-fn run_sliced(code: &CodeSpace, slice: u64) -> (String, Vec<Vec<u8>>) {
+fn run_sliced(code: &CodeSpace, slice: u64, native: NativeMode) -> (String, Vec<Vec<u8>>) {
     let mut machine = Machine::new();
+    machine.set_native(native);
     let mut place = Place {
         instance: Instance::new(LIMITS),
         code,

@@ -56,21 +56,40 @@ fn run(
 fn check(draws: &[Draw], arguments: &[usize], slice: u64) -> Result<(), TestCaseError> {
     let unit = drawn::unit(draws);
     let mut code = CodeSpace::new(&[]);
-    let number = code.load(&unit).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let number = code
+        .load(&unit)
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
     let (instance, procedure, palette) = drawn::instance(&code, number);
     let arguments: Vec<Value> = (0..drawn::PARAMETERS)
         .map(|place| palette[arguments[place] % palette.len()])
         .collect();
-    let interpreted = run(NativeMode::Never, &code, instance.clone(), (procedure, &arguments), slice);
+    let interpreted = run(
+        NativeMode::Never,
+        &code,
+        instance.clone(),
+        (procedure, &arguments),
+        slice,
+    );
     for native in [NativeMode::Always, NativeMode::Drawn(slice)] {
         let compiled = run(native, &code, instance.clone(), (procedure, &arguments), slice);
-        prop_assert_eq!(&interpreted, &compiled, "{:?}\n{:?}\n{:?}", native, arguments, unit.instructions);
+        prop_assert_eq!(
+            &interpreted,
+            &compiled,
+            "{:?}\n{:?}\n{:?}",
+            native,
+            arguments,
+            unit.instructions
+        );
     }
     Ok(())
 }
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
-    let draw = (any::<prop::sample::Index>(), any::<u64>(), prop::array::uniform5(1..FRAME_REGISTERS));
+    let draw = (
+        any::<prop::sample::Index>(),
+        any::<u64>(),
+        prop::array::uniform5(1..FRAME_REGISTERS),
+    );
     let draw = draw.prop_map(|(row, bits, registers)| Draw {
         row: row.index(drawn::ROWS.len()),
         bits,

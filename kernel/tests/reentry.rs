@@ -13,7 +13,7 @@ mod common {
 use common::process::{Store, code_of, compiled, moved};
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
-use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
 use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
@@ -178,7 +178,7 @@ fn run(unit: &CompiledUnit, way: Way) -> Option<(String, u64)> {
     let (mut machine, mut instance) = (Machine::new(), Instance::new(limits));
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
     machine.start(&mut instance, procedure, &[]);
-    let (mut used, mut store) = (0, Store::new());
+    let (mut used, mut store, mut is_native) = (0, Store::new(), false);
     loop {
         let mut fuel = way.slice;
         let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
@@ -197,6 +197,10 @@ fn run(unit: &CompiledUnit, way: Way) -> Option<(String, u64)> {
             (instance, parked) = moved(instance, parked, (&code, &code), limits, &mut store);
         }
         machine = Machine::new();
+        is_native = !is_native;
+        if is_native {
+            machine.set_native(NativeMode::Always);
+        }
         machine.reinstate(&mut instance, &code, parked);
         machine.resume(Value::UNSPECIFIED);
     }

@@ -29,11 +29,11 @@ use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
 use duet_runtime::turn::program::Programs;
 
-use super::{Setting, Ways};
 use super::medium::Medium;
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};
 use super::world::{World, WorldError};
+use super::{Setting, Ways};
 use crate::moves::Moves;
 
 /// What went wrong.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
+use duet_kernel::machine::MachineCode;
+use duet_kernel::unit::{Block, CompiledUnit};
 use duet_runtime::scheme::host;
 
 use crate::command::expand;
@@ -19,6 +21,10 @@ use crate::terminal::Terminal;
 pub(crate) struct Arguments {
     /// The program.
     file: PathBuf,
+    /// Shows under each instruction the bytes of its machine code for x86-64, and under the last one
+    /// of a procedure those of rare cases and of the exits to the interpreter.
+    #[arg(long)]
+    native: bool,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -30,11 +36,45 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             CommandError::caused(format!("{} cannot be compiled", unit.name), error)
         };
         let compiled = compile(unit, &code).map_err(|error| failed(&error))?;
-        code.load(&compiled).map_err(|error| failed(&error))?;
-        program = Some(compiled);
+        let number = code.load(&compiled).map_err(|error| failed(&error))?;
+        program = Some((compiled, code.units()[number].start));
     }
-    if let Some(program) = program {
-        terminal.data(program.to_string())?;
+    if let Some((program, start)) = program {
+        let text = match arguments.native {
+            true => with_machine_code(&program, &code, start),
+            false => program.to_string(),
+        };
+        terminal.data(text)?;
     }
     Ok(ExitCode::OK)
+}
+
+/// The listing of a unit that is loaded at `start`, with the bytes of its machine code.
+fn with_machine_code(unit: &CompiledUnit, code: &CodeSpace, start: u32) -> String {
+    let blocks: Vec<Option<MachineCode>> = unit
+        .blocks
+        .iter()
+        .map(|block| MachineCode::of_block(code, start + block.start))
+        .collect();
+    let note = |offset: usize| {
+        let place = |block: &&Block| (block.start as usize..block.end as usize).contains(&offset);
+        let number = unit.blocks.iter().position(|block| place(&block))?;
+        let (block, machine_code) = (&unit.blocks[number], blocks[number].as_ref()?);
+        let mut text = hexadecimal(machine_code.instructions.get(offset - block.start as usize)?);
+        if offset + 1 == block.end as usize && !machine_code.behind.is_empty() {
+            text.push_str("behind:\n");
+            text.push_str(&hexadecimal(&machine_code.behind));
+        }
+        Some(text)
+    };
+    unit.noted(&note).to_string()
+}
+
+/// Bytes in lines of sixteen.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let line = |bytes: &[u8]| {
+        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        bytes.join(" ") + "\n"
+    };
+    bytes.chunks(16).map(line).collect()
 }

@@ -203,6 +203,15 @@ pub(crate) const FAULTS: &[Fault] = &[
         at: "journal/tests/power.rs",
     },
     Fault {
+        defence: "machine code leaves where a number is no fixnum",
+        file: "kernel/src/machine/native/template/number.rs",
+        from: "; or eax, Rd(right)",
+        to: "",
+        suite: &["duet-kernel", "--test", "native"],
+        test: "each_instruction_does_the_same_as_machine_code",
+        at: "kernel/tests/native.rs",
+    },
+    Fault {
         defence: "a run that goes back is what its journal says",
         file: "runtime/src/state/savepoint.rs",
         from: "        (self.counters, self.queue) = (savepoint.counters.clone(), savepoint.queue.clone());",

@@ -22,6 +22,7 @@
 mod assembler;
 mod context;
 mod enter;
+mod listing;
 mod registers;
 mod template;
 
@@ -39,6 +40,7 @@ use assembler::{Surroundings, assemble};
 use enter::{CodeMemory, WayIn};
 
 pub(super) use enter::{Exit, run};
+pub use listing::MachineCode;
 
 /// The byte code that enters machine code.
 pub(super) const ENTER_CODE: u8 = 0xff;
@@ -52,10 +54,14 @@ const FINISH_SLOT: i32 = -16;
 const EXITS: usize = 2;
 
 /// Of this many exits the place of one is noted.
-const EXITS_SAMPLED: u32 = 64;
+const EXITS_SAMPLED: u32 = 256;
 
 /// Blocks with more instructions are interpreted, so that no single compilation takes long.
 const BLOCK_INSTRUCTIONS_MAX: u32 = 16 * 1024;
+
+/// Positions, globals and literals from here on are out of reach of operands, which have 31 bits
+/// for eight times their number; blocks of a larger code space are interpreted.
+const NUMBERS_MAX: usize = 1 << 27;
 
 /// Which blocks run as machine code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -283,7 +289,8 @@ impl NativeCode {
     /// system no longer lets the memory change.
     fn compile(&mut self, code: &CodeSpace, heap: &Heap, block: &LoadedBlock, traps: bool) -> Option<()> {
         self.interpret(code, block.start);
-        if block.end - block.start > BLOCK_INSTRUCTIONS_MAX {
+        let numbers = [code.instructions().len(), code.globals().len(), code.constants().len()];
+        if block.end - block.start > BLOCK_INSTRUCTIONS_MAX || numbers.iter().any(|number| *number > NUMBERS_MAX) {
             return Some(());
         }
         for is_last_try in [false, true] {

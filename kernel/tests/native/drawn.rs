@@ -7,7 +7,6 @@
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::reader::read_one;
 use duet_kernel::datum::{Datum, Name};
-use duet_kernel::heap::kind::record_type;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::instruction::{Description, Field, Instruction, Opcode, Role, TABLE};
 use duet_kernel::machine::{Instance, Machine, Outcome};
@@ -63,7 +62,14 @@ const PRIMITIVES: [(&str, u64); 10] = [
     ("values", 1),
 ];
 const GLOBALS: usize = 3;
-const CONSTANTS: [&str; 6] = ["symbol", "(1 2)", "\"literal\"", "#(1 2 3)", "1e300", "123456789012345678901234567890"];
+const CONSTANTS: [&str; 6] = [
+    "symbol",
+    "(1 2)",
+    "\"literal\"",
+    "#(1 2 3)",
+    "1e300",
+    "123456789012345678901234567890",
+];
 
 /// The blocks: the unit's body, the drawn code, and procedures that look at their arguments.
 const BLOCKS: usize = 5;
@@ -167,9 +173,17 @@ fn drawn(draws: &[Draw]) -> Vec<Instruction> {
     code.push(Instruction::abc(Opcode::Return, 1, 0, 0));
     for (at, bits) in jumps {
         let is_loop = code[at].opcode() == Some(Opcode::Loop);
-        let places: Vec<usize> = starts.iter().copied().filter(|start| (*start <= at) == is_loop).collect();
+        let places: Vec<usize> = starts
+            .iter()
+            .copied()
+            .filter(|start| (*start <= at) == is_loop)
+            .collect();
         let distance = places[bits as usize % places.len()] as i32 - (at as i32 + 1);
-        let is_short = code[at].description().unwrap().operands.contains(&(Field::c, Role::Target16));
+        let is_short = code[at]
+            .description()
+            .unwrap()
+            .operands
+            .contains(&(Field::c, Role::Target16));
         code[at] = if is_short {
             code[at].with_c(distance as u16)
         } else {
@@ -196,7 +210,11 @@ fn append(code: &mut Vec<Instruction>, jumps: &mut Vec<(usize, u64)>, draw: &Dra
             code.push(Instruction::abc(Opcode::Move, window + 2 + argument as u16, from, 0));
         }
     }
-    if row.operands.iter().any(|(_, role)| matches!(role, Role::Target16 | Role::Target32)) {
+    if row
+        .operands
+        .iter()
+        .any(|(_, role)| matches!(role, Role::Target16 | Role::Target32))
+    {
         jumps.push((code.len(), draw.bits >> 8));
     }
     let position = code.len();
@@ -230,6 +248,8 @@ fn instruction(row: &Description, draw: &Draw, (window, count): (u16, usize), po
             Role::Count => drawn % 2,
             Role::Class => 0x0f,
             Role::Payload => drawn % 8,
+            // The name of a variable.
+            Role::Constant if row.opcode == Opcode::CheckDefined => 0,
             Role::Constant => drawn % CONSTANTS.len() as u64,
             Role::Global => drawn % GLOBALS as u64,
             Role::Block => 2 + drawn % 3,
@@ -300,10 +320,10 @@ fn objects(instance: &mut Instance) -> Vec<Value> {
     let vector = heap.make(Kind::Vector, &[one, pair, two]).unwrap();
     let literal = heap.make(Kind::Vector, &[one, two]).unwrap();
     heap.make_immutable(literal);
-    let mut type_fields = [Value::FALSE; record_type::LENGTH];
-    type_fields[record_type::SERIAL] = one;
-    let kind = heap.make(Kind::RecordType, &type_fields).unwrap();
-    let record = heap.make(Kind::Record, &[kind, one, two]).unwrap();
+    let name = heap.intern("point").unwrap();
+    let names = heap.make(Kind::Vector, &[name, name]).unwrap();
+    let kind = heap.make_record_type(name, names, Value::FALSE).unwrap();
+    let record = heap.make_record(kind, &[one, two]).unwrap();
     let labelled = heap.make(Kind::Record, &[one, two]).unwrap();
     vec![
         Value::FALSE,

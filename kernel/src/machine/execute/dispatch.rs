@@ -138,13 +138,7 @@ fn enter_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fue
 /// Runs machine code, in a call of its own, so that nothing of it stays on the host's stack.
 #[cfg(not(debug_assertions))]
 #[inline(never)]
-fn run_native(
-    next: *const Instruction,
-    base: *mut Value,
-    heap: HeapWords,
-    fuel: i64,
-    slow: &mut SlowPath<'_>,
-) -> Exit {
+fn run_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) -> Exit {
     let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
     let exit = native::run(&mut frame, slow);
     if exit == Exit::Finish {

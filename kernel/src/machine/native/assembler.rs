@@ -51,6 +51,9 @@ pub(super) struct Assembly {
     pub(super) bytes: Vec<u8>,
     /// The positions at which control may come in, with the offsets of their machine code.
     pub(super) entries: Vec<(u32, usize)>,
+    /// The offset of each instruction, and of the end of the last.
+    pub(super) places: Vec<usize>,
+    pub(super) end: usize,
 }
 
 /// The rest of an instruction, placed behind the block.
@@ -80,6 +83,8 @@ pub(super) struct Assembler<'a> {
     labels: Vec<DynamicLabel>,
     exits: Vec<(DynamicLabel, u32, ExitKind)>,
     cold_paths: Vec<(DynamicLabel, ColdPath<'a>)>,
+    /// The offset of each instruction so far.
+    places: Vec<usize>,
     /// Whether the present instruction only leaves.
     has_left: bool,
 }
@@ -105,13 +110,20 @@ pub(super) fn assemble(
         labels,
         exits: Vec::new(),
         cold_paths: Vec::new(),
+        places: Vec::new(),
         has_left: false,
     };
     let entries = assembler.assemble_all(instructions);
+    let AssemblyOffset(end) = assembler.operations.offset();
     assembler.assemble_cold_paths();
     assembler.assemble_exits();
     let bytes = assembler.operations.finalize().ok()?;
-    Some(Assembly { bytes, entries })
+    Some(Assembly {
+        bytes,
+        entries,
+        places: assembler.places,
+        end,
+    })
 }
 
 macro_rules! declare_templates {
@@ -145,6 +157,7 @@ impl<'a> Assembler<'a> {
             let label = self.labels[offset];
             emit!(self; =>label);
             let AssemblyOffset(place) = self.operations.offset();
+            self.places.push(place);
             let is_open = self.registers.is_empty();
             self.registers.unpin();
             self.has_left = false;

@@ -10,6 +10,7 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi};
 
+use super::object::PAIR_TAG;
 use super::value::PROCEDURE_TAG;
 use crate::code::ARITY_AT_ENTRY;
 use crate::instruction::Instruction;
@@ -17,7 +18,8 @@ use crate::machine::native::assembler::{Assembler, displacement, emit};
 use crate::machine::native::context;
 use crate::value::{Immediate, Value};
 
-/// The number of a processor register that a call may use.
+/// The numbers of processor registers.
+const RAX: u8 = 0;
 const RDX: u8 = 2;
 
 /// A call as its instruction describes it.
@@ -265,8 +267,36 @@ impl<'a> Assembler<'a> {
         emit!(self; cmp QWORD [r14 + context::ARGUMENT_COUNT], instruction.a() as i32; jne =>leave);
     }
 
-    pub(in super::super) fn arity_rest(&mut self, _: Instruction) {
-        self.leave_here();
+    /// Makes the list of the arguments from the last to the first, in the interpreter's order.
+    pub(in super::super) fn arity_rest(&mut self, instruction: Instruction) {
+        let required = instruction.a();
+        let (leave, next, done) = (self.leave(), self.label(), self.label());
+        self.registers.clear();
+        emit!(self
+            ; mov rcx, [r14 + context::ARGUMENT_COUNT]
+            ; sub rcx, required as i32
+            ; jb =>leave
+            ; mov rdx, rcx
+            ; shl rdx, 4
+            ; add rdx, rbp
+            ; cmp rdx, [r14 + context::LIMIT]
+            ; ja =>leave
+        );
+        self.load(RAX, Value::NIL);
+        emit!(self
+            ; test rcx, rcx
+            ; jz =>done
+            ;=>next
+            ; mov rdx, [rbx + rcx * 8 + displacement(required)]
+            ; mov [r12 + rbp], rdx
+            ; mov [r12 + rbp + 8], rax
+            ; lea rax, [rbp + PAIR_TAG]
+            ; add rbp, 16
+            ; dec rcx
+            ; jnz =>next
+            ;=>done
+            ; mov [rbx + displacement(required + 1)], rax
+        );
     }
 
     pub(in super::super) fn arity_clause(&mut self, instruction: Instruction) {

@@ -218,8 +218,32 @@ impl Assembler<'_> {
         self.write(instruction.a(), result);
     }
 
-    pub(in super::super) fn bytevector_set(&mut self, _: Instruction) {
-        self.leave_here();
+    pub(in super::super) fn bytevector_set(&mut self, instruction: Instruction) {
+        let (bytevector, index) = (self.read(instruction.a()), self.read(instruction.b()));
+        let (byte, leave) = (self.read(instruction.c()), self.leave());
+        self.expect_object(bytevector, leave);
+        emit!(self
+            ; mov rdx, [r12 + Rq(bytevector) - OBJECT_TAG]
+            ; mov eax, edx
+            ; and eax, KIND_AND_MUTABILITY_MASK as i32
+            ; cmp eax, header_bits(Kind::Bytevector)
+            ; jne =>leave
+            ; shr rdx, 32
+        );
+        self.expect_index(index, leave);
+        emit!(self
+            ; test Rd(byte), 7
+            ; jnz =>leave
+            ; cmp Rq(byte), 8 * i32::from(u8::MAX)
+            ; ja =>leave
+            ; lea rcx, [Rq(bytevector) + rax + 8 - OBJECT_TAG]
+        );
+        self.pass_barrier(leave);
+        emit!(self
+            ; mov eax, Rd(byte)
+            ; shr eax, 3
+            ; mov [r12 + rcx], al
+        );
     }
 
     /// Leaves unless `record` is an instance of `record_type` that has a field `field`.

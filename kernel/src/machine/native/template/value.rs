@@ -100,6 +100,12 @@ impl Assembler<'_> {
 
     /// Writes a word of a live object at the offset in rcx; uses rax and rdx.
     pub(super) fn store(&mut self, word: u8, leave: DynamicLabel) {
+        self.pass_barrier(leave);
+        emit!(self; mov [r12 + rcx], Rq(word));
+    }
+
+    /// Leaves unless a write at the offset in rcx passes the barrier; uses rax and rdx.
+    pub(super) fn pass_barrier(&mut self, leave: DynamicLabel) {
         let done = self.label();
         emit!(self
             ; cmp rcx, [r14 + context::BARRIER]
@@ -110,7 +116,6 @@ impl Assembler<'_> {
             ; cmp BYTE [rax + rdx], NOTED
             ; jne =>leave
             ;=>done
-            ; mov [r12 + rcx], Rq(word)
         );
     }
 
