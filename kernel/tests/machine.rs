@@ -589,23 +589,3 @@ fn integrated_procedures_keep_their_meaning() {
         "g is used before it is defined",
     );
 }
-
-/// The machine code of these procedures takes more memory than there is for it.
-#[test]
-fn machine_code_is_dropped_when_its_memory_is_full_and_made_again() {
-    const PROCEDURES: usize = 1000;
-    let numbers: String = (0..40).map(|number| format!(" {number}")).collect();
-    let definitions: String = (0..PROCEDURES)
-        .map(|number| format!("(define (f{number} x) (set! f{number} f{number}) (+ x x{numbers}))\n"))
-        .collect();
-    let calls: String = (0..PROCEDURES).map(|number| format!("(f{number} {number})")).collect();
-    let program = format!("{definitions}(define (all) (+ {calls})) (+ (all) (all))");
-    let expected = Value::small((2 * (0..PROCEDURES).map(|number| 2 * number + 780).sum::<usize>()) as i32);
-    for native in [NativeMode::Never, NativeMode::Always] {
-        assert_eq!(
-            Session::new(u64::MAX, native).evaluate(&program),
-            Ok(expected),
-            "{native:?}"
-        );
-    }
-}

@@ -4,11 +4,16 @@
 //! for word. No test names an instruction: the table says which there are.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common {
+    pub(crate) mod process;
+}
 mod native {
     pub(crate) mod drawn;
 }
 
+use common::process::{code_of, compiled};
 use duet_kernel::code::CodeSpace;
+use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
 use duet_kernel::value::Value;
 use native::drawn::{self, Draw, FRAME_REGISTERS};
@@ -154,4 +159,26 @@ fn memory_is_never_writable_and_executable() {
     let is_own = |line: &str| has(line, 'x') && line.split_whitespace().count() == 5;
     let is_compiled = maps.lines().any(is_own);
     assert_eq!(is_compiled, cfg!(all(target_arch = "x86_64", not(miri))), "{maps}");
+}
+
+/// The machine code of these procedures takes more memory than there is for it.
+#[test]
+fn machine_code_is_dropped_when_its_memory_is_full_and_made_again() {
+    const PROCEDURES: usize = 1000;
+    let numbers: String = (0..40).map(|number| format!(" {number}")).collect();
+    let definitions: String = (0..PROCEDURES)
+        .map(|number| format!("(define (f{number} x) (set! f{number} f{number}) (+ x x{numbers}))\n"))
+        .collect();
+    let calls: String = (0..PROCEDURES).map(|number| format!("(f{number} {number})")).collect();
+    let program = compiled("full", &format!("{definitions}(define (all) (+ {calls})) (+ (all) (all))"));
+    let code = code_of(&[&program]);
+    let expected = Value::small((2 * (0..PROCEDURES).map(|number| 2 * number + 780).sum::<usize>()) as i32);
+    for native in [NativeMode::Never, NativeMode::Always] {
+        let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+        machine.set_native(native);
+        let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+        machine.start(&mut instance, procedure, &[]);
+        let outcome = machine.run(&mut instance, &code, &mut u64::MAX).unwrap();
+        assert_eq!(outcome, Outcome::Finished(expected), "{native:?}");
+    }
 }

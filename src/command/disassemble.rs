@@ -21,8 +21,8 @@ use crate::terminal::Terminal;
 pub(crate) struct Arguments {
     /// The program.
     file: PathBuf,
-    /// Shows under each instruction the bytes of its machine code for x86-64, and under the last one
-    /// of a procedure those of rare cases and of the exits to the interpreter.
+    /// Shows under each instruction the bytes of its machine code for x86-64, and under the last of
+    /// a procedure those of rare cases and of the exits to the interpreter.
     #[arg(long)]
     native: bool,
 }
