@@ -11,6 +11,7 @@
 #[path = "support"]
 mod support {
     #![allow(dead_code, reason = "shared with the crash tests")]
+    pub(crate) mod native;
     pub(crate) mod scenario;
     pub(crate) mod witness;
     pub(crate) mod world;

@@ -281,6 +281,8 @@ pub enum RuleProblem {
     NothingToRepeat,
     /// Variables under one ellipsis that matched sequences of different lengths.
     UnequalLengths,
+    /// A template that makes more code than the limit of its unit.
+    TooLarge,
 }
 
 impl Diagnostic {
@@ -465,6 +467,7 @@ impl fmt::Display for RuleProblem {
             }
             Self::NothingToRepeat => write!(f, "no variable before this ellipsis has one in the pattern"),
             Self::UnequalLengths => write!(f, "variables repeated together matched different numbers of forms"),
+            Self::TooLarge => write!(f, "the template makes more code than the limit of macro expansion"),
         }
     }
 }

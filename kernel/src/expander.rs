@@ -11,6 +11,7 @@ mod ahead;
 mod body;
 mod builder;
 mod demand;
+mod extent;
 mod import;
 mod library;
 mod node;
@@ -314,6 +315,8 @@ pub(crate) struct Module {
     import_sets: Vec<Importing>,
     /// The number of bindings made at its top level so far.
     pub(crate) changes: u64,
+    /// The number of syntax nodes that macros have made in texts that define macros.
+    nodes_kept: u32,
     /// Numbers reserved for its next macros.
     reserved_macros: Range<u32>,
 }
@@ -514,6 +517,7 @@ impl Expander {
             imports: Vec::new(),
             import_sets: Vec::new(),
             changes: 0,
+            nodes_kept: 0,
             needs: Vec::new(),
             reserved_macros: 0..0,
         }

@@ -70,6 +70,13 @@ pub struct Limits {
     pub bytes_max: usize,
 }
 
+impl Limits {
+    /// Returns the maximum number of words.
+    pub fn words_max(self) -> usize {
+        (self.bytes_max / 8).min(WORDS_MAX) & !1
+    }
+}
+
 /// An allocation would exceed the hard limit: collect with [`Heap::collect_major`] and try again,
 /// or fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +187,7 @@ pub(crate) fn lenient(words_max: usize) -> usize {
 impl Heap {
     /// An empty heap of a few KiB.
     pub fn new(limits: Limits) -> Heap {
-        let words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
+        let words_max = limits.words_max();
         let mut heap = Heap {
             words: vec![0; WORDS_INITIAL.min(words_max)],
             top: 0,
@@ -250,7 +257,7 @@ impl Heap {
 
     /// Changes the hard limit; objects that exceed it stay.
     pub fn set_limits(&mut self, limits: Limits) {
-        self.words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
+        self.words_max = limits.words_max();
     }
 
     /// Makes the limit lenient or strict. The host allocates without collecting first, so garbage

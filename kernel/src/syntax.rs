@@ -103,6 +103,16 @@ pub struct SyntaxStore {
     template_spans: Vec<Span>,
     /// The number of parts of compound forms that were visited, a measure of work.
     visits: u64,
+    /// The number of nodes beyond which templates make no more.
+    pub(crate) nodes_max: Option<u32>,
+}
+
+/// A number of nodes of a store, and of what belongs to them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SyntaxMark {
+    nodes: usize,
+    origins: usize,
+    template_spans: usize,
 }
 
 /// Identifies a part of a template by its place in the text.
@@ -361,6 +371,31 @@ impl SyntaxStore {
     /// Returns the number of nodes.
     pub fn length(&self) -> u32 {
         u32::try_from(self.kinds.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Says whether there is no room for this many nodes of a template.
+    pub(crate) fn is_full_for(&self, more: usize) -> bool {
+        self.nodes_max
+            .is_some_and(|nodes_max| self.kinds.len() + more > nodes_max as usize)
+    }
+
+    /// Returns the present number of nodes.
+    pub(crate) fn mark(&self) -> SyntaxMark {
+        SyntaxMark {
+            nodes: self.kinds.len(),
+            origins: self.origins.len(),
+            template_spans: self.template_spans.len(),
+        }
+    }
+
+    /// Drops the nodes that were made since the mark; nothing may refer to one of them any more.
+    pub(crate) fn drop_since(&mut self, mark: SyntaxMark) {
+        self.kinds.truncate(mark.nodes);
+        self.spans.truncate(mark.nodes);
+        self.node_origins.truncate(mark.nodes);
+        self.written.truncate(mark.nodes);
+        self.origins.truncate(mark.origins);
+        self.template_spans.truncate(mark.template_spans);
     }
 
     /// Returns the binding of an identifier.

@@ -153,3 +153,54 @@ fn objects_in_messages_do_not_end_the_connection_of_who_receives_them() {
     hostile.send("[[1 <A <present \"Eve\"> 50>]]");
     victim.expect("3 <A [\"Eve\"] 2>");
 }
+
+/// The resident memory of a process in megabytes.
+fn resident_megabytes(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    kilobytes
+        .and_then(|number| number.parse::<u64>().ok())
+        .expect("a number")
+        >> 10
+}
+
+#[test]
+fn macros_of_a_session_make_no_more_code_than_its_memory_allows() {
+    let program = "(import (duet base) (duet sessions))
+        (serve-sessions! :imports '((duet base)) :grants '() :fuel-limit 1000000 :memory-limit 8000000)
+        (display \"ready\") (newline)";
+    let desk = Desk::new(&[("room.scm", program)]);
+    let served = Served::start(&desk, "serve room.scm");
+    let mut hostile = Peer::enter(&desk, Encoding::Packed, &grant(&desk, "room"));
+    hostile.send(
+        "[[1 <A <Observe <group <rec 'session/event'> {3: <bind <_>> 5: <bind <_>> 7: <bind <_>>}> #:[0 2]> 2>]]",
+    );
+    let many = format!(
+        "(define-syntax m (syntax-rules () ((_ a ...) '({}))))",
+        "a ... ".repeat(300)
+    );
+    let bombs = [
+        format!(
+            "(define-syntax d (syntax-rules () ((_ x) (begin x x)))) {}1{}",
+            "(d ".repeat(40),
+            ")".repeat(40)
+        ),
+        "(define-syntax e (syntax-rules () ((_ (a ...) x) (e (a ... a ...) x)))) (e (1 2 3) 1)".to_owned(),
+        format!("{many} (m {})", "1 ".repeat(1_000)),
+    ];
+    for round in 0..10 {
+        for (number, bomb) in bombs.iter().enumerate() {
+            let tag = format!("{round}-{number}");
+            hostile.send(&format!(
+                "[[1 <M <'session/request' ':session' \"eve\" ':payload' <text {bomb:?}> ':tag' \"{tag}\">>]]"
+            ));
+            let event = hostile.next().expect("an event");
+            assert!(event.contains("makes more than 62500 nodes of code"), "{event}");
+        }
+    }
+    assert!(resident_megabytes(served.child.id()) < 300);
+    hostile.send("[[1 <M <'session/request' ':session' \"eve\" ':payload' [+ 1 2] ':tag' \"last\">>]]");
+    let event = hostile.next().expect("an event");
+    assert!(event.contains("written: \"3\""), "{event}");
+}

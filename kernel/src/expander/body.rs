@@ -346,6 +346,7 @@ impl UnitExpander<'_> {
 
     /// Adds a macro to the session.
     pub(crate) fn add_macro(&mut self, transformer: Transformer, place: Syntax) -> Binding {
+        self.has_macros = true;
         let definition = Macro {
             transformer,
             module: self.module.scope,

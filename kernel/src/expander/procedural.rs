@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::unit::UnitExpander;
-use super::{Expander, LIMIT_EXPANSION_NODES, Module, Transformer, Transformers};
+use super::{Expander, Module, Transformer, Transformers};
 use crate::core::{Core, CoreId, Unit};
 use crate::datum::{Datum, Name, Node, Span};
 use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind, TransformerProblem};
@@ -169,7 +169,7 @@ impl UnitExpander<'_> {
             span: store.span(run.place),
             origin: store.origin(run.place),
         };
-        let limits = (step, self.nodes_max());
+        let limits = (step, self.nodes_limit());
         self.session
             .run(limits, |transformers, expanding| transformers.evaluate(unit, expanding))
     }
@@ -177,7 +177,7 @@ impl UnitExpander<'_> {
     /// Rewrites a use of a procedural macro.
     pub(super) fn apply_transformer(&mut self, id: TransformerId, macro_use: Use) -> Result<Syntax, FormError> {
         let step = ExpansionStep::begin(&mut self.session.syntax, macro_use);
-        let limits = (step, self.nodes_max());
+        let limits = (step, self.nodes_limit());
         let form = macro_use.form;
         let made = self.session.run(limits, |transformers, expanding| {
             transformers.apply(id, form, expanding)
@@ -192,11 +192,6 @@ impl UnitExpander<'_> {
             };
             self.fault(fault, run)
         })
-    }
-
-    /// Returns the maximum number of syntax nodes in the session during the expansion of this unit.
-    fn nodes_max(&self) -> u32 {
-        self.first_node.saturating_add(LIMIT_EXPANSION_NODES)
     }
 
     /// Returns the error for code that needs a library, when evaluating the library failed.
@@ -237,7 +232,7 @@ impl UnitExpander<'_> {
             TransformerFault::Endless(limit) => (run.place, failed(TransformerProblem::Endless(limit))),
             TransformerFault::TooMuchMemory(limit) => (run.place, failed(TransformerProblem::TooLarge(limit))),
             TransformerFault::TooMuchSyntax => {
-                let limit = LIMIT_EXPANSION_NODES;
+                let limit = self.nodes_max;
                 (run.place, DiagnosticKind::TooLarge { limit })
             }
             TransformerFault::Uncompilable(message) => (run.place, failed(TransformerProblem::Raised(message))),

@@ -5,6 +5,7 @@ mod errors;
 mod forms;
 mod hygiene;
 mod libraries;
+mod limits;
 
 use std::collections::BTreeMap;
 

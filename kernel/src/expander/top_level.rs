@@ -45,6 +45,23 @@ impl TopLevel {
     }
 }
 
+/// The numbers of the things in a session that may refer to syntax.
+#[derive(PartialEq, Eq)]
+struct Holders {
+    macros: usize,
+    /// Texts that were read.
+    sources: usize,
+    pattern_variables: usize,
+    constants: usize,
+}
+
+impl Holders {
+    fn with_one_more_source(self) -> Self {
+        let sources = self.sources + 1;
+        Self { sources, ..self }
+    }
+}
+
 impl Expander {
     /// Makes a mutable top level in which the default libraries are visible.
     ///
@@ -119,8 +136,9 @@ impl Expander {
         })
     }
 
-    /// Expands a text at a top level. The units are those of all libraries that must be evaluated
-    /// first, and last the text's own.
+    /// Expands a text at a top level, whose macros make at most `nodes_max` syntax nodes; those
+    /// that stay, because texts define macros, count for all texts together. The units are those
+    /// of all libraries that must be evaluated first, and last the text's own.
     ///
     /// # Errors
     /// Every error found. Definitions and imports before an error stay in force, and
@@ -129,15 +147,22 @@ impl Expander {
         &mut self,
         top: TopLevel,
         (name, text): (&str, &str),
+        nodes_max: u32,
         libraries: &mut dyn Libraries,
     ) -> (TopLevel, Result<Expansion, Vec<Diagnostic>>) {
         self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
+        let (mark, before) = (self.syntax.mark(), self.holders());
         let is_interactive = top.0.is_interactive;
         let mut unit = UnitExpander::new(self, libraries, top.0);
+        (unit.nodes_max, unit.nodes_made) = (nodes_max, unit.module.nodes_kept);
         if is_interactive {
             unit.interaction(name, text);
         } else {
             unit.expressions(name, text);
+        }
+        let has_macros = unit.has_macros;
+        if has_macros {
+            unit.module.nodes_kept = unit.nodes_made;
         }
         let (module, expansion) = unit.finish();
         let expansion = expansion.and_then(|mut expansion| {
@@ -147,7 +172,19 @@ impl Expander {
             }
             Ok(expansion)
         });
+        if !has_macros && self.holders() == before.with_one_more_source() {
+            self.syntax.drop_since(mark);
+        }
         (TopLevel(module), expansion)
+    }
+
+    fn holders(&self) -> Holders {
+        Holders {
+            macros: self.macros.len(),
+            sources: self.sources.len(),
+            pattern_variables: self.pattern_variables.len(),
+            constants: self.constants.length(),
+        }
     }
 
     /// Returns the meaning of a name at a top level.

@@ -55,8 +55,12 @@ pub(crate) struct UnitExpander<'a> {
     /// Whether unbound names are always errors, because nobody would see a warning.
     is_strict: bool,
     depth: u32,
-    /// The number of syntax nodes at the start, to measure how many the macros make.
-    pub(super) first_node: u32,
+    /// The maximum number of syntax nodes that its macros make.
+    pub(super) nodes_max: u32,
+    /// The number that they have made, with those of earlier texts that stay.
+    pub(super) nodes_made: u32,
+    /// Whether it has defined macros, whose templates refer to syntax.
+    pub(super) has_macros: bool,
     /// The number of `include` forms followed.
     inclusions: u32,
     /// Globals of this unit whose names had another meaning before, by their numbers in the
@@ -90,7 +94,6 @@ pub(crate) enum Head {
 
 impl<'a> UnitExpander<'a> {
     pub(super) fn new(session: &'a mut Expander, libraries: &'a mut dyn Libraries, module: Module) -> Self {
-        let first_node = session.syntax.length();
         session.units_begun += 1;
         let number = session.units_begun;
         Self {
@@ -106,7 +109,9 @@ impl<'a> UnitExpander<'a> {
             unbound: Vec::new(),
             is_strict: false,
             depth: 0,
-            first_node,
+            nodes_max: LIMIT_EXPANSION_NODES,
+            nodes_made: 0,
+            has_macros: false,
             inclusions: 0,
             shadowed: BTreeMap::new(),
             item: 0,
@@ -212,10 +217,8 @@ impl<'a> UnitExpander<'a> {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
         // With labels a short text denotes a form that is infinite, or doubles at each level.
-        let made = self.session.syntax.length() - self.first_node;
-        if self.builder.length().max(made) > LIMIT_EXPANSION_NODES {
-            let limit = LIMIT_EXPANSION_NODES;
-            return Err(self.failure(place, DiagnosticKind::TooLarge { limit }));
+        if self.builder.length() > self.nodes_max {
+            return Err(self.too_large(place));
         }
         self.depth += 1;
         let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_GROWTH_BYTES, || expand(self));
@@ -295,15 +298,17 @@ impl<'a> UnitExpander<'a> {
         if steps >= LIMIT_NESTING {
             return Err(self.failure(form, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
-        if self.session.syntax.length() - self.first_node > LIMIT_EXPANSION_NODES {
-            return Err(self.failure(
-                form,
-                DiagnosticKind::TooLarge {
-                    limit: LIMIT_EXPANSION_NODES,
-                },
-            ));
-        }
         self.read_macro(index)?;
+        self.within_extent(form, |unit| unit.rewrite_once(index, keyword, form, context))
+    }
+
+    fn rewrite_once(
+        &mut self,
+        index: u32,
+        keyword: Identifier,
+        form: Syntax,
+        context: Option<&mut Context>,
+    ) -> Result<Syntax, FormError> {
         let Expander { syntax, macros, .. } = &mut *self.session;
         let definition = &macros[index as usize];
         let mut form = form;

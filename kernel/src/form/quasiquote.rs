@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 
 use crate::core::CoreId;
-use crate::diagnostic::{DiagnosticKind, FormError};
-use crate::expander::{LIMIT_EXPANSION_NODES, UnitExpander};
+use crate::diagnostic::FormError;
+use crate::expander::UnitExpander;
 use crate::syntax::{Shape, Syntax};
 
 /// The result of expanding a template part.
@@ -118,8 +118,7 @@ fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level:
             break;
         }
         if elements.len() > unit.session.syntax.length() as usize {
-            let limit = LIMIT_EXPANSION_NODES;
-            return Err(unit.failure(template, DiagnosticKind::TooLarge { limit }));
+            return Err(unit.too_large(template));
         }
         elements.push((first, rest));
         rest = tail;

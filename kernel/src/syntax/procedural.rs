@@ -43,6 +43,11 @@ impl Constants {
         name
     }
 
+    /// Returns the number of constants.
+    pub(crate) fn length(&self) -> usize {
+        self.named.len()
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&Constant> {
         self.named.get(name)
     }

@@ -143,7 +143,8 @@ impl Rules {
     /// Rewrites a use by the first rule that matches.
     ///
     /// # Errors
-    /// [`DiagnosticKind::NoRuleMatches`], or [`RuleProblem::UnequalLengths`] from the template.
+    /// [`DiagnosticKind::NoRuleMatches`], or [`RuleProblem::UnequalLengths`] or
+    /// [`RuleProblem::TooLarge`] from the template.
     pub(crate) fn expand(&self, store: &mut SyntaxStore, macro_use: Use) -> Result<Syntax, FormError> {
         let form = macro_use.form;
         if let Some((chosen, matches)) = self.choose(store, form) {

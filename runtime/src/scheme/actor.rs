@@ -28,8 +28,11 @@ impl SchemeActor {
 
     /// Returns the texts that it received, to add to them.
     pub(super) fn evaluations(&mut self) -> &mut Evaluations {
-        let newest_savepoint = self.instance.heap.newest_savepoint();
-        self.evaluations
-            .get_or_insert_with(|| Box::new(Evaluations::none_until(newest_savepoint)))
+        let heap = &self.instance.heap;
+        self.evaluations.get_or_insert_with(|| {
+            let mut evaluations = Evaluations::none_until(heap.newest_savepoint());
+            evaluations.limit_to(heap.words_max());
+            Box::new(evaluations)
+        })
     }
 }

@@ -16,7 +16,9 @@ use duet_kernel::compiler::{CompileError, compile};
 use duet_kernel::core::{INTERACTION, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
-use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText, TopLevel};
+use duet_kernel::expander::{
+    Expander, LIMIT_EXPANSION_NODES, Libraries, LibraryName, SourceError, SourceText, TopLevel,
+};
 use preserves::IOValue;
 
 use super::source::Pinned;
@@ -27,7 +29,39 @@ use crate::model::manifest::Manifest;
 use crate::turn::image::ThawError;
 
 /// The maximum size of an actor's texts, in bytes; a text whose unit is known does not count again.
-const TEXT_BYTES_MAX: usize = 1 << 26;
+const TEXT_BYTES_MAX: u64 = 1 << 26;
+
+/// The bytes of an actor's heap for which it may have one byte of text: the compiled text takes
+/// about as many.
+const HEAP_BYTES_OF_TEXT_BYTE: u64 = 8;
+
+/// The bytes of an actor's heap for which the macros of a text may make one syntax node: it takes
+/// about as many, until the text is compiled.
+const HEAP_BYTES_OF_NODE: u64 = 128;
+
+/// The texts that an actor may have evaluated, by the maximum size of its heap.
+#[derive(Clone, Copy, Debug)]
+struct TextLimits {
+    bytes_max: usize,
+    nodes_max: u32,
+}
+
+impl Default for TextLimits {
+    fn default() -> Self {
+        Self::of(u64::MAX)
+    }
+}
+
+impl TextLimits {
+    fn of(heap_bytes_max: u64) -> Self {
+        let bytes_max = TEXT_BYTES_MAX.min(heap_bytes_max / HEAP_BYTES_OF_TEXT_BYTE);
+        let nodes_max = u64::from(LIMIT_EXPANSION_NODES).min(heap_bytes_max / HEAP_BYTES_OF_NODE);
+        Self {
+            bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
+            nodes_max: u32::try_from(nodes_max).unwrap_or(LIMIT_EXPANSION_NODES),
+        }
+    }
+}
 
 /// The beginning of the text that stands for a sandbox; its number in the actor and its import sets
 /// follow. Import sets alone begin with a parenthesis.
@@ -108,6 +142,7 @@ pub(super) struct Evaluations {
     texts: Vec<Text>,
     /// The actor's manifest, if there are texts.
     manifest: Manifest,
+    limits: TextLimits,
     text_bytes: usize,
     /// The number of texts when the turn began.
     texts_before: usize,
@@ -185,6 +220,11 @@ impl Evaluations {
         self.text_bytes = self.texts.iter().map(Text::length_bytes).sum();
     }
 
+    /// Limits the texts of an actor whose heap has at most this many words.
+    pub(super) fn limit_to(&mut self, heap_words_max: usize) {
+        self.limits = TextLimits::of(heap_words_max as u64 * 8);
+    }
+
     /// Returns a hash of the texts.
     pub(super) fn digest(&self) -> BlobHash {
         let packed = PackedValue::write(|out| self.texts.write(out));
@@ -233,7 +273,7 @@ impl Evaluations {
             text: key.1,
             sources: wanted.sources.to_vec(),
         };
-        if self.text_bytes + text.length_bytes() > TEXT_BYTES_MAX {
+        if self.text_bytes + text.length_bytes() > self.limits.bytes_max {
             return Err(Fault::TooLarge);
         }
         let (is_kept, units) = self.expand(text_compiler, &text, manifest);
@@ -289,7 +329,8 @@ impl Evaluations {
             sources: text_compiler.sources,
             manifest,
         };
-        let (top, expansion) = text_compiler.expander.expand_at(top, ("text", text), &mut libraries);
+        let expander = &mut *text_compiler.expander;
+        let (top, expansion) = expander.expand_at(top, ("text", text), self.limits.nodes_max, &mut libraries);
         self.tops.insert(String::new(), top);
         expansion.map(|expansion| expansion.units).map_err(Fault::Expand)
     }
@@ -333,9 +374,9 @@ impl Evaluations {
             sources: text_compiler.sources,
             manifest,
         };
-        let (top, expansion) = text_compiler
-            .expander
-            .expand_at(top, (&text.name, &text.text), &mut libraries);
+        let (named, nodes_max) = ((&*text.name, &*text.text), self.limits.nodes_max);
+        let expander = &mut *text_compiler.expander;
+        let (top, expansion) = expander.expand_at(top, named, nodes_max, &mut libraries);
         let (has_changed, now) = (top.changes() != changes, top.changes());
         self.tops.insert(text.environment.clone(), top);
         let warnings = expansion.iter().flat_map(|expansion| &expansion.warnings);
@@ -390,12 +431,13 @@ impl Evaluations {
     /// # Errors
     /// [`ThawError`] if they are damaged.
     pub(super) fn thaw(
-        chunks: Vec<BlobHash>,
+        (chunks, heap_words_max): (Vec<BlobHash>, usize),
         find: &dyn Fn(&BlobHash) -> Option<Vec<u8>>,
         text_compiler: &mut TextCompiler<'_>,
     ) -> Result<Self, ThawError> {
         let damaged = |reason: String| ThawError::damaged(reason);
         let mut evaluations = Self::default();
+        evaluations.limit_to(heap_words_max);
         for chunk in &chunks {
             let bytes = find(chunk).ok_or_else(|| damaged(format!("chunk {chunk} is missing")))?;
             let value = duet_journal::packed::read_value(&bytes).map_err(|error| damaged(error.to_string()))?;

@@ -426,7 +426,7 @@ impl Programs for SchemePrograms {
             None
         } else {
             Some(Box::new(Evaluations::thaw(
-                texts,
+                (texts, self.heap_limits(limits).words_max()),
                 image.fetch,
                 &mut self.text_compiler(),
             )?))

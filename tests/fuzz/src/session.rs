@@ -15,7 +15,7 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::core::Unit;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, LibraryName};
+use duet_kernel::expander::{Expander, LIMIT_EXPANSION_NODES, LibraryName};
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::transformer::TransformerMachine;
@@ -113,7 +113,7 @@ impl Session {
             .any(|form| text.contains(form));
         let top = self.expander.interactive_top_level("(text)", &mut self.libraries);
         let top = top.expect("the standard library has no errors");
-        let (_, expansion) = self.expander.expand_at(top, ("text", text), &mut self.libraries);
+        let (_, expansion) = self.expander.expand_at(top, ("text", text), LIMIT_EXPANSION_NODES, &mut self.libraries);
         let expansion = match expansion {
             Ok(expansion) => expansion,
             Err(errors) => return Err(errors.iter().map(|error| self.shown(error)).collect()),

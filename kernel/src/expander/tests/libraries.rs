@@ -3,7 +3,7 @@
 use super::{Diagnostic, Expansion, Texts, session, texts};
 use crate::datum::Name;
 use crate::expander::top_level::Meaning;
-use crate::expander::{Libraries, LibraryName, SourceError, SourceText};
+use crate::expander::{LIMIT_EXPANSION_NODES, Libraries, LibraryName, SourceError, SourceText};
 use crate::transformer::TransformerMachine;
 
 /// Shows the units of an expansion: name and listing.
@@ -468,7 +468,7 @@ fn a_sandbox_takes_definitions_and_names_only_what_it_was_given() {
         ),
         ("(begin-for-syntax (define h 1))", "a sandbox takes no procedural macro"),
     ] {
-        let (next, expansion) = session.expand_at(top, ("text", input), &mut libraries);
+        let (next, expansion) = session.expand_at(top, ("text", input), LIMIT_EXPANSION_NODES, &mut libraries);
         top = next;
         let found = match expansion {
             Ok(expansion) => expansion.units.last().unwrap().to_string(),

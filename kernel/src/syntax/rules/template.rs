@@ -204,6 +204,9 @@ impl Template {
         matches: &mut [Match],
         (step, filled): (&ExpansionStep, &mut Vec<Syntax>),
     ) -> Result<(), RuleProblem> {
+        if store.is_full_for(filled.len()) {
+            return Err(RuleProblem::TooLarge);
+        }
         if ellipses == 0 {
             filled.push(self.part(store, element.part, matches, step)?);
             return Ok(());
