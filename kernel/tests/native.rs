@@ -4,6 +4,7 @@
 //! for word. No test names an instruction: the table says which there are.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "common"]
 mod common {
     pub(crate) mod process;
 }
@@ -170,7 +171,10 @@ fn machine_code_is_dropped_when_its_memory_is_full_and_made_again() {
         .map(|number| format!("(define (f{number} x) (set! f{number} f{number}) (+ x x{numbers}))\n"))
         .collect();
     let calls: String = (0..PROCEDURES).map(|number| format!("(f{number} {number})")).collect();
-    let program = compiled("full", &format!("{definitions}(define (all) (+ {calls})) (+ (all) (all))"));
+    let program = compiled(
+        "full",
+        &format!("{definitions}(define (all) (+ {calls})) (+ (all) (all))"),
+    );
     let code = code_of(&[&program]);
     let expected = Value::small((2 * (0..PROCEDURES).map(|number| 2 * number + 780).sum::<usize>()) as i32);
     for native in [NativeMode::Never, NativeMode::Always] {

@@ -48,8 +48,8 @@ pub(super) const ENTER_CODE: u8 = 0xff;
 pub(super) const COMPILE_CODE: u8 = 0xfe;
 
 /// The exits lie before the targets, at these offsets in bytes.
-const EXIT_SLOT: i32 = -8;
-const FINISH_SLOT: i32 = -16;
+const EXIT_SLOT: i8 = -8;
+const FINISH_SLOT: i8 = -16;
 /// The number of exits.
 const EXITS: usize = 2;
 

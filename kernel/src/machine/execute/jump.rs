@@ -71,7 +71,7 @@ macro_rules! eq {
 macro_rules! eqv {
     ($frame:ident, $slow:ident, $instruction:ident, $sense:literal,) => {
         words!($frame, $slow, $instruction, $sense, left, right =>
-            left != right && left.is_object() && right.is_object(), (left == right))
+            left != right && $frame.may_be_same_number(left, right), (left == right))
     };
 }
 
@@ -179,6 +179,17 @@ jumps! {
 }
 
 impl Frame {
+    /// Whether two words may be different objects for the same number.
+    #[inline(always)]
+    fn may_be_same_number(&self, left: Value, right: Value) -> bool {
+        let is_number = |code: u8| {
+            [Kind::Ratio, Kind::Complex, Kind::Bignum, Kind::Flonum]
+                .iter()
+                .any(|kind| kind.code() == code)
+        };
+        left.is_object() && right.is_object() && is_number((self.object_field(left, 0).to_bits() >> 8) as u8)
+    }
+
     #[inline(always)]
     pub(super) fn jump(&mut self, _: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         self.branch(instruction.w_signed() as isize);

@@ -185,9 +185,9 @@ impl<'a> Assembler<'a> {
             }
             emit!(self; mov ecx, position as i32);
             if kind == ExitKind::Finish {
-                emit!(self; jmp QWORD [r15 + super::FINISH_SLOT]);
+                emit!(self; jmp QWORD [BYTE r15 + super::FINISH_SLOT]);
             } else {
-                emit!(self; jmp QWORD [r15 + super::EXIT_SLOT]);
+                emit!(self; jmp QWORD [BYTE r15 + super::EXIT_SLOT]);
             }
         }
     }
@@ -239,7 +239,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn leave_here(&mut self) {
         emit!(self
             ; mov ecx, self.position as i32
-            ; jmp QWORD [r15 + super::EXIT_SLOT]
+            ; jmp QWORD [BYTE r15 + super::EXIT_SLOT]
         );
         self.has_left = true;
         self.registers.clear();
@@ -258,7 +258,10 @@ impl<'a> Assembler<'a> {
             return processor;
         }
         let processor = self.registers.take();
-        emit!(self; mov Rq(processor), [rbx + displacement(register)]);
+        match short_displacement(register) {
+            Some(short) => emit!(self; mov Rq(processor), [BYTE rbx + short]),
+            None => emit!(self; mov Rq(processor), [rbx + displacement(register)]),
+        }
         self.registers.bind(register, processor);
         processor
     }
@@ -270,15 +273,28 @@ impl<'a> Assembler<'a> {
 
     /// Stores a processor register to a register of the frame.
     pub(super) fn write(&mut self, register: usize, processor: u8) {
-        emit!(self; mov [rbx + displacement(register)], Rq(processor));
+        self.put(register, processor);
         self.registers.forget(register);
         self.registers.bind(register, processor);
+    }
+
+    /// Stores a processor register, of which nothing is noted, to a register of the frame.
+    pub(super) fn put(&mut self, register: usize, processor: u8) {
+        match short_displacement(register) {
+            Some(short) => emit!(self; mov [BYTE rbx + short], Rq(processor)),
+            None => emit!(self; mov [rbx + displacement(register)], Rq(processor)),
+        }
     }
 }
 
 /// The offset of a register of the frame from its register 0.
 pub(super) fn displacement(register: usize) -> i32 {
     8 * register as i32
+}
+
+/// The same where it fits a byte, which makes an instruction three bytes shorter.
+fn short_displacement(register: usize) -> Option<i8> {
+    i8::try_from(displacement(register)).ok()
 }
 
 /// Which instructions of a block some jump leads to.

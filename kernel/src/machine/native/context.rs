@@ -83,7 +83,10 @@ impl Context {
 /// The offset of a field, as machine code has it in its operands.
 macro_rules! offsets {
     ($($name:ident = $field:ident;)*) => {
-        $(pub(super) const $name: i32 = offset_of!(Context, $field) as i32;)*
+        $(pub(super) const $name: i8 = {
+            assert!(offset_of!(Context, $field) < 128, "the offset has the size of a short operand");
+            offset_of!(Context, $field) as i8
+        };)*
     };
 }
 

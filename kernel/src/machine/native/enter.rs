@@ -182,11 +182,11 @@ fn assemble_stubs() -> Option<(Vec<u8>, Stubs)> {
         // Calls of Rust need a stack that is aligned to 16 bytes.
         ; sub rsp, 8
         ; mov r14, rdi
-        ; mov rbx, [r14 + context::BASE]
-        ; mov rbp, [r14 + context::TOP]
-        ; mov r12, [r14 + context::HEAP]
-        ; mov r13, [r14 + context::FUEL]
-        ; mov r15, [r14 + context::TARGETS]
+        ; mov rbx, [BYTE r14 + context::BASE]
+        ; mov rbp, [BYTE r14 + context::TOP]
+        ; mov r12, [BYTE r14 + context::HEAP]
+        ; mov r13, [BYTE r14 + context::FUEL]
+        ; mov r15, [BYTE r14 + context::TARGETS]
         ; jmp rsi
     );
     let AssemblyOffset(exit) = operations.offset();
@@ -206,9 +206,9 @@ fn assemble_exit(operations: &mut VecAssembler<X64Relocation>, kind: i32) {
         ; shl rax, 32
         ; mov ecx, ecx
         ; or rax, rcx
-        ; mov [r14 + context::BASE], rbx
-        ; mov [r14 + context::TOP], rbp
-        ; mov [r14 + context::FUEL], r13
+        ; mov [BYTE r14 + context::BASE], rbx
+        ; mov [BYTE r14 + context::TOP], rbp
+        ; mov [BYTE r14 + context::FUEL], r13
         ; add rsp, 8
         ; pop r15; pop r14; pop r13; pop r12; pop rbp; pop rbx
         ; ret

@@ -98,7 +98,7 @@ impl<'a> Assembler<'a> {
         site.held = self.held(&site);
         self.burn();
         emit!(self
-            ; mov rax, [r14 + context::GLOBALS]
+            ; mov rax, [BYTE r14 + context::GLOBALS]
             ; mov rax, [rax + displacement(global)]
         );
         self.load_code_word();
@@ -130,13 +130,13 @@ impl<'a> Assembler<'a> {
             assembler.position = position;
             assembler.enter_any(&unexpected);
         });
-        self.load(2, expected);
+        self.load(RDX, expected);
         let frame_size = expected.detail() as usize >> 8;
         emit!(self
             ; cmp rcx, rdx
             ; jne =>other
             ; lea rdx, [rbx + displacement(site.first() + frame_size)]
-            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
             ; ja =>leave
         );
         self.move_to_callee(&site);
@@ -167,7 +167,7 @@ impl<'a> Assembler<'a> {
             ; mov edx, ecx
             ; shr edx, 16
             ; lea rdx, [rbx + rdx * 8 + displacement(site.first())]
-            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
             ; ja =>leave
             ;=>enter
         );
@@ -189,9 +189,9 @@ impl<'a> Assembler<'a> {
             ; mov edx, 1 + count as i32
             ;=>is_large
             ; lea rdx, [rbx + rdx * 8 + displacement(first + 1)]
-            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
             ; ja =>leave
-            ; mov QWORD [r14 + context::ARGUMENT_COUNT], count as i32
+            ; mov QWORD [BYTE r14 + context::ARGUMENT_COUNT], count as i32
         );
     }
 
@@ -207,14 +207,14 @@ impl<'a> Assembler<'a> {
                 if from == RDX {
                     emit!(self; mov rdx, [rbx + displacement(site.callee + register)]);
                 }
-                emit!(self; mov [rbx + displacement(register)], Rq(from));
+                self.put(register, from);
             }
             return;
         };
-        self.load(2, self.return_point(window));
-        emit!(self; mov [rbx + displacement(window)], rdx);
+        self.load(RDX, self.return_point(window));
+        self.put(window, RDX);
         if site.is_global {
-            emit!(self; mov [rbx + displacement(site.callee)], rax);
+            self.put(site.callee, RAX);
         }
         emit!(self; add rbx, displacement(site.callee));
     }
@@ -233,14 +233,14 @@ impl<'a> Assembler<'a> {
         let frame_size = block.map_or(0, |block| usize::from(block.frame_size));
         emit!(self
             ; lea rdx, [rbx + displacement(window + 1 + frame_size)]
-            ; cmp rdx, [r14 + context::STACK_LIMIT]
+            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
             ; ja =>leave
-            ; mov [rbx + displacement(window + 1)], Rq(callee)
         );
-        self.load(2, self.return_point(window));
+        self.put(window + 1, callee);
+        self.load(RDX, self.return_point(window));
+        self.put(window, RDX);
         let target = self.target(instruction.w_signed());
         emit!(self
-            ; mov [rbx + displacement(window)], rdx
             ; add rbx, displacement(window + 1)
             ; jmp =>target
         );
@@ -264,7 +264,7 @@ impl<'a> Assembler<'a> {
 
     pub(in super::super) fn arity_exact(&mut self, instruction: Instruction) {
         let leave = self.leave();
-        emit!(self; cmp QWORD [r14 + context::ARGUMENT_COUNT], instruction.a() as i32; jne =>leave);
+        emit!(self; cmp QWORD [BYTE r14 + context::ARGUMENT_COUNT], instruction.a() as i32; jne =>leave);
     }
 
     /// Makes the list of the arguments from the last to the first, in the interpreter's order.
@@ -273,13 +273,13 @@ impl<'a> Assembler<'a> {
         let (leave, next, done) = (self.leave(), self.label(), self.label());
         self.registers.clear();
         emit!(self
-            ; mov rcx, [r14 + context::ARGUMENT_COUNT]
+            ; mov rcx, [BYTE r14 + context::ARGUMENT_COUNT]
             ; sub rcx, required as i32
             ; jb =>leave
             ; mov rdx, rcx
             ; shl rdx, 4
             ; add rdx, rbp
-            ; cmp rdx, [r14 + context::LIMIT]
+            ; cmp rdx, [BYTE r14 + context::LIMIT]
             ; ja =>leave
         );
         self.load(RAX, Value::NIL);
@@ -301,7 +301,7 @@ impl<'a> Assembler<'a> {
 
     pub(in super::super) fn arity_clause(&mut self, instruction: Instruction) {
         let target = self.target(instruction.w_signed());
-        emit!(self; cmp QWORD [r14 + context::ARGUMENT_COUNT], instruction.a() as i32);
+        emit!(self; cmp QWORD [BYTE r14 + context::ARGUMENT_COUNT], instruction.a() as i32);
         if instruction.d() == 0 {
             emit!(self; jne =>target);
         } else {

@@ -8,6 +8,8 @@ use dynasmrt::{DynasmApi, DynasmLabelApi};
 
 use super::number::{Operand, Relation};
 use super::object::PAIR_TAG;
+use super::value::OBJECT_TAG;
+use crate::heap::kind::Kind;
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::{Assembler, emit};
 use crate::value::{Immediate, Value};
@@ -124,7 +126,18 @@ impl Assembler<'_> {
         // Two objects may be the same number.
         self.expect_object(left, other);
         self.expect_object(right, other);
-        emit!(self; jmp =>leave; =>next);
+        emit!(self
+            ; movzx eax, BYTE [r12 + Rq(left) + 1 - OBJECT_TAG]
+            ; mov ecx, eax
+            ; and ecx, !(Kind::Ratio as i32 ^ Kind::Complex as i32)
+            ; cmp ecx, Kind::Ratio as i32 & Kind::Complex as i32
+            ; je =>leave
+            ; and eax, !(Kind::Bignum as i32 ^ Kind::Flonum as i32)
+            ; cmp eax, Kind::Bignum as i32 & Kind::Flonum as i32
+            ; je =>leave
+            ; jmp =>other
+            ;=>next
+        );
     }
 
     fn jump_on_numbers(&mut self, instruction: Instruction, relation: Relation, sense: bool) {

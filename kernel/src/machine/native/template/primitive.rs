@@ -22,15 +22,15 @@ impl Assembler<'_> {
         }
         let finish = self.finish();
         emit!(self
-            ; mov [r14 + context::TOP], rbp
+            ; mov [BYTE r14 + context::TOP], rbp
             ; mov rdi, r14
             ; lea rsi, [rbx + displacement(instruction.a())]
             ; mov edx, instruction.d() as i32
             ; mov ecx, number as i32
             ; mov rax, QWORD call_primitive_address() as i64
             ; call rax
-            ; mov r12, [r14 + context::HEAP]
-            ; mov rbp, [r14 + context::TOP]
+            ; mov r12, [BYTE r14 + context::HEAP]
+            ; mov rbp, [BYTE r14 + context::TOP]
             ; test eax, eax
             ; jz =>finish
         );

@@ -63,7 +63,7 @@ impl Assembler<'_> {
     pub(in super::super) fn constant(&mut self, instruction: Instruction) {
         let result = self.result();
         emit!(self
-            ; mov rax, [r14 + context::CONSTANTS]
+            ; mov rax, [BYTE r14 + context::CONSTANTS]
             ; mov Rq(result), [rax + displacement(instruction.w() as usize)]
         );
         self.write(instruction.a(), result);
@@ -73,7 +73,7 @@ impl Assembler<'_> {
         let (result, leave) = (self.result(), self.leave());
         self.load(0, Value::UNDEFINED);
         emit!(self
-            ; mov rcx, [r14 + context::GLOBALS]
+            ; mov rcx, [BYTE r14 + context::GLOBALS]
             ; mov Rq(result), [rcx + displacement(instruction.w() as usize)]
             ; cmp Rq(result), rax
             ; je =>leave
@@ -85,7 +85,7 @@ impl Assembler<'_> {
         let (word, leave) = (self.read(instruction.a()), self.leave());
         self.load(0, Value::UNDEFINED);
         emit!(self
-            ; mov rcx, [r14 + context::GLOBALS]
+            ; mov rcx, [BYTE r14 + context::GLOBALS]
             ; cmp [rcx + displacement(instruction.w() as usize)], rax
             ; je =>leave
             ; add rcx, displacement(instruction.w() as usize)
@@ -108,11 +108,11 @@ impl Assembler<'_> {
     pub(super) fn pass_barrier(&mut self, leave: DynamicLabel) {
         let done = self.label();
         emit!(self
-            ; cmp rcx, [r14 + context::BARRIER]
+            ; cmp rcx, [BYTE r14 + context::BARRIER]
             ; jae =>done
             ; mov rdx, rcx
             ; shr rdx, PAGE_BYTES_LOG
-            ; mov rax, [r14 + context::PAGE_FLAGS]
+            ; mov rax, [BYTE r14 + context::PAGE_FLAGS]
             ; cmp BYTE [rax + rdx], NOTED
             ; jne =>leave
             ;=>done
@@ -130,7 +130,7 @@ impl Assembler<'_> {
         let leave = self.leave();
         emit!(self
             ; lea rdx, [rbp + displacement(words)]
-            ; cmp rdx, [r14 + context::LIMIT]
+            ; cmp rdx, [BYTE r14 + context::LIMIT]
             ; ja =>leave
         );
     }
