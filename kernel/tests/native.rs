@@ -138,6 +138,40 @@ fn each_instruction_does_the_same_as_machine_code() {
     }
 }
 
+/// Programs long enough to be compiled while they run; in the last two most runs of machine code
+/// are short.
+const LONG_PROGRAMS: [&str; 4] = [
+    "(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (fib 20)",
+    "(define (fill v i) (if (< i 1000) (begin (vector-set! v i (cons i v)) (fill v (+ i 1))) (vector-length v)))
+     (define (times n) (if (= n 0) (fill (make-vector 1000 0) 0) (begin (fill (make-vector 1000 0) 0) (times (- n 1)))))
+     (times 50)",
+    "(define (count n sum)
+       (if (= n 0) sum (count (- n 1) (+ (%call/cc (lambda (k) (k n))) (%call/cc (lambda (k) n)) sum))))
+     (count 20000 0)",
+    "(define (factorial n) (if (= n 0) 1 (* n (factorial (- n 1)))))
+     (define (times n) (if (= n 0) (factorial 60) (begin (factorial 60) (times (- n 1)))))
+     (times 500)",
+];
+
+#[test]
+fn programs_that_become_machine_code_while_they_run_do_the_same() {
+    for text in LONG_PROGRAMS {
+        let program = compiled("long", text);
+        let seen = [NativeMode::Never, NativeMode::Auto].map(|native| {
+            let code = code_of(&[&program]);
+            let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+            machine.set_native(native);
+            let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+            machine.start(&mut instance, procedure, &[]);
+            let mut fuel = u64::MAX;
+            let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+            (outcome, fuel, format!("{:?}", instance.heap))
+        });
+        assert!(matches!(seen[0].0, Outcome::Finished(_)), "{text}");
+        assert!(seen[0] == seen[1], "{text}: {:?} and {:?}", seen[0].0, seen[1].0);
+    }
+}
+
 /// No mapping of this process may be written and executed.
 #[cfg(target_os = "linux")]
 #[test]
@@ -182,7 +216,8 @@ fn machine_code_is_dropped_when_its_memory_is_full_and_made_again() {
         machine.set_native(native);
         let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
         machine.start(&mut instance, procedure, &[]);
-        let outcome = machine.run(&mut instance, &code, &mut u64::MAX).unwrap();
+        let mut fuel = u64::MAX;
+        let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
         assert_eq!(outcome, Outcome::Finished(expected), "{native:?}");
     }
 }

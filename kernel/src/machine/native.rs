@@ -56,6 +56,14 @@ const EXITS: usize = 2;
 /// Of this many exits the place of one is noted.
 const EXITS_SAMPLED: u32 = 256;
 
+/// A run of machine code that uses no more fuel than this is short: entering and leaving may have
+/// taken longer than it saved.
+const FUEL_SHORT: i64 = 4;
+/// A run that uses more fuel than this is worth its block's short ones.
+const FUEL_LONG: i64 = 16;
+/// A block with this many more short runs than others, of those that are noted, is interpreted.
+const SHORT_RUNS_MAX: u8 = 16;
+
 /// Blocks with more instructions are interpreted, so that no single compilation takes long.
 const BLOCK_INSTRUCTIONS_MAX: u32 = 16 * 1024;
 
@@ -82,8 +90,8 @@ pub enum NativeMode {
 enum Standing {
     /// A slice of fuel has ended in it.
     Sampled,
-    /// It has machine code.
-    Compiled,
+    /// It has machine code, in which this many noted runs were short.
+    Compiled { short_runs: u8 },
     /// It is interpreted for good.
     Interpreted,
 }
@@ -202,7 +210,14 @@ impl NativeTier {
                 native.standings.insert(block.start, Standing::Sampled);
             }
             Some(Standing::Sampled) => self.compile(code, heap, block),
-            Some(Standing::Compiled | Standing::Interpreted) => {}
+            Some(Standing::Compiled { .. } | Standing::Interpreted) => {}
+        }
+    }
+
+    /// Notes that machine code ran from a position until it had used some fuel and left.
+    fn note_run(&mut self, code: &CodeSpace, position: u32, fuel: i64) {
+        if let (Some(native), Some(block)) = (&mut self.code, code.block_at(position)) {
+            native.note_run(code, block, fuel);
         }
     }
 
@@ -285,6 +300,29 @@ impl NativeCode {
         self.stream[position as usize] = code.instructions()[position as usize];
     }
 
+    fn note_run(&mut self, code: &CodeSpace, block: &LoadedBlock, fuel: i64) {
+        let Some(Standing::Compiled { short_runs }) = self.standings.get_mut(&block.start) else {
+            return;
+        };
+        *short_runs = match fuel {
+            ..=FUEL_SHORT => *short_runs + 1,
+            ..=FUEL_LONG => short_runs.saturating_sub(1),
+            _ => 0,
+        };
+        if *short_runs == SHORT_RUNS_MAX {
+            self.give_up(code, block);
+        }
+    }
+
+    /// Leaves a block that has machine code to the interpreter.
+    fn give_up(&mut self, code: &CodeSpace, block: &LoadedBlock) {
+        self.standings.insert(block.start, Standing::Interpreted);
+        let positions = block.start as usize..block.end as usize;
+        self.stream[positions.clone()].copy_from_slice(&code.instructions()[positions.clone()]);
+        let exit = self.targets[EXITS - 1];
+        self.targets[EXITS..][positions].fill(exit);
+    }
+
     /// Compiles a block; drops all machine code first if there is no room for more. `None` if the
     /// system no longer lets the memory change.
     fn compile(&mut self, code: &CodeSpace, heap: &Heap, block: &LoadedBlock, traps: bool) -> Option<()> {
@@ -295,13 +333,13 @@ impl NativeCode {
         }
         for is_last_try in [false, true] {
             let address = self.memory.as_ref()?.next_address();
-            let surroundings = Known { native: self, heap };
+            let surroundings = Globals { heap };
             let Some(assembly) = assemble(code, (block.start, block.end), address, &surroundings) else {
                 return Some(());
             };
             if self.memory.as_ref()?.has_room(assembly.bytes.len()) {
                 self.memory = Some(self.memory.take()?.append(&assembly.bytes)?);
-                self.standings.insert(block.start, Standing::Compiled);
+                self.standings.insert(block.start, Standing::Compiled { short_runs: 0 });
                 for (position, offset) in assembly.entries {
                     let place = &mut self.stream[position as usize];
                     *place = place.with_code(ENTER_CODE);
@@ -328,20 +366,14 @@ impl NativeCode {
     }
 }
 
-/// The tables and the globals at the time of a compilation.
-struct Known<'a> {
-    native: &'a NativeCode,
+/// The globals at the time of a compilation.
+struct Globals<'a> {
     heap: &'a Heap,
 }
 
-impl Surroundings for Known<'_> {
+impl Surroundings for Globals<'_> {
     fn code_word(&self, global: usize) -> Option<Value> {
         global_code_word(self.heap, global)
-    }
-
-    fn address(&self, position: u32) -> Option<usize> {
-        let code = self.native.stream.get(position as usize)?.code();
-        (code == ENTER_CODE).then(|| self.native.targets[EXITS + position as usize])
     }
 }
 
@@ -368,12 +400,18 @@ impl SlowPath<'_> {
         }
     }
 
-    /// Notes where machine code has left.
+    /// Notes where machine code has left that was entered at a position and has used some fuel.
     #[inline(always)]
-    fn sample_exit(&mut self, frame: &mut Frame) {
+    fn sample_exit(&mut self, frame: &mut Frame, entered_at: usize, fuel: i64) {
         if self.machine.native.count_exit() {
-            self.take_sample(frame);
+            self.note_exit(frame, entered_at as u32, fuel);
         }
+    }
+
+    #[inline(never)]
+    fn note_exit(&mut self, frame: &mut Frame, entered_at: u32, fuel: i64) {
+        self.machine.native.note_run(self.code, entered_at, fuel);
+        self.take_sample(frame);
     }
 
     #[inline(never)]

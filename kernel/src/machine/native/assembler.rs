@@ -41,9 +41,6 @@ pub(super) trait Surroundings {
     /// The code word of the procedure that a global holds, if it holds one now; calls of the global
     /// are fast as long as it does.
     fn code_word(&self, global: usize) -> Option<Value>;
-
-    /// The address of the machine code at a position, if there is some.
-    fn address(&self, position: u32) -> Option<usize>;
 }
 
 /// The machine code of a block.

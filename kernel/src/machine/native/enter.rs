@@ -118,7 +118,8 @@ pub(super) struct WayIn {
 /// Runs machine code from the frame's next instruction on until it leaves; the frame's next
 /// instruction is then the one before which it left.
 pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit {
-    let way_in = slow.machine.native.way_in(frame.pc());
+    let (position, fuel) = (frame.pc(), frame.fuel);
+    let way_in = slow.machine.native.way_in(position);
     let mut context = Context::new();
     (context.base, context.stack_limit) = (frame.base(), frame.limit());
     context.fuel = frame.fuel;
@@ -142,7 +143,7 @@ pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit 
     if left_at >> 32 != 0 {
         return Exit::Finish;
     }
-    slow.sample_exit(frame);
+    slow.sample_exit(frame, position, fuel - frame.fuel);
     Exit::Redo
 }
 

@@ -1,6 +1,6 @@
 //! The machine code of a block, to look at.
 //!
-//! INVARIANT: the bytes are those that the tier would run, but for the addresses of other blocks.
+//! INVARIANT: the bytes are those that the tier would run if it knew nothing of globals.
 //! It runs nothing, and works on every processor.
 //! Read next: `machine/native/assembler.rs`.
 
@@ -22,10 +22,6 @@ struct Nothing;
 
 impl Surroundings for Nothing {
     fn code_word(&self, _: usize) -> Option<Value> {
-        None
-    }
-
-    fn address(&self, _: u32) -> Option<usize> {
         None
     }
 }

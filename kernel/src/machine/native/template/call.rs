@@ -143,8 +143,6 @@ impl<'a> Assembler<'a> {
         let entry = expected.payload();
         if let Some(label) = self.label_at(entry) {
             emit!(self; jmp =>label);
-        } else if let Some(address) = self.surroundings.address(entry) {
-            emit!(self; jmp extern address);
         } else {
             emit!(self; mov ecx, entry as i32; jmp QWORD [r15 + 8 * entry as i32]);
         }
