@@ -19,11 +19,13 @@
 //! It does not say what instructions do.
 //! Read next: `machine/native/enter.rs`, `machine/native/assembler.rs`.
 
+#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod assembler;
 mod context;
 mod enter;
 mod listing;
 mod registers;
+#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod template;
 
 use std::collections::BTreeMap;
@@ -304,10 +306,12 @@ impl NativeCode {
         let Some(Standing::Compiled { short_runs }) = self.standings.get_mut(&block.start) else {
             return;
         };
-        *short_runs = match fuel {
-            ..=FUEL_SHORT => *short_runs + 1,
-            ..=FUEL_LONG => short_runs.saturating_sub(1),
-            _ => 0,
+        *short_runs = if fuel <= FUEL_SHORT {
+            *short_runs + 1
+        } else if fuel <= FUEL_LONG {
+            short_runs.saturating_sub(1)
+        } else {
+            0
         };
         if *short_runs == SHORT_RUNS_MAX {
             self.give_up(code, block);
@@ -434,10 +438,13 @@ impl SlowPath<'_> {
     /// Where the procedure begins that the instruction at a position calls.
     fn callee_at(&self, frame: Frame, position: u32) -> Option<u32> {
         let instruction = self.code.instructions()[position as usize];
-        let code_word = match instruction.opcode()? {
-            Opcode::Call | Opcode::TailCall => code_word_of(self.heap, frame.get(instruction.a() + 1)),
-            Opcode::CallGlobal | Opcode::TailCallGlobal => global_code_word(self.heap, instruction.w() as usize),
-            _ => None,
+        let opcode = instruction.opcode()?;
+        let code_word = if [Opcode::Call, Opcode::TailCall].contains(&opcode) {
+            code_word_of(self.heap, frame.get(instruction.a() + 1))
+        } else if [Opcode::CallGlobal, Opcode::TailCallGlobal].contains(&opcode) {
+            global_code_word(self.heap, instruction.w() as usize)
+        } else {
+            None
         };
         code_word.map(Value::payload)
     }

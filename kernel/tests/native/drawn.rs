@@ -199,9 +199,10 @@ fn append(code: &mut Vec<Instruction>, jumps: &mut Vec<(usize, u64)>, draw: &Dra
     let row = TABLE.iter().find(|row| row.opcode == ROWS[draw.row]).unwrap();
     let window = FRAME_REGISTERS;
     let is_call = row.operands.iter().any(|(_, role)| *role == Role::Window);
-    let count = match row.opcode {
-        Opcode::CallSelf => PARAMETERS,
-        _ => (draw.bits >> 40) as usize % 4,
+    let count = if row.opcode == Opcode::CallSelf {
+        PARAMETERS
+    } else {
+        (draw.bits >> 40) as usize % 4
     };
     if is_call {
         code.push(Instruction::abc(Opcode::Move, window + 1, draw.registers[0], 0));
@@ -260,10 +261,13 @@ fn instruction(row: &Description, draw: &Draw, (window, count): (u16, usize), po
         };
         bits |= (operand & mask) << shift;
     }
-    match row.opcode {
-        Opcode::JumpIfKind | Opcode::JumpUnlessKind => Instruction::from_bits(bits).with_d(kind(draw.bits)),
-        Opcode::Cxr => Instruction::from_bits(bits).with_d(4 + (draw.bits >> 8) as u8 % 12),
-        _ => Instruction::from_bits(bits),
+    let instruction = Instruction::from_bits(bits);
+    if [Opcode::JumpIfKind, Opcode::JumpUnlessKind].contains(&row.opcode) {
+        instruction.with_d(kind(draw.bits))
+    } else if row.opcode == Opcode::Cxr {
+        instruction.with_d(4 + (draw.bits >> 8) as u8 % 12)
+    } else {
+        instruction
     }
 }
 

@@ -90,8 +90,10 @@ impl<'a> Assembler<'a> {
 
     /// The processor registers that hold the callee and the arguments of a tail call.
     fn held(&mut self, site: &CallSite) -> Vec<Option<u8>> {
-        let moved = if site.window.is_none() { 0..=site.count } else { 1..=0 };
-        moved.map(|place| self.registers.holding(site.callee + place)).collect()
+        let moved = if site.window.is_none() { 1 + site.count } else { 0 };
+        (0..moved)
+            .map(|place| self.registers.holding(site.callee + place))
+            .collect()
     }
 
     fn call_of_global(&mut self, mut site: CallSite, global: usize) {
