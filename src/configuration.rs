@@ -21,6 +21,7 @@ use toml::{Table, Value};
 use crate::error::CommandError;
 use servers::ServerEntry;
 
+pub(crate) mod listed;
 pub(crate) mod servers;
 
 /// The file of a workspace.

@@ -13,12 +13,18 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+#[path = "support"]
 mod support {
     #![allow(dead_code, reason = "other tests use the rest")]
     pub(crate) mod desk;
+}
+#[path = "mcp"]
+mod servers {
+    mod net;
+    mod tasks;
 }
 
 use support::desk::Desk;
@@ -328,6 +334,20 @@ fn an_agent_gets_the_tools_of_a_server_with_their_schemas() {
 }
 
 #[test]
+fn a_server_can_be_spoken_to_by_the_revision_of_2025_at_once() {
+    let desk = desk_with(
+        "strict",
+        "revision = \"2025-11-25\"\n",
+        "(show (said (call \"echo\" 'text \"a\")))",
+    );
+    desk.check("run p.scm --allow-server t", 0, "you said a\n");
+    // Asked for 2026, this server ends.
+    assert_eq!(count(&desk, "start"), 1, "{:?}", noted(&desk));
+    let wrong = desk_with("strict", "revision = \"2024\"\n", "").duet("run p.scm --allow-server t");
+    assert!(wrong.errors.contains("`revision` is \"2026-07-28\" or"), "{wrong:?}");
+}
+
+#[test]
 fn effects_come_from_the_configuration_before_the_servers_word() {
     let program = "(for-each (lambda (tool)
   (if (member (json-ref tool \"name\") '(\"t/echo\" \"t/add\" \"t/fail\"))
@@ -341,61 +361,6 @@ fn effects_come_from_the_configuration_before_the_servers_word() {
     );
     let wrong = desk_with("plain", "effects = { add = \"harmless\" }\n", program).duet("run p.scm --allow-server t");
     assert!(wrong.errors.contains("an effect is pure, reversible"), "{wrong:?}");
-}
-
-/// A server over HTTP, which ends with the test.
-struct Web(Child, String);
-
-impl Web {
-    fn start() -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_web.py");
-        let mut child = Command::new("python3")
-            .arg(script)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        Self(child, format!("http://127.0.0.1:{}/mcp", line.trim()))
-    }
-}
-
-impl Drop for Web {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
-#[test]
-fn a_server_on_the_net_has_sessions_streams_and_a_token() {
-    let web = Web::start();
-    let program = "(show (said (call \"echo\" 'text \"hé\")))\n(try (lambda () (call \"fail\")))
-(try (lambda () (call \"nothing\")))";
-    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}"))]);
-    fs::create_dir_all(desk.path("config/duet")).unwrap();
-    let run = |token: &str| {
-        let configuration = format!("[servers.t]\nurl = \"{}\"\ntoken = \"WEB_TOKEN\"\n", web.1);
-        fs::write(desk.path("config/duet/config.toml"), configuration).unwrap();
-        let done = Command::new(env!("CARGO_BIN_EXE_duet"))
-            .args(["run", "p.scm", "--allow-server", "t", "--memory"])
-            .current_dir(desk.path(""))
-            .env("XDG_CONFIG_HOME", desk.path("config"))
-            .env("WEB_TOKEN", token)
-            .output()
-            .unwrap();
-        String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap()
-    };
-    let said = run("open-sesame");
-    assert!(
-        said.starts_with("you said hé\nfailed\nthe tool `fail` of the MCP server `t` failed"),
-        "{said}"
-    );
-    let said = run("wrong");
-    assert!(said.contains("the MCP server `t` wants another token"), "{said}");
-    drop(web);
 }
 
 #[test]

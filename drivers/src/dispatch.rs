@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -133,11 +134,14 @@ struct Lane {
     waiting: VecDeque<Box<Job>>,
     calls: JoinSet<()>,
     under_way: BTreeMap<String, AbortHandle>,
+    /// Whether all calls are given up.
+    leaving: Arc<AtomicBool>,
 }
 
 impl Lane {
-    fn new(calls_max: usize) -> Self {
+    fn new(calls_max: usize, leaving: &Arc<AtomicBool>) -> Self {
         Self {
+            leaving: Arc::clone(leaving),
             calls_max,
             waiting: VecDeque::new(),
             calls: JoinSet::new(),
@@ -158,7 +162,7 @@ impl Lane {
             && let Some(job) = self.waiting.pop_front()
         {
             let key = job.key.clone();
-            let call = begin(&mut self.calls, *job, reports);
+            let call = begin(&mut self.calls, (*job, Arc::clone(&self.leaving)), reports);
             self.under_way.extend(call.map(|call| (key, call)));
         }
     }
@@ -174,7 +178,9 @@ async fn run_calls(
     calls_max: usize,
     reports: Sender<Report>,
 ) {
-    let (mut local, mut waiting) = (Lane::new(calls_max), Lane::new(WAITING_CALLS_MAX));
+    let leaving = Arc::default();
+    let mut local = Lane::new(calls_max, &leaving);
+    let mut waiting = Lane::new(WAITING_CALLS_MAX, &leaving);
     loop {
         tokio::select! {
             _ = &mut stopped => break,
@@ -194,12 +200,17 @@ async fn run_calls(
         local.fill(&reports);
         waiting.fill(&reports);
     }
+    leaving.store(true, Ordering::Relaxed);
     local.calls.shutdown().await;
     waiting.calls.shutdown().await;
 }
 
 /// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.
-fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<AbortHandle> {
+fn begin(
+    calls: &mut JoinSet<()>,
+    (job, leaving): (Job, Arc<AtomicBool>),
+    reports: &Sender<Report>,
+) -> Option<AbortHandle> {
     let mut promise = Promise {
         reports: reports.clone(),
         owed: Some((job.request, job.key.clone())),
@@ -210,6 +221,7 @@ fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<
         undo_log: job.undo_log,
         secrets: job.secrets,
         live: job.live,
+        leaving,
     };
     // A panic here would end all other calls; dropping the promise reports the failure.
     let first = AssertUnwindSafe(|| job.tool.call(job.payload.clone(), context.clone()));

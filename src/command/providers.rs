@@ -1,13 +1,11 @@
 //! `duet providers`: lists the providers of language models.
 
-use std::path::PathBuf;
-
 use serde_json::json;
 
-use crate::configuration::{Choice, Configuration, Configured};
+use crate::configuration::listed::{ListArguments, Listed};
+use crate::configuration::{Configuration, Configured};
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
-use crate::world_options::environment;
 
 /// Lists the providers of language models.
 ///
@@ -27,39 +25,33 @@ use crate::world_options::environment;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
-    /// Reads the configuration of this workspace.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    workspace: PathBuf,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    list: ListArguments,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let all = Configuration::read(&arguments.workspace, (&Choice::default(), &[]), &environment())?;
-    let chosen = all.chosen.as_deref();
-    if arguments.json {
-        let providers = all.providers.iter().map(|(name, configured)| {
-            json!({
-                "name": name,
-                "protocol": configured.provider.protocol.name(),
-                "url": configured.provider.url,
-                "model": configured.provider.model,
-                "key": configured.variable,
-                "has_key": configured.provider.key.is_some(),
-                "origin": configured.origin,
-                "chosen": chosen == Some(name),
-            })
-        });
-        terminal.json(&json!(providers.collect::<Vec<_>>()))?;
-        return Ok(ExitCode::OK);
-    }
-    let entries = all.providers.iter().map(|(name, configured)| {
-        let mark = if chosen == Some(name) { ", chosen" } else { "" };
-        entry(name, mark, configured)
+    let list = |all: &Configuration| {
+        let entries = all.providers.iter();
+        let listed = entries.map(|(name, one)| listed(name, one, all.chosen.as_ref() == Some(name)));
+        listed.collect()
+    };
+    arguments.list.print(terminal, list, None)
+}
+
+fn listed(name: &str, configured: &Configured, is_chosen: bool) -> Listed {
+    let provider = &configured.provider;
+    let value = json!({
+        "name": name,
+        "protocol": provider.protocol.name(),
+        "url": provider.url,
+        "model": provider.model,
+        "key": configured.variable,
+        "has_key": provider.key.is_some(),
+        "origin": configured.origin,
+        "chosen": is_chosen,
     });
-    terminal.data(entries.collect::<Vec<_>>().join("\n"))?;
-    Ok(ExitCode::OK)
+    let mark = if is_chosen { ", chosen" } else { "" };
+    (entry(name, mark, configured), value)
 }
 
 fn entry(name: &str, mark: &str, configured: &Configured) -> String {

@@ -10,9 +10,11 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use duet_drivers::tool::description::EffectClass;
-use duet_drivers::tool::mcp::{Place, Settings};
+use duet_drivers::tool::mcp::{Credentials, Login, Place, Settings};
+use duet_drivers::tool::model::Key;
 use duet_drivers::tool::process::allowed;
-use toml::Value;
+use duet_drivers::tool::secret::is_secret_name;
+use toml::{Table, Value};
 
 use super::{File, OF_USER, is_url, key};
 use crate::error::CommandError;
@@ -137,7 +139,7 @@ pub(crate) fn settings(
             let place = match rest {
                 [url] if is_url(url) => Place::Url {
                     url: url.clone(),
-                    token: None,
+                    login: Login::None,
                 },
                 command => program(command.to_vec()),
             };
@@ -198,7 +200,7 @@ impl File<'_> {
             (Some(command), None) => strings(command).filter(|words| !words.is_empty()).map(program),
             (None, Some(Value::String(url))) if is_url(url) => Some(Place::Url {
                 url: url.clone(),
-                token: None,
+                login: Login::None,
             }),
             _ => None,
         };
@@ -235,7 +237,7 @@ impl File<'_> {
                     environment.push((variable.into(), value.into()));
                 }
             }
-            ("secrets" | "token", _) if !self.may_name_keys => {
+            ("secrets" | "token" | "oauth", _) if !self.may_name_keys => {
                 return Err(format!(
                     "a workspace gives away no secrets, because whoever wrote it would get them; `{name}` belongs into \
                      ~/.config/{OF_USER}"
@@ -243,19 +245,12 @@ impl File<'_> {
             }
             ("secrets", value) => self.server_secrets(settings, value)?,
             ("token", Value::String(variable)) => {
-                let Place::Url { token, .. } = &mut settings.place else {
-                    return Err(
-                        "`token` belongs to a server with a `url`; one with a `command` has `secrets`".to_owned(),
-                    );
-                };
-                *token = key(self.environment, variable);
-                if token.is_none() {
-                    // Other commands need not fail for it.
-                    settings.place = Place::Refused(format!(
-                        "the MCP server `{}` needs a token, but the variable {variable} is not set",
-                        settings.name
-                    ));
-                }
+                let key = self.secret("token", variable)?;
+                log_in(settings, name, key.map(Login::Token).map_err(|()| variable.clone()))?;
+            }
+            ("oauth", Value::Table(entries)) => {
+                let credentials = self.credentials(entries)?;
+                log_in(settings, name, credentials.map(|all| Login::OAuth(Box::new(all))))?;
             }
             ("effects", Value::Table(effects)) => {
                 for (tool, effect) in effects {
@@ -264,19 +259,79 @@ impl File<'_> {
                     settings.effects.insert(tool.clone(), effect);
                 }
             }
+            ("revision", Value::String(revision)) => {
+                settings.is_of_2025 = match &**revision {
+                    "2025-11-25" => true,
+                    "2026-07-28" => false,
+                    _ => return Err("`revision` is \"2026-07-28\" or \"2025-11-25\"".to_owned()),
+                };
+            }
             ("timeout_ms", Value::Integer(limit)) => settings.timeout_ms = milliseconds(*limit)?,
             ("start_timeout_ms", Value::Integer(limit)) => settings.start_timeout_ms = milliseconds(*limit)?,
-            ("environment" | "effects", _) => return Err(format!("`{name}` is a table of strings")),
+            ("environment" | "effects" | "oauth", _) => return Err(format!("`{name}` is a table of strings")),
+            ("revision", _) => return Err("`revision` is a string".to_owned()),
             ("token", _) => return Err("`token` is the name of a variable of the environment".to_owned()),
             ("timeout_ms" | "start_timeout_ms", _) => return Err(format!("`{name}` is an integer above 0")),
             _ => {
                 return Err(format!(
-                    "`{name}` is none of command, url, environment, secrets, token, effects, timeout_ms, \
-                     start_timeout_ms"
+                    "`{name}` is none of command, url, environment, secrets, token, oauth, effects, revision, \
+                     timeout_ms, start_timeout_ms"
                 ));
             }
         }
         Ok(())
+    }
+
+    /// Reads the credentials for an authorization server; the inner error is a variable that is not
+    /// set.
+    fn credentials(&self, entries: &Table) -> Result<Result<Credentials, String>, String> {
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+        for (name, value) in entries {
+            let known = ["token_url", "client_id", "client_secret", "refresh_token", "scope"];
+            let Some(name) = known.into_iter().find(|known| known == name) else {
+                return Err(format!("`oauth.{name}` is none of {}", known.join(", ")));
+            };
+            let value = value.as_str().ok_or_else(|| format!("`oauth.{name}` is a string"))?;
+            texts.insert(name, value.to_owned());
+        }
+        let (Some(token_url), Some(client_id)) = (texts.remove("token_url"), texts.remove("client_id")) else {
+            return Err("`oauth` needs `token_url` and `client_id`".to_owned());
+        };
+        if !is_private(&token_url) {
+            return Err(format!(
+                "`oauth.token_url` begins with https://, because credentials are sent there, and not with that of \
+                 {token_url}"
+            ));
+        }
+        let mut keys = BTreeMap::new();
+        for name in ["client_secret", "refresh_token"] {
+            let Some(variable) = texts.remove(name) else { continue };
+            match self.secret(&format!("oauth.{name}"), &variable)? {
+                Ok(key) => keys.insert(name, key),
+                Err(()) => return Ok(Err(variable)),
+            };
+        }
+        if keys.is_empty() {
+            return Err("`oauth` needs `client_secret`, `refresh_token` or both, names of variables".to_owned());
+        }
+        Ok(Ok(Credentials {
+            token_url,
+            client_id,
+            client_secret: keys.remove("client_secret"),
+            refresh_token: keys.remove("refresh_token"),
+            scope: texts.remove("scope"),
+        }))
+    }
+
+    /// Reads a secret of the environment; the inner error means that it is not set.
+    fn secret(&self, entry: &str, variable: &str) -> Result<Result<Key, ()>, String> {
+        if !is_secret_name(variable) {
+            return Err(format!(
+                "`{entry}` is the name of a variable of the environment that is a secret by its name, such as \
+                 SEARCH_TOKEN, and not `{variable}`"
+            ));
+        }
+        Ok(key(self.environment, variable).ok_or(()))
     }
 
     /// Gives a server variables of the person's environment.
@@ -292,6 +347,42 @@ impl File<'_> {
         }
         Ok(())
     }
+}
+
+/// Gives a server on the net a login; the error of `login` is a variable that is not set.
+fn log_in(settings: &mut Settings, entry: &str, login: Result<Login, String>) -> Result<(), String> {
+    let Place::Url { login: kept, .. } = &mut settings.place else {
+        return match settings.place {
+            Place::Refused(_) => Ok(()),
+            Place::Program { .. } | Place::Url { .. } => Err(format!(
+                "`{entry}` belongs to a server with a `url`; one with a `command` has `secrets`"
+            )),
+        };
+    };
+    if !matches!(kept, Login::None) {
+        return Err("a server has either `token` or `oauth`".to_owned());
+    }
+    match login {
+        Ok(login) => *kept = login,
+        // Other commands need not fail for it.
+        Err(variable) => {
+            settings.place = Place::Refused(format!(
+                "the MCP server `{}` needs a token, but the variable {variable} is not set",
+                settings.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Says whether nobody listens on the way to a URL.
+fn is_private(url: &str) -> bool {
+    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
+    let is_local = |start: &str| {
+        let rest = url.strip_prefix(start);
+        rest.is_some_and(|rest| rest.starts_with([':', '/']))
+    };
+    url.starts_with("https://") || local.into_iter().any(is_local)
 }
 
 fn strings(value: &Value) -> Option<Vec<String>> {

@@ -1,5 +1,6 @@
 ;;; Tools, resources and prompts of servers. A call whose result is a question is gone on with when
-;;; the person has answered; each question is a wait, so a run may stop there and be resumed.
+;;; the person has answered; each question is a wait, so a run may stop there and be resumed. A call
+;;; whose result is a task is waited for by another call, which a resumed run makes again.
 
 ;;; Splits the name of a server's tool at the first slash.
 (define (%server-and-tool who name)
@@ -10,26 +11,46 @@
 ;;; Calls a tool or `mcp:` tool of a server, and answers its questions.
 (define (%converse role server tool arguments)
   (let loop ((result (call-tool role (string-append server "/" tool) arguments)))
-    (if (dictionary-contains? result 'input_required)
-        (let ((responses (dictionary)))
-          (for-each
-            (lambda (question)
-              (dictionary-set! responses (car question) (%answer (cdr question))))
-            (dictionary->alist (dictionary-ref result 'input_required)))
-          (loop
-            (call-tool role (string-append server "/mcp:answer")
-              (dictionary 'of tool 'arguments arguments 'responses responses
-                'state (dictionary-ref result 'state #f)))))
-        result)))
+    (cond ((dictionary-contains? result 'task)
+           (mcp-wait role server (dictionary-ref (dictionary-ref result 'task) 'id)))
+          ((dictionary-contains? result 'input_required)
+           (loop
+             (call-tool role (string-append server "/mcp:answer")
+               (dictionary 'of tool 'arguments arguments 'responses (%answers result)
+                 'state (dictionary-ref result 'state #f)))))
+          (else result))))
+
+;;; Asks the person the questions of a result; returns the answers by their names.
+(define (%answers result)
+  (let ((responses (dictionary)))
+    (for-each
+      (lambda (question) (dictionary-set! responses (car question) (%answer (cdr question))))
+      (dictionary->alist (dictionary-ref result 'input_required)))
+    responses))
 
 ;;;> Calls a tool of a server: `(mcp-call role "server/tool" arguments)`, with a dictionary of
 ;;;> arguments. If the tool asks the person something, the person is asked and the call goes on; an
-;;;> empty answer declines. Returns the server's result, a dictionary with the list `content` and, if
-;;;> the tool has it, `structuredContent`. A failure of the tool is raised as `failed`, with the
-;;;> tool's own words.
+;;;> empty answer declines. If the server makes a task of the call, waits for its result. Returns the
+;;;> server's result, a dictionary with the list `content` and, if the tool has it,
+;;;> `structuredContent`. A failure of the tool is raised as `failed`, with the tool's own words.
 (define (mcp-call role name arguments)
   (let ((parts (%server-and-tool 'mcp-call name)))
     (%converse role (car parts) (cdr parts) arguments)))
+
+;;;> Waits for a task of a server, and returns the result of the call that the server made a task of.
+;;;> The id is that of the dictionary `task` in the result of `call-tool`; `mcp-call` waits by itself.
+;;;> Questions of the task are asked as by `mcp-call`. If nobody waits for the task any more, for
+;;;> instance after `call-with-timeout`, Duet asks the server to cancel it. A task that the server no
+;;;> longer knows is `not-found`.
+(define (mcp-wait role server id)
+  (let loop ((responses (dictionary)) (answered '()))
+    (let ((result
+            (call-tool role (string-append server "/mcp:task")
+              (dictionary 'id id 'responses responses 'answered answered))))
+      (if (dictionary-contains? result 'input_required)
+          (let ((given (%answers result)))
+            (loop given (append (map %name (dictionary-keys given)) answered)))
+          result))))
 
 ;;;> Returns the value of a server's result: what it has as `structuredContent`, else its text.
 (define (mcp-value result)

@@ -1,13 +1,15 @@
 ;;; Servers of the Model Context Protocol: calls whose questions the person answers, resources,
 ;;; prompts.
 (define-library (duet mcp)
-  (export mcp-call mcp-value mcp-text mcp-tools mcp-resources mcp-read mcp-prompts mcp-prompt)
+  (export
+    mcp-call mcp-wait mcp-value mcp-text mcp-tools mcp-resources mcp-read mcp-prompts mcp-prompt)
   (on-demand)
   (import
     (scheme base)
     (only (duet base)
       dictionary dictionary-ref dictionary-set! dictionary-contains? dictionary-count
-      dictionary->alist filter-map record string-index string-join string-split string-trim)
+      dictionary->alist dictionary-keys filter-map record string-index string-join string-split
+      string-trim)
     (only (duet dataspace) await call-tool user-input)
     (only (duet internal control) %wrong-type))
   (include "mcp.scm"))

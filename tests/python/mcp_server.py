@@ -1,7 +1,8 @@
 """A server of the Model Context Protocol for tests: the standard library only, faults included.
 
 `mcp_server.py MODE` speaks on its standard streams. Each mode is a behaviour: `plain` speaks the
-revision of 2025 with a handshake, `modern` that of 2026 without one, the others have one fault each.
+revision of 2025 with a handshake, `modern` that of 2026 without one, `tasks` the same with tasks, the
+others have one fault each.
 """
 
 import json
@@ -10,6 +11,7 @@ import sys
 import time
 
 MODE = sys.argv[1]
+MODERN = MODE in ("modern", "tasks")
 STATE = sys.argv[2] if len(sys.argv) > 2 else None
 
 
@@ -35,6 +37,8 @@ TOOLS = [
     tool("grow", "Adds the tool `new`."),
     tool("a/b", "Has a slash in its name."),
 ]
+if MODE == "tasks":
+    TOOLS.append(tool("long", "Makes a task of each call."))
 
 
 def say(message):
@@ -71,6 +75,65 @@ def tools():
     return TOOLS
 
 
+def tasks(change=None):
+    """The tasks by their ids; they outlive this process."""
+    path = STATE + ".tasks"
+    known = json.load(open(path)) if os.path.exists(path) else {}
+    if change:
+        known.update(change)
+        with open(path + ".new", "w") as file:
+            json.dump(known, file)
+        os.replace(path + ".new", path)
+    return known
+
+
+def standing(name, status, **more):
+    return {"taskId": name, "status": status, "createdAt": "2026-07-28T10:00:00Z",
+            "lastUpdatedAt": "2026-07-28T10:00:00Z", "ttlMs": None, "pollIntervalMs": 60, **more}
+
+
+def begin_task(params):
+    capabilities = params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+    assert "io.modelcontextprotocol/tasks" in capabilities["extensions"]
+    name = f"task-{len(tasks()) + 1}"
+    tasks({name: {"polls": 0, "given": params.get("arguments") or {}, "answers": {}}})
+    return standing(name, "working", resultType="task", statusMessage="begun")
+
+
+def task(method, params):
+    name = params["taskId"]
+    note(f"{method} {name}")
+    if name not in tasks():
+        raise LookupError("task")
+    it = tasks()[name]
+    given = it["given"]
+    if method == "tasks/update":
+        it["answers"].update(params["inputResponses"])
+        it["answered_at"] = it["polls"]
+        tasks({name: it})
+        return {}
+    if method == "tasks/cancel":
+        return {}
+    it["polls"] += 1
+    tasks({name: it})
+    if given.get("crash") == it["polls"]:
+        os._exit(9)
+    if given.get("says"):
+        return standing(name, given["says"], **given.get("more", {}))
+    if given.get("ask") and it["polls"] >= 2:
+        # The acknowledged answer shows only two polls later.
+        if not it["answers"] or it["polls"] < it["answered_at"] + 2:
+            question = {"mode": "form", "message": "Who are you?", "requestedSchema": FORM}
+            asked = {"who": {"method": "elicitation/create", "params": question}}
+            return standing(name, "input_required", inputRequests=asked)
+        return standing(name, "completed", result=text("hello " + it["answers"]["who"]["content"]["name"]))
+    if it["polls"] < given.get("polls", 3):
+        return standing(name, "working", statusMessage=f"step {it['polls']}")
+    if given.get("fail"):
+        return standing(name, "completed", result=text("the disk is full", isError=True))
+    return standing(name, "completed", result=text("done at last"))
+
+
 FORM = {"type": "object", "properties": {"name": {"type": "string", "title": "Your name"}}, "required": ["name"]}
 
 
@@ -80,6 +143,8 @@ def call(message):
     note(f"call {name}")
     if name.startswith("echo") or name in ("new", "a/b"):
         return text("you said " + given.get("text", "nothing"))
+    if name == "long":
+        return begin_task(params)
     if name == "add":
         total = given["a"] + given["b"]
         return text(str(total), structuredContent={"total": total, "half": 0.5})
@@ -90,7 +155,7 @@ def call(message):
         sys.exit(7)
     if name == "ask":
         question = {"mode": "form", "message": "Who are you?", "requestedSchema": FORM}
-        if MODE == "modern":
+        if MODERN:
             if "inputResponses" not in params:
                 asked = {"who": {"method": "elicitation/create", "params": question}}
                 return {"resultType": "input_required", "inputRequests": asked, "requestState": "s1"}
@@ -134,10 +199,11 @@ def call(message):
 
 def answer(message):
     method, params = message["method"], message.get("params") or {}
-    if method == "server/discover" and MODE == "modern":
-        return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
-                "serverInfo": {"name": "test", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}
-    if method == "initialize" and MODE != "modern":
+    if method == "server/discover" and MODERN:
+        extensions = {"io.modelcontextprotocol/tasks": {}} if MODE == "tasks" else {}
+        capabilities = {"tools": {}, "resources": {}, "prompts": {}, "extensions": extensions}
+        return {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "serverInfo": {"name": "test", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}
+    if method == "initialize" and not MODERN:
         note("initialize " + params["protocolVersion"])
         return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
                 "serverInfo": {"name": "test", "version": "1"}}
@@ -151,6 +217,8 @@ def answer(message):
         return {"tools": page, **more}
     if method == "tools/call":
         return call(message)
+    if method.startswith("tasks/") and MODE == "tasks":
+        return task(method, params)
     if method == "resources/list":
         return {"resources": [{"uri": "note://1", "name": "one", "mimeType": "text/plain"}]}
     if method == "resources/read":
@@ -184,10 +252,10 @@ def main():
         try:
             result = answer(message)
         except LookupError as unknown:
-            code = -32602 if message["method"] == "tools/call" else -32601
+            code = -32602 if message["method"].startswith(("tools/call", "tasks/")) else -32601
             say({"id": message["id"], "error": {"code": code, "message": f"Unknown: {unknown}"}})
             continue
-        if MODE == "modern":
+        if MODERN:
             assert message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
             result.setdefault("resultType", "complete")
         say({"id": message["id"], "result": result})

@@ -7,6 +7,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::policy::card::ToolCard;
@@ -58,6 +60,15 @@ pub struct Context {
     pub secrets: Secrets,
     /// Where the call shows its progress to the person.
     pub live: Live,
+    /// Whether this process gives up all calls, because it ends.
+    pub leaving: Arc<AtomicBool>,
+}
+
+impl Context {
+    /// Says whether a call that is dropped now is not withdrawn: another process goes on with it.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed)
+    }
 }
 
 /// Runs `work`, which may wait for the disk, on a thread where it blocks no other call.

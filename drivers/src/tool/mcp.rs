@@ -22,18 +22,21 @@ use super::json;
 use crate::tool::failure::Kind;
 use duet_runtime::policy::card::ToolCard;
 use listing::Listed;
+pub use oauth::Credentials;
 use preserves::IOValue;
 use request::Request;
-pub use server::{Place, Server, Settings};
+pub use server::{Login, Place, Server, Settings};
 
 mod client;
 mod elicitation;
 mod failed;
 mod link;
 mod listing;
+mod oauth;
 mod program;
 mod request;
 mod server;
+mod task;
 mod web;
 
 /// A tool of a server, or with a name such as `files/*` all that have no description.

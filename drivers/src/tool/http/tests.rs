@@ -11,7 +11,6 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use super::*;
-use crate::tool::undo_log::UndoLog;
 
 /// Answers one connection with `response`; returns the port and a receiver of the request.
 fn serve(response: String) -> (u16, std::thread::JoinHandle<String>) {
@@ -44,9 +43,7 @@ fn call(tool: &Http, payload: &str) -> Outcome {
     let context = Context {
         key: "key-1".to_owned(),
         tool: tool.description().name.to_string(),
-        undo_log: UndoLog::default(),
-        secrets: crate::tool::secret::Secrets::default(),
-        live: crate::live::Live::default(),
+        ..Context::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -13,8 +13,6 @@ use preserves::ValueImpl;
 use tokio::runtime::Runtime;
 
 use super::*;
-use crate::tool::secret::Secrets;
-use crate::tool::undo_log::UndoLog;
 
 /// The tools, and the number of calls.
 struct Desk {
@@ -38,9 +36,7 @@ impl Desk {
         let context = Context {
             key: format!("key-{}", self.calls),
             tool: tool.to_owned(),
-            undo_log: UndoLog::default(),
-            secrets: Secrets::default(),
-            live: crate::live::Live::default(),
+            ..Context::default()
         };
         let found = self.tools.iter().find(|known| known.description.name == tool).unwrap();
         found.call(payload.parse().unwrap(), context)

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam, ProgressToken,
-    UrlElicitationCapability,
+    ErrorData, FormElicitationCapability, Implementation, JsonObject, ProgressNotificationParam, ProgressToken,
+    TASKS_EXTENSION_ID, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -115,6 +115,7 @@ impl ClientHandler for Client {
                 .with_form(FormElicitationCapability::default())
                 .with_url(UrlElicitationCapability::default()),
         );
+        capabilities.extensions = Some([(TASKS_EXTENSION_ID.to_owned(), JsonObject::new())].into());
         ClientConfig::new(capabilities, Implementation::new("duet", env!("CARGO_PKG_VERSION")))
     }
 

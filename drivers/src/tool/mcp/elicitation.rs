@@ -1,4 +1,4 @@
-//! Results of calls as programs see them: the answer, a failure, or a question to the person.
+//! Results of calls as programs see them: an answer, a failure, a question to the person, a task.
 //!
 //! INVARIANT: a question has the same form, whichever revision of the protocol its server speaks.
 //! It does not ask the person; the program does.
@@ -14,8 +14,16 @@ use crate::tool::failure::Kind;
 /// What the state of a call begins with that waits in this process.
 pub(super) const OWN_STATE: &str = "duet:call:";
 
-/// Members of results that mean nothing to a program.
-const PROTOCOL_MEMBERS: [&str; 5] = ["_meta", "resultType", "ttlMs", "cacheScope", "isError"];
+/// Members of results that mean nothing to a program, and those that only Duet gives.
+const LEFT_OUT: [&str; 7] = [
+    "_meta",
+    "resultType",
+    "ttlMs",
+    "cacheScope",
+    "isError",
+    "input_required",
+    "task",
+];
 
 /// Makes the result of a call from the server's answer.
 ///
@@ -39,10 +47,32 @@ pub(super) fn result(server: &str, shown: &str, answer: Json) -> Result<Json, To
         };
         return Err(Kind::Failed.because(format!("{shown} of the MCP server `{server}` failed: {said}")));
     }
-    for member in PROTOCOL_MEMBERS {
+    for member in LEFT_OUT {
         members.remove(member);
     }
     Ok(Json::Object(members))
+}
+
+/// Makes the result of a request from the server's answer, which for a call of a tool may be a
+/// task: `{task: {id, message}}`.
+///
+/// # Errors
+/// As [`result`]; `bad-result` for a task without an id, or in answer to anything else.
+pub(super) fn result_of(server: &str, (shown, is_call): (&str, bool), answer: Json) -> Result<Json, ToolFailure> {
+    let text = |member: &str| answer.get(member).and_then(Json::as_str).map(str::to_owned);
+    if text("resultType").as_deref() != Some("task") {
+        return result(server, shown, answer);
+    }
+    let id = text("taskId").filter(|id| is_call && !id.is_empty());
+    let id = id.ok_or_else(|| {
+        let message = format!("the MCP server `{server}` makes no task that can be followed of {shown}");
+        Kind::BadResult.because(message)
+    })?;
+    let mut task = json!({ "id": id });
+    if let Some(says) = text("statusMessage") {
+        task["message"] = Json::String(says);
+    }
+    Ok(json!({ "task": task }))
 }
 
 /// Makes the questions of a call: `{input_required: {NAME: {message, schema or url}}, state}`.

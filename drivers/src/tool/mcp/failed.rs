@@ -23,7 +23,7 @@ pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> T
         return limit;
     }
     if error.is_authorization_required() {
-        return unauthorized(name);
+        return unauthorized(name, error.auth_challenge());
     }
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
     let why = match error {
@@ -67,7 +67,7 @@ pub(super) async fn of(name: &str, error: ServiceError, fault: Option<&Fault>) -
         ServiceError::UnexpectedResponse => {
             Kind::BadResult.because(format!("the answer of the MCP server `{name}` is not of the protocol"))
         }
-        error if error.is_authorization_required() => unauthorized(name),
+        error if error.is_authorization_required() => unauthorized(name, error.auth_challenge()),
         ServiceError::TransportClosed | ServiceError::Cancelled { .. } => ended(name, fault).await,
         ServiceError::TransportSend(error) => {
             let said = of_transport(&error);
@@ -80,9 +80,26 @@ pub(super) async fn of(name: &str, error: ServiceError, fault: Option<&Fault>) -
     }
 }
 
-fn unauthorized(name: &str) -> ToolFailure {
+/// The failure of a server that wants a token, or another one, with what it says of it.
+fn unauthorized(name: &str, challenge: Option<&str>) -> ToolFailure {
+    let challenge = shortened(challenge.unwrap_or_default());
+    if challenge.starts_with("the authorization server") {
+        return Kind::Denied.because(format!("the MCP server `{name}` wants a token: {challenge}"));
+    }
+    let part = |(words, parameter): (&str, &str)| {
+        let (_, rest) = challenge.split_once(&format!("{parameter}=\""))?;
+        let (value, _) = rest.split_once('"')?;
+        (!value.is_empty()).then(|| format!("; {words} {value}"))
+    };
+    let parts = [
+        ("it says:", "error_description"),
+        ("its authorization server is named by", "resource_metadata"),
+        ("the scope is", "scope"),
+    ];
+    let said: String = parts.into_iter().filter_map(part).collect();
     Kind::Denied.because(format!(
-        "the MCP server `{name}` wants another token; `token` in its configuration names the variable that holds it"
+        "the MCP server `{name}` wants a token, or another one; `token` or `oauth` in its configuration gives it one \
+         (`duet servers --help`){said}"
     ))
 }
 

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
@@ -24,7 +24,8 @@ use rmcp::service::{
 use serde_json::{Value as Json, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Receiver;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
 
 use super::client::{Client, Question};
 use super::elicitation;
@@ -32,12 +33,18 @@ use super::failed;
 use super::program::{End, Program};
 use super::request::{Answer, Method};
 use super::server::{Place, Settings};
-use super::web;
+use super::web::{self, Bearer};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Context;
 
 /// The maximum number of things in a list of a server.
 const LISTED_MAX: usize = 10_000;
+
+/// The maximum time that the last words to a server take when the connection is closed.
+const FAREWELL_WAIT: Duration = Duration::from_secs(1);
+
+/// Messages to a server about calls that were given up.
+type Farewells = Arc<Mutex<JoinSet<()>>>;
 
 /// A connection to a server.
 pub(super) struct Link {
@@ -50,6 +57,7 @@ pub(super) struct Link {
     /// The calls that wait for a person, by what the program gives back with the answer.
     suspended: Mutex<BTreeMap<String, Suspended>>,
     suspended_count: AtomicU64,
+    farewells: Farewells,
 }
 
 /// A call under way.
@@ -76,15 +84,15 @@ impl Drop for Running {
 /// Tells the server that nobody waits for an answer any more, unless the answer came.
 struct Waiting {
     peer: Peer<RoleClient>,
+    farewells: Farewells,
     request: Option<RequestId>,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // A call that ends with the process has no runtime any more, and no server.
-        if let (Some(request), Ok(runtime)) = (self.request.take(), Handle::try_current()) {
+        if let Some(request) = self.request.take() {
             let peer = self.peer.clone();
-            runtime.spawn(async move {
+            say(&self.farewells, async move {
                 let param = CancelledNotificationParam::new(Some(request), Some("nobody waits for it".to_owned()));
                 // A server that has ended needs no word of it.
                 let _ = peer.notify_cancelled(param).await;
@@ -93,30 +101,47 @@ impl Drop for Waiting {
     }
 }
 
+/// Says something to a server for which nobody waits.
+fn say(farewells: &Farewells, words: impl Future<Output = ()> + Send + 'static) {
+    // A call that ends with the process has no runtime any more, and no server.
+    if let Ok(runtime) = Handle::try_current() {
+        let mut farewells = farewells.lock().unwrap_or_else(PoisonError::into_inner);
+        while farewells.try_join_next().is_some() {}
+        farewells.spawn_on(words, &runtime);
+    }
+}
+
 impl Link {
     /// Starts a server, or connects to it, and agrees on a revision of the protocol.
     ///
     /// # Errors
     /// As `Server::perform`.
-    pub(super) async fn open(settings: &Settings) -> Result<Self, ToolFailure> {
+    pub(super) async fn open(settings: &Settings, bearer: &Bearer) -> Result<Self, ToolFailure> {
         let probing = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
-        match Self::open_as(settings, probing).await {
+        let first = if settings.is_of_2025 {
+            ClientLifecycleMode::Initialize
+        } else {
+            probing
+        };
+        match Self::open_as((settings, bearer), first).await {
             // Some servers end when the first message is not the handshake.
-            Err(Unopened { is_cut: true, .. }) => Self::open_as(settings, ClientLifecycleMode::Initialize).await,
+            Err(Unopened { is_cut: true, .. }) => {
+                Self::open_as((settings, bearer), ClientLifecycleMode::Initialize).await
+            }
             opened => opened,
         }
         .map_err(|unopened| unopened.failure)
     }
 
-    async fn open_as(settings: &Settings, mode: ClientLifecycleMode) -> Result<Self, Unopened> {
+    async fn open_as((settings, bearer): (&Settings, &Bearer), mode: ClientLifecycleMode) -> Result<Self, Unopened> {
         let client = Client::default();
         let (service, program) = match &settings.place {
             Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
-            Place::Url { url, token } => {
-                let transport = web::transport(url, token.as_ref().map(|key| &*key.value));
+            Place::Url { url, .. } => {
+                let transport = web::transport(url, bearer.clone());
                 let service = client.clone().serve_with_lifecycle(transport, mode).await;
                 let refuse = |error| failed::at_start(&settings.name, &error, End::default());
                 (service.map_err(refuse)?, None)
@@ -142,6 +167,7 @@ impl Link {
             program,
             suspended: Mutex::default(),
             suspended_count: AtomicU64::new(0),
+            farewells: Farewells::default(),
         })
     }
 
@@ -150,8 +176,22 @@ impl Link {
         !self.peer.is_transport_closed()
     }
 
+    /// The server's side, for messages without an answer.
+    pub(super) fn peer(&self) -> Peer<RoleClient> {
+        self.peer.clone()
+    }
+
+    /// Says something to the server for which nobody waits, at the latest before the connection is
+    /// closed.
+    pub(super) fn farewell(&self, words: impl Future<Output = ()> + Send + 'static) {
+        say(&self.farewells, words);
+    }
+
     /// Ends the connection, and the program.
     pub(super) async fn close(&self) {
+        let farewells = std::mem::take(&mut *self.farewells.lock().unwrap_or_else(PoisonError::into_inner));
+        // One that takes longer is given up.
+        let _ = timeout(FAREWELL_WAIT, farewells.join_all()).await;
         if let Some(mut service) = self.service.lock().await.take() {
             // A task that panicked has ended, too.
             let _ = service.close().await;
@@ -189,7 +229,7 @@ impl Link {
     }
 
     /// Sends a request and waits for the answer.
-    async fn request(&self, request: ClientRequest, context: &Context) -> Result<Json, ToolFailure> {
+    pub(super) async fn request(&self, request: ClientRequest, context: &Context) -> Result<Json, ToolFailure> {
         self.requesting(request, context).await
     }
 
@@ -201,6 +241,7 @@ impl Link {
         let options = PeerRequestOptions::with_timeout(self.timeout).reset_timeout_on_progress();
         let (peer, client, context) = (self.peer.clone(), self.client.clone(), context.clone());
         let (name, fault) = (self.name.clone(), self.program.as_ref().map(Program::fault));
+        let farewells = Arc::clone(&self.farewells);
         async move {
             let failed = |error| failed::of(&name, error, fault.as_ref());
             let handle = peer.send_request_with_option(request, options).await;
@@ -210,6 +251,7 @@ impl Link {
             };
             let mut waiting = Waiting {
                 peer,
+                farewells,
                 request: Some(handle.id.clone()),
             };
             let _shown = client.show(&handle.progress_token, &context);
@@ -226,11 +268,11 @@ impl Link {
 
     /// Sends a request whose answer may be a question to the person.
     pub(super) async fn call(&self, method: Method, context: &Context) -> Result<Json, ToolFailure> {
-        let shown = method.shown();
+        let (shown, is_call) = (method.shown(), method.is_call());
         let questions = self.client.listen();
         let running = Running(tokio::spawn(self.requesting(method.message(), context)));
         let result = self.follow(Following { running, questions }).await?;
-        elicitation::result(&self.name, &shown, result)
+        elicitation::result_of(&self.name, (&shown, is_call), result)
     }
 
     /// Goes on with a call that waits for a person, or repeats it with the answers, as its server
@@ -259,7 +301,7 @@ impl Link {
             .question
             .answer(responses.into_values().next().unwrap_or_default());
         let result = self.follow(suspended.following).await?;
-        elicitation::result(&self.name, &method.shown(), result)
+        elicitation::result_of(&self.name, (&method.shown(), method.is_call()), result)
     }
 
     /// Waits until a call has its answer or asks the person.

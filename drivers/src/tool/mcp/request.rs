@@ -7,7 +7,7 @@
 //! Source: Model Context Protocol, revisions 2025-11-25 and 2026-07-28, "Tools", "Resources",
 //! "Prompts".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use duet_runtime::driver::ToolFailure;
 use rmcp::model::{
@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use serde_json::Value as Json;
 
+use super::task::Task;
 use crate::tool::failure::Kind;
 
 /// A request of a program.
@@ -28,6 +29,8 @@ pub(super) enum Request {
     Once(Box<Method>),
     /// `mcp:answer`: goes on with a call whose result was a question.
     Answer(Answer),
+    /// `mcp:task`: waits for a call whose result was a task.
+    Task(Task),
 }
 
 /// A message that the server answers with a result, or with a question.
@@ -64,9 +67,10 @@ impl Request {
             "prompts" => Ok(Self::List("prompts")),
             "read" | "prompt" => Ok(Self::Once(Box::new(Method::own(own, &arguments)?))),
             "answer" => Ok(Self::Answer(Answer::read(&arguments)?)),
+            "task" => Ok(Self::Task(task(&arguments)?)),
             _ => Err(Kind::NoSuchTool.because(format!(
                 "a server has no `mcp:{own}`; it has mcp:tools, mcp:resources, mcp:templates, mcp:read, mcp:prompts, \
-                 mcp:prompt and mcp:answer"
+                 mcp:prompt, mcp:answer and mcp:task"
             ))),
         }
     }
@@ -112,6 +116,11 @@ impl Method {
         }
     }
 
+    /// Says whether it calls a tool.
+    pub(super) fn is_call(&self) -> bool {
+        matches!(self, Self::Call(_))
+    }
+
     /// Names it for people.
     pub(super) fn shown(&self) -> String {
         match self {
@@ -136,8 +145,7 @@ impl Answer {
                 ));
             }
         };
-        let responses = arguments.get("responses").cloned().and_then(object);
-        let responses = responses.ok_or_else(|| missing("responses", "a dictionary"))?;
+        let responses = responses(arguments)?;
         let state = match arguments.get("state") {
             None | Some(Json::Null | Json::Bool(false)) => None,
             Some(Json::String(state)) => Some(state.clone()),
@@ -145,10 +153,30 @@ impl Answer {
         };
         Ok(Self {
             method,
-            responses: responses.into_iter().collect(),
+            responses,
             state,
         })
     }
+}
+
+fn task(arguments: &Json) -> Result<Task, ToolFailure> {
+    let answered = match arguments.get("answered") {
+        None | Some(Json::Null) => Some(BTreeSet::new()),
+        Some(Json::Array(names)) => names.iter().map(|name| name.as_str().map(str::to_owned)).collect(),
+        Some(_) => None,
+    };
+    let answered = answered.ok_or_else(|| missing("answered", "a list of strings"))?;
+    let responses = match arguments.get("responses") {
+        None => BTreeMap::new(),
+        Some(_) => responses(arguments)?,
+    };
+    Ok(Task::new(text(arguments, "id")?, responses, answered))
+}
+
+fn responses(arguments: &Json) -> Result<BTreeMap<String, Json>, ToolFailure> {
+    let responses = arguments.get("responses").cloned().and_then(object);
+    let responses = responses.ok_or_else(|| missing("responses", "a dictionary"))?;
+    Ok(responses.into_iter().collect())
 }
 
 fn object(json: Json) -> Option<JsonObject> {

@@ -11,13 +11,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
+use rmcp::model::ClientRequest;
 use serde_json::Value as Json;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::link::Link;
 use super::listing::{self, Listing};
+use super::oauth::{self, Credentials, Tokens};
 use super::request::Request;
+use super::task::{self, Standing, Task};
+use super::web::Bearer;
 use crate::tool::arguments::integer;
 use crate::tool::description::EffectClass;
 use crate::tool::failure::Kind;
@@ -30,6 +34,10 @@ pub(super) const START_TIMEOUT_MS: u64 = 30_000;
 /// The time limit of a request without progress, in milliseconds.
 pub(super) const TIMEOUT_MS: u64 = 600_000;
 
+/// The maximum number of attempts to ask for a task, and the delay before the second; it doubles.
+const TASK_ATTEMPTS_MAX: u32 = 6;
+const TASK_DELAY: Duration = Duration::from_millis(500);
+
 /// The description of a server that nobody has asked yet.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -39,6 +47,8 @@ pub struct Settings {
     pub place: Place,
     /// The effects of tools, by their names; they go before what the server says.
     pub effects: BTreeMap<String, EffectClass>,
+    /// Whether it is spoken to by the revision of 2025 without being asked for that of 2026.
+    pub is_of_2025: bool,
     /// The time limit of its start, in milliseconds.
     pub start_timeout_ms: u64,
     /// The time limit of a request that makes no progress, in milliseconds.
@@ -61,11 +71,22 @@ pub enum Place {
     Url {
         /// Its URL.
         url: String,
-        /// The token that it wants.
-        token: Option<Key>,
+        /// How it is shown who asks.
+        login: Login,
     },
     /// Nobody has allowed it; why, and what to do.
     Refused(String),
+}
+
+/// How a server on the net is shown who asks.
+#[derive(Clone, Debug)]
+pub enum Login {
+    /// Not at all.
+    None,
+    /// By a token.
+    Token(Key),
+    /// By tokens that an authorization server gives.
+    OAuth(Box<Credentials>),
 }
 
 impl Settings {
@@ -75,6 +96,7 @@ impl Settings {
             name: name.into(),
             place,
             effects: BTreeMap::new(),
+            is_of_2025: false,
             start_timeout_ms: START_TIMEOUT_MS,
             timeout_ms: TIMEOUT_MS,
         }
@@ -84,14 +106,24 @@ impl Settings {
 /// A server.
 pub struct Server {
     settings: Settings,
+    bearer: Bearer,
     link: Mutex<Option<Arc<Link>>>,
 }
 
 impl Server {
     /// Makes a server that is not connected yet.
     pub fn new(settings: Settings) -> Self {
+        let bearer = match &settings.place {
+            Place::Url { url, login } => match login {
+                Login::None => Bearer::None,
+                Login::Token(key) => Bearer::Fixed(key.value.clone()),
+                Login::OAuth(credentials) => Bearer::Given(Arc::new(Tokens::new((**credentials).clone(), url))),
+            },
+            Place::Program { .. } | Place::Refused(_) => Bearer::None,
+        };
         Self {
             settings,
+            bearer,
             link: Mutex::new(None),
         }
     }
@@ -108,8 +140,12 @@ impl Server {
             return Ok(Arc::clone(link));
         }
         *kept = None;
+        if let Bearer::Given(tokens) = &self.bearer {
+            // A failure has better words here than in the library's error.
+            tokens.get(None).await?;
+        }
         let limit_ms = self.settings.start_timeout_ms;
-        let opening = Link::open(&self.settings);
+        let opening = Link::open(&self.settings, &self.bearer);
         let link = timeout(Duration::from_millis(limit_ms), opening)
             .await
             .unwrap_or_else(|_| {
@@ -132,8 +168,10 @@ impl Server {
     pub(super) async fn tools(&self) -> Result<Listing, ToolFailure> {
         let limit_ms = self.settings.start_timeout_ms;
         let listing = async {
-            let tools = self.link().await?.all("tools", &Context::default()).await?;
-            Ok(listing::read(&self.settings, &tools))
+            let tools = self.link().await?.all("tools", &Context::default()).await;
+            let tools = self.masked(tools.map(Json::Array)).await?;
+            let tools = tools.as_array().map_or(&[][..], Vec::as_slice);
+            Ok(listing::read(&self.settings, tools))
         };
         let late = |_| {
             let name = &self.settings.name;
@@ -153,12 +191,97 @@ impl Server {
     /// it ends or the tool fails, `timeout`, `output-limit`, `bad-argument` and `no-such-tool` as
     /// the server says, `bad-result` if its answer is not of the protocol.
     pub(super) async fn perform(&self, request: Request, context: &Context) -> Result<Json, ToolFailure> {
+        let outcome = self.perform_openly(request, context).await;
+        self.masked(outcome).await
+    }
+
+    /// Masks the access token in what the server says, if there is one.
+    async fn masked(&self, outcome: Result<Json, ToolFailure>) -> Result<Json, ToolFailure> {
+        let Bearer::Given(tokens) = &self.bearer else {
+            return outcome;
+        };
+        let Some(token) = tokens.known().await else {
+            return outcome;
+        };
+        let masked = |text: String| oauth::masked(&text, &token);
+        match outcome {
+            // A token has no characters that JSON escapes.
+            Ok(value) => match value.to_string() {
+                text if text.contains(&token) => Ok(serde_json::from_str(&masked(text)).unwrap_or_default()),
+                _ => Ok(value),
+            },
+            Err(failure) => Err(ToolFailure {
+                message: masked(failure.message),
+                ..failure
+            }),
+        }
+    }
+
+    async fn perform_openly(&self, request: Request, context: &Context) -> Result<Json, ToolFailure> {
         let link = self.link().await?;
         match request {
             Request::Tools => Ok(listing::read(&self.settings, &link.all("tools", context).await?).shown()),
             Request::List(what) => Ok(Json::Array(link.all(what, context).await?)),
             Request::Answer(answer) => link.answer(answer, context).await,
             Request::Once(method) => link.call(*method, context).await,
+            Request::Task(task) => {
+                drop(link);
+                self.wait_for(task, context).await
+            }
+        }
+    }
+
+    /// Waits until a task has a result or asks the person. The server may start again meanwhile.
+    async fn wait_for(&self, task: Task, context: &Context) -> Result<Json, ToolFailure> {
+        let mut waiting = task::Waiting::new(&task, context);
+        if let Some(update) = task.update() {
+            self.about(&task, (&update, &mut waiting), context).await?;
+        }
+        let shown = context.live.until_dropped();
+        loop {
+            let answer = self.about(&task, (&task.question(), &mut waiting), context).await?;
+            match task.read(&self.settings.name, answer) {
+                Ok(Standing::Works { interval, says }) => {
+                    if !says.is_empty() {
+                        shown.says(&context.tool, &says);
+                    }
+                    sleep(interval).await;
+                }
+                Ok(Standing::Ends(result)) => {
+                    waiting.is_over();
+                    return Ok(result);
+                }
+                Err(failure) => {
+                    waiting.is_over();
+                    return Err(failure);
+                }
+            }
+        }
+    }
+
+    /// Sends a request about a task, again if the connection breaks, because a task outlives it.
+    async fn about(
+        &self,
+        task: &Task,
+        (message, waiting): (&ClientRequest, &mut task::Waiting),
+        context: &Context,
+    ) -> Result<Json, ToolFailure> {
+        let (mut attempt, mut delay) = (1, TASK_DELAY);
+        loop {
+            let answer = match self.link().await {
+                Ok(link) => {
+                    waiting.through(Arc::clone(&link));
+                    link.request(message.clone(), context).await
+                }
+                Err(failure) => Err(failure),
+            };
+            match answer {
+                Err(failure) if attempt < TASK_ATTEMPTS_MAX && is_broken(&failure) => {}
+                answer => return answer.map_err(|failure| task::unknown(&self.settings.name, task, failure)),
+            }
+            sleep(delay).await;
+            attempt += 1;
+            delay = delay.saturating_mul(2);
         }
     }
 
@@ -168,4 +291,10 @@ impl Server {
             link.close().await;
         }
     }
+}
+
+/// Says whether a failure may be one of the connection, after which the server may be there again.
+fn is_broken(failure: &ToolFailure) -> bool {
+    let kinds = [Kind::Unavailable, Kind::Failed, Kind::Timeout];
+    kinds.iter().any(|kind| kind.as_str() == failure.kind)
 }

@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use duet_runtime::driver::ToolFailure;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -30,6 +31,8 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Error as SseError, Sse, SseStream};
 use tokio_stream::Stream;
 
+use super::oauth::Tokens;
+use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{port, read_url};
 
@@ -54,20 +57,80 @@ type Events = Pin<Box<dyn Stream<Item = Result<Sse, SseError>> + Send>>;
 
 /// The client.
 #[derive(Clone)]
-pub(super) struct Web;
+pub(super) struct Web {
+    bearer: Bearer,
+}
+
+/// The token that each request has.
+#[derive(Clone)]
+pub(super) enum Bearer {
+    None,
+    Fixed(String),
+    Given(Arc<Tokens>),
+}
 
 /// The headers that the library chooses.
 struct Headers {
     session: Option<Arc<str>>,
-    token: Option<String>,
     custom: HashMap<HeaderName, HeaderValue>,
 }
 
+impl Headers {
+    fn with(self, more: HeaderMap) -> Result<HeaderMap, Failed> {
+        let mut all: HeaderMap = self.custom.into_iter().collect();
+        all.extend(more);
+        if let Some(session) = self.session {
+            all.insert(SESSION, HeaderValue::from_str(&session).map_err(failed)?);
+        }
+        Ok(all)
+    }
+}
+
+impl Web {
+    /// Sends a request with a token; once more with a new one if the server refuses the token and
+    /// there can be another.
+    async fn ask(
+        &self,
+        (method, url): (Method, &str),
+        (headers, body): (HeaderMap, Vec<u8>),
+    ) -> Result<Response<Incoming>, Failed> {
+        let token = match &self.bearer {
+            Bearer::None => return send((method, url), (headers, body)).await,
+            Bearer::Fixed(token) => return send((method, url), (authorized(headers, token)?, body)).await,
+            Bearer::Given(tokens) => tokens.get(None).await.map_err(refused_token)?,
+        };
+        let first = authorized(headers.clone(), &token)?;
+        let response = send((method.clone(), url), (first, body.clone())).await?;
+        let Bearer::Given(tokens) = &self.bearer else {
+            return Ok(response);
+        };
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let token = tokens.get(Some(&token)).await.map_err(refused_token)?;
+        send((method, url), (authorized(headers, &token)?, body)).await
+    }
+}
+
 /// Makes the transport to a server.
-pub(super) fn transport(url: &str, token: Option<&str>) -> StreamableHttpClientTransport<Web> {
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
-    config.auth_header = token.map(str::to_owned);
-    StreamableHttpClientTransport::with_client(Web, config)
+pub(super) fn transport(url: &str, bearer: Bearer) -> StreamableHttpClientTransport<Web> {
+    let config = StreamableHttpClientTransportConfig::with_uri(url);
+    StreamableHttpClientTransport::with_client(Web { bearer }, config)
+}
+
+/// The failure of a request for which there is no token.
+fn refused_token(failure: ToolFailure) -> Failed {
+    if failure.kind == Kind::Denied.as_str() {
+        return StreamableHttpError::AuthRequired(AuthRequiredError::new(failure.message));
+    }
+    failed(failure.message)
+}
+
+fn authorized(mut headers: HeaderMap, token: &str) -> Result<HeaderMap, Failed> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(failed)?;
+    value.set_sensitive(true);
+    headers.insert(AUTHORIZATION, value);
+    Ok(headers)
 }
 
 fn failed(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Failed {
@@ -75,17 +138,16 @@ fn failed(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Faile
 }
 
 /// Sends a request on a connection of its own.
-async fn send(
+pub(super) async fn send(
     (method, url): (Method, &str),
-    headers: Headers,
-    (more, body): (HeaderMap, Vec<u8>),
+    (headers, body): (HeaderMap, Vec<u8>),
 ) -> Result<Response<Incoming>, Failed> {
     let (url, is_secure) = read_url(url).map_err(failed)?;
     let (Some(host), Some(port), Some(authority)) = (url.host(), port(&url, is_secure), url.authority()) else {
         return Err(failed("the URL names no host and port"));
     };
     let server = Server { host, port, is_secure };
-    let reached = |failure: duet_runtime::driver::ToolFailure| failed(failure.message);
+    let reached = |failure: ToolFailure| failed(failure.message);
     let addresses = server.addresses().await.map_err(reached)?;
     let stream = server.connect(&addresses).await.map_err(reached)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
@@ -94,17 +156,8 @@ async fn send(
     let path = url.path_and_query().map_or("/", |path| path.as_str());
     let mut request = Request::builder().method(method).uri(path);
     let own = request.headers_mut().ok_or_else(|| failed("the URL has no path"))?;
-    own.extend(headers.custom);
-    own.extend(more);
+    *own = headers;
     own.insert(HOST, HeaderValue::from_str(authority.as_str()).map_err(failed)?);
-    if let Some(session) = headers.session {
-        own.insert(SESSION, HeaderValue::from_str(&session).map_err(failed)?);
-    }
-    if let Some(token) = headers.token {
-        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(failed)?;
-        value.set_sensitive(true);
-        own.insert(AUTHORIZATION, value);
-    }
     let request = request.body(Full::new(Bytes::from(body))).map_err(failed)?;
     sender.send_request(request).await.map_err(failed)
 }
@@ -180,7 +233,7 @@ impl StreamableHttpClient for Web {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
-        token: Option<String>,
+        _: Option<String>,
         custom: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failed> {
         let body = serde_json::to_vec(&message)?;
@@ -188,8 +241,8 @@ impl StreamableHttpClient for Web {
         kinds.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         kinds.insert(ACCEPT, BOTH_KINDS);
         let is_in_session = session.is_some();
-        let headers = Headers { session, token, custom };
-        let response = send((Method::POST, &uri), headers, (kinds, body)).await?;
+        let headers = Headers { session, custom }.with(kinds)?;
+        let response = self.ask((Method::POST, &uri), (headers, body)).await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && is_in_session {
             return Err(StreamableHttpError::SessionExpired);
@@ -219,16 +272,13 @@ impl StreamableHttpClient for Web {
         &self,
         uri: Arc<str>,
         session: Arc<str>,
-        token: Option<String>,
+        _: Option<String>,
         custom: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failed> {
-        let headers = Headers {
-            session: Some(session),
-            token,
-            custom,
-        };
+        let session = Some(session);
+        let headers = Headers { session, custom }.with(HeaderMap::new())?;
         // A server need not know sessions that are deleted.
-        send((Method::DELETE, &uri), headers, (HeaderMap::new(), Vec::new()))
+        self.ask((Method::DELETE, &uri), (headers, Vec::new()))
             .await
             .map(|_| ())
     }
@@ -238,7 +288,7 @@ impl StreamableHttpClient for Web {
         uri: Arc<str>,
         session: Option<Arc<str>>,
         last_event: Option<String>,
-        token: Option<String>,
+        _: Option<String>,
         custom: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Events, Failed> {
         let mut kinds = HeaderMap::new();
@@ -246,8 +296,8 @@ impl StreamableHttpClient for Web {
         if let Some(last_event) = last_event {
             kinds.insert(LAST_EVENT, HeaderValue::from_str(&last_event).map_err(failed)?);
         }
-        let headers = Headers { session, token, custom };
-        let response = send((Method::GET, &uri), headers, (kinds, Vec::new())).await?;
+        let headers = Headers { session, custom }.with(kinds)?;
+        let response = self.ask((Method::GET, &uri), (headers, Vec::new())).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }

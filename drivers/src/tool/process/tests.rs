@@ -34,9 +34,7 @@ fn call_in(root: &TempDir, payload: &str) -> Outcome {
             Context {
                 key: "k".to_owned(),
                 tool: String::new(),
-                undo_log: crate::tool::undo_log::UndoLog::default(),
-                secrets: crate::tool::secret::Secrets::default(),
-                live: crate::live::Live::default(),
+                ..Context::default()
             },
         )
         .await
@@ -245,9 +243,7 @@ fn a_call_that_is_abandoned_leaves_no_process() {
             Context {
                 key: "k".to_owned(),
                 tool: String::new(),
-                undo_log: crate::tool::undo_log::UndoLog::default(),
-                secrets: crate::tool::secret::Secrets::default(),
-                live: crate::live::Live::default(),
+                ..Context::default()
             },
         );
         let written = async {

@@ -14,8 +14,6 @@ use tokio::runtime::Runtime;
 
 use super::*;
 use crate::framing::Encoding;
-use crate::tool::secret::Secrets;
-use crate::tool::undo_log::UndoLog;
 
 const REFERENCE: &str = "<ref {oid: \\\"a\\\" sig: #x\\\"00\\\"}>";
 
@@ -41,9 +39,7 @@ impl Desk {
         let context = Context {
             key: "key".to_owned(),
             tool: tool.to_owned(),
-            undo_log: UndoLog::default(),
-            live: crate::live::Live::default(),
-            secrets: Secrets::default(),
+            ..Context::default()
         };
         let found = self.links.tools().find(|known| known.description.name == tool).unwrap();
         self.runtime.block_on(found.call(value(payload), context))

@@ -14,8 +14,6 @@ use preserves::ValueImpl;
 use tokio::runtime::Runtime;
 
 use super::*;
-use crate::tool::secret::Secrets;
-use crate::tool::undo_log::UndoLog;
 
 struct Desk {
     runtime: Runtime,
@@ -43,9 +41,7 @@ impl Desk {
         let context = Context {
             key: format!("key-{}", self.calls),
             tool: tool.to_owned(),
-            undo_log: UndoLog::default(),
-            live: crate::live::Live::default(),
-            secrets: Secrets::default(),
+            ..Context::default()
         };
         let found = self.tools.tools().find(|known| known.description.name == tool).unwrap();
         self.runtime.block_on(found.call(payload.parse().unwrap(), context))

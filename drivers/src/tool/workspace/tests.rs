@@ -73,9 +73,7 @@ impl Place {
                 Context {
                     key: "k".to_owned(),
                     tool: String::new(),
-                    undo_log: crate::tool::undo_log::UndoLog::default(),
-                    secrets: crate::tool::secret::Secrets::default(),
-                    live: crate::live::Live::default(),
+                    ..Context::default()
                 },
             )
             .await

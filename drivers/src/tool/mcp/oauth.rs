@@ -1,0 +1,258 @@
+//! Access tokens that an authorization server gives for credentials of the person.
+//!
+//! The person names the authorization server. A server that wants a token can name one, too, but
+//! whoever has taken that server over would then be sent the credentials.
+//! INVARIANT: credentials go to the configured URL and nowhere else; an access token goes to its
+//! server, and is masked wherever that server repeats it.
+//! It opens no browser: a person logs in with another program and configures the refresh token.
+//! Read next: `web.rs`.
+//!
+//! Source: RFC 6749, sections 2.3.1, 4.4, 5 and 6; RFC 6750; RFC 8707.
+
+use std::fmt;
+use std::time::Duration;
+
+use duet_runtime::driver::ToolFailure;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::{Method, StatusCode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value as Json;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use super::web::send;
+use crate::tool::failure::Kind;
+use crate::tool::model::Key;
+
+/// The time limit of a request for a token.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The maximum length of an answer, in bytes.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
+
+/// The maximum length of the server's words in a failure, in characters.
+const SAID_CHARACTERS_MAX: usize = 400;
+
+/// A token is renewed this long before it expires.
+const RENEWED_BEFORE: Duration = Duration::from_secs(30);
+
+/// The credentials of a person, and where they are good for tokens.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// The URL of the authorization server's token endpoint.
+    pub token_url: String,
+    /// The name of the client.
+    pub client_id: String,
+    /// The client's password, if it has one.
+    pub client_secret: Option<Key>,
+    /// The token for new tokens; without it the client asks in its own name.
+    pub refresh_token: Option<Key>,
+    /// The rights that the token should give.
+    pub scope: Option<String>,
+}
+
+/// The way to the tokens of one server.
+pub(super) struct Tokens {
+    credentials: Credentials,
+    /// The server that they are for.
+    resource: String,
+    kept: Mutex<Kept>,
+}
+
+/// What the authorization server gave last.
+#[derive(Default)]
+struct Kept {
+    token: Option<AccessToken>,
+    /// The refresh token that replaces the configured one.
+    refresh_token: Option<String>,
+}
+
+/// An access token.
+#[derive(Clone)]
+struct AccessToken {
+    text: String,
+    expires: Option<Instant>,
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Tokens")
+    }
+}
+
+impl Tokens {
+    pub(super) fn new(credentials: Credentials, resource: &str) -> Self {
+        Self {
+            credentials,
+            resource: resource.to_owned(),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Returns a token; a new one if there is none, it expires, or its server has `refused` it.
+    ///
+    /// # Errors
+    /// `denied` if the authorization server refuses the credentials, `unavailable` if it cannot be
+    /// reached, `bad-result` if its answer is none.
+    pub(super) async fn get(&self, refused: Option<&str>) -> Result<String, ToolFailure> {
+        let mut kept = self.kept.lock().await;
+        let is_good = |token: &&AccessToken| {
+            let is_fresh = token.expires.is_none_or(|end| Instant::now() < end);
+            is_fresh && refused != Some(&*token.text)
+        };
+        if let Some(token) = kept.token.as_ref().filter(is_good) {
+            return Ok(token.text.clone());
+        }
+        let late = |_| Err(self.unreachable("it does not answer"));
+        let asked = self.ask(kept.refresh_token.as_deref());
+        let answer = timeout(TIMEOUT, asked).await.unwrap_or_else(late)?;
+        let (token, refresh_token) = self.read(&answer)?;
+        let text = token.text.clone();
+        kept.token = Some(token);
+        kept.refresh_token = refresh_token.or(kept.refresh_token.take());
+        Ok(text)
+    }
+
+    /// Returns the token that would be masked, if there is one.
+    pub(super) async fn known(&self) -> Option<String> {
+        self.kept.lock().await.token.as_ref().map(|token| token.text.clone())
+    }
+
+    /// Asks for a token.
+    async fn ask(&self, newer: Option<&str>) -> Result<Json, ToolFailure> {
+        let Credentials {
+            token_url,
+            client_id,
+            client_secret,
+            refresh_token,
+            scope,
+        } = &self.credentials;
+        let refresh_token = newer.or(refresh_token.as_ref().map(|key| &*key.value));
+        let mut fields = match refresh_token {
+            Some(token) => vec![("grant_type", "refresh_token"), ("refresh_token", token)],
+            None => vec![("grant_type", "client_credentials")],
+        };
+        fields.push(("resource", &self.resource));
+        fields.extend(scope.as_ref().map(|scope| ("scope", &**scope)));
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static("application/x-www-form-urlencoded"),
+        );
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        match client_secret {
+            Some(secret) => {
+                headers.insert(AUTHORIZATION, self.basic(client_id, &secret.value)?);
+            }
+            None => fields.push(("client_id", client_id)),
+        }
+        let body = fields
+            .iter()
+            .map(|(name, value)| format!("{name}={}", encoded(value)))
+            .collect::<Vec<_>>()
+            .join("&");
+        let response = send((Method::POST, token_url), (headers, body.into_bytes()))
+            .await
+            .map_err(|error| self.unreachable(&error.to_string()))?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
+        let body = body.map_err(|error| self.unreachable(&error.to_string()))?.to_bytes();
+        let answer: Option<Json> = serde_json::from_slice(&body).ok();
+        if status.is_success() {
+            return answer.ok_or_else(|| self.no_token("it is no JSON"));
+        }
+        Err(self.refusal(status, &answer.unwrap_or_default()))
+    }
+
+    fn basic(&self, name: &str, password: &str) -> Result<HeaderValue, ToolFailure> {
+        let pair = base64::encode(format!("{}:{}", encoded(name), encoded(password)));
+        let value = HeaderValue::from_str(&format!("Basic {pair}"));
+        let mut value = value.map_err(|_| self.unreachable("its client cannot be named"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    /// Reads a token, and a new refresh token.
+    fn read(&self, answer: &Json) -> Result<(AccessToken, Option<String>), ToolFailure> {
+        let text = |name: &str| answer.get(name).and_then(Json::as_str);
+        let is_bearer = text("token_type").is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
+        if !is_bearer {
+            return Err(self.no_token("its `token_type` is not `Bearer`"));
+        }
+        let token = text("access_token").filter(|token| is_token(token));
+        let token = token.ok_or_else(|| self.no_token("it has no `access_token` that can be sent"))?;
+        let lasts = answer.get("expires_in").and_then(Json::as_u64).map(Duration::from_secs);
+        let expires = lasts.and_then(|lasts| {
+            let before = if lasts > RENEWED_BEFORE * 2 {
+                RENEWED_BEFORE
+            } else {
+                Duration::ZERO
+            };
+            Instant::now().checked_add(lasts - before)
+        });
+        let token = AccessToken {
+            text: token.to_owned(),
+            expires,
+        };
+        Ok((token, text("refresh_token").map(str::to_owned)))
+    }
+
+    fn unreachable(&self, why: &str) -> ToolFailure {
+        let url = &self.credentials.token_url;
+        Kind::Unavailable.because(format!("the authorization server at {url} cannot be reached: {why}"))
+    }
+
+    fn no_token(&self, why: &str) -> ToolFailure {
+        let url = &self.credentials.token_url;
+        Kind::BadResult.because(format!(
+            "the answer of the authorization server at {url} holds no token: {why}"
+        ))
+    }
+
+    fn refusal(&self, status: StatusCode, answer: &Json) -> ToolFailure {
+        let text = |name: &str| answer.get(name).and_then(Json::as_str);
+        let said = [text("error"), text("error_description")];
+        let said: Vec<&str> = said.into_iter().flatten().collect();
+        let said: String = said.join(": ").chars().take(SAID_CHARACTERS_MAX).collect();
+        let said = if said.is_empty() {
+            format!("HTTP {status}")
+        } else {
+            said
+        };
+        let url = &self.credentials.token_url;
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return self.unreachable(&said);
+        }
+        let secrets = [&self.credentials.client_secret, &self.credentials.refresh_token];
+        let named: Vec<&str> = secrets
+            .iter()
+            .filter_map(|key| key.as_ref().map(|key| &*key.variable))
+            .collect();
+        let named = if named.is_empty() {
+            "`client_id`".to_owned()
+        } else {
+            named.join(" and ")
+        };
+        Kind::Denied.because(format!(
+            "the authorization server at {url} gives no token: {said}; look at {named} and the rest of `oauth` in the \
+             configuration"
+        ))
+    }
+}
+
+/// Encodes a text for a form.
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// Says whether a text has the form of a token.
+fn is_token(text: &str) -> bool {
+    let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_of_token)
+}
+
+/// Replaces a token in a text.
+pub(super) fn masked(text: &str, token: &str) -> String {
+    text.replace(token, "{{secret:access token}}")
+}
