@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, Stop};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, text};
+use super::protocol::{Answer, Broken, Posting, data, error, stream, text};
 
 /// The protocol wants a limit; most models can write as much.
 const TOKENS_MAX: u32 = 8192;
@@ -37,7 +37,7 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
         let format = json!({"format": {"type": "json_schema", "schema": schema}});
         body.insert("output_config".to_owned(), format);
     }
-    body.insert("stream".to_owned(), json!(true));
+    stream(&mut body);
     Posting {
         path: "/v1/messages",
         headers: &[("anthropic-version", "2023-06-01")],

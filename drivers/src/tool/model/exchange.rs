@@ -155,9 +155,16 @@ async fn refused(provider: &Provider, response: Response<Incoming>) -> Failed {
     let status = response.status().as_u16();
     let asked = asked_wait(response.headers());
     let body = whole(response.into_body()).await.unwrap_or_default();
-    let said = match serde_json::from_slice::<Json>(&body).ok().as_ref().and_then(error) {
+    let body = String::from_utf8_lossy(&body);
+    // Some describe the failure of a stream in its first event.
+    let event = body
+        .trim_start()
+        .strip_prefix("data:")
+        .and_then(|event| event.lines().next());
+    let described = serde_json::from_str::<Json>(event.unwrap_or(&body)).ok();
+    let said = match described.as_ref().and_then(error) {
         Some(Broken::Passing(said) | Broken::Refused(said) | Broken::Garbled(said)) => said,
-        None => String::from_utf8_lossy(&body).into_owned(),
+        None => body.into_owned(),
     };
     let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
     let (kind, again) = match status {

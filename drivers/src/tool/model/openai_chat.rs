@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, text};
+use super::protocol::{Answer, Broken, Posting, data, error, stream, text};
 
 pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     let mut body = chat.options.clone();
@@ -25,8 +25,9 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
         let format = json!({"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}});
         body.insert("response_format".to_owned(), format);
     }
-    body.insert("stream".to_owned(), json!(true));
-    body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    if stream(&mut body) {
+        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
     Posting {
         path: "/chat/completions",
         headers: &[],

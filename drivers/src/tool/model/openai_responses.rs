@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, text};
+use super::protocol::{Answer, Broken, Posting, data, error, stream, text};
 
 pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     let mut body = chat.options.clone();
@@ -26,7 +26,7 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
         let format = json!({"type": "json_schema", "name": "reply", "schema": schema, "strict": false});
         body.insert("text".to_owned(), json!({"format": format}));
     }
-    body.insert("stream".to_owned(), json!(true));
+    stream(&mut body);
     body.insert("store".to_owned(), json!(false));
     Posting {
         path: "/responses",

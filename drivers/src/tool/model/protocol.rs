@@ -6,7 +6,7 @@
 //! It sends nothing; `exchange.rs` does.
 //! Read next: `openai_chat.rs`, `openai_responses.rs`, `anthropic.rs`.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::chat::{Chat, Reply};
 use super::events::Event;
@@ -93,6 +93,13 @@ impl Protocol {
             Self::Anthropic => Box::new(anthropic::Message::default()),
         }
     }
+}
+
+/// Asks for the answer as a stream, unless the options of a request ask for it whole; says which.
+pub(super) fn stream(body: &mut Map<String, Json>) -> bool {
+    let is_stream = body.get("stream") != Some(&Json::Bool(false));
+    body.insert("stream".to_owned(), Json::Bool(is_stream));
+    is_stream
 }
 
 /// Reads the data of an event.

@@ -340,7 +340,7 @@ fn a_provider_that_is_busy_is_asked_again() {
 fn failures_have_kinds_and_say_what_the_provider_said() {
     let error = |message: &str, kind: &str| json!({"error": {"message": message, "type": kind}}).to_string();
     let json = "application/json";
-    let cases: [(Vec<Vec<u8>>, &str, &str); 9] = [
+    let cases: [(Vec<Vec<u8>>, &str, &str); 11] = [
         (
             vec![answered(
                 "401 Unauthorized",
@@ -368,6 +368,23 @@ fn failures_have_kinds_and_say_what_the_provider_said() {
             vec![answered("500 Internal Server Error", "text/html", "<h1>oops</h1>"); 5],
             "unavailable",
             "the provider `local` answers 500: <h1>oops</h1> (at each of 5 attempts)",
+        ),
+        (
+            vec![answered("529 Overloaded", json, &error("too many people", "overloaded_error")); 5],
+            "unavailable",
+            "the provider `local` answers 529: too many people (at each of 5 attempts)",
+        ),
+        (
+            vec![
+                answered(
+                    "500 Internal Server Error",
+                    "text/event-stream",
+                    &format!("data: {}\n\ndata: [DONE]\n\n", error("no stream", "server_error"))
+                );
+                5
+            ],
+            "unavailable",
+            "the provider `local` answers 500: no stream (at each of 5 attempts)",
         ),
         (
             vec![stream("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n"); 5],
@@ -469,6 +486,18 @@ fn a_reply_that_was_cut_or_refused_says_so() {
             format!("{{content: \"Hell\", model: \"small-2\", stop: \"{stop}\", tool_calls: [], usage: {usage}}}");
         assert_eq!(result, expected.parse().unwrap());
     }
+}
+
+#[test]
+fn an_answer_is_asked_for_whole_if_the_options_say_so() {
+    let whole = json!({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}).to_string();
+    let server = Server::start(vec![answered("200 OK", "application/json", &whole)]);
+    let payload = r#"{messages: [{role: "user", content: "Hi"}], options: {stream: #f}}"#;
+    call(server.provider(Protocol::OpenaiChat), payload).unwrap();
+    let request = server.requests.recv().unwrap();
+    let (_, body) = request.split_once("\r\n\r\n").unwrap();
+    let body: Json = serde_json::from_str(body).unwrap();
+    assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
 }
 
 #[test]
