@@ -44,8 +44,8 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// same holds with `--memory` if nobody is at a terminal.
 ///
 /// A file of doubles is a dictionary in Preserves text from names of tools to lists of
-/// <returns VALUE>, <fails KIND MESSAGE> and <after MILLISECONDS REPLY>. A single file may call
-/// these tools.
+/// <returns VALUE>, <fails KIND MESSAGE>, <after MILLISECONDS REPLY> and <for TEXT REPLY>, which is
+/// for a call with this text. A single file may call these tools.
 ///
 /// Variables with KEY, TOKEN, SECRET or PASSWORD in their names are secrets, and so are those that
 /// `--secret` names. The program gets {{secret:NAME}}, which becomes the value only on the way to a

@@ -2,7 +2,8 @@
 //!
 //! A script is one dictionary in the text form of Preserves, from the names of tools to lists of
 //! replies, which are given in order, each once:
-//! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`.
+//! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`, and `<for TEXT REPLY>`,
+//! which is kept for a call with the text in its payload.
 //! INVARIANT: a tool that has a double is never called; a double has the description of the tool
 //! that it replaces.
 //! It does not answer calls; `scripted.rs` does.
@@ -15,8 +16,8 @@ use preserves::{IOValue, ValueImpl};
 
 use super::Registry;
 use super::arguments::count;
-use super::interface::{Outcome, Tool};
-use super::scripted::Scripted;
+use super::interface::Tool;
+use super::scripted::{Reply, Scripted};
 
 /// The maximum nesting of brackets in a script.
 const DEPTH_MAX: usize = 1_000;
@@ -30,7 +31,7 @@ pub enum DoubleError {
     TooDeep,
     /// It is not a dictionary from names to lists.
     NoDictionary,
-    /// A reply has none of the three forms.
+    /// A reply has none of the four forms.
     NoReply {
         /// The tool.
         tool: String,
@@ -52,8 +53,8 @@ impl fmt::Display for DoubleError {
             ),
             Self::NoReply { tool, position, found } => write!(
                 formatter,
-                "reply {position} of {tool} must be <returns value>, <fails kind message> or \
-                 <after milliseconds reply>, not {found}"
+                "reply {position} of {tool} must be <returns value>, <fails kind message>, \
+                 <after milliseconds reply> or <for text reply>, not {found}"
             ),
         }
     }
@@ -115,35 +116,46 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
             .zip(replies)
             .try_fold(Scripted::new(name.clone()), |double, (position, reply)| {
                 let reply = IOValue::from(reply);
-                let (delay_ms, outcome) = read_reply(&reply).ok_or_else(|| DoubleError::NoReply {
+                let read = read_reply(&reply).ok_or_else(|| DoubleError::NoReply {
                     tool: name.clone(),
                     position,
                     found: format!("{reply:?}"),
                 })?;
-                Ok(double.reply(delay_ms, outcome))
+                Ok(double.prepared(read))
             })
     };
     entries.map(double).collect()
 }
 
-fn read_reply(reply: &IOValue) -> Option<(u64, Outcome)> {
+fn read_reply(reply: &IOValue) -> Option<Reply> {
+    let plain = |outcome| Reply {
+        texts: Vec::new(),
+        delay_ms: 0,
+        outcome,
+    };
     let label = reply
         .is_record()
         .then(|| reply.label().as_symbol().map(std::borrow::Cow::into_owned))??;
     let field = |index: usize| IOValue::from(reply.index(index));
     match (label.as_str(), reply.len()) {
-        ("returns", 1) => Some((0, Ok(field(0)))),
+        ("returns", 1) => Some(plain(Ok(field(0)))),
         ("fails", 2) => {
             let failure = ToolFailure {
                 kind: field(0).as_symbol()?.into_owned(),
                 message: field(1).as_string()?.into_owned(),
                 details: Vec::new(),
             };
-            Some((0, Err(failure)))
+            Some(plain(Err(failure)))
         }
         ("after", 2) => {
-            let (delay_ms, outcome) = read_reply(&field(1))?;
-            Some((delay_ms.saturating_add(count(&field(0))?), outcome))
+            let mut reply = read_reply(&field(1))?;
+            reply.delay_ms = reply.delay_ms.saturating_add(count(&field(0))?);
+            Some(reply)
+        }
+        ("for", 2) => {
+            let mut reply = read_reply(&field(1))?;
+            reply.texts.push(field(0).as_string()?.into_owned());
+            Some(reply)
         }
         _ => None,
     }
@@ -173,7 +185,7 @@ mod tests {
         check("{}", Ok(&[]));
         check(
             "{ \"http/get\": [<returns {status: 200}> <fails unavailable \"down\">] \
-             clock/second: [<after 5 <returns 1.0>>] }",
+             clock/second: [<after 5 <returns 1.0>> <for \"a\" <for \"b\" <returns 2.0>>>] }",
             Ok(&["http/get", "clock/second"]),
         );
         check(
@@ -187,8 +199,8 @@ mod tests {
         check("{} {}", Err("not the text of one value: there are 2 values"));
         check(
             "{a: [<return 1>]}",
-            Err("reply 1 of a must be <returns value>, <fails kind message> or \
-                 <after milliseconds reply>, not <return 1>"),
+            Err("reply 1 of a must be <returns value>, <fails kind message>, \
+                 <after milliseconds reply> or <for text reply>, not <return 1>"),
         );
         check(&"[".repeat(100_000), Err("brackets are nested more than 1000 deep"));
     }

@@ -1,14 +1,17 @@
 //! A tool that gives prepared replies: a test double.
 //!
-//! INVARIANT: it gives replies in the order of the calls, each once.
+//! INVARIANT: it gives replies in the order of the calls, each once; one that is for certain calls
+//! waits for the first of these.
 //! It does not check payloads; a test reads [`Scripted::calls`].
 //! Read next: `ask.rs`.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use duet_runtime::model::value::map_atoms;
 use preserves::IOValue;
 
 use super::failure::Kind;
@@ -25,8 +28,36 @@ pub struct Scripted {
 
 #[derive(Default)]
 struct Script {
-    replies: VecDeque<(Duration, Outcome)>,
+    replies: VecDeque<Reply>,
     calls: Vec<(IOValue, Context)>,
+}
+
+/// A prepared reply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// It is for a call with all these texts in strings of its payload.
+    pub texts: Vec<String>,
+    /// How long it takes, in milliseconds.
+    pub delay_ms: u64,
+    /// What the call returns.
+    pub outcome: Outcome,
+}
+
+impl Reply {
+    fn fits(&self, payload: &IOValue) -> bool {
+        self.texts.iter().all(|text| has_text(payload, text))
+    }
+}
+
+fn has_text(payload: &IOValue, text: &str) -> bool {
+    use preserves::ValueImpl as _;
+    let found = Cell::new(false);
+    map_atoms(payload, &|atom| {
+        let is_in = atom.as_string().is_some_and(|string| string.contains(text));
+        found.set(found.get() || is_in);
+        atom.clone()
+    });
+    found.get()
 }
 
 impl Scripted {
@@ -83,9 +114,17 @@ impl Scripted {
     /// Adds a reply for the next call that has none; it is given after `delay_ms` milliseconds.
     #[must_use]
     pub fn reply(self, delay_ms: u64, outcome: Outcome) -> Self {
-        self.script()
-            .replies
-            .push_back((Duration::from_millis(delay_ms), outcome));
+        self.prepared(Reply {
+            texts: Vec::new(),
+            delay_ms,
+            outcome,
+        })
+    }
+
+    /// Adds a reply for the next call that has none and that it fits.
+    #[must_use]
+    pub fn prepared(self, reply: Reply) -> Self {
+        self.script().replies.push_back(reply);
         self
     }
 
@@ -107,13 +146,21 @@ impl Tool for Scripted {
     fn call(&self, payload: IOValue, context: Context) -> Call {
         let reply = {
             let mut script = self.script();
+            let fitting = script.replies.iter().position(|reply| reply.fits(&payload));
+            let reply = fitting.and_then(|place| script.replies.remove(place));
+            let left = script.replies.len();
             script.calls.push((payload, context));
-            script.replies.pop_front()
+            reply.ok_or(left)
         };
         Box::pin(async move {
-            let (delay, outcome) = reply.ok_or_else(|| Kind::Failed.because("the script has no reply left"))?;
-            tokio::time::sleep(delay).await;
-            outcome
+            let reply = reply.map_err(|left| match left {
+                0 => Kind::Failed.because("the script has no reply left"),
+                _ => Kind::Failed.because(format!(
+                    "none of the {left} replies left in the script is for this call"
+                )),
+            })?;
+            tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
+            reply.outcome
         })
     }
 }
