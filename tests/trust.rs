@@ -8,9 +8,15 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "support"]
 mod support {
     pub(crate) mod desk;
     pub(crate) mod forgery;
+    pub(crate) mod raw_log;
+}
+#[path = "trust"]
+mod trust {
+    mod parts;
 }
 
 use std::fs;

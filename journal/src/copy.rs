@@ -5,14 +5,16 @@
 //! It does not look into records, and it moves no branch that has gone another way.
 //! Read next: `verify.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::{Record, RecordError};
-use crate::store::{Append, Blob, Head, HeadMove, Store, StoreError};
+use crate::store::{Append, Blob, Head, HeadMove, Store, StoreError, one_by_one};
 
-/// Records are copied in portions of this many.
+/// Records are copied in portions of at most this many, and of few more bytes.
 const PORTION: u64 = 256;
+const PORTION_BYTES: usize = 16 << 20;
 
 /// Makes the record that arrives in place of one: given that one, and the name of the one before it
 /// as it arrived.
@@ -108,14 +110,31 @@ impl Copying<'_, '_> {
         let end = head.sequence.number() + 1;
         while next < end {
             let to = end.min(next + PORTION);
-            let records = self.from.read(self.run, &head.branch, position(next)..position(to))?;
+            let records = self.portion(head, position(next)..position(to))?;
+            if records.is_empty() {
+                break;
+            }
+            next += records.len() as u64;
             let records = self.changed(records)?;
             for made_together in records.chunk_by(|one, other| one.header().branch == other.header().branch) {
                 self.append(made_together)?;
             }
-            next = to;
         }
         Ok(())
+    }
+
+    /// Reads the first records of a range.
+    fn portion(&self, head: &Head, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        let (mut records, mut bytes) = (Vec::new(), 0);
+        for record in one_by_one(self.from, self.run, &head.branch, range)? {
+            let record = record?;
+            bytes += record.body_bytes().len();
+            records.push(record);
+            if bytes >= PORTION_BYTES {
+                break;
+            }
+        }
+        Ok(records)
     }
 
     /// Changes records, if they are to be, and leaves out those that have arrived.
@@ -166,8 +185,11 @@ impl Copying<'_, '_> {
         let branch = &first.header().branch;
         self.stand(branch, first.header().parent)?;
         let mut blobs = BTreeMap::new();
+        // A record that was changed brings its own parts.
+        let made = records.iter().flat_map(|record| record.added_parts());
+        let made: BTreeSet<BlobHash> = made.map(Blob::hash).collect();
         for hash in records.iter().flat_map(|record| record.blobs()) {
-            if !blobs.contains_key(&hash) && !self.to.has_blob(&hash)? {
+            if !made.contains(&hash) && !blobs.contains_key(&hash) && !self.to.has_blob(&hash)? {
                 blobs.insert(hash, Blob::new(self.from.blob(&hash)?)?);
             }
         }

@@ -117,10 +117,12 @@ impl InParts {
             names = self.below(&names, fetch)?;
         }
         let mut joined = self.first.clone();
-        joined.reserve(names.len() * PART_BYTES_MIN * 2);
+        let rest_bytes = self.last.len() as u64;
         for name in &names {
             let part = fetch(name)?;
-            if !(PART_BYTES_MIN..=PART_BYTES_MAX).contains(&part.len()) {
+            let is_part = (PART_BYTES_MIN..=PART_BYTES_MAX).contains(&part.len());
+            // The same few parts again and again would be long.
+            if !is_part || (joined.len() + part.len()) as u64 + rest_bytes > self.length_bytes {
                 return Err(WRONG);
             }
             joined.extend(part);

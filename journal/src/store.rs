@@ -379,6 +379,22 @@ fn checked_record(
     record.map_err(|source| StoreError::BadRecord { hash, source })
 }
 
+/// Reads records as [`Store::read`] does, but joins the parts of each only when its turn comes: few
+/// bytes of a journal can be many gigabytes of bodies.
+///
+/// # Errors
+/// As [`Store::read`]; about a body, in its place.
+pub fn one_by_one<'a>(
+    store: &'a dyn Store,
+    run: &RunId,
+    branch: &BranchName,
+    range: Range<Sequence>,
+) -> Result<impl DoubleEndedIterator<Item = Result<Record, StoreError>> + use<'a>, StoreError> {
+    let closed = store.read_closed(run, branch, range)?;
+    let open = |record| open_record(record, &mut |hash| store.blob(hash));
+    Ok(closed.into_iter().map(open))
+}
+
 /// Looks into a record, whose parts `fetch` reads.
 fn open_record(record: ClosedRecord, fetch: Fetch<'_>) -> Result<Record, StoreError> {
     let hash = record.hash();

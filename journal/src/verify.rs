@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::identity::{BlobHash, BranchName, Epoch, MAX_SEQUENCE, RecordHash, RunId, Sequence};
 use crate::record::Record;
-use crate::store::{Head, HeadMove, Object, Store, StoreError};
+use crate::store::{Head, HeadMove, Object, Store, StoreError, one_by_one};
 
 /// How many records are read at once while all is well.
 const STEP: u64 = 256;
@@ -60,6 +60,8 @@ pub struct Report {
     pub head: Head,
     /// How many records, from the first, are sound.
     pub sound_records: u64,
+    /// How many parts of their bodies are sound.
+    pub parts: u64,
     /// The last of them; `None` if the first record is damaged.
     pub last_sound: Option<Head>,
     /// What ends the sound part; `None` if all is well.
@@ -91,8 +93,10 @@ pub fn verify(store: &dyn Store, run: &RunId, branch: &BranchName) -> Result<Rep
         head: &head,
         last: None,
         blobs: BTreeSet::new(),
+        parts: 0,
     };
     let damage = chain.walk()?;
+    let parts = chain.parts;
     let last_sound = chain.last.map(|(sequence, hash)| Head {
         branch: branch.clone(),
         sequence,
@@ -103,6 +107,7 @@ pub fn verify(store: &dyn Store, run: &RunId, branch: &BranchName) -> Result<Rep
         run: run.clone(),
         head,
         sound_records,
+        parts,
         last_sound,
         damage,
     })
@@ -116,6 +121,8 @@ struct Walk<'a> {
     last: Option<(Sequence, RecordHash)>,
     /// The blobs that were found sound.
     blobs: BTreeSet<BlobHash>,
+    /// How many parts of bodies are among them.
+    parts: u64,
 }
 
 impl Walk<'_> {
@@ -130,7 +137,7 @@ impl Walk<'_> {
                 .min(self.head.sequence.number() + 1)
                 .min(MAX_SEQUENCE);
             let end = Sequence::new(end).unwrap_or(next);
-            let records = match self.store.read(self.run, &self.head.branch, next..end) {
+            let records = match one_by_one(self.store, self.run, &self.head.branch, next..end) {
                 Err(error) if !is_damage(&error) => return Err(error),
                 // One unreadable record hides the others of its step: go on one by one.
                 Err(_) if step > 1 => {
@@ -140,26 +147,35 @@ impl Walk<'_> {
                 Err(error) => return Ok(Some(Damage::Unreadable { at: next, error })),
                 Ok(records) => records,
             };
-            if records.is_empty() {
-                break;
-            }
-            for record in &records {
-                if let Some(damage) = self.check(record)? {
-                    return Ok(Some(damage));
+            let before = self.last;
+            for record in records {
+                let damage = match record {
+                    Err(error) if !is_damage(&error) => return Err(error),
+                    Err(error) => Some(Damage::Unreadable { at: self.next(), error }),
+                    Ok(record) => self.check(&record)?,
+                };
+                if damage.is_some() {
+                    return Ok(damage);
                 }
+            }
+            if self.last == before {
+                break;
             }
         }
         let found = self.last.map(|(_, hash)| hash);
         Ok((found != Some(self.head.hash)).then_some(Damage::WrongHead { found }))
     }
 
+    /// The position behind the sound records.
+    fn next(&self) -> Sequence {
+        let next = self.last.and_then(|(sequence, _)| sequence.next());
+        next.unwrap_or(Sequence::FIRST)
+    }
+
     fn check(&mut self, record: &Record) -> Result<Option<Damage>, StoreError> {
         let header = record.header();
         let expected_parent = self.last.map(|(_, hash)| hash);
-        let at = self
-            .last
-            .map_or(Some(Sequence::FIRST), |(sequence, _)| sequence.next())
-            .unwrap_or(header.sequence);
+        let at = self.next();
         if header.run != *self.run || header.parent != expected_parent || header.sequence != at {
             return Ok(Some(Damage::Misplaced {
                 at,
@@ -176,6 +192,7 @@ impl Walk<'_> {
                 self.blobs.insert(blob);
             }
         }
+        self.parts += record.parts().count() as u64;
         self.last = Some((at, record.hash()));
         Ok(None)
     }

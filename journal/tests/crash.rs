@@ -122,6 +122,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => run.clone().prop_map(Step::Claim),
         6 => (run.clone(), branch.clone(), 1..4u8, prop::option::of(0..3u8))
             .prop_map(|(run, branch, records, blob)| Step::Write { run, branch, records, blob }),
+        2 => (run.clone(), branch.clone()).prop_map(|(run, branch)| Step::Talk { run, branch }),
         2 => (run.clone(), run.clone()).prop_map(|(a, b)| Step::Group(a, b)),
         2 => (run.clone(), branch.clone(), 0..4u8).prop_map(|(run, branch, by)| Step::Rewind { run, branch, by }),
         1 => (run.clone(), branch.clone()).prop_map(|(run, from)| Step::Fork { run, from, to: 1 - from }),

@@ -52,6 +52,19 @@ impl Machine {
         SqliteStore::open(&self.path(), "power")
     }
 
+    /// Counts the records and the blobs in the file, whether or not anything names them, as an
+    /// operation that no fault meets.
+    fn rows(&self) -> (i64, i64) {
+        let before = disk(|disk| (disk.operations, disk.reads, disk.plan.take(), disk.failing_read.take()));
+        let counted = rusqlite::Connection::open(self.path()).unwrap().query_row(
+            "SELECT (SELECT count(*) FROM records), (SELECT count(*) FROM blobs)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        );
+        disk(|disk| (disk.operations, disk.reads, disk.plan, disk.failing_read) = before);
+        counted.unwrap()
+    }
+
     /// Ends the power cut. The library's shared memory goes with the machine.
     fn restart(&self) {
         disk(disk::Disk::restart);
@@ -86,6 +99,8 @@ struct Course {
     script: Vec<Step>,
     seen: Vec<Observation>,
     worlds: Vec<World>,
+    /// How many records and blobs the file has.
+    rows: Vec<(i64, i64)>,
     operations: u64,
     reads: u64,
 }
@@ -94,7 +109,9 @@ impl Course {
     fn of(script: Vec<Step>) -> Self {
         let machine = Machine::new();
         let (mut seen, mut worlds) = (vec![Observation::default()], vec![World::default()]);
+        let mut rows = vec![(0, 0)];
         let acknowledged = machine.run(&script, |store, world| {
+            rows.push(machine.rows());
             seen.push(observe(store).unwrap());
             worlds.push(world.clone());
         });
@@ -104,6 +121,7 @@ impl Course {
             script,
             seen,
             worlds,
+            rows,
             operations,
             reads,
         }
@@ -131,6 +149,10 @@ impl Course {
         let last = self.script.len().min(acknowledged + 1);
         let done = (acknowledged..=last).rev().find(|steps| self.seen[*steps] == seen);
         let done = done.ok_or_else(|| wrong("another state"))?;
+        let (found, expected) = (machine.rows(), self.rows[done]);
+        if found != expected {
+            return Err(wrong(&format!("{found:?} records and blobs in place of {expected:?}")));
+        }
         let mut world = self.worlds[done].clone();
         world.claim_again(&mut store).unwrap();
         let mut rest = self.script[done..].iter();

@@ -289,7 +289,13 @@ fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, StoreErro
 fn describe(report: &Report, branch: &BranchName) -> String {
     let name = name(&report.run, branch);
     match &report.damage {
-        None => format!("{name}: sound, {} records\n", report.sound_records),
+        None => {
+            let parts = match report.parts {
+                0 => String::new(),
+                parts => format!(" with {parts} parts"),
+            };
+            format!("{name}: sound, {} records{parts}\n", report.sound_records)
+        }
         Some(damage) => format!(
             "{name}: {}; sound before that: {} records\n",
             damaged(damage),
@@ -298,7 +304,8 @@ fn describe(report: &Report, branch: &BranchName) -> String {
     }
 }
 
-fn damaged(damage: &Damage) -> String {
+/// Says what is wrong with a branch.
+pub(super) fn damaged(damage: &Damage) -> String {
     match damage {
         Damage::Unreadable { at, error } => format!("turn {at} cannot be read: {error}"),
         Damage::Misplaced { at, .. } => format!("the record at turn {at} does not follow the one before it"),
@@ -313,6 +320,7 @@ fn as_json(report: &Report, branch: &BranchName, is_repaired: bool) -> Value {
         "branch": branch.as_str(),
         "sound": report.is_sound(),
         "sound_records": report.sound_records,
+        "parts": report.parts,
         "damage": report.damage.as_ref().map(damaged),
         "repaired": is_repaired,
     })

@@ -14,6 +14,7 @@ use duet_runtime::model::limits::Limits;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::source;
 
+use crate::command::fsck;
 use crate::error::{CommandError, ExitCode};
 use crate::export_file::{self, ExportFile, damaged};
 use crate::imported::{Terms, own_limits};
@@ -93,9 +94,9 @@ impl<'a> Import<'a> {
         }
         for head in &heads {
             let report = verify(file, &run, &head.branch)?;
-            if !report.is_sound() {
-                let (branch, count) = (&head.branch, report.sound_records);
-                let why = format!("{run}/{branch} is sound only in its first {count} records");
+            if let Some(damage) = &report.damage {
+                let (branch, count, what) = (&head.branch, report.sound_records, fsck::damaged(damage));
+                let why = format!("{run}/{branch} is sound only in its first {count} records: {what}");
                 return Err(damaged(path, &why));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{BlobHash, RecordHash, Sequence, Store};
+use duet_journal::{BlobHash, Record, RecordHash, Sequence, Store};
 use duet_runtime::record::{Body, payload_bytes};
 use duet_runtime::state::event::Cause;
 use serde_json::json;
@@ -15,9 +15,9 @@ use crate::{session, turn};
 /// Counts the turns, actions and bytes of a run's history.
 ///
 /// Duet counts turns, inputs, actions and failures on all branches of a run, each shared turn once,
-/// and the bytes of records, of snapshots and of other blobs, each blob once. The payload of a turn
-/// is the part of its record with its events and actions; the rest is who, why, verdicts and
-/// hashes.
+/// and the bytes of records, of their parts, of snapshots and of other blobs, each blob once. A
+/// large record is stored in parts that other records share. The payload of a turn is what its
+/// record has of events and actions; the rest is who, why, verdicts and hashes.
 ///
 ///   duet stats review --json
 #[derive(Debug, clap::Args)]
@@ -38,8 +38,11 @@ struct Counts {
     seen: BTreeSet<RecordHash>,
     blobs: BTreeSet<BlobHash>,
     record_bytes: usize,
-    /// Those of turns.
-    turn_record_bytes: usize,
+    /// The parts of large records.
+    parts: u64,
+    part_bytes: usize,
+    /// The bytes of turns, with their parts.
+    turn_bytes: usize,
     /// Those of turns that are events and actions.
     payload_bytes: usize,
     snapshots: u64,
@@ -76,7 +79,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "fuel": counts.fuel,
             "actions": counts.actions,
             "record_bytes": counts.record_bytes,
-            "turn_record_bytes": counts.turn_record_bytes,
+            "parts": counts.parts,
+            "part_bytes": counts.part_bytes,
+            "turn_bytes": counts.turn_bytes,
             "payload_bytes": counts.payload_bytes,
             "snapshots": counts.snapshots,
             "snapshot_bytes": counts.snapshot_bytes,
@@ -84,12 +89,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }))?;
         return Ok(ExitCode::OK);
     }
-    let each = counts.record_bytes / (turns + 1);
+    let stored_bytes = counts.record_bytes + counts.part_bytes;
+    let each = stored_bytes / (turns + 1);
     let mut text = format!(
         "{}: {} branches\n  \
            turns      {turns}, {} of them from inputs, {} failed\n  \
            fuel       {}\n  \
-           records    {} bytes, {each} each; those of turns {:.2} times their payload\n  \
+           records    {stored_bytes} bytes, {each} each; those of turns {:.2} times their payload\n  \
+           parts      {}, {} bytes of those of large records\n  \
            snapshots  {}, {} bytes, {} % of the records\n  \
            pinned     {} bytes\n",
         place.run,
@@ -97,11 +104,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         counts.inputs,
         counts.failures,
         counts.fuel,
-        counts.record_bytes,
-        counts.turn_record_bytes as f64 / counts.payload_bytes.max(1) as f64,
+        counts.turn_bytes as f64 / counts.payload_bytes.max(1) as f64,
+        counts.parts,
+        counts.part_bytes,
         counts.snapshots,
         counts.snapshot_bytes,
-        100 * counts.snapshot_bytes / counts.record_bytes.max(1),
+        100 * counts.snapshot_bytes / stored_bytes.max(1),
         counts.pinned_bytes,
     );
     text.extend(
@@ -115,6 +123,28 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 impl Counts {
+    /// Counts the blobs of a record that were not counted before.
+    fn add_blobs(&mut self, store: &dyn Store, record: &Record) -> Result<(), CommandError> {
+        for part in record.parts() {
+            if self.blobs.insert(part) {
+                self.parts += 1;
+                self.part_bytes += store.blob(&part)?.len();
+            }
+        }
+        let is_pinned = record.header().sequence == Sequence::FIRST;
+        for blob in record.blobs() {
+            if self.blobs.insert(blob) {
+                let length = store.blob(&blob)?.len();
+                *(if is_pinned {
+                    &mut self.pinned_bytes
+                } else {
+                    &mut self.snapshot_bytes
+                }) += length;
+            }
+        }
+        Ok(())
+    }
+
     /// Counts a branch from its head back to the first turn that was counted before.
     fn branch(&mut self, store: &dyn Store, place: &Place) -> Result<(), CommandError> {
         let mut at = Some(place.head.sequence);
@@ -125,19 +155,11 @@ impl Counts {
             }
             self.record_bytes += record.as_bytes().len();
             self.snapshots += u64::from(record.header().snapshot.is_some());
-            for blob in record.blobs() {
-                if self.blobs.insert(blob) {
-                    let length = store.blob(&blob)?.len();
-                    let is_pinned = position == Sequence::FIRST;
-                    *(if is_pinned {
-                        &mut self.pinned_bytes
-                    } else {
-                        &mut self.snapshot_bytes
-                    }) += length;
-                }
-            }
+            let part_bytes = self.part_bytes;
+            self.add_blobs(store, &record)?;
+            let part_bytes = self.part_bytes - part_bytes;
             if let Body::Turn(turn) = turn::body(&record)? {
-                self.turn_record_bytes += record.as_bytes().len();
+                self.turn_bytes += record.as_bytes().len() + part_bytes;
                 self.payload_bytes += payload_bytes(record.body_view());
                 self.inputs += u64::from(turn.cause == (Cause::Input {}));
                 self.failures += u64::from(turn::is_failed(&Body::Turn(turn.clone())));

@@ -6,6 +6,7 @@
 //! It marks nothing; `output_mark.rs` does.
 //! Read next: `output_mark.rs`.
 
+use duet_journal::store::one_by_one;
 use duet_journal::{Sequence, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Stream};
 use duet_runtime::record::Body;
@@ -85,7 +86,8 @@ impl Session {
         if !is_here || first >= end {
             return Ok(found);
         }
-        for record in store.read(run, branch, first..end)? {
+        for record in one_by_one(store, run, branch, first..end)? {
+            let record = record?;
             let Ok(Body::Turn(turn)) = Body::decode(&record.body()) else {
                 continue;
             };

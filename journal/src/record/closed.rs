@@ -125,13 +125,14 @@ impl ClosedRecord {
     /// Names every blob the record refers to, the snapshot first. The parts of its body are among
     /// them that no record before it names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobHash> {
+        let snapshot = self.header.snapshot.iter();
+        snapshot.chain(&self.header.blobs).copied().chain(self.parts())
+    }
+
+    /// Names the parts of its body that no record before it names.
+    pub fn parts(&self) -> impl Iterator<Item = BlobHash> {
         let parts = self.large.iter().flat_map(|large| &large.in_parts.added);
-        self.header
-            .snapshot
-            .iter()
-            .chain(&self.header.blobs)
-            .chain(parts)
-            .copied()
+        parts.copied()
     }
 
     /// Returns the parts that the record adds, if this process has made it; a store takes them with

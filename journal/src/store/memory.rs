@@ -21,7 +21,7 @@ use self::log::{Checksum, FrameBuilder, LogEntry};
 use super::batch::{self, Tip};
 use super::{Append, Claim, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
-use crate::record::Record;
+use crate::record::{ClosedRecord, Record};
 
 /// Room for the head of a branch in a frame.
 const HEAD_ROOM_BYTES: usize = 256;
@@ -179,6 +179,12 @@ impl MemoryStore {
         self.commit(frame, std::iter::empty())
     }
 
+    fn closed(&self, hash: &RecordHash) -> Result<ClosedRecord, StoreError> {
+        let place = self.index.place(hash)?;
+        let names = (*hash, self.index.parent(place));
+        super::checked_record(names, self.bytes(&place.bytes), None)
+    }
+
     fn bytes(&self, range: &Range<usize>) -> Vec<u8> {
         self.disk.bytes()[range.clone()].to_vec()
     }
@@ -302,6 +308,15 @@ impl Store for MemoryStore {
     }
 
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        super::one_by_one(self, run, branch, range)?.collect()
+    }
+
+    fn read_closed(
+        &self,
+        run: &RunId,
+        branch: &BranchName,
+        range: Range<Sequence>,
+    ) -> Result<Vec<ClosedRecord>, StoreError> {
         let no_branch = || StoreError::NoSuchBranch {
             run: run.clone(),
             branch: branch.clone(),
@@ -310,15 +325,12 @@ impl Store for MemoryStore {
         self.index
             .chain(head, &range)?
             .iter()
-            .map(|hash| self.record(hash))
+            .map(|hash| self.closed(hash))
             .collect()
     }
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
-        let place = self.index.place(hash)?;
-        let names = (*hash, self.index.parent(place));
-        let record = super::checked_record(names, self.bytes(&place.bytes), None)?;
-        super::open_record(record, &mut |hash| self.blob(hash))
+        super::open_record(self.closed(hash)?, &mut |hash| self.blob(hash))
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use duet_journal::collect::Garbage;
-use duet_journal::{Blob, BlobHash, Head, HeadMove, Record, RecordHash, RunId, Store, StoreError};
+use duet_journal::parts::NamedParts;
+use duet_journal::{Blob, BlobHash, Head, HeadMove, PackedValue, Record, RecordHash, RunId, Store, StoreError};
+use preserves::IOValue;
 
 use crate::common::{Writer, at, branch, run};
 
@@ -21,6 +23,8 @@ pub(crate) enum Step {
         records: u8,
         blob: Option<u8>,
     },
+    /// Appends a record whose body is stored in parts, most of which the ones before it have.
+    Talk { run: u8, branch: u8 },
     /// Appends one record to each of two runs' branches.
     Group(u8, u8),
     /// Moves a head back by a number of records.
@@ -36,6 +40,7 @@ pub(crate) enum Step {
 pub(crate) struct World {
     writers: BTreeMap<(u8, u8), Writer>,
     claims: BTreeMap<u8, Writer>,
+    named: BTreeMap<(u8, u8), NamedParts>,
     steps: u32,
 }
 
@@ -93,6 +98,17 @@ impl World {
                 let (records, blobs) = self.records(&writer, records, blob);
                 store.append(writer.append(&records, &blobs))?;
                 self.move_to((run, branch), writer, records.last().unwrap());
+            }
+            Step::Talk { run, branch } => {
+                let Some(writer) = self.writer(run, branch) else {
+                    return Ok(());
+                };
+                let header = writer.next_with("<talk>", &[]).header().clone();
+                let named = self.named.entry((run, branch)).or_default();
+                let record = Record::following(header, talk(self.steps), named).unwrap();
+                assert!(record.parts().count() > 0, "the body is large");
+                store.append(writer.append(std::slice::from_ref(&record), &[]))?;
+                self.move_to((run, branch), writer, &record);
             }
             Step::Group(a, b) => {
                 let (Some(first), Some(second)) = (self.writer(a, 0), self.writer(b, 1)) else {
@@ -163,6 +179,16 @@ impl World {
         writer.move_to(record);
         self.writers.insert(place, writer);
     }
+}
+
+/// A text that has what one of fewer steps has.
+fn talk(steps: u32) -> PackedValue {
+    let mut state = 1_u32;
+    let letters = (0..16_500 + 200 * steps).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'a' + (state >> 24) as u8 % 26)
+    });
+    PackedValue::from_value(&IOValue::new(letters.collect::<String>())).unwrap()
 }
 
 fn set_head(
@@ -260,6 +286,14 @@ pub(crate) fn everything() -> Vec<Step> {
             blob: Some(9),
         },
         Step::GiveUp { run: 1, branch: 1 },
+        Step::Talk { run: 0, branch: 1 },
+        Step::Talk { run: 0, branch: 1 },
+        Step::Rewind {
+            run: 0,
+            branch: 1,
+            by: 1,
+        },
+        Step::Talk { run: 0, branch: 1 },
     ];
     sample().into_iter().chain(more).collect()
 }

@@ -11,6 +11,7 @@ use crate::action::Action;
 use crate::driver::EffectKind;
 use crate::record::TurnRecord;
 use crate::run::error::RunError;
+use crate::run::input::tool_failure;
 use crate::run::source::{Source, decode_turn};
 use crate::state::event::{Cause, Event};
 
@@ -53,6 +54,62 @@ pub fn chain(source: &Source<'_>, from: Sequence) -> Result<Vec<Link>, RunError>
     Ok(chain)
 }
 
+/// A call whose failure led to a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailedCall {
+    /// The turn that made it.
+    pub turn: Sequence,
+    /// The tool.
+    pub tool: String,
+    /// The kind of its failure.
+    pub kind: String,
+}
+
+/// The maximum number of turns between the answer to a call and a turn to which it led.
+const LINKS_MAX: usize = 1_000;
+
+/// Finds the failed call that led to a turn, if the input that led to it is the answer to one.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn failed_call(source: &Source<'_>, from: Sequence) -> Result<Option<FailedCall>, RunError> {
+    let mut next = from;
+    for _ in 0..LINKS_MAX {
+        if next <= Sequence::FIRST {
+            return Ok(None);
+        }
+        let turn = decode_turn(&source.record(next)?)?;
+        match turn.cause {
+            Cause::Turn { sequence } if sequence < next => next = sequence,
+            Cause::Input {} => return failed_answer(source, &turn, next),
+            Cause::Turn { .. } | Cause::Start {} => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "one kind of event answers")]
+fn failed_answer(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result<Option<FailedCall>, RunError> {
+    let failed = turn.events.iter().find_map(|event| match event {
+        Event::Answered {
+            request,
+            outcome: Err(fault),
+        } => Some((*request, tool_failure(fault)?.kind)),
+        _ => None,
+    });
+    let (Some((request, kind)), Some((asked, true))) = (failed, asked(source, turn, at)?) else {
+        return Ok(None);
+    };
+    let actions = decode_turn(&source.record(asked)?)?.actions;
+    let mut calls = actions.iter().filter_map(Action::call);
+    let call = calls.find(|call| call.request == request);
+    Ok(call.map(|call| FailedCall {
+        turn: asked,
+        tool: call.tool.clone(),
+        kind,
+    }))
+}
+
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "one kind of event answers, one kind of action calls a tool"
@@ -68,7 +125,8 @@ fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Opt
     while end > 1 {
         let start = end.saturating_sub(PORTION).max(1);
         let from = Sequence::new(start).map_err(|_| RunError::Full)?;
-        for record in source.read(from, end)?.iter().rev() {
+        for record in source.read(from, end)?.rev() {
+            let record = record?;
             let made = |action: &Action| match action {
                 Action::InvokeTool(call) => (call.request == request).then_some(true),
                 _ => action.effects().find_map(|(made, kind)| {
@@ -76,7 +134,7 @@ fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Opt
                     (made == request && kind != EffectKind::Withdraw).then_some(is_tool)
                 }),
             };
-            if let Some(is_tool) = decode_turn(record)?.actions.iter().find_map(made) {
+            if let Some(is_tool) = decode_turn(&record)?.actions.iter().find_map(made) {
                 return Ok(Some((record.header().sequence, is_tool)));
             }
         }

@@ -73,6 +73,7 @@ pub fn recorded(source: &Source<'_>, (first, last): (Sequence, Sequence)) -> Res
     while next <= last.number() {
         let end = (last.number() + 1).min(next + PORTION);
         for record in source.read(Sequence::new(next).map_err(|_| RunError::Full)?, end)? {
+            let record = record?;
             let (turn, at) = (decode_turn(&record)?, record.header().sequence);
             let said = if at >= first { said(&turn) } else { Vec::new() };
             found.extend(said.into_iter().filter_map(|said| {

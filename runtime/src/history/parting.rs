@@ -37,9 +37,10 @@ pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Re
     while next < end {
         let to = end.min(next + PORTION);
         let from = position(next)?;
-        for (one, other) in left.0.read(from, to)?.iter().zip(right.0.read(from, to)?) {
+        for (one, other) in left.0.read(from, to)?.zip(right.0.read(from, to)?) {
+            let (one, other) = (one?, other?);
             if one.body_bytes() != other.body_bytes()
-                && let Some(first) = compare(one, &other)?
+                && let Some(first) = compare(&one, &other)?
             {
                 return parting(shared, next, Some(first));
             }

@@ -101,6 +101,7 @@ impl Shadow {
             let from = self.sequence.next().ok_or(RunError::Full)?;
             let end = to.number().min(self.sequence.number() + PORTION) + 1;
             for record in source.read(from, end)? {
+                let record = record?;
                 let turn = decode_turn(&record)?;
                 let changes = self.apply(&record, &turn)?;
                 visit(&record, &turn, &changes)?;

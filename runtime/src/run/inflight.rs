@@ -11,7 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{Blob, BranchName, Head, Record, RecordHash, Sequence};
+use duet_journal::store::one_by_one;
+use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Sequence, StoreError};
 use preserves::IOValue;
 
 use crate::action::Action;
@@ -158,14 +159,18 @@ fn going_along(
     let mut start = after.number() + 1;
     while start <= last.number() && !lines.is_empty() {
         let end = (last.number() + 1).min(start + PORTION);
-        let ours = portion(source, source.branch, start, end)?;
+        let range = || Ok::<_, RunError>(position(start)?..position(end)?);
+        let ours = source.store.read_closed(source.run, source.branch, range()?)?;
         let mut along = Vec::new();
         for line in lines {
-            let theirs = portion(source, &line.branch, start, end)?;
-            let is_same = |(one, other): (&Record, &Record)| {
-                one.header().branch == other.header().branch && one.body_bytes() == other.body_bytes()
-            };
-            if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(is_same) {
+            let theirs = source.store.read_closed(source.run, &line.branch, range()?)?;
+            if ours.len() != theirs.len() {
+                continue;
+            }
+            let mut pairs = ours.iter().zip(theirs);
+            if pairs.try_fold(true, |is_so_far, (one, other)| {
+                Ok::<_, RunError>(is_so_far && is_same(source, one, other)?)
+            })? {
                 along.push(line);
             }
         }
@@ -173,6 +178,23 @@ fn going_along(
         start = end;
     }
     Ok(lines)
+}
+
+/// Says whether two records were written on one branch and have equal bodies; parts are joined only
+/// if they are other ones.
+fn is_same(source: &Source<'_>, one: &ClosedRecord, other: ClosedRecord) -> Result<bool, RunError> {
+    if one.header().branch != other.header().branch {
+        return Ok(false);
+    }
+    if one.body_bytes() == other.body_bytes() || !(one.is_in_parts() && other.is_in_parts()) {
+        return Ok(one.body_bytes() == other.body_bytes());
+    }
+    let [one, other] = [one.clone(), other].map(|record| source.store.join(record));
+    Ok(one?.body_bytes() == other?.body_bytes())
+}
+
+fn position(number: u64) -> Result<Sequence, RunError> {
+    Sequence::new(number).map_err(|_| RunError::Full)
 }
 
 /// Finds the results that other branches have recorded for calls that are open in `state`, except
@@ -241,7 +263,8 @@ fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, Rec
     };
     while end > 0 {
         let start = end.saturating_sub(PORTION);
-        for record in portion(source, source.branch, start, end)?.into_iter().rev() {
+        for record in portion(source, source.branch, (start, end))?.rev() {
+            let record = record?;
             let turn = turn(&record)?;
             if turn.is_some_and(|turn| turn.actions.iter().any(is_it)) {
                 return Ok(Some((record.header().sequence, record.hash())));
@@ -262,7 +285,8 @@ fn answered(
     let mut start = after.number() + 1;
     while start <= last.number() {
         let end = (last.number() + 1).min(start + PORTION);
-        for record in portion(source, branch, start, end)? {
+        for record in portion(source, branch, (start, end))? {
+            let record = record?;
             let Some(turn) = turn(&record)? else { continue };
             let found = turn.events.into_iter().find_map(|event| {
                 if let Event::Answered { request, outcome } = event {
@@ -280,9 +304,17 @@ fn answered(
     Ok(None)
 }
 
-fn portion(source: &Source<'_>, branch: &BranchName, from: u64, to: u64) -> Result<Vec<Record>, RunError> {
-    let position = |number| Sequence::new(number).map_err(|_| RunError::Full);
-    Ok(source.store.read(source.run, branch, position(from)?..position(to)?)?)
+fn portion<'a>(
+    source: &Source<'a>,
+    branch: &BranchName,
+    (from, to): (u64, u64),
+) -> Result<impl DoubleEndedIterator<Item = Result<Record, StoreError>> + use<'a>, RunError> {
+    Ok(one_by_one(
+        source.store,
+        source.run,
+        branch,
+        position(from)?..position(to)?,
+    )?)
 }
 
 fn turn(record: &Record) -> Result<Option<TurnRecord>, RunError> {

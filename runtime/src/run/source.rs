@@ -83,9 +83,20 @@ impl Source<'_> {
         Ok(nearest)
     }
 
-    pub(crate) fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {
-        let range = from..Sequence::new(end).map_err(|_| RunError::Full)?;
-        self.all(from, end, self.store.read(self.run, self.branch, range)?)
+    /// Reads records; the body of each when its turn comes, because each may be large.
+    pub(crate) fn read(
+        &self,
+        from: Sequence,
+        end: u64,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Record, RunError>>, RunError> {
+        let closed = self.read_closed(from, end)?;
+        Ok(closed.into_iter().map(|record| self.open(record)))
+    }
+
+    fn open(&self, record: ClosedRecord) -> Result<Record, RunError> {
+        let hash = record.hash();
+        let opened = self.store.join(record)?.open();
+        Ok(opened.map_err(|source| StoreError::BadRecord { hash, source })?)
     }
 
     /// Reads records of turns that a replay repeats and compares with their bodies.

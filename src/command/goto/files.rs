@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::workspace::change::{Change, State, changes};
+use duet_journal::store::one_by_one;
 use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
@@ -268,7 +269,8 @@ fn kept(
     let mut start = from;
     while start <= to {
         let end = Sequence::new(start.number() + PORTION).map_err(|error| CommandError::problem(error.to_string()))?;
-        for record in store.read(run, branch, start..end)? {
+        for record in one_by_one(store, run, branch, start..end)? {
+            let record = record?;
             let sequence = record.header().sequence;
             // A turn that keeps something has contents beside it.
             if record.header().blobs.is_empty() || sequence > to {
