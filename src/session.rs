@@ -8,6 +8,7 @@
 //! It does not know the contents of a turn.
 //! Read next: `command/run.rs`.
 
+mod again;
 mod ahead;
 mod drive;
 mod edited;
@@ -321,7 +322,7 @@ pub(crate) fn looking_tools(genesis: &Genesis) -> BTreeSet<String> {
         }
         let is_of_server = card.capabilities.iter().any(|need| need.starts_with("mcp."));
         if let Some((server, _)) = card.name.split_once('/').filter(|_| is_of_server) {
-            let own = ["tools", "resources", "templates", "read", "prompts", "prompt"];
+            let own = ["tools", "resources", "templates", "read", "prompts", "prompt", "task"];
             names.extend(own.map(|own| format!("{server}/mcp:{own}")));
         }
     }

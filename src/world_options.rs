@@ -103,18 +103,27 @@ pub(crate) struct WorldArguments {
     native: NativeArgument,
 }
 
-/// The doubles for a command that goes on with a run.
+/// The options of a command that goes on with a run after it has changed something.
 #[derive(Debug, clap::Args)]
-pub(crate) struct DoubleArgument {
+pub(crate) struct GoOnArguments {
+    /// Approves calls of this tool, or changes of this entry; a `*` at the end stands for any rest;
+    /// may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    approve: Vec<String>,
     /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
     #[arg(long, value_name = "FILE")]
     double: Option<PathBuf>,
 }
 
-impl DoubleArgument {
-    /// Says whether there are doubles.
-    pub(crate) fn is_given(&self) -> bool {
-        self.double.is_some()
+impl GoOnArguments {
+    /// Names what is given, for a process that cannot take it.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match (self.double.is_some(), self.approve.is_empty()) {
+            (false, true) => None,
+            (true, true) => Some("doubles"),
+            (false, false) => Some("approvals"),
+            (true, false) => Some("doubles and approvals"),
+        }
     }
 
     /// Reads the file.
@@ -124,6 +133,10 @@ impl DoubleArgument {
     pub(crate) fn read(&self) -> Result<WorldOptions, CommandError> {
         Ok(WorldOptions {
             double: read_double(self.double.as_deref())?,
+            prepared: Prepared {
+                approvals: self.approve.clone(),
+                ..Prepared::default()
+            },
             ..WorldOptions::default()
         })
     }
@@ -171,6 +184,12 @@ impl WorldArguments {
         .flatten()
         .chain(flags.into_iter().flatten())
         .collect()
+    }
+
+    /// The words that approve the same.
+    pub(crate) fn approvals(&self) -> Vec<String> {
+        let words = self.approve.iter().map(|pattern| format!("--approve={pattern}"));
+        words.collect()
     }
 
     /// Reads the files that the options name.

@@ -104,6 +104,13 @@ fn what_an_author_gets_wrong_is_told_before_a_model_is_asked() {
             "(define-tool (add a) \"Adds.\" (+ a 1))",
             "the head of a tool is (name (parameter shape option ...) ...)",
         ),
+        (
+            "(define-agent a (budget :turn 5))",
+            "a budget has :turns, :tokens and :usd, each with a number",
+        ),
+        ("(define-model a (budget :turns))", "a number follows the keyword"),
+        ("(make-agent 'a :turn 5)", "make-agent: expected :turns: ':turn'"),
+        ("(make-model 'a :seeds 5)", "make-model: expected :seed: ':seeds'"),
         ("(define-agent a) (ask a \"Hi\")", "#<conversation length: 1 messages: "),
     ] {
         let desk = Desk::new();

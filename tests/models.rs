@@ -93,6 +93,52 @@ fn what_to_do_without_a_provider_is_said() {
 }
 
 #[test]
+fn the_way_back_from_a_failed_call_leads_to_before_the_turn_that_made_it() {
+    let two = ASK.replace(
+        "(ask helper \"Hello\")",
+        "(par-map (lambda (word) (ask helper word)) '(\"a\" \"b\"))",
+    );
+    let reply = "<returns {content: \"hi\"}>";
+    let desk = Desk::new(&[
+        ("f/manifest.scm", "((program \"p.scm\") (tools model/chat))"),
+        ("f/p.scm", &two),
+        ("d.pr", &format!("{{\"model/chat\": [{reply} {reply}]}}")),
+    ]);
+    let said = desk.check("run f", 1, "").errors;
+    let way = "f@1 and later have the failure of model/chat; `duet goto f@0`, then `duet resume f`, calls it again\n";
+    assert!(said.ends_with(way), "{said}");
+    desk.check("goto f@1", 0, "");
+    let said = desk.check("resume f --double d.pr", 1, "").errors;
+    assert!(said.ends_with(way), "{said}");
+    desk.check("goto f@0", 0, "");
+    desk.check("resume f --double d.pr", 0, "(hi hi)\n");
+}
+
+#[test]
+fn an_amended_run_goes_on_with_the_approvals_of_the_command() {
+    let program = "(import (duet base) (duet dataspace) (duet agents) (duet policy))
+        (define-constraint \"approved\" :tool 'workspace/write :on-fail 'ask :reason \"look\")
+        (display (ask (make-agent 'helper :tools '(\"workspace/write\")) \"Note it\"))";
+    let desk = Desk::new(&[
+        ("p.scm", program),
+        ("first.pr", "{\"model/chat\": [<returns {content: \"No.\"}>]}"),
+        ("then.pr", "{\"model/chat\": [<returns {content: \"Noted.\"}>]}"),
+    ]);
+    desk.check("run p.scm --workspace . --double first.pr", 0, "No.");
+    let call = "{content: \\\"\\\", tool_calls: [{id: \\\"1\\\", name: \\\"workspace/write\\\", \
+                arguments: {path: \\\"n.txt\\\", content: \\\"tea\\\"}}], stop: \\\"tools\\\"}";
+    let amend = format!("amend p@3 \"{call}\" --double then.pr");
+    let waits = desk.check(&amend, 4, "").errors;
+    assert!(waits.contains("waits for approval"), "{waits}");
+    desk.check(&format!("{amend} --approve workspace/write"), 0, "Noted.");
+    assert_eq!(fs::read_to_string(desk.path("n.txt")).unwrap(), "tea");
+    let other = desk.duet(&format!("{amend} --approve process/run"));
+    assert_eq!(other.code, 4, "{other:?}");
+    let fork = desk.duet("fork p@2 side --approve workspace/write");
+    assert!(fork.errors.contains("approvals belong to `--sample`"), "{fork:?}");
+}
+
+#[test]
 fn a_configuration_names_the_provider_its_key_and_its_prices() {
     let provider = counting();
     let configuration = format!(

@@ -20,7 +20,7 @@ use crate::query::read_value;
 use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
-use crate::world_options::{DoubleArgument, WorldOptions};
+use crate::world_options::{GoOnArguments, WorldOptions};
 
 /// The tool whose results are replies of models.
 const MODEL: &str = "model/chat";
@@ -37,7 +37,7 @@ const MODEL: &str = "model/chat";
 /// branch begins when the editor is closed.
 ///
 ///   duet amend review@7 no --branch refused
-///   duet amend review@9 --editor
+///   duet amend review@9 --editor --approve process/run
 ///   duet amend review@3 '{content: "other text", next: #f, size_bytes: 10}'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long, hide = true)]
     not_approvals: bool,
     #[command(flatten)]
-    double: DoubleArgument,
+    go_on: GoOnArguments,
     #[command(flatten)]
     journal: Journal,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let options = WorldOptions {
         screen: terminal.screen.clone(),
-        ..arguments.double.read()?
+        ..arguments.go_on.read()?
     };
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("amend")?;

@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::session::Session;
 use crate::session::serve::Wish;
 use crate::terminal::Terminal;
-use crate::world_options::DoubleArgument;
+use crate::world_options::GoOnArguments;
 
 /// Answers an open question of a waiting run and continues it.
 ///
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     again: bool,
     #[command(flatten)]
-    double: DoubleArgument,
+    go_on: GoOnArguments,
     #[command(flatten)]
     journal: Journal,
 }
@@ -42,7 +42,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         [text] => (None, text),
         _ => return Err(CommandError::usage("the answer is missing")),
     };
-    let options = arguments.double.read()?;
+    let options = arguments.go_on.read()?;
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("answer")?;
     let place = journal.resolve(&store, Some(&arguments.address))?;
@@ -58,8 +58,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         text: text.clone(),
     };
     if doors::hand_over((&store, journal), &place, &wish.encode())?.is_some() {
-        if arguments.double.is_given() {
-            terminal.message("warning: the process that executes the run keeps its tools, without the doubles");
+        if let Some(given) = arguments.go_on.given() {
+            terminal.message(format!(
+                "warning: the process that executes the run goes on as it began, without the {given}"
+            ));
         }
         terminal.message(format!("answered; the process that executes {name} goes on with it"));
         return Ok(ExitCode::OK);

@@ -11,7 +11,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, owner};
 use crate::session::serve::Wish;
 use crate::terminal::Terminal;
-use crate::world_options::DoubleArgument;
+use crate::world_options::GoOnArguments;
 
 mod sample;
 
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     sample: Option<NonZeroUsize>,
     #[command(flatten)]
-    double: DoubleArgument,
+    go_on: GoOnArguments,
     #[command(flatten)]
     journal: Journal,
 }
@@ -48,10 +48,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if let Some(count) = arguments.sample {
         return execute_sample(arguments, count, terminal);
     }
-    if arguments.double.is_given() {
-        return Err(CommandError::usage(
-            "doubles belong to `--sample`: a branch is not executed when it begins",
-        ));
+    if let Some(given) = arguments.go_on.given() {
+        return Err(CommandError::usage(format!(
+            "{given} belong to `--sample`: a branch is not executed when it begins"
+        )));
     }
     let mut branches = BTreeSet::new();
     for name in &arguments.branches {
@@ -103,7 +103,7 @@ fn execute_sample(
         [name] => Some(name.as_str()),
         _ => return Err(CommandError::usage("samples have one name, to which numbers are added")),
     };
-    let options = arguments.double.read()?;
+    let options = arguments.go_on.read()?;
     let journal = &arguments.journal;
     let mut store = journal.open_to_write("fork")?;
     let place = journal.resolve_turn(&store, Some(&arguments.address))?;

@@ -56,6 +56,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let grants = Grants {
         journal: vec![format!("--journal={}", arguments.journal.path().display())],
         world: arguments.world.words(),
+        approvals: arguments.world.approvals(),
         run: workspace
             .map(|folder| format!("--workspace={}", folder.display()))
             .into_iter()

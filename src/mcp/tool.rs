@@ -24,6 +24,8 @@ pub(crate) struct Grants {
     pub(crate) world: Vec<String>,
     /// The words for new runs.
     pub(crate) run: Vec<String>,
+    /// The words that approve.
+    pub(crate) approvals: Vec<String>,
 }
 
 /// A tool.
@@ -45,6 +47,8 @@ enum Drives {
     Nothing,
     New,
     Known,
+    /// A run that goes on after something of it has changed.
+    Changed,
 }
 
 /// A field of a tool's arguments.
@@ -278,7 +282,7 @@ const TABLE: &[Row] = &[
                 DOUBLE,
                 LIMIT,
             ],
-            Drives::Nothing,
+            Drives::Changed,
         )
     },
     acting(
@@ -290,7 +294,7 @@ const TABLE: &[Row] = &[
             DOUBLE,
             LIMIT,
         ],
-        Drives::Nothing,
+        Drives::Changed,
     ),
     reading(
         "replay",
@@ -371,12 +375,13 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
     let mut options: Vec<String> = vec![name.to_owned()];
     options.extend(row.words.iter().map(|word| (*word).to_owned()));
     options.extend(grants.journal.iter().cloned());
-    if row.drives != Drives::Nothing {
-        options.extend(grants.world.iter().cloned());
-    }
-    if row.drives == Drives::New {
-        options.extend(grants.run.iter().cloned());
-    }
+    let granted: &[&Vec<String>] = match row.drives {
+        Drives::Nothing => &[],
+        Drives::New => &[&grants.world, &grants.run],
+        Drives::Known => &[&grants.world],
+        Drives::Changed => &[&grants.approvals],
+    };
+    options.extend(granted.iter().copied().flatten().cloned());
     let (mut words, mut limit_ms) = (Vec::new(), LIMIT_MS);
     for field in row.fields {
         let Some(value) = given.get(field.name).filter(|value| !value.is_null()) else {

@@ -73,7 +73,16 @@ impl Session {
     ) -> Result<ExitCode, CommandError> {
         self.tell_unshown(store, terminal)?;
         let rest = self.run_on(store)?;
-        self.conclude(rest, is_verbose, terminal)
+        let again = if let DriveOutcome::Ended { code: 1.. } = rest {
+            self.way_to_call_again(store)?
+        } else {
+            None
+        };
+        let code = self.conclude(rest, is_verbose, terminal)?;
+        if let Some(way) = again {
+            terminal.message(way);
+        }
+        Ok(code)
     }
 
     /// The run, and the world it is driven in.

@@ -83,6 +83,12 @@ impl Reporting {
         self.world.stop_flag()
     }
 
+    /// Says whether calls of a tool may be repeated.
+    pub(super) fn is_repeatable(&self, tool: &str) -> bool {
+        let found = self.world.tools().find(tool);
+        found.is_ok_and(|tool| tool.description().idempotent)
+    }
+
     /// Says whether an effect in progress can still answer.
     pub(super) fn is_expecting(&self) -> bool {
         self.world.is_expecting()

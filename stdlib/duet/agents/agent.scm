@@ -279,4 +279,4 @@
                   '((model one :model) (description one :description)
                     (instructions one :instructions) (tools many :tools) (schema one :schema)
                     (result quoted :result) (options one :options) (repeats one :repeats)
-                    (corrections one :corrections) (compact one :compact) (budget spliced)))))))))
+                    (corrections one :corrections) (compact one :compact) (budget spliced :turns :tokens :usd)))))))))

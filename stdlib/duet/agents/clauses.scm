@@ -10,9 +10,19 @@
         ", "))
     clause))
 
+;;; Fails unless the parts of a clause are pairs of a known keyword and an expression.
+(define-for-syntax (%check-limits clause parts keywords)
+  (if (pair? parts)
+      (begin
+        (if (not (memq (syntax->datum (car parts)) keywords))
+            (syntax-violation #f "a budget has :turns, :tokens and :usd, each with a number"
+              clause (car parts)))
+        (if (null? (cdr parts)) (syntax-violation #f "a number follows the keyword" clause))
+        (%check-limits clause (cddr parts) keywords))))
+
 (define-for-syntax (%parts-as-options clause parts how)
   (case (car how)
-    ((spliced) (syntax->list parts))
+    ((spliced) (%check-limits clause (syntax->list parts) (cdr how)) (syntax->list parts))
     ((many) (list (cadr how) #`(list #,@(syntax->list parts))))
     (else
      (syntax-case parts ()
@@ -23,7 +33,7 @@
 
 ;;; Returns the options for a list of clauses. The table has, for each name of a clause, how its
 ;;; parts are passed, and the keyword: `one` expression, `quoted`, one datum, `many` expressions, as
-;;; a list, or `spliced`, as options.
+;;; a list, or `spliced`, as options with these keywords.
 (define-for-syntax (%clauses-as-options clauses table)
   (let loop ((clauses (syntax->list clauses)) (names '()) (options '()))
     (if (null? clauses)

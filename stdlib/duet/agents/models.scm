@@ -189,4 +189,4 @@
                   '((provider quoted :provider) (model one :model) (tools many :tools)
                     (max-tokens one :max-tokens) (temperature one :temperature) (seed one :seed)
                     (stop many :stop) (options one :options) (price many :price)
-                    (budget spliced)))))))))
+                    (budget spliced :turns :tokens :usd)))))))))
