@@ -126,6 +126,11 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
     ("progress!", "(progress! \"secret\" 1 2)", Lacks("console")),
     ("%console-write", "(%console-write 1 (bytevector 65))", Lacks("console")),
     ("%console-read", "(%console-read 1)", Lacks("console")),
+    (
+        "%answer!",
+        "(%answer! \"name\" 1)",
+        Harmless("an actor answers only its own questions"),
+    ),
     ("command-line", "(command-line)", Harmless(PLAIN)),
     ("current-second", "(current-second)", Lacks("clock/second")),
     ("current-jiffy", "(current-jiffy)", Lacks("clock/jiffy")),

@@ -279,6 +279,8 @@ actions! {
     keep Keep "keep"
     /// Puts a question to the person.
     ask_user AskUser "ask-user"
+    /// Answers a question of the acting actor.
+    answer Answer "answer"
     /// Notes what was attempted and not allowed.
     refuse Refuse "refuse"
     /// Puts what was attempted to the person.

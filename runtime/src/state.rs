@@ -13,6 +13,7 @@ pub mod chain;
 pub mod draft;
 pub mod event;
 mod loss;
+pub(crate) mod own_requests;
 pub mod peers;
 pub(crate) mod savepoint;
 pub mod refusal;

@@ -125,7 +125,7 @@ primitives! {
         Ok(context.heap.field(ports, stream))
     };
 
-    /// Returns the stream number of a console port, the procedure that takes its output after
+    /// Returns the stream number of a console port, the procedure in the place of the console after
     /// `%set-port-receiver!`, or `#f` for any other port.
     /// Fails with `wrong-type` if the argument is not a port.
     "%port-stream" "port" [1, 1] => |context, arguments| {
@@ -142,14 +142,19 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Passes the output of a console output port to `receiver` from now on, not to the console:
-    /// the library calls this procedure after each write, with the bytes of the characters in
-    /// UTF-8.
-    /// Fails with `wrong-type` if the first argument is not a console output port.
+    /// Puts `receiver` in the place of the console from now on. The library calls this procedure
+    /// after each write to an output port, with the bytes of the characters in UTF-8, and whenever
+    /// an input port lacks data, without arguments, for bytes. An input port that was at its end is
+    /// there no longer.
+    /// Fails with `wrong-type` if the first argument is not a console port.
     "%set-port-receiver!" "port receiver" [2, 2] => |context, arguments| {
-        let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
+        let port = port_at(context.heap, arguments, 0, flag::CONSOLE, "a console port")?;
         context.heap.set_field(port, port::STREAM, arguments[1]);
-        buffer::set_flag(context.heap, port, flag::UNBUFFERED, true);
+        if buffer::has(context.heap, port, flag::OUTPUT) {
+            buffer::set_flag(context.heap, port, flag::UNBUFFERED, true);
+        } else {
+            buffer::set_flag(context.heap, port, flag::AT_END, false);
+        }
         Ok(Value::UNSPECIFIED)
     };
 

@@ -106,6 +106,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "report-failure worker (actor 2), error: broke",
         ),
         ("<log 1 \"text\">", "log \"text\""),
+        ("<answer 3 \"yes\">", "answer request 3 with \"yes\""),
         ("<note 1 \"text\">", "note \"text\""),
         (
             "<invoke-tool 1 2 role \"shell\" [] \"t\" #f>",

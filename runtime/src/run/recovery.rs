@@ -37,6 +37,21 @@ impl<P: Programs> Run<P> {
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
         let epoch = store.claim(run, owner)?;
+        Self::open_held(store, (run, branch, epoch), programs, policy, recovery)
+    }
+
+    /// Opens a further branch of a run as [`open`](Self::open) does, for the owner of the run, under
+    /// the epoch that it holds.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_held(
+        store: &mut dyn Store,
+        (run, branch, epoch): (&RunId, &BranchName, Epoch),
+        programs: P,
+        policy: SnapshotPolicy,
+        recovery: &Recovery,
+    ) -> Result<Self, RunError> {
         let source = Source { store, run, branch };
         let restored = source.restore(None, programs, Snapshots::Use)?;
         restored.take_up(&source, epoch, policy, recovery)

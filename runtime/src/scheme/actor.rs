@@ -4,6 +4,7 @@
 //! It does not run; `execution.rs` runs it.
 //! Read next: `entity.rs`, `evaluation.rs`.
 
+use duet_kernel::datum::Name;
 use duet_kernel::machine::Instance;
 
 use super::entity::Entity;
@@ -21,6 +22,11 @@ pub struct SchemeActor {
 }
 
 impl SchemeActor {
+    /// Returns the library of the entity that the actor plays, if it plays one.
+    pub(super) fn entity_library(&self) -> Option<Name> {
+        self.entity.as_ref().map(|entity| entity.name().library)
+    }
+
     /// Returns the texts that it received, if there are any.
     pub(super) fn known_evaluations(&self) -> Option<&Evaluations> {
         self.evaluations.as_deref()

@@ -22,7 +22,7 @@ impl SchemePrograms {
     /// Lists the units that the entities of a library, or of the main program, need, in the order
     /// of the program's units; then the main program's definitions; then those that a text has
     /// brought since, in the order in which they were loaded.
-    fn units_for(&self, library: &Name) -> Vec<usize> {
+    pub(super) fn units_for(&self, library: &Name) -> Vec<usize> {
         let mut needed = BTreeSet::new();
         let mut rest = vec![library.clone()];
         while let Some(name) = rest.pop() {

@@ -132,7 +132,7 @@ pub(super) struct TextCompiler<'a> {
     pub(super) library_units: &'a mut BTreeMap<Name, (Arc<Unit>, usize)>,
     /// The units of texts, by number.
     pub(super) text_units: &'a mut BTreeMap<usize, Arc<Unit>>,
-    /// The units that every actor evaluates at its beginning.
+    /// The units that the actor has evaluated at its beginning.
     pub(super) units: &'a [usize],
 }
 
@@ -234,6 +234,13 @@ impl Evaluations {
     /// Returns the top level that interactions share, if there is one.
     pub(super) fn interaction(&self) -> Option<&TopLevel> {
         self.tops.get("")
+    }
+
+    /// Returns the top level of the actor's first sandbox, if it has one.
+    pub(super) fn sandbox(&self) -> Option<&TopLevel> {
+        let mut tops = self.tops.iter();
+        tops.find(|(environment, _)| environment.starts_with(SANDBOX))
+            .map(|(_, top)| top)
     }
 
     /// Gives interactions the program's names, if they have no top level yet; their definitions end

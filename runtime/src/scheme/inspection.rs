@@ -60,7 +60,7 @@ impl SchemePrograms {
         manifest: &Manifest,
         text: &str,
     ) -> Result<Option<Arc<Unit>>, Failure> {
-        match actor.evaluations().look(&mut self.text_compiler(), text, manifest) {
+        match actor.evaluations().look(&mut self.text_compiler(None), text, manifest) {
             Ok(mut units) => Ok(units.pop()),
             Err(fault) => Err(self.failure(&fault)),
         }
@@ -68,7 +68,7 @@ impl SchemePrograms {
 
     fn listing_of(&mut self, actor: &mut SchemeActor, manifest: &Manifest, name: &str) -> Result<String, Failure> {
         let without = |why: String| Failure::new("no-listing", why);
-        if let Err(fault) = actor.evaluations().prepare(&mut self.text_compiler(), "", manifest) {
+        if let Err(fault) = actor.evaluations().prepare(&mut self.text_compiler(None), "", manifest) {
             return Err(self.failure(&fault));
         }
         let meaning = actor
@@ -110,7 +110,7 @@ impl SchemePrograms {
         global: &GlobalName,
     ) -> Result<Option<String>, Failure> {
         let name = global.name.as_str();
-        let units = match actor.evaluations().look(&mut self.text_compiler(), name, manifest) {
+        let units = match actor.evaluations().look(&mut self.text_compiler(None), name, manifest) {
             Ok(units) => units,
             Err(fault) => return Err(self.failure(&fault)),
         };

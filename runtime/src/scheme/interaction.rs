@@ -10,6 +10,7 @@
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::expander::TopLevel;
 use duet_kernel::heap::HeapFull;
 use duet_kernel::machine::Instance;
 use duet_kernel::unit::GlobalName;
@@ -33,14 +34,23 @@ const BYTE_FUEL: u64 = 8;
 const UNREADABLE: &str = "#<";
 
 impl SchemePrograms {
-    pub(super) fn text_compiler(&mut self) -> TextCompiler<'_> {
+    /// Returns the compiler of texts for an actor that plays an entity of a library, or for the
+    /// main program.
+    pub(super) fn text_compiler(&mut self, entity: Option<&Name>) -> TextCompiler<'_> {
+        if let Some(library) = entity
+            && !self.entity_units.contains_key(library)
+        {
+            let units = self.units_for(library);
+            self.entity_units.insert(library.clone(), units);
+        }
+        let of_entity = entity.and_then(|library| self.entity_units.get(library));
         TextCompiler {
             expander: &mut self.expander,
             code: &mut self.code,
             sources: &mut self.sources,
             library_units: &mut self.library_units,
             text_units: &mut self.text_units,
-            units: &self.units,
+            units: of_entity.unwrap_or(&self.units),
         }
     }
 
@@ -52,10 +62,19 @@ impl SchemePrograms {
     /// Lists the names visible to interactions of an actor, in alphabetical order, each with
     /// whether it is a keyword.
     pub fn interaction_names(&self, actor: &SchemeActor) -> Vec<(String, bool)> {
-        let Some(top) = actor.known_evaluations().and_then(Evaluations::interaction) else {
-            return Vec::new();
-        };
-        let names = self.expander.names_at(top).into_iter();
+        self.names_at(actor.known_evaluations().and_then(Evaluations::interaction))
+    }
+
+    /// Lists the names visible to the texts of a session: those of its sandbox, or as
+    /// [`interaction_names`](Self::interaction_names) does.
+    pub fn session_names(&self, actor: &SchemeActor) -> Vec<(String, bool)> {
+        let evaluations = actor.known_evaluations();
+        self.names_at(evaluations.and_then(|known| known.sandbox().or_else(|| known.interaction())))
+    }
+
+    fn names_at(&self, top: Option<&TopLevel>) -> Vec<(String, bool)> {
+        let names = top.map(|top| self.expander.names_at(top)).unwrap_or_default();
+        let names = names.into_iter();
         names
             .map(|(name, is_keyword)| (name.as_str().to_owned(), is_keyword))
             .collect()
@@ -175,9 +194,9 @@ impl SchemePrograms {
         imports: &str,
     ) -> Result<(), Fault> {
         charge(turn, imports);
-        let made = actor
-            .evaluations()
-            .prepare(&mut self.text_compiler(), imports, &turn.manifest());
+        let entity = actor.entity_library();
+        let compiler = &mut self.text_compiler(entity.as_ref());
+        let made = actor.evaluations().prepare(compiler, imports, &turn.manifest());
         match made {
             Ok(()) => {
                 let imports = actor.instance.heap.string(imports)?;
@@ -195,8 +214,9 @@ impl SchemePrograms {
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);
+        let entity = actor.entity_library();
         let evaluations = actor.evaluations();
-        let units = evaluations.units(&mut self.text_compiler(), wanted, &turn.manifest());
+        let units = evaluations.units(&mut self.text_compiler(entity.as_ref()), wanted, &turn.manifest());
         for warning in evaluations.take_warnings() {
             // An evaluation without effects shows none.
             let _ = turn.log(format!("warning: {warning}"));

@@ -64,6 +64,8 @@ pub struct SchemePrograms {
     pub(super) command_line: Vec<String>,
     /// The units of the main program, in the order of evaluation.
     pub(super) units: Vec<usize>,
+    /// The units that entities evaluate at their beginning, by their libraries.
+    pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
     /// Whether the current turn writes to the console.
     pub(super) has_written: bool,
     /// The sources that evaluated texts may import and include.
@@ -165,6 +167,7 @@ impl SchemePrograms {
             program,
             command_line: source.arguments.clone(),
             units: Vec::new(),
+            entity_units: BTreeMap::new(),
             has_written: false,
             sources: Pinned::default(),
             library_units: BTreeMap::new(),
@@ -428,7 +431,7 @@ impl Programs for SchemePrograms {
             Some(Box::new(Evaluations::thaw(
                 (texts, self.heap_limits(limits).words_max()),
                 image.fetch,
-                &mut self.text_compiler(),
+                &mut self.text_compiler(entity.as_ref().map(|entity| entity.name().library).as_ref()),
             )?))
         };
         let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));

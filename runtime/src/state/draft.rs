@@ -371,6 +371,7 @@ impl Draft {
 
     /// Removes a request, and withdraws it if it has no answer.
     pub(crate) fn forget_request(&mut self, id: RequestId) {
+        self.tell_end_of_request(id);
         let Some(request) = self.state.requests.remove(&id) else {
             return;
         };
@@ -380,7 +381,8 @@ impl Draft {
         if let Some(handle) = request.handle {
             self.state.release(handle, &mut self.outbox);
         }
-        if request.answer.is_none() {
+        // The world has not heard of a call that waits for approval.
+        if request.answer.is_none() && request.question.effect().is_some() {
             self.outbox.withdrawn.push(id);
         }
     }

@@ -13,6 +13,7 @@ mod ending;
 mod guarded;
 mod job;
 mod operation;
+mod own_requests;
 mod peer;
 mod right;
 

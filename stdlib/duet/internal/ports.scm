@@ -11,12 +11,12 @@
 (define %console-read-bytes 65536)
 
 ;;; A reading primitive returns #f while the port's buffer lacks data. Only a console port can lack
-;;; data; the runtime's %console-read suspends the fiber until there are bytes, and returns none at
-;;; the end of the input.
+;;; data; the runtime's %console-read, or the port's receiver, suspends the fiber until there are
+;;; bytes, and returns none at the end of the input.
 (define (%reading read port)
   (or (read port)
-      (begin
-        (%port-supply! port (%console-read %console-read-bytes))
+      (let ((stream (%port-stream port)))
+        (%port-supply! port (if (procedure? stream) (stream) (%console-read %console-read-bytes)))
         (%reading read port))))
 
 ;;; Passes the buffered output of a console port to the runtime, which also takes it whenever the

@@ -64,11 +64,8 @@ pub(super) const ROWS: &[Row] = &[
         "wrong-type 0: a console output port",
     ),
     ("%set-port-receiver!", "@console-out car", "then #<port> car"),
-    (
-        "%set-port-receiver!",
-        "@text-out car",
-        "wrong-type 0: a console output port",
-    ),
+    ("%set-port-receiver!", "@console-in car", "then #<port> car"),
+    ("%set-port-receiver!", "@text-out car", "wrong-type 0: a console port"),
     ("%port-take-pending!", "@console-out #t", "#u8(115 111 32 102 97 114)"),
     ("%port-take-pending!", "@console-out #f", "#f"),
     ("%port-take-pending!", "@text-out #t", "#f"),

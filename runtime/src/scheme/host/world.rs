@@ -79,6 +79,14 @@ host_procedures! {
         Ok(answer(request))
     };
 
+    /// Answers a question of this actor by the name in its `user-input-request` fact, in the place
+    /// of a person; returns whether there is one.
+    "%answer!" "name value" [2, 2] => |call| {
+        let (name, value) = (call.text(0, "the name of a question")?, call.datum(1)?);
+        let is_open = call.turn.answer_own(&name, value)?;
+        Ok(Reply::Value(if is_open { Value::TRUE } else { Value::FALSE }))
+    };
+
     /// The program's name and arguments, a list of strings.
     "command-line" "" [0, 0] => |call| {
         let mut list = Value::NIL;

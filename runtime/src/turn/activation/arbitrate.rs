@@ -13,10 +13,13 @@ use crate::action::{self, Action, Admit, Approve, Decide, Limit, Need, Postpone,
 use crate::gate::{self, Principal, Proposal, question};
 use crate::model::codec::{Codec, record};
 use crate::model::failure::Failure;
-use crate::model::identity::{ActorId, Handle, RequestId};
+use crate::model::identity::{ActorId, Handle, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::policy::document::Documents;
 use crate::policy::ruling::{Code, OnFail, Ruling};
+use crate::state::actor::FiberKind;
+use crate::state::event::Event;
+use crate::state::own_requests::Change;
 use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
 
@@ -50,22 +53,27 @@ impl Activation {
         if self.is_pure {
             return Err(Refusal::Pure);
         }
+        let calls = self.calls_to_tell(&attempts);
         if let Some(lack) = self.lack_of_all(&attempts) {
+            self.tell_of_calls(&calls, Change::Refused);
             return Err(self.refuse(attempts, lack));
         }
         let ruling = self.rule(&attempts, false);
-        match ruling.on_fail {
-            None => attempts
-                .into_iter()
-                .try_for_each(|attempt| self.perform(attempt))
-                .map(|()| None),
-            Some(OnFail::Ask) => self.propose(attempts, &ruling).map(Some),
-            Some(OnFail::Defer) => self.postpone(attempts).map(Some),
+        let (outcome, change) = match ruling.on_fail {
+            None => {
+                let mut attempts = attempts.into_iter();
+                let performed = attempts.try_for_each(|attempt| self.perform(attempt));
+                (performed.map(|()| None), Change::Called)
+            }
+            Some(OnFail::Ask) => (self.propose(attempts, &ruling).map(Some), Change::Waiting),
+            Some(OnFail::Defer) => (self.postpone(attempts).map(Some), Change::Waiting),
             Some(OnFail::Degrade | OnFail::Block) => {
                 self.perform(Refuse { attempts })?;
-                Err(Refusal::Policy(Box::new(ruling)))
+                (Err(Refusal::Policy(Box::new(ruling))), Change::Refused)
             }
-        }
+        };
+        self.tell_of_calls(&calls, change);
+        outcome
     }
 
     fn propose(&mut self, attempts: Vec<Action>, ruling: &Ruling) -> Result<RequestId, Refusal> {
@@ -90,6 +98,7 @@ impl Activation {
                 delay_ms,
             })?;
         }
+        self.tell_of_request(request, Change::Proposed);
         Ok(request)
     }
 
@@ -121,7 +130,11 @@ impl Activation {
         let attempts = attempted(&attempts)?;
         let ruling = self.rule(&attempts, false);
         match ruling.on_fail {
-            None => self.perform(Admit { request: id, attempts }).map_err(failure)?,
+            None => {
+                let calls = self.calls_to_tell(&attempts);
+                self.perform(Admit { request: id, attempts }).map_err(failure)?;
+                self.tell_of_calls(&calls, Change::Called);
+            }
             Some(OnFail::Defer) => {}
             Some(OnFail::Ask | OnFail::Degrade | OnFail::Block) => self.give_up(id, &attempts, &ruling)?,
         }
@@ -192,10 +205,13 @@ impl Activation {
             return Ok(false);
         };
         request.answer = Some(outcome.clone());
+        self.tell_of_request(id, Change::Closed);
         let attempts = attempted(&attempts)?;
         let ruling = self.revalidate(&outcome, &attempts, proposal, policy);
         if ruling.is_allowed() {
+            let calls = self.calls_to_tell(&attempts);
             self.perform(Approve { request: id, attempts }).map_err(failure)?;
+            self.tell_of_calls(&calls, Change::Called);
             return Ok(true);
         }
         self.give_up(id, &attempts, &ruling)?;
@@ -210,6 +226,7 @@ impl Activation {
             .filter_map(Action::call)
             .map(|call| call.request)
             .collect();
+        let told = self.calls_to_tell(attempts);
         let (code, reason) = (ruling.code.name().to_owned(), ruling.to_string());
         let reject = Reject {
             request: id,
@@ -220,11 +237,26 @@ impl Activation {
         let fault = reject.fault();
         self.perform(reject).map_err(failure)?;
         for call in calls {
-            if let Some(wait) = self.wait_for(call).map_err(failure)? {
+            let Some(wait) = self.wait_for(call).map_err(failure)? else {
+                continue;
+            };
+            if self.fails_apart(wait) {
+                // The rejection must not be undone with what it leads to.
+                let settled = Event::Settled { wait, request: call };
+                self.draft.outbox.push(self.draft.actor, settled);
+            } else {
                 self.end_with_answer(wait, call, Err(fault.clone()))?;
             }
         }
+        self.tell_of_calls(&told, Change::Refused);
         Ok(())
+    }
+
+    /// Whether the failure of the fiber that waits ends only the fiber.
+    fn fails_apart(&self, wait: WaitId) -> bool {
+        let actor = self.draft.acting().ok();
+        let fiber = actor.and_then(|actor| actor.fibers.get(&actor.waits.get(&wait)?.fiber));
+        fiber.is_some_and(|fiber| matches!(fiber.kind, FiberKind::Guarded {} | FiberKind::Interaction {}))
     }
 
     fn revalidate(

@@ -16,6 +16,7 @@ use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Observ
 use crate::model::value::Fact;
 use crate::state::actor::{Condition, FiberKind, Target};
 use crate::state::event::Event;
+use crate::state::own_requests::Change;
 use crate::state::refusal::Refusal;
 use crate::state::request::{Kept, Question};
 use crate::turn::program::Runner;
@@ -266,9 +267,18 @@ impl Activation {
             return Ok(false);
         };
         request.answer = Some(outcome.clone());
+        let is_question = matches!(request.question, Question::Ask { .. });
+        let change = match outcome {
+            Ok(_) | Err(_) if is_question => Change::Closed,
+            Ok(_) => Change::Returned,
+            Err(_) => Change::Failed,
+        };
+        let news = self.draft.news_of_request(id, change, None);
         if let Some(wait) = wait {
             self.end_with_answer(wait, id, outcome)?;
         }
+        // They come before the fiber that waits.
+        self.tell_news(news);
         Ok(true)
     }
 

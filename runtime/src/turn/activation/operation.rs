@@ -23,6 +23,7 @@ use crate::model::value::Fact;
 use crate::policy::keyed;
 use crate::state::actor::{EntityClass, FiberKind};
 use crate::state::draft::Callables;
+use crate::state::own_requests::Change;
 use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
 use crate::turn::task::{Newborn, Task};
@@ -524,6 +525,7 @@ impl Activation {
             prompt,
             tag,
         })?;
+        self.tell_of_request(request, Change::Asked);
         Ok(request)
     }
 

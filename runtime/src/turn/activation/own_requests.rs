@@ -1,0 +1,73 @@
+//! News for a session of its own requests, in the turn in which they change, and its answers to its
+//! own questions.
+//!
+//! INVARIANT: news of a change come before the fiber that waited for it goes on, so whatever a
+//! session says about a request comes before what the request leads to.
+//! It does not know when a request changes; `deliver.rs`, `operation.rs` and `arbitrate.rs` do.
+//! Read next: `../../state/own_requests.rs`.
+
+use preserves::IOValue;
+
+use super::{Activation, Job};
+use crate::action::{Action, Answer};
+use crate::model::identity::{FiberId, RequestId};
+use crate::state::event::Event;
+use crate::state::own_requests::Change;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
+
+/// The calls of tools among attempts.
+pub(super) type Calls = Vec<(RequestId, String)>;
+
+impl Activation {
+    /// Tells the acting actor, if it is a session, what became of its request.
+    pub(super) fn tell_of_request(&mut self, request: RequestId, change: Change) {
+        let news = self.draft.news_of_request(request, change, self.asking());
+        self.tell_news(news);
+    }
+
+    /// Lists the calls among attempts, if the acting actor is a session.
+    pub(super) fn calls_to_tell(&self, attempts: &[Action]) -> Calls {
+        if !self.draft.is_session() {
+            return Calls::new();
+        }
+        let calls = attempts.iter().filter_map(Action::call);
+        calls.map(|call| (call.request, call.tool.clone())).collect()
+    }
+
+    /// As [`tell_of_request`](Self::tell_of_request), of calls that may not have been entered.
+    pub(super) fn tell_of_calls(&mut self, calls: &Calls, change: Change) {
+        for (request, tool) in calls.iter().rev() {
+            let news = self.draft.news_of_call(*request, tool, change, self.asking());
+            self.tell_news(news);
+        }
+    }
+
+    pub(super) fn tell_news(&mut self, news: Option<Event>) {
+        let position = self.event;
+        self.jobs.extend(news.map(|event| Job::Deliver { position, event }));
+    }
+
+    fn asking(&self) -> Option<FiberId> {
+        self.current.map(|current| current.fiber)
+    }
+
+    /// Answers a question of this actor by its name, in the place of a person; returns whether
+    /// there is one.
+    ///
+    /// # Errors
+    /// [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn answer_own(&mut self, name: &str, value: IOValue) -> Result<bool, Refusal> {
+        let mut requests = self.draft.state.requests.iter();
+        let is_it = |(id, request): &(&RequestId, &crate::state::request::Request)| {
+            request.actor == self.draft.actor
+                && request.answer.is_none()
+                && matches!(request.question, Question::Ask { .. })
+                && self.draft.names.name("request", id.0) == name
+        };
+        let Some(request) = requests.find(is_it).map(|(id, _)| *id) else {
+            return Ok(false);
+        };
+        self.perform(Answer { request, value }).map(|()| true)
+    }
+}
