@@ -14,7 +14,7 @@ use std::time::Duration;
 use duet_drivers::door::caller::{self, CallError};
 use duet_drivers::world::World;
 use duet_journal::beside::{beside, make_folder_beside};
-use duet_journal::{Owner, RunId, Store};
+use duet_journal::{BranchName, Owner, RunId, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
 use duet_runtime::model::codec::Fields;
 use duet_runtime::model::identity::RequestId;
@@ -29,19 +29,21 @@ fn folder(journal: &Path) -> PathBuf {
     beside(journal, ".doors")
 }
 
-fn path(journal: &Path, owner: &Owner, run: &RunId) -> PathBuf {
-    folder(journal).join(format!("{}@{run}.sock", owner.name()))
+/// The socket of the process that owns a run, or of the thread that executes a further branch.
+fn path(journal: &Path, owner: &Owner, (run, branch): (&RunId, Option<&BranchName>)) -> PathBuf {
+    let branch = branch.map(|branch| format!("@{branch}")).unwrap_or_default();
+    folder(journal).join(format!("{}@{run}{branch}.sock", owner.name()))
 }
 
 /// Opens the door of a run of this process. Where that fails, the run goes on, and says that nobody
 /// reaches it.
-pub(crate) fn open(world: &mut World, journal: &Path, run: &RunId) {
+pub(crate) fn open(world: &mut World, journal: &Path, of: (&RunId, Option<&BranchName>)) {
     let mut make = || {
         let folder = folder(journal);
         make_folder_beside(&folder)?;
         fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
         sweep(&folder);
-        world.open_door(&path(journal, &Owner::this(""), run))
+        world.open_door(&path(journal, &Owner::this(""), of))
     };
     if let Err(error) = make() {
         let text = format!("other processes cannot reach this run: {error}");
@@ -89,10 +91,34 @@ pub(crate) fn hand_over(
         return Ok(None);
     };
     let address = format!("{}/{}", place.run, place.branch);
-    match caller::ask(&path(journal.path(), &owner, &place.run), &address, what) {
+    let further = path(journal.path(), &owner, (&place.run, Some(&place.branch)));
+    let door = if further.exists() {
+        further
+    } else {
+        path(journal.path(), &owner, (&place.run, None))
+    };
+    match caller::ask(&door, &address, what) {
         Ok(answer) => Ok(Some(answer)),
         Err(error) => Err(failed(error, place, &owner)),
     }
+}
+
+/// Asks this process, which owns a run, for something.
+///
+/// # Errors
+/// As [`hand_over`].
+pub(crate) fn ask_self(journal: &Journal, place: &Place, wish: &Wish) -> Result<(), CommandError> {
+    let owner = Owner::this("serve");
+    let address = format!("{}/{}", place.run, place.branch);
+    let further = path(journal.path(), &owner, (&place.run, Some(&place.branch)));
+    // Only the owner of the run begins to execute branches.
+    let door = if further.exists() && !matches!(wish, Wish::Branch { .. }) {
+        further
+    } else {
+        path(journal.path(), &owner, (&place.run, None))
+    };
+    let asked = caller::ask(&door, &address, &wish.encode());
+    asked.map(drop).map_err(|error| failed(error, place, &owner))
 }
 
 /// How long a process that has stopped its run may take to end, in attempts of 10 ms.

@@ -5,7 +5,7 @@
 //! reference narrow it further by caveats, which are part of the reference.
 //! INVARIANT: only the journal's user can read the key and the grants; a reference gives nothing
 //! but what its grant says now, and no process stores the reference itself.
-//! It does not judge actions; the gate of the runtime does. Read next: `command/serve.rs`.
+//! It does not judge actions; the gate of the runtime does. Read next: `porter.rs`.
 //!
 //! Rejected: rights as caveats of the reference. A caveat compares patterns by their form, so it
 //! cannot say which patterns a client may observe; the gate can.
@@ -15,13 +15,8 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
-use duet_drivers::serve::host::Host;
-use duet_drivers::serve::{Admission, Gate};
 use duet_journal::beside::{append_beside, beside, read_beside, text_beside};
-use duet_journal::owner::now_ms;
 use duet_runtime::capability::sturdy::SturdyRef;
 use duet_runtime::model::codec::{Codec, Fields, record};
 use duet_runtime::model::manifest::Manifest;
@@ -41,6 +36,10 @@ pub(crate) struct Grant {
     pub(crate) rights: Manifest,
     /// The moment in milliseconds since 1970 at which it ends, if it does.
     pub(crate) until_ms: Option<u64>,
+    /// Whether the client may begin branches of the run and go on there.
+    pub(crate) may_fork: bool,
+    /// The session in which the client may approve what policy wants approved, if it may.
+    pub(crate) approves: Option<String>,
 }
 
 /// The grants of a journal, by their ids.
@@ -48,7 +47,8 @@ pub(crate) struct Grant {
 pub(crate) struct Grants(BTreeMap<String, Grant>);
 
 impl Grants {
-    fn path(journal: &Path) -> PathBuf {
+    /// Where they are.
+    pub(crate) fn path(journal: &Path) -> PathBuf {
         beside(journal, ".grants")
     }
 
@@ -64,6 +64,11 @@ impl Grants {
             }
         }
         Self(grants)
+    }
+
+    /// Finds one.
+    pub(crate) fn get(&self, id: &str) -> Option<&Grant> {
+        self.0.get(id)
     }
 
     /// Lists them.
@@ -121,21 +126,30 @@ impl Grant {
             self.run.encode(),
             self.rights.encode(),
             self.until_ms.encode(),
+            self.may_fork.encode(),
+            self.approves.encode(),
         ];
         record("grant", fields)
     }
 
     fn read(line: &IOValue) -> Option<(String, Self)> {
-        let mut fields = Fields::of(line, "grant", 4).ok()?;
+        let mut fields = Fields::of(line, "grant", 6).ok()?;
         let id = fields.read("id").ok()?;
         let (run, rights) = (fields.read("run").ok()?, fields.read("rights").ok()?);
         let until_ms = fields.read("until").ok()?;
-        Some((id, Self { run, rights, until_ms }))
+        let grant = Self {
+            run,
+            rights,
+            until_ms,
+            may_fork: fields.read("may-fork").ok()?,
+            approves: fields.read("approves").ok()?,
+        };
+        Some((id, grant))
     }
 }
 
 /// Reads the key of a journal; makes it if there is none.
-fn key(journal: &Path) -> Result<Vec<u8>, CommandError> {
+pub(crate) fn key(journal: &Path) -> Result<Vec<u8>, CommandError> {
     let path = beside(journal, ".key");
     let unreadable = |error: io::Error| {
         CommandError::caused(format!("the key `{}` cannot be used", path.display()), &error)
@@ -173,116 +187,4 @@ fn chance(bytes: &mut [u8]) -> io::Result<()> {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The gate of a server: the runs that it hosts, and the grants to them.
-pub(crate) struct Porter {
-    journal: PathBuf,
-    key: Vec<u8>,
-    hosts: Mutex<BTreeMap<String, Host>>,
-    /// The grants as the file had them at a time.
-    known: Mutex<(Option<(SystemTime, u64)>, Grants)>,
-}
-
-impl Porter {
-    /// Makes a gate for the runs of a journal.
-    ///
-    /// # Errors
-    /// If the key cannot be read or made.
-    pub(crate) fn new(journal: &Path) -> Result<Self, CommandError> {
-        Ok(Self {
-            journal: journal.to_owned(),
-            key: key(journal)?,
-            hosts: Mutex::default(),
-            known: Mutex::default(),
-        })
-    }
-
-    /// Lets clients reach a run.
-    pub(crate) fn add(&self, run: String, host: Host) {
-        self.hosts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(run, host);
-    }
-
-    /// Finds a grant in the file as it is now.
-    fn grant(&self, id: &str) -> Option<Grant> {
-        let found = fs::metadata(Grants::path(&self.journal));
-        let stamp = found.ok().and_then(|found| Some((found.modified().ok()?, found.len())));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.0 != stamp || stamp.is_none() {
-            *known = (stamp, Grants::read(&self.journal));
-        }
-        known.1.0.get(id).cloned()
-    }
-}
-
-impl Gate for Porter {
-    fn resolve(&self, reference: &IOValue) -> Result<Admission, String> {
-        let signed = SturdyRef::from_value(reference).map_err(|error| error.to_string())?;
-        signed.validate(&self.key).map_err(|error| error.to_string())?;
-        let named: Result<(String, String), _> = Codec::decode(signed.oid());
-        let (run, id) = named.map_err(|_| "the sturdy reference names no run".to_owned())?;
-        let grant = self.grant(&id).filter(|grant| grant.run == run);
-        let grant = grant.ok_or_else(|| "the sturdy reference has been revoked".to_owned())?;
-        if grant.until_ms.is_some_and(|until_ms| until_ms <= now_ms()) {
-            return Err("the sturdy reference has expired".to_owned());
-        }
-        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let host = hosts.get(&run).cloned();
-        Ok(Admission {
-            host: host.ok_or_else(|| format!("this server does not host the run {run}"))?,
-            manifest: grant.rights,
-            caveats: signed.caveats().iter().map(|caveat| caveat.source().clone()).collect(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn grant(until_ms: Option<u64>) -> Grant {
-        Grant {
-            run: "chat".to_owned(),
-            rights: Manifest::of(&["dataspace/*"]),
-            until_ms,
-        }
-    }
-
-    #[track_caller]
-    fn check_refused(porter: &Porter, reference: &IOValue, expected: &str) {
-        let why = porter.resolve(reference).err().expect("it is refused");
-        assert!(why.contains(expected), "{why}");
-    }
-
-    #[test]
-    fn a_reference_gives_what_its_grant_says_now() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let journal = folder.path().join("journal.sqlite");
-        let (id, reference) = Grants::add(&journal, &grant(None)).expect("it is written");
-        let (_, late) = Grants::add(&journal, &grant(Some(1))).expect("it is written");
-        let porter = Porter::new(&journal).expect("the key is there");
-        check_refused(&porter, &reference, "does not host the run chat");
-        check_refused(&porter, &late, "expired");
-        for path in [beside(&journal, ".key"), Grants::path(&journal)] {
-            assert_eq!(
-                fs::metadata(&path).expect("it is there").permissions().mode() & 0o777,
-                0o600
-            );
-            let text = fs::read_to_string(&path).expect("a text");
-            assert!(!text.contains("sig"), "{text}");
-        }
-        // A crash in the middle of a line takes nothing with it that comes later.
-        let mut file = append_beside(&Grants::path(&journal)).expect("it can be opened");
-        file.write_all(b"<grant \"cut").expect("it is written");
-        Grants::revoke(&journal, &id).expect("it is there");
-        check_refused(&porter, &reference, "revoked");
-        assert!(Grants::revoke(&journal, &id).is_err());
-        let forged = format!("{reference:?}").replace("chat", "other");
-        check_refused(&porter, &forged.parse().expect("a value"), "not signed with this key");
-        fs::write(beside(&journal, ".key"), "0123").expect("a file");
-        assert!(Porter::new(&journal).is_err());
-    }
 }

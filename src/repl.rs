@@ -4,6 +4,7 @@
 //! run; the other parts know text, the line editor knows keys.
 //! Read next: `repl/session.rs`, then `repl/editor.rs`.
 
+mod asked;
 mod attach;
 pub(crate) mod command;
 pub(crate) mod complete;
@@ -17,6 +18,7 @@ pub(crate) mod link;
 pub(crate) mod local;
 pub(crate) mod outline;
 pub(crate) mod pace;
+mod pipe;
 pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod seat;

@@ -10,6 +10,7 @@
 
 mod again;
 mod ahead;
+pub(crate) mod branches;
 mod drive;
 mod edited;
 mod host;
@@ -33,10 +34,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
+use duet_drivers::bell::Bell;
 use duet_drivers::door::Request;
 use duet_drivers::tool::description::EffectClass;
 use duet_drivers::world::World;
-use duet_journal::{Blob, Record, RunId, Sequence, Store};
+use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
 use duet_runtime::record::Genesis;
 use duet_runtime::run::inflight::Recovery;
@@ -54,6 +56,7 @@ use crate::native;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
+use branches::Branches;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
@@ -70,6 +73,7 @@ pub(crate) struct Session {
     texts: SourceTexts,
     world: Reporting,
     keeper: Keeper,
+    branches: Branches,
     /// Who asked it to stop, to be told when it has.
     stopped_by: Option<Request>,
 }
@@ -78,6 +82,7 @@ pub(crate) struct Session {
 pub(crate) struct Detached {
     run: Run<SchemePrograms>,
     texts: SourceTexts,
+    branches: Branches,
 }
 
 /// The name of a run in messages.
@@ -86,6 +91,8 @@ struct RunPlace {
     name: String,
     /// The journal, if one is kept.
     journal: Option<PathBuf>,
+    /// Whether it is a further branch of a run that this process executes already.
+    is_further: bool,
 }
 
 impl RunPlace {
@@ -93,6 +100,7 @@ impl RunPlace {
         Self {
             name: place.name(),
             journal: Some(journal.to_owned()),
+            is_further: false,
         }
     }
 }
@@ -110,6 +118,7 @@ pub(crate) struct Prepared {
     genesis: Genesis,
     pinned: Vec<Blob>,
     world: World,
+    options: WorldOptions,
 }
 
 /// The libraries that a program without `import` sees.
@@ -357,6 +366,7 @@ impl Prepared {
             genesis,
             pinned,
             world,
+            options,
         })
     }
 }
@@ -376,6 +386,7 @@ impl Session {
             genesis,
             pinned,
             world,
+            options,
         } = prepared;
         let branch = journal::first_branch()?;
         let name = journal::name(&id, &branch);
@@ -395,8 +406,12 @@ impl Session {
                 error.into()
             }
         })?;
-        let journal = journal.map(Path::to_owned);
-        Ok(Self::of(run, world, (RunPlace { name, journal }, texts)))
+        let place = RunPlace {
+            name,
+            journal: journal.map(Path::to_owned),
+            is_further: false,
+        };
+        Ok(Self::of(run, world, (place, texts), Branches::of(&options)))
     }
 
     /// Opens a stored run at the head of a branch to continue it.
@@ -414,19 +429,48 @@ impl Session {
             genesis,
             texts,
         } = pinned(store, place)?;
-        let (world, recovery) = surroundings(store, (&place.run, &place.name()), &genesis, options.beside(journal))?;
+        let options = options.beside(journal);
+        let branches = Branches::of(&options);
+        let (world, recovery) = surroundings(store, (&place.run, &place.name()), &genesis, options)?;
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
-        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts)))
+        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
+    }
+
+    /// Opens a further branch of a run that this process owns under an epoch.
+    ///
+    /// # Errors
+    /// If it cannot be replayed.
+    fn resume_held(
+        place: &Place,
+        (store, journal): (&mut dyn Store, &Path),
+        options: WorldOptions,
+        epoch: Epoch,
+    ) -> Result<Self, CommandError> {
+        let Pinned {
+            programs,
+            genesis,
+            texts,
+        } = pinned(store, place)?;
+        let options = options.beside(journal);
+        let (world, recovery) = surroundings(store, (&place.run, &place.name()), &genesis, options)?;
+        let at = (&place.run, &place.branch, epoch);
+        let run = Run::open_held(store, at, programs, SnapshotPolicy::default(), &recovery)?;
+        let place = RunPlace {
+            is_further: true,
+            ..RunPlace::of(place, journal)
+        };
+        Ok(Self::of(run, world, (place, texts), Branches::default()))
     }
 
     /// Makes a run that this process owns reachable.
-    fn of(run: Run<SchemePrograms>, world: World, (place, texts): (RunPlace, SourceTexts)) -> Self {
+    fn of(run: Run<SchemePrograms>, world: World, (place, texts): (RunPlace, SourceTexts), branches: Branches) -> Self {
         let (mut run, mut world) = (run, world);
         host::dismiss_peers(&mut run);
         Self {
-            keeper: Keeper::of(&run, &mut world, place.journal.as_deref()),
+            keeper: Keeper::of(&run, &mut world, &place),
+            branches,
             world: Reporting::new(world, &place, run.id()),
             run,
             place,
@@ -440,6 +484,7 @@ impl Session {
         Detached {
             run: self.run,
             texts: self.texts,
+            branches: self.branches,
         }
     }
 
@@ -454,7 +499,8 @@ impl Session {
         (store, journal): (&mut dyn Store, &Path),
         options: WorldOptions,
     ) -> Result<Self, CommandError> {
-        let Some(Detached { run, texts }) = detached.filter(|detached| *detached.run.id() == place.run) else {
+        let Some(Detached { run, texts, branches }) = detached.filter(|detached| *detached.run.id() == place.run)
+        else {
             return Self::resume(place, (store, journal), options, "repl");
         };
         let (world, recovery) = surroundings(
@@ -465,7 +511,8 @@ impl Session {
         )?;
         let owner = journal::owner("repl");
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
-        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts)))
+        branches.renew(run.epoch());
+        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
     }
 
     /// The exit code of the run, if it has ended.
@@ -477,6 +524,16 @@ impl Session {
     /// The run.
     pub(crate) fn id(&self) -> &RunId {
         self.run.id()
+    }
+
+    /// The bell of its world.
+    fn bell(&self) -> Option<Bell> {
+        self.world.bell()
+    }
+
+    /// The address of its branch.
+    pub(crate) fn address(&self) -> String {
+        format!("{}/{}", self.run.id(), self.run.branch())
     }
 
     /// Makes advice name comma commands.

@@ -86,7 +86,9 @@ impl Fence {
             Action::Observe(observe) => {
                 let text = observe.pattern.to_string();
                 let is_public = text.starts_with("<group <rec public>") && self == Self::Gate;
-                is_public || text.starts_with("<group <rec session/") && text.contains("<lit \"mallory\">")
+                // The runtime tells each session of its own requests, and nobody else.
+                let is_own = text.starts_with("<group <rec request/changed>");
+                is_public || is_own || text.starts_with("<group <rec session/") && text.contains("<lit \"mallory\">")
             }
             // Only notes pass through the capability that everybody may have.
             Action::Pass(pass) => {
@@ -97,6 +99,8 @@ impl Fence {
             Action::GenerateRequestId(_) | Action::RegisterEntity(_) => self == Self::Gate,
             Action::Attenuate(_) | Action::Revoke(_) => self == Self::Gate,
             Action::SpawnFiber(_) | Action::SpawnGuarded(_) | Action::Cancel(_) => true,
+            // The gate lets an actor answer only its own questions.
+            Action::Answer(_) => true,
             Action::Wait(_) | Action::Resume(_) | Action::Yield(_) | Action::Wake(_) | Action::Synced(_) => true,
             Action::SpawnFacet(_) | Action::StopFacet(_) | Action::Retract(_) | Action::Unobserve(_) => true,
             Action::Refuse(_) | Action::Note(_) | Action::ReportFailure(_) | Action::Exit(_) => true,

@@ -234,6 +234,12 @@ fn two_people_work_in_one_run() {
     guest.type_at("ada at room@", "(assert! (record 'said \"hi\"))\r", "#<handle ");
     owner.0.expect("(said hi)\r\n");
     guest.type_at("ada at room@", "(define x 20) (+ x 1)\r", "\n21\r\n");
+    // The names of its session are completed.
+    guest.type_at("ada at room@", "(define quadruple 44)\r", "44)\r\n");
+    guest.type_at("ada at room@", "quadrup\t\r", "\n44\r\n");
+    // Its questions come to it.
+    guest.type_at("ada at room@", "(await (user-input :prompt \"Name?\"))\r", "Name? ");
+    guest.go_on("Ada\r", "\n\"Ada\"\r\n");
     owner.type_at("> ", "x\r", "x is not defined");
     // A failure shows its place in the text; one Ctrl-C ends what computes, or waits.
     guest.type_at("ada at room@", "(begin (display \"before\") (car x))\r", "before\r\n");
@@ -251,6 +257,7 @@ fn two_people_work_in_one_run() {
     guest.type_at("ada at room@", "x\r", "\n20\r\n");
     owner.type_at("> ", "'mine\r", "\nmine\r\n");
     owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
+    guest.0.expect("what this session did after it is undone");
     guest.type_at("ada at room@", "x\r", "\n20\r\n");
     owner.leave("> ");
     guest.0.expect("has ended");

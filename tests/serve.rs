@@ -24,6 +24,10 @@ mod faults;
 mod hostile;
 #[path = "clients/python.rs"]
 mod python;
+#[path = "clients/refusals.rs"]
+mod refusals;
+#[path = "clients/websocket.rs"]
+mod websocket;
 
 use std::fs;
 

@@ -19,6 +19,15 @@ mod support {
     pub(crate) mod peer;
 }
 
+#[path = "guests/chat.rs"]
+mod chat;
+#[path = "guests/forks.rs"]
+mod forks;
+#[path = "guests/prompts.rs"]
+mod prompts;
+#[path = "guests/questions.rs"]
+mod questions;
+
 use duet_drivers::framing::Encoding;
 use support::desk::Desk;
 use support::peer::{Peer, Served, grant};

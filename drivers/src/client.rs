@@ -30,13 +30,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to a server and shows its gatekeeper a sturdy reference, in text.
+    /// Connects to a server and shows its gatekeeper what `lead` makes of a sturdy reference, which
+    /// is given in text.
     ///
     /// # Errors
     /// `bad-argument` if the text is no reference, `unavailable` if nobody answers there, `denied`
     /// if the gatekeeper refuses.
-    pub fn enter(address: &Address, reference: &str) -> Result<Self, ToolFailure> {
-        let reference = read_reference(reference.trim())?;
+    pub fn enter(
+        address: &Address,
+        reference: &str,
+        lead: impl FnOnce(IOValue) -> IOValue,
+    ) -> Result<Self, ToolFailure> {
+        let reference = lead(read_reference(reference.trim())?);
         let failed = |error: std::io::Error| Kind::Unavailable.because(format!("{address} does not answer: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let (connection, dataspace) = runtime.block_on(async {
@@ -45,6 +50,10 @@ impl Client {
                     let stream = TcpStream::connect(place).await.map_err(failed)?;
                     stream.set_nodelay(true).map_err(failed)?;
                     Connection::new(stream)
+                }
+                Address::WebSocket(_) => {
+                    let why = "a prompt connects to tcp: and unix: addresses, and not by WebSocket";
+                    return Err(Kind::BadArgument.because(why));
                 }
                 Address::Unix(path) => Connection::new(UnixStream::connect(path).await.map_err(failed)?),
             };
@@ -114,6 +123,14 @@ impl Client {
                 return Ok(values);
             }
         }
+    }
+
+    /// Waits at most for a time; returns whether the server has sent nothing in it.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn is_quiet(&mut self, wait: Duration) -> Result<bool, ToolFailure> {
+        Ok(self.events(wait)?.is_none_or(|events| events.is_empty()))
     }
 
     /// Waits at most for a time and returns the values that have come; `None` if the server has

@@ -18,6 +18,7 @@ pub mod host;
 mod listener;
 mod membrane;
 mod relay;
+mod websocket;
 
 use duet_runtime::model::manifest::Manifest;
 use preserves::IOValue;
@@ -38,9 +39,18 @@ pub struct Admission {
 
 /// Decides about sturdy references.
 pub trait Gate: Send + Sync {
-    /// Says what a reference gives.
+    /// Says what a reference gives. `<branch NAME REFERENCE>` in its place gives the same on a
+    /// branch of the run that the server executes, and `<fork NAME REFERENCE>` on one that begins
+    /// now at the newest turn. `<approve QUESTION ANSWER REFERENCE>` first answers what the session
+    /// of the reference wants approved. The reference has to grant both.
     ///
     /// # Errors
     /// Why it gives nothing, for the client.
     fn resolve(&self, reference: &IOValue) -> Result<Admission, String>;
+
+    /// Says whether what was resolved before would still be let in.
+    ///
+    /// # Errors
+    /// Why not, for the client.
+    fn check(&self, reference: &IOValue) -> Result<(), String>;
 }

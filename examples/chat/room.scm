@@ -3,7 +3,16 @@
 ;;; Who is there asserts <present NAME>, as long as they are; who speaks sends the message
 ;;; <says NAME TEXT>. The room keeps what was said as facts, <said NUMBER NAME TEXT>, so whoever
 ;;; comes later, or comes back, observes all of it.
-(import (duet base) (duet dataspace) (scheme write))
+;;;
+;;; People at a prompt, `duet repl chat`, have a session with the names of `(chat talk)`, and no other
+;;; rights than those that this needs.
+(import (duet base) (duet dataspace) (duet sessions) (scheme write) (only (chat talk)))
+
+(serve-sessions!
+  :imports '((scheme base) (scheme write) (chat talk))
+  :grants '((dataspace/assert (pattern (present $_)))
+            (dataspace/message (pattern (says $_ $_)))
+            (dataspace/observe (pattern (said $_ $_ $_)))))
 
 (define kept 100)
 (define count 0)

@@ -19,8 +19,9 @@ use crate::value_text::shown;
 /// what they name; without any of them it has all rights in the dataspace that the run's program
 /// has.
 ///
-/// With `--session` the client may have texts evaluated in the session of this name, and act with
-/// its rights, but not reach other sessions.
+/// With `--session` the client may have texts evaluated in the session of this name, answer its
+/// questions, and act with its rights, but not reach other sessions. With `--approve` as well, it
+/// may approve what policy wants approved in that session.
 ///
 ///   duet grant chat
 ///   duet grant chat --session ada
@@ -32,7 +33,7 @@ use crate::value_text::shown;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
-    /// The run.
+    /// The run, or a branch of it.
     #[arg(required_unless_present_any = ["list", "revoke"])]
     run: Option<String>,
     /// Lets the client observe what this pattern matches; may be given several times.
@@ -47,6 +48,12 @@ pub(crate) struct Arguments {
     /// Lets the client use the session of this name.
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    /// Lets the client also approve what policy wants approved in the session.
+    #[arg(long, requires = "session")]
+    approve: bool,
+    /// Lets the client begin branches of the run, on which it goes on by itself.
+    #[arg(long)]
+    fork: bool,
     /// Ends the grant after this time, such as 30m, 8h or 7d.
     #[arg(long, value_name = "TIME", value_parser = read_time)]
     until: Option<u64>,
@@ -76,9 +83,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let place = journal.resolve(&store, Some(run))?;
     let grant = Grant {
-        run: place.run.to_string(),
+        run: if run.contains('/') {
+            format!("{}/{}", place.run, place.branch)
+        } else {
+            place.run.to_string()
+        },
         rights: rights(arguments)?,
         until_ms: arguments.until.map(|span_ms| now_ms().saturating_add(span_ms)),
+        may_fork: arguments.fork,
+        approves: arguments.session.clone().filter(|_| arguments.approve),
     };
     let (id, reference) = Grants::add(journal.path(), &grant)?;
     terminal.data(format!("{}\n", shown(&reference)))?;
@@ -99,7 +112,9 @@ fn described(grant: &Grant) -> String {
         Some(0) => ", over in less than a minute, or over".to_owned(),
         Some(minutes) => format!(", for {minutes} min"),
     };
-    format!("{}  {}{left}", grant.run, rights.join(" "))
+    let fork = if grant.may_fork { ", with forks" } else { "" };
+    let approve = if grant.approves.is_some() { ", with approvals" } else { "" };
+    format!("{}  {}{fork}{approve}{left}", grant.run, rights.join(" "))
 }
 
 fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
@@ -127,11 +142,12 @@ fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
 
 /// The rights of a client in a session: records of the library `(duet sessions)`, without the
 /// session's name.
-const SESSION: [(Right, &str); 10] = [
+const SESSION: [(Right, &str); 11] = [
     (Right::Assert, "session/request :payload _ :tag _"),
     (Right::Message, "session/request :payload _ :tag _"),
     (Right::Assert, "session/present "),
     (Right::Message, "session/seen :number _"),
+    (Right::Message, "session/answer :question _ :payload _"),
     (Right::Message, "session/cancel :tag _"),
     (Right::Message, "session/close "),
     (Right::Observe, "session/event :kind _ :payload _ :tag _ :number _"),

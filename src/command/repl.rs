@@ -153,10 +153,9 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, CommandEr
     let mut text = String::new();
     loop {
         // The program may read lines, too.
-        let is_over = io::stdin()
-            .read_line(&mut text)
-            .map_err(|error| CommandError::caused("standard input cannot be read", &error))?
-            == 0;
+        let line = live.read_piped(terminal)?;
+        let is_over = line.is_empty();
+        text.push_str(&line);
         if !is_over && (is_incomplete(&text) || text.trim().is_empty()) {
             continue;
         }

@@ -13,9 +13,9 @@ use duet_journal::{RunId, Store};
 use super::run::{claim_name, read_name};
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
-use crate::grants::Porter;
 use crate::journal::Journal;
 use crate::launch::Launch;
+use crate::porter::Porter;
 use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::{WorldArguments, WorldOptions};
@@ -29,7 +29,7 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// A client needs a sturdy reference, which `duet grant RUN` makes.
 ///
 ///   duet serve chat.scm
-///   duet serve chat desk --listen tcp:127.0.0.1:8001
+///   duet serve chat desk --listen tcp:127.0.0.1:8001 --listen ws:127.0.0.1:8002
 ///
 /// Without `--listen` clients come to the socket `journal.sqlite.sock` beside the journal, which
 /// only you can open.
@@ -39,9 +39,14 @@ pub(crate) struct Arguments {
     /// The runs or programs.
     #[arg(required = true, value_name = "RUN|PROGRAM")]
     runs: Vec<String>,
-    /// Listens there: unix:PATH, or tcp:127.0.0.1:PORT; may be given several times.
+    /// Listens there: unix:PATH, tcp:127.0.0.1:PORT, or ws:127.0.0.1:PORT for WebSocket; may be
+    /// given several times.
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<String>,
+    /// Lets web pages of this origin, such as http://localhost:8080, connect by WebSocket; may be
+    /// given several times. Without it no page can.
+    #[arg(long, value_name = "ORIGIN")]
+    origin: Vec<String>,
     #[command(flatten)]
     world: WorldArguments,
     #[command(flatten)]
@@ -58,7 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let porter = Arc::new(Porter::new(arguments.journal.path())?);
     // Names of clients of different servers differ, so that nobody takes one for another.
     let prefix = format!("client-{:x}-", now_ms());
-    let mut server = Server::new(Arc::clone(&porter) as _, prefix).map_err(|error| refused(&error))?;
+    let mut server = Server::new(Arc::clone(&porter) as _, prefix, &arguments.origin).map_err(|error| refused(&error))?;
     for address in arguments.addresses()? {
         let bound = server.listen(&address).map_err(|error| refused(&error))?;
         terminal.message(format!("clients come to {bound}; `duet grant RUN` lets one in"));
@@ -114,12 +119,15 @@ fn refused(error: &ServerError) -> CommandError {
 }
 
 /// Hosts a run until it stops, on a thread of its own.
-fn hosted(run: &str, arguments: &Arguments, porter: &Porter, ready: Sender<RunId>) -> ExitCode {
+fn hosted(run: &str, arguments: &Arguments, porter: &Arc<Porter>, ready: Sender<RunId>) -> ExitCode {
     let mut terminal = Terminal::standard();
     let opened = arguments.journal.open_or_create("serve");
     let hosted = opened.and_then(|mut store| {
         let mut session = begin(run, arguments, &mut store, &mut terminal)?;
         porter.add(session.id().to_string(), session.host());
+        porter.add(session.address(), session.host());
+        let branches = Arc::clone(porter);
+        session.announce_branches(Arc::new(move |address, host| branches.add(address, host)));
         // Where this fails, the main thread has ended, and the process with it.
         let _gone = ready.send(session.id().clone());
         drop(ready);

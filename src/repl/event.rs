@@ -5,10 +5,11 @@
 //!
 //! Source: the main specification, section 7; the library `(duet sessions)`.
 
-use duet_runtime::model::codec::Codec;
+use duet_runtime::model::codec::{Codec, Fields};
 use duet_runtime::model::failure::Failure;
 use preserves::{IOValue, Value, ValueImpl};
 
+use super::asked::Asked;
 use super::guest::Done;
 
 /// Something that a session says.
@@ -32,6 +33,14 @@ pub(super) enum Kind {
     Result(Vec<String>),
     /// Why a request failed.
     Error(Failure),
+    /// A question to the clients.
+    Question(Asked),
+    /// A question that is answered, or not asked any more.
+    Closed(String),
+    /// A question that was not open when its answer came.
+    Stale(String),
+    /// A call of a tool: the name of the call, the tool, and what became of it.
+    Tool { id: String, tool: String, status: String },
 }
 
 /// The fields of an event, in their order; each follows its keyword.
@@ -48,30 +57,58 @@ impl Event {
         if !KEYWORDS.iter().enumerate().all(is_keyword) {
             return None;
         }
-        let payload = part(5);
-        let kind = match part(3).as_symbol()?.as_ref() {
-            "output" => Kind::Output(String::decode(&payload).ok()?),
-            "result" => Kind::Result(values(&payload)?),
-            "error" => Kind::Error(Failure::decode(&payload).ok()?),
-            _ => return None,
-        };
+        let number = u64::decode(&part(9)).ok()?;
         Some(Self {
             session: String::decode(&part(1)).ok()?,
-            kind,
+            kind: Kind::read(part(3).as_symbol()?.as_ref(), &part(5), number)?,
             tag: part(7),
-            number: u64::decode(&part(9)).ok()?,
+            number,
         })
     }
 
     /// How the request with a tag has ended, if this event ends it.
     pub(super) fn end(&self, tag: &IOValue) -> Option<Done> {
         match self.kind {
-            Kind::Output(_) => None,
+            Kind::Output(_) | Kind::Question(_) | Kind::Closed(_) | Kind::Stale(_) | Kind::Tool { .. } => None,
             Kind::Result(_) => Some(Done::Well),
             Kind::Error(_) => Some(Done::Failed),
         }
         .filter(|_| self.tag == *tag)
     }
+}
+
+impl Kind {
+    /// Reads the payload of a kind of event.
+    fn read(kind: &str, payload: &IOValue, number: u64) -> Option<Self> {
+        Some(match kind {
+            "output" => Self::Output(String::decode(payload).ok()?),
+            "result" => Self::Result(values(payload)?),
+            "error" => Self::Error(Failure::decode(payload).ok()?),
+            "question" => Self::Question(asked(payload, number, false)?),
+            "approval" => Self::Question(asked(payload, number, true)?),
+            "closed" => Self::Closed(String::decode(payload).ok()?),
+            "stale" => Self::Stale(String::decode(payload).ok()?),
+            "tool" => {
+                let mut fields = Fields::of(payload, "tool", 3).ok()?;
+                let (id, tool) = (fields.read("id").ok()?, fields.read("tool").ok()?);
+                let status: IOValue = fields.read("status").ok()?;
+                let status = status.as_symbol()?.into_owned();
+                Self::Tool { id, tool, status }
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn asked(payload: &IOValue, number: u64, is_approval: bool) -> Option<Asked> {
+    let mut fields = Fields::of(payload, "question", 2).ok()?;
+    Some(Asked {
+        number,
+        id: fields.read("id").ok()?,
+        prompt: fields.read("prompt").ok()?,
+        is_approval,
+        is_put: false,
+    })
 }
 
 /// Makes a symbol.
@@ -90,6 +127,7 @@ fn values(payload: &IOValue) -> Option<Vec<String>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -103,6 +141,19 @@ mod tests {
         assert_eq!(event.kind, Kind::Result(vec!["3".to_owned()]));
         assert_eq!(event.end(&IOValue::new("a-1".to_owned())), Some(Done::Well));
         assert_eq!(event.end(&IOValue::new("a-2".to_owned())), None);
+        let kind = |kind: &str, payload: &str| {
+            let text = whole.replace("result", kind);
+            read(&text.replace("[{written: \"3\" data: 3}]", payload)).map(|event| event.kind)
+        };
+        let Some(Kind::Question(asked)) = kind("approval", "<question \"q\" \"Allow?\">") else {
+            panic!("it asks something");
+        };
+        assert_eq!((asked.number, asked.id.as_str(), asked.is_approval), (7, "q", true));
+        assert_eq!(kind("closed", "\"q\""), Some(Kind::Closed("q".to_owned())));
+        let (id, tool, status) = ("t".to_owned(), "shell".to_owned(), "called".to_owned());
+        let called = kind("tool", "<tool \"t\" \"shell\" called>");
+        assert_eq!(called, Some(Kind::Tool { id, tool, status }));
+        assert_eq!(kind("question", "<question 1 \"Allow?\">"), None);
         for damaged in [
             whole.replace("result", "other"),
             whole.replace("':tag'", "':tab'"),

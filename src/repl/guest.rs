@@ -7,6 +7,7 @@
 //! the run is; its [`Link`] does.
 //! Read next: `../command/repl/guest.rs`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,18 +16,18 @@ use duet_drivers::text::Text;
 use duet_journal::owner::now_ms;
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::failure::Failure;
-use duet_runtime::model::identity::ActorId;
 use preserves::{IOValue, ValueImpl};
 
+use super::asked::{Asked, Open};
 use super::complete::{Candidate, Names, Scope};
 use super::editor::Line;
 use super::event::{Event, Kind, symbol};
 use super::link::{Link, News};
 use super::typist::{Typist, Wanted};
+use crate::command;
 use crate::error::CommandError;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
-use crate::value_text::shown;
 
 /// How a text ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +49,13 @@ pub(crate) struct Guest<'a> {
     is_interrupted: Arc<AtomicBool>,
     /// The beginning of the tags of this prompt's requests, and their number.
     tags: (String, u64),
-    /// The actor of the session, once it is known.
-    actor: Option<ActorId>,
     /// The number of the newest event that was shown.
     shown: u64,
+    open: Open,
+    /// The tools that the session calls, by the names of the calls.
+    calls: BTreeMap<String, String>,
+    /// The text whose evaluation goes on while the person does something else.
+    pending: Option<Request>,
 }
 
 impl<'a> Guest<'a> {
@@ -73,8 +77,10 @@ impl<'a> Guest<'a> {
             typist,
             is_interrupted,
             tags: (format!("{:x}", now_ms()), 0),
-            actor: None,
             shown: 0,
+            open: Open::default(),
+            calls: BTreeMap::new(),
+            pending: None,
         };
         guest.catch_up(terminal)?;
         Ok(guest)
@@ -86,7 +92,10 @@ impl<'a> Guest<'a> {
         let mut kept: Vec<Event> = facts.into_iter().filter_map(|fact| self.event(&fact)).collect();
         kept.sort_by_key(|event| event.number);
         for event in kept {
-            self.show(&event, "", terminal)?;
+            self.show(event, "", terminal)?;
+        }
+        while let Some(asked) = self.open.unseen() {
+            terminal.message(asked.told());
         }
         self.acknowledge();
         Ok(())
@@ -110,6 +119,17 @@ impl<'a> Guest<'a> {
         }
     }
 
+    /// The names that the session sees and that contain a text.
+    pub(crate) fn names_with(&self, text: &str) -> Vec<String> {
+        let names = self.link.names(&self.session).into_iter().map(|(name, _)| name);
+        names.filter(|name| name.contains(text)).collect()
+    }
+
+    /// Whether a person types the texts.
+    pub(crate) fn has_person(&self) -> bool {
+        self.typist.is_some()
+    }
+
     /// Ends the session.
     ///
     /// # Errors
@@ -130,54 +150,146 @@ impl<'a> Guest<'a> {
         if !self.tell("session/request", fields)? {
             return Ok(Done::Alone);
         }
+        let text = text.to_owned();
+        self.pursue(Request { tag, text }, terminal)
+    }
+
+    /// Shows what the session says until a request has ended, or waits for an answer that the
+    /// person gives later.
+    fn pursue(&mut self, request: Request, terminal: &mut Terminal) -> Result<Done, CommandError> {
+        let mut patience = Patience::default();
         let done = loop {
             let Some(news) = self.link.news()? else {
                 return Ok(Done::Alone);
             };
-            if let Some(done) = self.hear(news, (&tag, text), terminal)? {
+            patience.look(news.is_empty());
+            if let Some(done) = self.hear(news, &request, terminal)? {
                 break done;
             }
-            if self.is_interrupted.swap(false, Ordering::Relaxed) {
-                self.tell("session/cancel", vec![symbol(":tag"), tag.clone()])?;
+            if let Some(asked) = self.open.unseen()
+                && !self.put(&asked, &mut patience, terminal)?
+            {
+                self.pending = Some(request);
+                return Ok(Done::Well);
+            }
+            if self.is_interrupted.swap(false, Ordering::Relaxed) && !self.cancel(&request, &mut patience, terminal)? {
+                return Ok(Done::Failed);
+            }
+            if let Some(why) = patience.complaint(&self.open, &self.calls) {
+                terminal.message(why);
             }
         };
         self.acknowledge();
         Ok(done)
     }
 
-    /// Shows what the run says to this session; returns how the request with a tag has ended, if it
-    /// has.
+    /// Goes on with the session at another branch, which begins here if it is new; the others stay.
+    ///
+    /// # Errors
+    /// If whoever executes the run refuses, or the journal fails.
+    pub(crate) fn go_to(&mut self, branch: &str, is_new: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
+        let before = self.link.shown();
+        self.link.settle();
+        let mut others = self.link.go_to(branch, is_new)?;
+        others.retain(|other| *other != self.session);
+        let (session, here) = (&self.session, self.link.shown());
+        let stay = match others.as_slice() {
+            [] => String::new(),
+            [other] => format!("; {other} stays there"),
+            others => format!("; {} stay there", others.join(", ")),
+        };
+        terminal.message(if is_new {
+            format!("{session} goes on at {here}, which begins at {before}{stay}")
+        } else {
+            format!("{session} goes on at {here}")
+        });
+        if !is_new {
+            // The branch has other events than the one before.
+            self.shown = 0;
+        }
+        self.open.clear();
+        self.calls.clear();
+        self.pending = None;
+        self.catch_up(terminal)
+    }
+
+    /// Asks the session to cancel a request; false if the person need not wait for the outcome.
+    fn cancel(
+        &mut self,
+        request: &Request,
+        patience: &mut Patience,
+        terminal: &mut Terminal,
+    ) -> Result<bool, CommandError> {
+        if patience.is_cancelled || !self.link.is_heard() {
+            terminal.message("the session has not answered; what it says later is shown at the prompt");
+            return Ok(false);
+        }
+        patience.is_cancelled = true;
+        self.tell("session/cancel", vec![symbol(":tag"), request.tag.clone()])?;
+        Ok(true)
+    }
+
+    /// Shows what the run says to this session; returns how a request has ended, if it has.
     fn hear(
         &mut self,
         news: Vec<News>,
-        request: (&IOValue, &str),
+        request: &Request,
         terminal: &mut Terminal,
     ) -> Result<Option<Done>, CommandError> {
         let mut done = None;
         for said in news {
             match said {
-                News::Fact(fact, actor) => done = done.or(self.hear_fact(&fact, actor, request, terminal)?),
-                News::Question(prompt, actor) if Some(actor) == self.actor => self.put(&prompt, terminal)?,
-                News::Question(..) => {}
+                News::Fact(fact) => done = done.or(self.hear_fact(&fact, request, terminal)?),
+                News::WentBack(turn) => {
+                    self.go_back(turn, terminal)?;
+                    done = done.or((!request.text.is_empty()).then_some(Done::Failed));
+                }
             }
         }
         Ok(done)
     }
 
+    /// Begins anew where whoever executes the run has gone back to.
+    fn go_back(&mut self, turn: u64, terminal: &mut Terminal) -> Result<(), CommandError> {
+        (self.shown, self.pending) = (0, None);
+        self.open.clear();
+        self.calls.clear();
+        let facts = self.link.enter(&self.session)?;
+        let is_there = facts
+            .as_slice()
+            .iter()
+            .any(|fact| self.is_mine(fact, ("session/ready", 2)));
+        let what = if is_there {
+            "what this session did after it is undone"
+        } else {
+            "this session began after it; the next text begins it anew, without its definitions"
+        };
+        let owner = self.link.owner()?;
+        terminal.message(format!("{owner}, has gone back to turn {turn}; {what}"));
+        for fact in facts {
+            if let Some(Event {
+                kind: Kind::Question(asked),
+                ..
+            }) = self.event(&fact)
+            {
+                self.open.add(asked);
+            }
+        }
+        Ok(())
+    }
+
     fn hear_fact(
         &mut self,
         fact: &IOValue,
-        actor: Option<ActorId>,
-        (tag, text): (&IOValue, &str),
+        request: &Request,
         terminal: &mut Terminal,
     ) -> Result<Option<Done>, CommandError> {
         if let Some(event) = self.event(fact) {
-            self.actor = actor;
-            self.show(&event, text, terminal)?;
-            return Ok(event.end(tag));
+            self.show(event.clone(), &request.text, terminal)?;
+            return Ok(event.end(&request.tag));
         }
         if self.is_mine(fact, ("session/ready", 2)) {
-            (self.actor, self.shown) = (actor, 0);
+            self.shown = 0;
         } else if self.is_mine(fact, ("session/ended", 4)) {
             self.tell_end(fact, terminal);
             return Ok(Some(Done::Failed));
@@ -195,96 +307,262 @@ impl<'a> Guest<'a> {
         terminal.message(format!(
             "this session has ended: {reason}; the next text begins another one, without its definitions"
         ));
-        (self.actor, self.shown) = (None, 0);
+        self.shown = 0;
+        self.open.clear();
+        self.calls.clear();
     }
 
-    fn show(&mut self, event: &Event, text: &str, terminal: &mut Terminal) -> Result<(), CommandError> {
+    fn show(&mut self, event: Event, text: &str, terminal: &mut Terminal) -> Result<(), CommandError> {
         if event.number <= self.shown {
             return Ok(());
         }
         self.shown = event.number;
-        match &event.kind {
-            Kind::Output(output) => terminal.data(Text::lines(output)),
-            Kind::Result(values) => values
-                .as_slice()
-                .iter()
-                .try_for_each(|value| terminal.data(format!("{value}\n"))),
-            Kind::Error(failure) => {
-                terminal.message(render::uncaught(
-                    failure,
-                    &texts(failure, text),
-                    &[],
-                    terminal.is_styled,
-                ));
-                Ok(())
+        match event.kind {
+            Kind::Output(output) => return terminal.data(Text::lines(&output)),
+            Kind::Result(values) => {
+                let mut values = values.into_iter();
+                return values.try_for_each(|value| terminal.data(format!("{value}\n")));
             }
+            Kind::Error(failure) => {
+                let texts = texts(&failure, text);
+                terminal.message(render::uncaught(&failure, &texts, &[], terminal.is_styled));
+            }
+            Kind::Question(asked) => self.open.add(asked),
+            Kind::Closed(id) => drop(self.open.close(&id)),
+            Kind::Stale(_) => terminal.message("this question was answered before, or is not asked any more"),
+            Kind::Tool { id, tool, status } if matches!(status.as_str(), "called" | "waiting") => {
+                self.calls.insert(id, tool);
+            }
+            Kind::Tool { id, .. } => drop(self.calls.remove(&id)),
+        }
+        Ok(())
+    }
+
+    /// Puts a question of the session to the person; false if it stays open while the person does
+    /// something else.
+    fn put(&mut self, asked: &Asked, patience: &mut Patience, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        if self.typist.is_none() {
+            terminal.message(asked.told());
+            return Ok(false);
+        }
+        while self.open.has(&asked.id) {
+            let question = asked.shown();
+            match self.read(Wanted::Answer { question }, Some(asked), terminal)? {
+                // Somebody else may have answered meanwhile.
+                Some(Line::Input(_)) if !self.open.has(&asked.id) => {}
+                Some(Line::Input(line)) => match asked.answer(&line) {
+                    Err(wrong) => {
+                        terminal.message(wrong.to_string());
+                        continue;
+                    }
+                    Ok(value) => {
+                        if !self.send_answer(asked, value, terminal)? {
+                            return Ok(false);
+                        }
+                    }
+                },
+                Some(Line::End) if asked.is_line() => drop(self.send_answer(asked, IOValue::new(false), terminal)?),
+                Some(Line::End) => {
+                    terminal.message("the question stays open; `,answer TEXT` answers it");
+                    return Ok(false);
+                }
+                Some(Line::Interrupted) => self.is_interrupted.store(true, Ordering::Relaxed),
+                None => {}
+            }
+            break;
+        }
+        *patience = Patience::default();
+        Ok(true)
+    }
+
+    /// Sends an answer; says why if it is refused.
+    fn send_answer(&mut self, asked: &Asked, value: IOValue, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        if !asked.is_approval {
+            let fields = vec![symbol(":question"), asked.id.encode(), symbol(":payload"), value];
+            return self.tell("session/answer", fields);
+        }
+        match self.link.approve(&self.session, &asked.id, value) {
+            Ok(()) => Ok(true),
+            Err(CommandError::Problem(problem)) => {
+                terminal.message(render::problem(&problem, terminal.is_styled));
+                Ok(false)
+            }
+            Err(error) => Err(error),
         }
     }
 
-    /// Puts a question of the session to the person.
-    fn put(&mut self, prompt: &IOValue, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let question: Text = format!("{} ", shown(prompt)).into();
-        let Some(typist) = &mut self.typist else {
-            terminal.message(question);
-            terminal.message("`duet answer` answers it");
-            return Ok(());
-        };
-        typist.ask(Wanted::Answer { question });
-        match typist.wait() {
-            Ok(Line::Input(answer)) => self.link.answer(&answer),
-            Ok(Line::Interrupted | Line::End) => {
-                self.is_interrupted.store(true, Ordering::Relaxed);
-                Ok(())
+    /// Answers an open question with a text whose first word may be its number, and goes on with
+    /// the text that waits for it.
+    ///
+    /// # Errors
+    /// If the journal fails, or whoever executes the run refuses.
+    pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) -> Result<Done, CommandError> {
+        let mut found = self.open.answered(text);
+        // The question may be on its way.
+        for _ in 0..LOOKS_MAX / 6 {
+            if found.is_ok() {
+                break;
             }
-            Err(error) => Err(CommandError::caused("the prompt cannot be shown", &error)),
+            self.go_on(None, terminal)?;
+            found = self.open.answered(text);
+        }
+        let (asked, answer) = match found {
+            Ok(found) => found,
+            Err(why) => {
+                terminal.message(why);
+                return Ok(Done::Failed);
+            }
+        };
+        match asked.answer(answer) {
+            Ok(value) => {
+                if !self.send_answer(&asked, value, terminal)? {
+                    return Ok(Done::Failed);
+                }
+            }
+            Err(wrong) => {
+                terminal.message(wrong.to_string());
+                return Ok(Done::Failed);
+            }
+        }
+        match self.pending.take() {
+            Some(request) => self.pursue(request, terminal),
+            None => Ok(Done::Well),
         }
     }
 
     /// Reads an input, and shows meanwhile what the session says; `None` if no process executes the
-    /// run any more, once the person has typed something: the editor has to return, so that the
-    /// terminal gets its usual mode back.
+    /// run any more, once the person has typed something.
     ///
     /// # Errors
     /// If the terminal cannot be read, or the journal fails.
     pub(crate) fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
         let prompt = format!("{} at {}> ", self.session, self.link.shown()).into();
-        let names = Names::of(&Nobody);
+        let names = Names::of(&Known(self.link.names(&self.session)));
+        // An interruption counts from the moment when the line is typed.
+        self.is_interrupted.store(false, Ordering::Relaxed);
+        self.read(Wanted::Input { prompt, names }, None, terminal)
+    }
+
+    /// Reads a line, and shows meanwhile what the session says. Whatever happens to the run, the
+    /// editor has to return first, so that the terminal gets its usual mode back.
+    fn read(
+        &mut self,
+        wanted: Wanted,
+        asked: Option<&Asked>,
+        terminal: &mut Terminal,
+    ) -> Result<Option<Line>, CommandError> {
         if let Some(screen) = &terminal.screen {
             screen.begin_prompt()?;
         }
         let Some(typist) = &mut self.typist else {
             return Ok(Some(Line::End));
         };
-        // An interruption counts from the moment when the line is typed.
-        self.is_interrupted.store(false, Ordering::Relaxed);
-        typist.ask(Wanted::Input { prompt, names });
-        let mut is_alone = false;
-        while !is_alone && !self.typist.as_mut().is_some_and(Typist::has_line) {
-            match self.link.news()? {
-                None => {
-                    is_alone = true;
-                    terminal.message(format!("{}; Enter leaves", self.link.alone()));
-                }
-                Some(news) => {
-                    self.hear(news, (&IOValue::new(false), ""), terminal)?;
-                }
+        typist.ask(wanted);
+        let mut went_on = Ok(true);
+        while matches!(went_on, Ok(true)) && !self.typist.as_mut().is_some_and(Typist::has_line) {
+            went_on = self.go_on(asked, terminal);
+            if let Err(CommandError::Problem(problem)) = &went_on {
+                terminal.message(render::problem(problem, terminal.is_styled));
             }
         }
         let line = self.typist.as_mut().map_or(Ok(Line::End), Typist::wait);
         if let Some(screen) = &terminal.screen {
             screen.end_prompt()?;
         }
+        let is_alone = !went_on?;
         line.map(|line| (!is_alone).then_some(line))
             .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))
     }
+
+    /// Shows what has come while the person types; false if no process executes the run any more.
+    fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        let Some(news) = self.link.news()? else {
+            terminal.message(format!("{}; Enter leaves", self.link.alone()));
+            return Ok(false);
+        };
+        let was_open = asked.is_some_and(|asked| self.open.has(&asked.id));
+        let nothing = Request::default();
+        let request = self.pending.take().unwrap_or(nothing);
+        let done = self.hear(news, &request, terminal)?;
+        if done.is_none() && !request.text.is_empty() {
+            self.pending = Some(request);
+        }
+        match asked {
+            Some(asked) if was_open && !self.open.has(&asked.id) => {
+                terminal.message("somebody else has answered; Enter goes on");
+            }
+            Some(_) => {}
+            None => {
+                while let Some(asked) = self.open.unseen() {
+                    terminal.message(asked.told());
+                }
+            }
+        }
+        Ok(true)
+    }
 }
 
-/// The names that this process knows of the session: none.
-struct Nobody;
+/// A text that the session evaluates.
+struct Request {
+    tag: IOValue,
+    text: String,
+}
 
-impl Scope for Nobody {
+impl Default for Request {
+    /// None: the tag of what a session says outside of requests.
+    fn default() -> Self {
+        Self {
+            tag: IOValue::new(false),
+            text: String::new(),
+        }
+    }
+}
+
+/// How long a person has waited for a session, and what was said about it.
+#[derive(Default)]
+struct Patience {
+    /// The number of looks at the run that showed nothing, one after the other.
+    looks: u32,
+    is_cancelled: bool,
+}
+
+/// The number of looks after which a person learns what the session waits for; about 3 s.
+const LOOKS_MAX: u32 = 60;
+
+impl Patience {
+    fn look(&mut self, is_quiet: bool) {
+        self.looks = if is_quiet { self.looks + 1 } else { 0 };
+    }
+
+    /// What the session waits for, once, when it has been quiet for a while.
+    fn complaint(&self, open: &Open, calls: &BTreeMap<String, String>) -> Option<String> {
+        if self.looks != LOOKS_MAX {
+            return None;
+        }
+        if let Some(asked) = open.oldest() {
+            let number = asked.number;
+            return Some(format!(
+                "question {number} is still open; `,answer {number} TEXT` answers it"
+            ));
+        }
+        let tools: Vec<&str> = calls.values().map(String::as_str).collect();
+        (!tools.is_empty()).then(|| format!("waiting for {}", tools.join(", ")))
+    }
+}
+
+/// The names that a session sees.
+struct Known(Vec<(String, bool)>);
+
+impl Scope for Known {
     fn names(&self) -> Vec<Candidate> {
-        Vec::new()
+        let names = self.0.iter().cloned();
+        names
+            .map(|(name, is_keyword)| Candidate {
+                signature: command::describe::signature(&name),
+                name,
+                is_keyword,
+            })
+            .collect()
     }
 }
 

@@ -8,17 +8,16 @@
 
 use std::path::Path;
 
-use duet_runtime::model::identity::ActorId;
 use preserves::IOValue;
 
 use crate::error::CommandError;
 
 /// Something that the run has said.
 pub(crate) enum News {
-    /// A fact, with the actor that asserted it if that is known.
-    Fact(IOValue, Option<ActorId>),
-    /// A question of an actor to a person.
-    Question(IOValue, ActorId),
+    /// A fact.
+    Fact(IOValue),
+    /// Whoever executes the run has gone back: the turns after this one are others now.
+    WentBack(u64),
 }
 
 /// A way to a run.
@@ -54,11 +53,27 @@ pub(crate) trait Link {
     /// If whoever executes it refuses.
     fn tell(&mut self, message: IOValue) -> Result<bool, CommandError>;
 
-    /// Answers the oldest open question of the run.
+    /// Whether the session has been heard of; one that its reference does not grant never is.
+    fn is_heard(&self) -> bool;
+
+    /// Answers what the session wants approved.
     ///
     /// # Errors
-    /// If whoever executes the run refuses.
-    fn answer(&mut self, text: &str) -> Result<(), CommandError>;
+    /// If this is not granted, or the question is not open any more.
+    fn approve(&mut self, session: &str, question: &str, answer: IOValue) -> Result<(), CommandError>;
+
+    /// Makes sure that the session has all messages.
+    fn settle(&mut self);
+
+    /// Goes on at another branch of the run, which begins here if it is new. Returns the names of
+    /// the sessions in the run, as far as they are known.
+    ///
+    /// # Errors
+    /// If whoever executes the run refuses, or the journal fails.
+    fn go_to(&mut self, branch: &str, is_new: bool) -> Result<Vec<String>, CommandError>;
+
+    /// The names that the session sees, each with whether it is a keyword; none if nobody says.
+    fn names(&self, session: &str) -> Vec<(String, bool)>;
 
     /// Waits a little and returns what has come; `None` if nobody executes the run any more.
     ///

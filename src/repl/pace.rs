@@ -26,6 +26,7 @@ use preserves::{IOValue, ValueImpl};
 use super::attach;
 use super::complete::Names;
 use super::editor::Line;
+use super::pipe::Pipe;
 use super::session::Live;
 use super::typist::{Typist, Wanted};
 use crate::error::{CommandError, ExitCode};
@@ -183,9 +184,8 @@ impl Live {
         let line = if self.desk.typist.is_some() {
             self.read_line(Text::from(""), terminal)?
         } else {
-            let mut line = String::new();
-            let read = io::stdin().read_line(&mut line);
-            read.map_err(|error| CommandError::caused("standard input cannot be read", &error))?;
+            self.pipe().ask();
+            let line = self.pipe().wait().map_err(|error| unreadable(&error))?;
             self.desk.seat.give(line.into_bytes());
             return Ok(None);
         };
@@ -195,6 +195,34 @@ impl Live {
             Line::Input(line) => self.desk.seat.give(format!("{line}\n").into_bytes()),
         }
         Ok(None)
+    }
+
+    fn pipe(&mut self) -> &mut Pipe {
+        let bell = self.desk.seat.bell();
+        self.desk.pipe.get_or_insert_with(|| Pipe::start(bell))
+    }
+
+    /// Reads a line of the file or pipe, with its end, while the run goes on for others; an empty
+    /// one is the end of the input.
+    ///
+    /// # Errors
+    /// If the input cannot be read, or the journal fails.
+    pub(crate) fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
+        self.pipe().ask();
+        let mut is_there = self.pipe().has_line_soon();
+        while !is_there {
+            match self.session.advance(&mut *self.store)? {
+                Advance::Turn | Advance::Interrupted => {}
+                Advance::Idle | Advance::Ended { .. } => {
+                    self.report(terminal)?;
+                    if !self.pipe().has_line() {
+                        self.session.wait();
+                    }
+                }
+            }
+            is_there = self.pipe().has_line();
+        }
+        self.pipe().wait().map_err(|error| unreadable(&error))
     }
 
     fn read_line(&mut self, question: Text, terminal: &mut Terminal) -> Result<Line, CommandError> {
@@ -480,4 +508,8 @@ impl Live {
         }
         Ok(self.journal.is_some() && !self.session.is_calling())
     }
+}
+
+fn unreadable(error: &io::Error) -> CommandError {
+    CommandError::caused("standard input cannot be read", error)
 }

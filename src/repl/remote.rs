@@ -23,10 +23,16 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// The number of looks in which a session begins after the first request, 10 s in all.
 const LOOKS_MAX: u32 = 200;
 
+/// The maximum number of looks for the end of what the session does with the last messages.
+const LOOKS_SETTLED_MAX: u32 = 10;
+
 /// A run that a server hosts.
 pub(crate) struct Remote {
     client: Client,
     address: Address,
+    reference: String,
+    /// The branch of the run, if it is not the one that the reference names.
+    branch: Option<String>,
     /// The number of looks without news since the first request; `None` before it, and once the
     /// session is heard of. A reference that does not grant the session gets no answer at all.
     looks: Option<u32>,
@@ -42,15 +48,19 @@ impl Remote {
     /// # Errors
     /// If nobody answers there, or the reference is refused.
     pub(crate) fn connect(address: &Address, reference: &str) -> Result<Self, CommandError> {
-        let client = Client::enter(address, reference).map_err(|failure| match failure.kind.as_str() {
-            "denied" => told(&failure).advise("`duet grant RUN --session NAME` makes a reference that is accepted"),
-            "bad-argument" => CommandError::usage("the file given with --reference holds no sturdy reference")
-                .advise("`duet grant RUN --session NAME >FILE` writes one"),
-            _ => told(&failure).advise(format!("`duet serve RUN --listen {address}` serves a run there")),
+        let client = Client::enter(address, reference, |reference| reference).map_err(|failure| {
+            match failure.kind.as_str() {
+                "denied" => told(&failure).advise("`duet grant RUN --session NAME` makes a reference that is accepted"),
+                "bad-argument" => CommandError::usage("the file given with --reference holds no sturdy reference")
+                    .advise("`duet grant RUN --session NAME >FILE` writes one"),
+                _ => told(&failure).advise(format!("`duet serve RUN --listen {address}` serves a run there")),
+            }
         })?;
         Ok(Self {
             client,
             address: address.clone(),
+            reference: reference.to_owned(),
+            branch: None,
             looks: None,
             is_heard: false,
             failure: None,
@@ -71,6 +81,14 @@ impl Remote {
         Err(CommandError::problem(why)
             .because("the reference does not grant this session, or the program of the run lets no sessions begin")
             .advise("`--session NAME` names the session that `duet grant RUN --session NAME` has granted"))
+    }
+}
+
+/// A reference to a branch, for the gatekeeper.
+fn on(branch: Option<&str>, reference: IOValue) -> IOValue {
+    match branch {
+        Some(branch) => record("branch", vec![branch.to_owned().encode(), reference]),
+        None => reference,
     }
 }
 
@@ -95,7 +113,12 @@ fn about(label: &'static str, session: &str, keywords: &[&str]) -> IOValue {
 
 impl Link for Remote {
     fn shown(&self) -> String {
-        self.address.to_string()
+        let branch = self
+            .branch
+            .as_ref()
+            .map(|branch| format!(" ({branch})"))
+            .unwrap_or_default();
+        format!("{}{branch}", self.address)
     }
 
     fn described(&self) -> Result<String, CommandError> {
@@ -119,7 +142,10 @@ impl Link for Remote {
             // The session stays for a while after the last of these facts has gone.
             let present = vec![symbol(":session"), session.to_owned().encode()];
             self.client.assert(record("session/present", present))?;
-            self.client.sync()
+            // The matches come after the first answer, and before the second.
+            let mut facts = self.client.sync()?;
+            facts.extend(self.client.sync()?);
+            Ok::<_, ToolFailure>(facts)
         };
         let facts = open().map_err(|failure| told(&failure))?;
         self.is_heard = !facts.is_empty();
@@ -134,9 +160,48 @@ impl Link for Remote {
         Ok(self.outcome(sent).is_some())
     }
 
-    fn answer(&mut self, _text: &str) -> Result<(), CommandError> {
-        let why = "questions of a run are answered where it is executed";
-        Err(CommandError::usage(why).advise("`duet answer RUN TEXT` answers one there"))
+    fn approve(&mut self, _session: &str, question: &str, answer: IOValue) -> Result<(), CommandError> {
+        let from = self.branch.as_deref();
+        let lead = |reference| {
+            record(
+                "approve",
+                vec![question.to_owned().encode(), answer, on(from, reference)],
+            )
+        };
+        let client = Client::enter(&self.address, &self.reference, lead);
+        client.map(drop).map_err(|failure| told(&failure))
+    }
+
+    fn settle(&mut self) {
+        // The session does in turns of its own what it has to; the server then says no more. If the
+        // connection has ended, the run has what it has.
+        for _ in 0..LOOKS_SETTLED_MAX {
+            if self.client.sync().is_err() || !matches!(self.client.is_quiet(INTERVAL), Ok(false)) {
+                return;
+            }
+        }
+    }
+
+    fn is_heard(&self) -> bool {
+        self.is_heard
+    }
+
+    fn go_to(&mut self, branch: &str, is_new: bool) -> Result<Vec<String>, CommandError> {
+        let (label, from) = if is_new {
+            ("fork", self.branch.as_deref())
+        } else {
+            ("branch", None)
+        };
+        let lead = |reference| record(label, vec![branch.to_owned().encode(), on(from, reference)]);
+        let client = Client::enter(&self.address, &self.reference, lead);
+        self.client = client.map_err(|failure| told(&failure))?;
+        self.branch = Some(branch.to_owned());
+        (self.looks, self.is_heard) = (None, false);
+        Ok(Vec::new())
+    }
+
+    fn names(&self, _session: &str) -> Vec<(String, bool)> {
+        Vec::new()
     }
 
     fn news(&mut self) -> Result<Option<Vec<News>>, CommandError> {
@@ -147,7 +212,7 @@ impl Link for Remote {
         }
         self.looks = self.looks.map(|looks| looks + 1);
         self.require_answer()?;
-        Ok(values.map(|values| values.into_iter().map(|value| News::Fact(value, None)).collect()))
+        Ok(values.map(|values| values.into_iter().map(News::Fact).collect()))
     }
 
     fn alone(&self) -> String {

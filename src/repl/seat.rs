@@ -50,6 +50,11 @@ impl Seat {
         }))
     }
 
+    /// The screen of the terminal, if there is one.
+    pub(crate) fn screen(&self) -> Option<Arc<Screen>> {
+        self.0.screen.clone()
+    }
+
     /// The bell of the current world.
     pub(crate) fn bell(&self) -> SharedBell {
         Arc::clone(&self.0.bell)

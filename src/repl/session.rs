@@ -18,6 +18,7 @@ use duet_runtime::scheme::Procedure;
 use duet_runtime::state::event::Event;
 
 use super::complete::{Candidate, Scope};
+use super::pipe::Pipe;
 use super::seat::Seat;
 use super::typist::Typist;
 use crate::error::{CommandError, ExitCode};
@@ -53,6 +54,8 @@ pub(crate) struct Desk {
     pub(super) seat: Seat,
     /// The line editor; none if the texts come from a file or a pipe.
     pub(super) typist: Option<Typist>,
+    /// The lines of the file or pipe, once one was read.
+    pub(super) pipe: Option<Pipe>,
     /// The questions that the person has seen, so that they are not shown twice.
     pub(super) seen: BTreeSet<RequestId>,
     /// Whether something failed in the background.
@@ -403,7 +406,8 @@ pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, Comman
     };
     let given = turn.events.into_iter().filter_map(|event| {
         if let Event::Evaluate { text, .. } = event {
-            Some(text)
+            // Nobody has typed the text that lets sessions begin.
+            (text != super::local::HOST).then_some(text)
         } else {
             None
         }

@@ -107,8 +107,11 @@ impl Session {
             texts: _,
             world,
             keeper: _keeper,
+            branches,
             stopped_by,
         } = self;
+        // They end before the run is given up.
+        drop(branches);
         if let Some(request) = stopped_by {
             let turn = run.head().map_or(0, |tip| tip.sequence.number());
             request.reply(Ok(record("stopped", vec![turn.encode()])));

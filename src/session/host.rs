@@ -11,8 +11,14 @@ use duet_runtime::run::Run;
 use duet_runtime::scheme::SchemePrograms;
 
 use super::Session;
+use super::branches::Announce;
 
 impl Session {
+    /// Lets clients reach the branches that this process comes to execute.
+    pub(crate) fn announce_branches(&mut self, announce: Announce) {
+        self.branches.announce_to(announce);
+    }
+
     /// Lets clients come; the run then waits for them when it has nothing else to do.
     pub(crate) fn host(&mut self) -> Host {
         self.world.host()

@@ -5,9 +5,13 @@
 //! It evaluates nothing. Read next: `runtime/src/scheme/inspection.rs`.
 
 use duet_runtime::action::exit::MAIN;
+use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure;
+use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
+use duet_runtime::state::request::Held;
+use preserves::ValueImpl;
 
 use super::Session;
 
@@ -18,6 +22,30 @@ impl Session {
             return Vec::new();
         };
         self.run.programs().interaction_names(instance)
+    }
+
+    /// The names that are visible to the texts of a session, each with whether it is a keyword.
+    pub(super) fn names_of(&self, session: &str) -> Vec<(String, bool)> {
+        let instance = self.actor_of(session).and_then(|actor| self.run.instance(actor));
+        instance
+            .map(|instance| self.run.programs().session_names(instance))
+            .unwrap_or_default()
+    }
+
+    /// The actor of a session.
+    pub(super) fn actor_of(&self, session: &str) -> Option<ActorId> {
+        let state = self.run.state();
+        let is_ready = |held: &&Held| {
+            let is_session = state
+                .actor(held.actor)
+                .is_some_and(|actor| actor.role.as_deref() == Some("session"));
+            let value = is_session.then(|| held.fact.value());
+            value.is_some_and(|value| {
+                value.is_simple_record("session/ready", Some(2))
+                    && String::decode(&value.index(1).into()).is_ok_and(|id| id == session)
+            })
+        };
+        state.held.values().find(is_ready).map(|held| held.actor)
     }
 
     /// A text after expansion, as if it were to be evaluated next; nothing of it stays.

@@ -5,7 +5,6 @@
 //! its run learns of it within [`BEAT_MS`], even if nothing happens in the run.
 //! It does not answer requests; `serve.rs` does. Read next: `serve.rs`.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,6 +17,7 @@ use duet_journal::{Epoch, Owner, RunId, Store, StoreError};
 use duet_runtime::run::Run;
 use duet_runtime::scheme::SchemePrograms;
 
+use super::RunPlace;
 use crate::doors;
 
 /// Keeps a run reachable, and claimed.
@@ -29,11 +29,16 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Keeps a run whose journal is at a path; one without a journal needs nothing.
-    pub(super) fn of(run: &Run<SchemePrograms>, world: &mut World, journal: Option<&Path>) -> Self {
-        let Some(journal) = journal else {
+    pub(super) fn of(run: &Run<SchemePrograms>, world: &mut World, place: &RunPlace) -> Self {
+        let Some(journal) = place.journal.as_deref() else {
             return Self::default();
         };
-        doors::open(world, journal, run.id());
+        let branch = place.is_further.then(|| run.branch());
+        doors::open(world, journal, (run.id(), branch));
+        if place.is_further {
+            // The lease is the run's, which the same process renews.
+            return Self::default();
+        }
         let is_lost = Arc::new(AtomicBool::new(false));
         let (bell, lost) = (world.bell(), Arc::clone(&is_lost));
         let (path, name, epoch) = (journal.to_owned(), run.id().clone(), run.epoch());
@@ -60,7 +65,7 @@ impl Keeper {
 }
 
 /// Renews the lease of a run; false if somebody else has claimed the run.
-fn renew(journal: &Path, run: &RunId, epoch: Epoch) -> Result<bool, StoreError> {
+fn renew(journal: &std::path::Path, run: &RunId, epoch: Epoch) -> Result<bool, StoreError> {
     let mut store = SqliteStore::open(journal, "")?;
     // Until the first commit nobody else sees the claim.
     let Some(claim) = store.claimed(run)? else {

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use duet_drivers::bell::Bell;
 use duet_drivers::door::Request;
 use duet_drivers::serve::host::Host;
 use duet_drivers::world::{Happening, World};
@@ -41,7 +42,12 @@ impl Reporting {
     pub(super) fn new(world: World, place: &RunPlace, run: &RunId) -> Self {
         Self {
             world,
-            mark: place.journal.as_ref().map(|journal| OutputMark::of(journal, run)),
+            // The mark is about the output of the branch that people see.
+            mark: place
+                .journal
+                .as_ref()
+                .filter(|_| !place.is_further)
+                .map(|journal| OutputMark::of(journal, run)),
             name: place.journal.is_some().then(|| place.name.clone()),
             is_prompt: false,
             is_styled: Terminal::standard().is_styled,
@@ -102,6 +108,11 @@ impl Reporting {
     /// Drops the question to the person at the input.
     pub(super) fn withdraw_question(&mut self, request: RequestId) {
         self.world.withdraw_question(request);
+    }
+
+    /// The bell of the world.
+    pub(super) fn bell(&self) -> Option<Bell> {
+        self.world.bell()
     }
 
     /// Lets clients of a server come.

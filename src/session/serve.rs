@@ -15,6 +15,7 @@ use preserves::{IOValue, ValueImpl};
 
 use super::{Session, rescue};
 use crate::error::CommandError;
+use crate::journal::Place;
 use crate::turn;
 
 /// What a command may ask the owner of a run for.
@@ -28,6 +29,16 @@ pub(crate) enum Wish {
     Tell { value: IOValue, stays: bool },
     /// To begin branches at a turn.
     Fork { turn: u64, branches: Vec<String> },
+    /// To answer what a session wants approved.
+    Approve {
+        session: String,
+        question: String,
+        answer: IOValue,
+    },
+    /// To execute a further branch of the run.
+    Branch { name: String },
+    /// To list the names that a session sees, each with whether it is a keyword.
+    Names { session: String },
     /// To stop.
     Stop,
 }
@@ -40,6 +51,13 @@ impl Wish {
             Self::Evaluate { text } => record("evaluate", vec![text.encode()]),
             Self::Tell { value, stays } => record("tell", vec![value.clone(), stays.encode()]),
             Self::Fork { turn, branches } => record("fork", vec![turn.encode(), branches.encode()]),
+            Self::Approve {
+                session,
+                question,
+                answer,
+            } => record("approve", vec![session.encode(), question.encode(), answer.clone()]),
+            Self::Branch { name } => record("branch", vec![name.encode()]),
+            Self::Names { session } => record("names", vec![session.encode()]),
             Self::Stop => record("stop", Vec::new()),
         }
     }
@@ -65,6 +83,20 @@ impl Wish {
             Some(Self::Fork {
                 turn: Codec::decode(&field(0)).ok()?,
                 branches: Codec::decode(&field(1)).ok()?,
+            })
+        } else if has("approve", 3) {
+            Some(Self::Approve {
+                session: Codec::decode(&field(0)).ok()?,
+                question: Codec::decode(&field(1)).ok()?,
+                answer: field(2),
+            })
+        } else if has("branch", 1) {
+            Some(Self::Branch {
+                name: Codec::decode(&field(0)).ok()?,
+            })
+        } else if has("names", 1) {
+            Some(Self::Names {
+                session: Codec::decode(&field(0)).ok()?,
             })
         } else if has("stop", 0) {
             Some(Self::Stop)
@@ -108,7 +140,8 @@ impl Session {
             // A process that was stopped may have lost the run since the request came.
             store.check_claim(self.run.id(), self.run.epoch())?;
             let here = format!("{}/{}", self.run.id(), self.run.branch());
-            if request.run != here {
+            let is_of_run = request.what.is_simple_record("branch", Some(1));
+            if request.run != here && !is_of_run {
                 let there = request.run.clone();
                 request.reply(Err(format!(
                     "the process that owns the run executes {here}, not {there}; `duet stop {here}` stops it"
@@ -172,6 +205,16 @@ impl Session {
                 self.fork(turn, &branches, store)?;
                 return Ok(self.turns(before));
             }
+            Wish::Approve {
+                session,
+                question,
+                answer,
+            } => self.approve((&session, &question), answer)?,
+            Wish::Branch { name } => {
+                self.begin_branch(&name, store)?;
+                return Ok(self.turns(before));
+            }
+            Wish::Names { session } => return Ok(self.names_of(&session).encode()),
             // The run stops when its owner has read this answer; `attend` sees to it.
             Wish::Stop => return Ok(self.turns(before)),
         }
@@ -215,6 +258,43 @@ impl Session {
                 why(&error)
             }
         })
+    }
+
+    /// Answers what a session wants approved, in the place of the person.
+    fn approve(&mut self, (session, question): (&str, &str), value: IOValue) -> Result<(), Refusal> {
+        let actor = self.actor_of(session);
+        let found = self.question(Some(question)).filter(|(request, _)| {
+            let known = self.run.state().requests.get(request);
+            self.is_approval(*request) && known.is_some_and(|known| Some(known.actor) == actor)
+        });
+        let (request, _) = found
+            .ok_or_else(|| Refusal::Why(format!("session {session} asks for no approval of this name any more")))?;
+        self.run.deliver_first(Input::Answer { request, value });
+        self.world.withdraw_question(request);
+        Ok(())
+    }
+
+    /// Executes a further branch of the run, unless it is executed already.
+    fn begin_branch(&mut self, name: &str, store: &mut dyn Store) -> Result<(), Refusal> {
+        let branch = BranchName::new(name).map_err(|error| Refusal::Why(error.to_string()))?;
+        if branch == *self.run.branch() || self.branches.has(&branch) {
+            return Ok(());
+        }
+        let run = self.run.id().clone();
+        let head = store.head(&run, &branch).map_err(RunError::from)?;
+        let head = head.ok_or_else(|| Refusal::Why(format!("{run} has no branch {branch}")))?;
+        let Some(journal) = self.place.journal.clone().filter(|_| !self.place.is_further) else {
+            return Err(Refusal::Why("only the owner of a run executes its branches".to_owned()));
+        };
+        let place = Place {
+            run,
+            branch,
+            head,
+            turn: None,
+        };
+        self.branches
+            .begin(journal, place, self.run.epoch())
+            .map_err(Refusal::Why)
     }
 
     fn no_question(&self, named: Option<String>) -> Refusal {

@@ -98,6 +98,7 @@ embed! {
     "duet/sandbox.sld",
     "duet/sessions.sld",
     "duet/sessions/host.scm",
+    "duet/sessions/questions.scm",
     "duet/sessions/session.scm",
     "duet/supervision.scm",
     "duet/supervision.sld",

@@ -77,8 +77,12 @@ fn a_client_in_python_publishes_observes_and_syncs() {
 fn chat(python: &Path) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/chat");
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the example is there");
-    let (room, manifest) = (text("room.scm"), text("manifest.scm"));
-    let desk = Desk::new(&[("chat/room.scm", &room), ("chat/manifest.scm", &manifest)]);
+    let (room, manifest, talk) = (text("room.scm"), text("manifest.scm"), text("chat/talk.sld"));
+    let desk = Desk::new(&[
+        ("chat/room.scm", &room),
+        ("chat/manifest.scm", &manifest),
+        ("chat/chat/talk.sld", &talk),
+    ]);
     let mut served = Served::spawn(desk.spawn("serve chat"));
     served.line("the room is open");
     let reference = grant(&desk, "chat");
@@ -95,6 +99,8 @@ fn chat(python: &Path) {
             String::from_utf8_lossy(&done.stderr).into_owned(),
         )
     };
+    let prompt = "repl chat --session hopper";
+    assert_eq!(desk.feed(prompt, "(join \"Hopper\")\n").errors, "");
     let (ada, errors) = person(&["Ada", "Hello!"]);
     assert_eq!(ada, "1 Ada: Hello!\n", "{errors}");
     let line = "message chat \"<says \\\"desk\\\" \\\"/count\\\">\"";
@@ -110,5 +116,8 @@ fn chat(python: &Path) {
     let mut lines: Vec<&str> = grace.lines().collect();
     lines.sort_unstable();
     assert_eq!(lines, expected, "{errors}");
+    // A person at a prompt hears the same.
+    let heard = desk.feed(prompt, "(say \"Who was that?\")\n'here\n").output;
+    assert!(expected.iter().all(|line| heard.contains(line)), "{heard}");
     check_replay(&desk, "chat");
 }

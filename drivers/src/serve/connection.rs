@@ -15,6 +15,7 @@ use preserves::IOValue;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, timeout};
 
 use super::Gate;
@@ -23,7 +24,7 @@ use super::relay::{Deed, Relay};
 use crate::framing::{Decoder, Encoding};
 
 /// The limits of a packet.
-const PACKET_LIMITS: PackedLimits = PackedLimits {
+pub(super) const PACKET_LIMITS: PackedLimits = PackedLimits {
     depth_max: 200,
     bytes_max: 4 << 20,
 };
@@ -35,7 +36,7 @@ const PACKETS_MAX: usize = 256;
 const QUEUE_BYTES_MAX: usize = 16 << 20;
 
 /// How long the rest of a packet may take, and a client to take the last bytes.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often references are checked again: a revoked or expired one ends the connection.
 const CHECK: Duration = Duration::from_secs(1);
@@ -63,6 +64,12 @@ impl Outgoing {
     }
 }
 
+/// The packets on their way to a client, and the number of their bytes.
+pub(super) struct Queue {
+    pub(super) queue: UnboundedSender<Vec<u8>>,
+    pub(super) waiting: Arc<AtomicUsize>,
+}
+
 /// Serves a client until it goes, or has to.
 pub(super) async fn serve<S>(stream: S, name: String, gate: Arc<dyn Gate>)
 where
@@ -72,6 +79,17 @@ where
     let (queue, bytes) = unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
     let writer = tokio::spawn(write(writing, bytes, Arc::clone(&waiting)));
+    converse(reading, Queue { queue, waiting }, (name, gate), writer).await;
+}
+
+/// Serves the client that writes these bytes; a task writes what is put into the queue, and ends
+/// after it.
+pub(super) async fn converse(
+    reading: impl AsyncRead + Unpin,
+    Queue { queue, waiting }: Queue,
+    (name, gate): (String, Arc<dyn Gate>),
+    writer: JoinHandle<()>,
+) {
     let (news, heard) = unbounded_channel();
     let mut connection = Connection {
         relay: Relay::new(name),

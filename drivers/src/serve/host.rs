@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use duet_runtime::driver::Input;
+use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::model::peer::{Said, Told};
@@ -47,6 +48,19 @@ pub(crate) enum Visit {
     },
     /// To leave.
     Leave { peer: ActorId },
+    /// Nothing: its reference was refused; the run hears of it.
+    Refused { refusal: Refusal },
+}
+
+/// References that were refused at the gatekeeper.
+pub struct Refusal {
+    /// The kind of refusal: `malformed`, `forged`, `revoked`, `expired`, `denied`, or `unknown` for
+    /// a run that is not hosted.
+    pub kind: &'static str,
+    /// Why the newest of them was refused.
+    pub why: String,
+    /// Their number.
+    pub count: u64,
 }
 
 /// A run that takes clients.
@@ -67,6 +81,13 @@ impl Host {
     /// Says whether both are clones of one host.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.identity, &other.identity)
+    }
+
+    /// Has the run record refusals: a message that programs may observe, `<gatekeeper/refused KIND
+    /// WHY COUNT>`.
+    pub fn note_refusal(&self, refusal: Refusal) {
+        // A run that has stopped records nothing.
+        let _stopped = self.visit(Visit::Refused { refusal });
     }
 
     /// Hands a visit over; false if the run has stopped.
@@ -106,6 +127,12 @@ impl Guests {
             Visit::Leave { peer } => {
                 self.peers.remove(&peer);
                 Input::Leave { peer }
+            }
+            Visit::Refused { refusal } => {
+                let Refusal { kind, why, count } = refusal;
+                let fields = vec![IOValue::symbol(kind), why.encode(), count.encode()];
+                let value = record("gatekeeper/refused", fields);
+                Input::Tell { value, stays: false }
             }
         }
     }

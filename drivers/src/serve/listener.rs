@@ -21,7 +21,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
 use super::Gate;
-use super::connection;
+use super::{connection, websocket};
 use crate::door::{Near, is_left_behind};
 
 /// The maximum number of clients at a time.
@@ -34,14 +34,18 @@ pub enum Address {
     Unix(PathBuf),
     /// A port of this machine; 0 stands for a free one.
     Tcp(SocketAddr),
+    /// A port of this machine at which clients speak WebSocket.
+    WebSocket(SocketAddr),
 }
 
 impl FromStr for Address {
     type Err = ServerError;
 
-    /// Reads `tcp:127.0.0.1:8001`, `unix:/path`, or a path.
+    /// Reads `tcp:127.0.0.1:8001`, `ws:127.0.0.1:8002`, `unix:/path`, or a path.
     fn from_str(text: &str) -> Result<Self, ServerError> {
-        let Some(address) = text.strip_prefix("tcp:") else {
+        let socket = text.strip_prefix("ws://").map(|rest| rest.trim_end_matches('/'));
+        let socket = socket.or_else(|| text.strip_prefix("ws:"));
+        let Some(address) = socket.or_else(|| text.strip_prefix("tcp:")) else {
             return Ok(Self::Unix(PathBuf::from(text.strip_prefix("unix:").unwrap_or(text))));
         };
         let port = address
@@ -49,11 +53,14 @@ impl FromStr for Address {
             .map(|port| format!("127.0.0.1:{port}"));
         let parsed = port.as_deref().unwrap_or(address).parse::<SocketAddr>();
         let address = parsed.map_err(|_| ServerError::NoAddress(text.to_owned()))?;
-        if address.ip().is_loopback() {
-            Ok(Self::Tcp(address))
-        } else {
-            Err(ServerError::NotHere(address))
+        if !address.ip().is_loopback() {
+            return Err(ServerError::NotHere(address));
         }
+        Ok(if socket.is_some() {
+            Self::WebSocket(address)
+        } else {
+            Self::Tcp(address)
+        })
     }
 }
 
@@ -62,6 +69,7 @@ impl fmt::Display for Address {
         match self {
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Tcp(address) => write!(f, "tcp:{address}"),
+            Self::WebSocket(address) => write!(f, "ws://{address}"),
         }
     }
 }
@@ -86,7 +94,8 @@ impl fmt::Display for ServerError {
         match self {
             Self::NoAddress(text) => write!(
                 f,
-                "`{text}` is no address, which is written tcp:127.0.0.1:8001, unix:/path/to/socket or as a path"
+                "`{text}` is no address, which is written tcp:127.0.0.1:8001, ws:127.0.0.1:8002, unix:/path/to/socket \
+                 or as a path"
             ),
             Self::NotHere(address) => write!(f, "{address} can be reached from other machines"),
             Self::Taken(address) => write!(f, "another process listens at {address}"),
@@ -120,6 +129,8 @@ pub struct Server {
     next_name: Arc<AtomicU64>,
     /// A word that tells the connections of this server from those of an earlier one.
     prefix: String,
+    /// The origins of the web pages that may reach it.
+    origins: Arc<[String]>,
     sockets: Vec<PathBuf>,
 }
 
@@ -137,11 +148,12 @@ impl Drop for Server {
 
 impl Server {
     /// Makes a server that listens nowhere yet; clients wait until it [opens](Self::open). The
-    /// prefix begins the names of its connections.
+    /// prefix begins the names of its connections; web pages of the origins may reach it, and of no
+    /// others.
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub fn new(gate: Arc<dyn Gate>, prefix: String) -> Result<Self, ServerError> {
+    pub fn new(gate: Arc<dyn Gate>, prefix: String, origins: &[String]) -> Result<Self, ServerError> {
         let mut builder = Builder::new_multi_thread();
         let builder = builder.worker_threads(2).thread_name("duet-server").enable_all();
         Ok(Self {
@@ -150,6 +162,7 @@ impl Server {
             places: Arc::new(Semaphore::new(0)),
             next_name: Arc::default(),
             prefix,
+            origins: origins.into(),
             sockets: Vec::new(),
         })
     }
@@ -177,12 +190,13 @@ impl Server {
                 let admit = self.admit();
                 runtime.spawn(async move {
                     loop {
-                        admit.one(listener.accept().await.map(|(stream, _)| stream)).await;
+                        let stream = listener.accept().await.map(|(stream, _)| stream);
+                        admit.one(stream, connection::serve).await;
                     }
                 });
                 Ok(address.clone())
             }
-            Address::Tcp(wanted) => {
+            Address::Tcp(wanted) | Address::WebSocket(wanted) => {
                 let listener = runtime.block_on(TcpListener::bind(wanted)).map_err(|error| {
                     if error.kind() == io::ErrorKind::AddrInUse {
                         ServerError::Taken(address.clone())
@@ -191,7 +205,8 @@ impl Server {
                     }
                 })?;
                 let bound = listener.local_addr()?;
-                let admit = self.admit();
+                let (admit, origins) = (self.admit(), Arc::clone(&self.origins));
+                let is_plain = matches!(address, Address::Tcp(_));
                 runtime.spawn(async move {
                     loop {
                         let stream = listener.accept().await.map(|(stream, _)| stream);
@@ -199,10 +214,20 @@ impl Server {
                             // Without it small packets would wait for each other.
                             let _slow = stream.set_nodelay(true);
                         }
-                        admit.one(stream).await;
+                        let origins = Arc::clone(&origins);
+                        if is_plain {
+                            admit.one(stream, connection::serve).await;
+                        } else {
+                            let serve = |stream, name, gate| websocket::serve(stream, name, gate, origins);
+                            admit.one(stream, serve).await;
+                        }
                     }
                 });
-                Ok(Address::Tcp(bound))
+                Ok(if is_plain {
+                    Address::Tcp(bound)
+                } else {
+                    Address::WebSocket(bound)
+                })
             }
         }
     }
@@ -242,9 +267,14 @@ struct Admit {
 }
 
 impl Admit {
-    async fn one<S>(&self, stream: io::Result<S>)
-    where
-        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    /// Serves a client, in a task of its own.
+    async fn one<S, Served>(
+        &self,
+        stream: io::Result<S>,
+        serve: impl FnOnce(S, String, Arc<dyn Gate>) -> Served + Send + 'static,
+    ) where
+        S: Send + 'static,
+        Served: Future<Output = ()> + Send,
     {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok(stream) = stream else {
@@ -256,7 +286,7 @@ impl Admit {
         let number = self.next_name.fetch_add(1, Ordering::Relaxed) + 1;
         let (name, gate) = (format!("{}{number}", self.prefix), Arc::clone(&self.gate));
         tokio::spawn(async move {
-            connection::serve(stream, name, gate).await;
+            serve(stream, name, gate).await;
             drop(place);
         });
     }

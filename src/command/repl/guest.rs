@@ -74,6 +74,9 @@ fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal
     if arguments.session.is_none() && code != ExitCode::INTERRUPTED {
         guest.close()?;
     }
+    if code != ExitCode::INTERRUPTED {
+        guest.link.settle();
+    }
     Ok(code)
 }
 
@@ -131,7 +134,12 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
         let mut done = Done::Well;
         let mut forms = super::forms(text).into_iter();
         while let (Done::Well, Some(form)) = (done, forms.next()) {
-            done = guest.evaluate(form, terminal)?;
+            done = match guest.evaluate(form, terminal) {
+                Ok(done) => done,
+                // Whoever executes the run may go back just now; the next text may reach it.
+                Err(error) if guest.has_person() => settle(Err(error), terminal)?,
+                Err(error) => return Err(error),
+            };
         }
         return Ok(done);
     };
@@ -147,15 +155,28 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
             }
             Ok(Done::Well)
         }
-        Ok(Command::Answer(text)) => match guest.link.answer(&text) {
-            Ok(()) => Ok(Done::Well),
-            Err(error) => super::tell(error, terminal).map(|()| Done::Failed),
-        },
+        Ok(Command::Answer(text)) => guest.answer(&text, terminal),
+        Ok(Command::Fork(name)) => settle(guest.go_to(&name, true, terminal), terminal),
+        Ok(Command::Switch(name)) => settle(guest.go_to(&name, false, terminal), terminal),
+        Ok(Command::Apropos(text)) => {
+            for name in guest.names_with(&text) {
+                terminal.data(format!("{name}\n"))?;
+            }
+            Ok(Done::Well)
+        }
         Ok(Command::Describe(name)) => {
             crate::command::dispatch(vec!["describe".into(), name.into()], terminal);
             Ok(Done::Well)
         }
         Ok(command) => consult(guest, command, terminal),
+    }
+}
+
+/// Shows an error, after which the session continues.
+fn settle(outcome: Result<(), CommandError>, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    match outcome {
+        Ok(()) => Ok(Done::Well),
+        Err(error) => super::tell(error, terminal).map(|()| Done::Failed),
     }
 }
 
@@ -169,7 +190,7 @@ fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Resu
     let Some(words) = words(command, here) else {
         terminal.message(format!(
             "a guest cannot do this: {owner}, executes the run, for everybody in it\n\
-             `,fork NAME` begins a branch here, which `duet repl` opens when this run has stopped"
+             `,fork NAME` begins a branch here, on which this session goes on by itself"
         ));
         return Ok(Done::Failed);
     };
@@ -195,8 +216,8 @@ fn words(command: Command, here: String) -> Option<Vec<String>> {
             let is_turn = other.trim_start_matches('@').parse::<u64>().is_ok();
             vec!["diff".to_owned(), if is_turn { at(&other) } else { other }, here]
         }
-        Command::Fork(name) => vec!["fork".to_owned(), here, name],
         Command::Help(_)
+        | Command::Fork(_)
         | Command::Answer(_)
         | Command::Describe(_)
         | Command::Quit

@@ -28,8 +28,21 @@
 ;;;> on. `result` or `error` is the last event of a request. Output without a request, such as a
 ;;;> handler's, has the tag `#f`.
 ;;;>
-;;;> The message `(session/seen :session id :number n)` removes the events up to n; the newest 1,000
-;;;> stay until then. `(session/cancel :session id :tag t)` ends a request with the error `cancelled`,
+;;;> Further events say what a session wants and does. `question` has a record `(question name
+;;;> prompt)`: somebody waits for `(user-input :prompt prompt)`, or reads a line of input, and then
+;;;> the prompt is the record `(line)`. The message `(session/answer :session id :question name
+;;;> :payload answer)` answers it; the answer to `(line)` is a string, or `#f` for the end of the
+;;;> input, which lasts as long as the request. `approval` has such a record, too: policy wants
+;;;> something approved that the session attempts. No record answers it, so that a session cannot
+;;;> approve what it proposes: `duet answer` does, or the prompt of a guest, or a client that shows the
+;;;> gatekeeper `<approve name answer reference>`, with `#t` or a reason against it. `closed` has the name of a question that is answered,
+;;;> or not asked any more, and `stale` the name to which an answer came too late. `tool` has a record
+;;;> `(tool name of-the-tool status)`; the status is `called`, `waiting` for approval or until policy
+;;;> allows it, and then `returned`, `failed`, `refused` or `withdrawn`. How far a tool has come is in
+;;;> no journal, and therefore no event.
+;;;>
+;;;> The message `(session/seen :session id :number n)` removes the events up to n but open questions;
+;;;> the newest 1,000 stay until then. `(session/cancel :session id :tag t)` ends a request with the error `cancelled`,
 ;;;> and `(session/close :session id)` the session. A session that clients asserted
 ;;;> `(session/present :session id)` for ends when the last of these facts has been away for `:keep`
 ;;;> milliseconds, by default an hour. A failure outside a request, such as a handler's, ends the
@@ -126,6 +139,8 @@
 ;;; wildcard, so an id is a string.
 (define (%protocol-grants id)
   `((dataspace/observe
+      (pattern (request/changed $_ $_ $_ $_))
+      (pattern (session/answer :session ,id :question $_ :payload $_))
       (pattern (session/begin :session ,id :requests $_))
       (pattern (session/request :session ,id :payload $_ :tag $_))
       (pattern (session/seen :session ,id :number $_))

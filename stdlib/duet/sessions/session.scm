@@ -15,9 +15,13 @@
          (imports (dictionary-ref config 'imports))
          (fuel (dictionary-ref config 'fuel))
          (environment (if imports (apply make-sandbox imports) (interaction-environment)))
-         (tell! (%teller id))
+         (teller (%teller id))
+         (tell! (car teller))
          (flush! (%output-to tell!))
          (fibers (dictionary))
+         ;; The tag of the request that each fiber evaluates.
+         (tags (dictionary))
+         (questions (%questions id teller (lambda (fiber) (dictionary-ref tags fiber #f))))
          (new? (%recogniser))
          ;; Requests that come before those that were kept for this session, the newest first; #f
          ;; afterwards.
@@ -31,22 +35,28 @@
         (set! early #f)
         (for-each (lambda (request) (apply evaluate! request)) requests)))
     (define (ended! kind payload tag)
+      (dictionary-delete! tags (dictionary-ref fibers tag #f))
       (dictionary-delete! fibers tag)
       (flush!)
+      ((%questions-end! questions) tag)
       (tell! kind payload tag))
     (define (evaluate! payload tag)
       (when (new? tag)
-        (dictionary-set! fibers tag
-          (apply %spawn-guarded
-            (lambda ()
-              ;; The evaluation begins in a turn of its own, so that its failure undoes nothing else.
-              (yield)
-              (parameterize ((%current-tag tag))
-                (%evaluate payload environment flush!
-                  (lambda (values) (ended! 'result (%described values) tag))
-                  (lambda (failure) (ended! 'error failure tag)))))
-            (lambda (failure) (ended! 'error failure tag))
-            (if fuel (list fuel) '())))))
+        ((%questions-begin! questions))
+        (let ((fiber
+                (apply %spawn-guarded
+                  (lambda ()
+                    ;; The evaluation begins in a turn of its own, so that its failure undoes nothing
+                    ;; else.
+                    (yield)
+                    (parameterize ((%current-tag tag))
+                      (%evaluate payload environment flush!
+                        (lambda (values) (ended! 'result (%described values) tag))
+                        (lambda (failure) (ended! 'error failure tag)))))
+                  (lambda (failure) (ended! 'error failure tag))
+                  (if fuel (list fuel) '()))))
+          (dictionary-set! fibers tag fiber)
+          (dictionary-set! tags fiber tag))))
     (define (cancel! tag)
       (let ((fiber (dictionary-ref fibers tag #f)))
         (when fiber
@@ -77,24 +87,36 @@
                (set! oldest (+ oldest 1)))
              #t)))))
 
-;;; Returns a procedure that asserts events, and retracts those that the client has seen.
+;;; Returns a list of three procedures: one asserts an event and returns its number, the next keeps
+;;; the event with a number although the client has seen it, the last lets it go. Other events are
+;;; retracted when the client has seen them.
 (define (%teller id)
   (let ((handles (dictionary))
+        (kept (set))
         (oldest 1)
         (newest 0))
+    (define (drop! number)
+      (unless (set-contains? kept number)
+        (retract! (dictionary-ref handles number))
+        (dictionary-delete! handles number)))
     (define (drop-to! last)
       (when (<= oldest (min last newest))
-        (retract! (dictionary-ref handles oldest))
-        (dictionary-delete! handles oldest)
+        (drop! oldest)
         (set! oldest (+ oldest 1))
         (drop-to! last)))
-    (on-message (session/seen :session ,id :number $number)
-      (if (exact-integer? number) (drop-to! number)))
-    (lambda (kind payload tag)
+    (define (tell! kind payload tag)
       (set! newest (+ newest 1))
       (dictionary-set! handles newest
         (assert! (record 'session/event :session id :kind kind :payload payload :tag tag :number newest)))
-      (drop-to! (- newest %events-max)))))
+      (drop-to! (- newest %events-max))
+      newest)
+    (define (keep! number) (set-adjoin! kept number))
+    (define (release! number)
+      (set-delete! kept number)
+      (if (< number oldest) (drop! number)))
+    (on-message (session/seen :session ,id :number $number)
+      (if (exact-integer? number) (drop-to! number)))
+    (list tell! keep! release!)))
 
 ;;; Makes events of what this actor writes to the console: one a turn for each request. Returns the
 ;;; procedure that does it now, and says whether anything was written.
