@@ -12,7 +12,7 @@ mod support {
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 
 use support::desk::Desk;
 
@@ -545,4 +545,28 @@ fn a_manifest_grants_variables_by_name() {
     desk.check("run some", 0, "(#t #f capability-denied (\"PATH\"))\n");
     desk.check("run all", 0, "#t");
     desk.check("replay --check all", 0, "identical: 3 turns\n");
+}
+
+/// Whether the system lets this processor run machine code is not for this test to say.
+#[test]
+fn machine_code_can_be_chosen_forbidden_and_looked_at() {
+    const FIB: &str =
+        "(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))\n(display (fib 20))\n(newline)\n";
+    let desk = Desk::new(&[("fib.scm", FIB)]);
+    desk.check("run --memory fib.scm", 0, "6765\n");
+    desk.check("run --memory --no-native fib.scm", 0, "6765\n");
+    for (native, code) in [("always", 0), ("never", 0), ("auto", 0), ("perhaps", 2)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        command.args(["run", "--memory", "fib.scm"]).current_dir(desk.path("."));
+        let done = command.env("DUET_NATIVE", native).output().unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(code), "{native}: {errors}");
+        assert_eq!(errors.contains("auto, always and never"), code == 2, "{errors}");
+    }
+    let plain = desk.feed("disassemble fib.scm", "").output;
+    let native = desk.feed("disassemble --native fib.scm", "").output;
+    let instructions: Vec<&str> = native.lines().filter(|line| !line.starts_with("       ")).collect();
+    assert_eq!(instructions, plain.lines().collect::<Vec<_>>());
+    let bytes = native.lines().filter(|line| line.starts_with("       "));
+    assert!(bytes.count() > instructions.len(), "{native}");
 }
