@@ -290,7 +290,7 @@ impl Journal {
         };
         let others = store.heads(&place.run)?.into_iter().filter(|_| !is_named);
         for head in std::iter::once(place.head.clone()).chain(others) {
-            let there = store.record_at(&place.run, &head.branch, marked.turn)?;
+            let there = store.closed_at(&place.run, &head.branch, marked.turn)?;
             if there.is_some_and(|record| record.hash() == marked.record) {
                 return Ok(Place {
                     run: place.run,

@@ -165,7 +165,7 @@ impl Copying<'_, '_> {
         let (mut low, mut high) = (0, head.sequence.number() + 1);
         while low < high {
             let middle = low + (high - low) / 2;
-            let record = self.from.record_at(self.run, &head.branch, position(middle))?;
+            let record = self.from.closed_at(self.run, &head.branch, position(middle))?;
             let is_known = match record.map(|record| self.to.record(&record.hash())) {
                 Some(Ok(_)) => true,
                 Some(Err(StoreError::NoSuchRecord { .. })) | None => false,

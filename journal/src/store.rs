@@ -361,6 +361,15 @@ pub trait Store: Send {
         let end = at.next().unwrap_or(at);
         Ok(self.read(run, branch, at..end)?.pop())
     }
+
+    /// Reads the record at a position of a branch, whose body may be in parts.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn closed_at(&self, run: &RunId, branch: &BranchName, at: Sequence) -> Result<Option<ClosedRecord>, StoreError> {
+        let end = at.next().unwrap_or(at);
+        Ok(self.read_closed(run, branch, at..end)?.pop())
+    }
 }
 
 /// Makes a record of its bytes after checking that they are those that `hash` names, after

@@ -279,7 +279,7 @@ fn hash_at(
     branch: &BranchName,
     at: Sequence,
 ) -> Result<Option<RecordHash>, CommandError> {
-    Ok(store.record_at(&place.run, branch, at)?.map(|record| record.hash()))
+    Ok(store.closed_at(&place.run, branch, at)?.map(|record| record.hash()))
 }
 
 /// The effects in the world of turns that are left behind.

@@ -23,7 +23,7 @@ pub fn move_head(
     new_branch: Option<&BranchName>,
 ) -> Result<Option<Tip>, RunError> {
     let epoch = store.claim(run, owner)?;
-    let target = Source { store, run, branch }.record(to)?.hash();
+    let target = Source { store, run, branch }.name(to)?;
     let moved = new_branch.unwrap_or(branch);
     let before = store.head(run, moved)?.map(|head| Tip {
         hash: head.hash,
@@ -69,7 +69,7 @@ pub fn fork_held(
     to: Sequence,
     names: &[BranchName],
 ) -> Result<(), RunError> {
-    let to = Source { store, run, branch }.record(to)?.hash();
+    let to = Source { store, run, branch }.name(to)?;
     let new = |branch| HeadMove {
         run,
         branch,

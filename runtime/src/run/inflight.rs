@@ -142,7 +142,7 @@ fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
     let mut ahead = Vec::new();
     for head in source.store.heads(source.run)? {
         if head.branch != *source.branch && head.sequence > tip.sequence {
-            let there = source.store.record_at(source.run, &head.branch, tip.sequence)?;
+            let there = source.store.closed_at(source.run, &head.branch, tip.sequence)?;
             ahead.extend(there.filter(|record| record.hash() == tip.hash).map(|_| head));
         }
     }
@@ -225,7 +225,7 @@ pub(crate) fn answers(
             continue;
         };
         for other in others.iter().filter(|other| other.sequence > at) {
-            let there = source.store.record_at(source.run, &other.branch, at)?;
+            let there = source.store.closed_at(source.run, &other.branch, at)?;
             if there.is_some_and(|record| record.hash() == hash)
                 && let Some(outcome) = answered(source, &other.branch, (at, other.sequence), request)?
             {

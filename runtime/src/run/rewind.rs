@@ -49,7 +49,7 @@ impl<P: Programs> Run<P> {
         let is_stored = self.unflushed.is_empty() && self.unflushed_blobs.is_empty();
         let near = self
             .checkpoints
-            .newest_on(last, |tip| Ok(source.record(tip.sequence)?.hash() == tip.hash))?
+            .newest_on(last, |tip| Ok(source.name(tip.sequence)? == tip.hash))?
             .filter(|_| is_stored && *source.run == self.run);
         if !near.is_some_and(|number| self.restore_savepoint(number)) {
             return source.restore(Some(last), self.programs, Snapshots::Use);

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use duet_journal::{BranchName, ClosedRecord, Record, RunId, Sequence, Store, StoreError};
+use duet_journal::{BranchName, ClosedRecord, Record, RecordHash, RunId, Sequence, Store, StoreError};
 
 use crate::model::codec::{Codec, DecodeError};
 use crate::record::divergence::{Divergence, difference};
@@ -114,6 +114,16 @@ impl Source<'_> {
                 sequence: from,
             })
         }
+    }
+
+    /// Names the record at a position, without a look into its body.
+    pub(super) fn name(&self, at: Sequence) -> Result<RecordHash, RunError> {
+        let record = self.store.closed_at(self.run, self.branch, at)?;
+        let record = record.ok_or(RunError::NoTurn {
+            branch: self.branch.clone(),
+            sequence: at,
+        });
+        Ok(record?.hash())
     }
 
     pub(crate) fn record(&self, at: Sequence) -> Result<Record, RunError> {

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::workspace::change::{Change, State, changes};
-use duet_journal::store::one_by_one;
-use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
@@ -242,7 +241,7 @@ fn shared(
     (other, head): (&BranchName, Sequence),
 ) -> Result<Sequence, CommandError> {
     let hash =
-        |branch: &BranchName, at| Ok::<_, CommandError>(store.record_at(run, branch, at)?.map(|record| record.hash()));
+        |branch: &BranchName, at| Ok::<_, CommandError>(store.closed_at(run, branch, at)?.map(|record| record.hash()));
     let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
     // They share the first turn of all, and once they have parted they stay apart.
     let (mut low, mut high) = (0, at.min(head).number());
@@ -269,13 +268,15 @@ fn kept(
     let mut start = from;
     while start <= to {
         let end = Sequence::new(start.number() + PORTION).map_err(|error| CommandError::problem(error.to_string()))?;
-        for record in one_by_one(store, run, branch, start..end)? {
-            let record = record?;
+        for record in store.read_closed(run, branch, start..end)? {
             let sequence = record.header().sequence;
             // A turn that keeps something has contents beside it.
             if record.header().blobs.is_empty() || sequence > to {
                 continue;
             }
+            let hash = record.hash();
+            let record = store.join(record)?.open();
+            let record = record.map_err(|source| StoreError::BadRecord { hash, source })?;
             if let Body::Turn(turn) = turn::body(&record)? {
                 let notes = turn.actions.iter().filter_map(|action| {
                     if let Action::Keep(keep) = action {
