@@ -14,6 +14,7 @@ pub mod sqlite;
 
 pub use error::{Displacement, Object, StoreError};
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -400,8 +401,47 @@ pub fn one_by_one<'a>(
     range: Range<Sequence>,
 ) -> Result<impl DoubleEndedIterator<Item = Result<Record, StoreError>> + use<'a>, StoreError> {
     let closed = store.read_closed(run, branch, range)?;
-    let open = |record| open_record(record, &mut |hash| store.blob(hash));
-    Ok(closed.into_iter().map(open))
+    let mut opener = Opener::new(store);
+    Ok(closed.into_iter().map(move |record| opener.open(record)))
+}
+
+/// Looks into one record after the other; keeps the parts of the last large one, because the next
+/// has most of them.
+pub struct Opener<'a> {
+    store: &'a dyn Store,
+    parts: BTreeMap<BlobHash, Vec<u8>>,
+}
+
+impl<'a> Opener<'a> {
+    /// Begins without parts.
+    pub fn new(store: &'a dyn Store) -> Self {
+        Self {
+            store,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// Looks into a record of the store.
+    ///
+    /// # Errors
+    /// As [`Store::record`].
+    pub fn open(&mut self, record: ClosedRecord) -> Result<Record, StoreError> {
+        let mut kept = std::mem::take(&mut self.parts);
+        let mut parts: BTreeMap<BlobHash, Vec<u8>> = BTreeMap::new();
+        let opened = open_record(record, &mut |hash| {
+            if let Some(part) = parts.get(hash) {
+                return Ok(part.clone());
+            }
+            let part = match kept.remove(hash) {
+                Some(part) => part,
+                None => self.store.blob(hash)?,
+            };
+            parts.insert(*hash, part.clone());
+            Ok(part)
+        });
+        self.parts = if parts.is_empty() { kept } else { parts };
+        opened
+    }
 }
 
 /// Looks into a record, whose parts `fetch` reads.

@@ -5,7 +5,6 @@
 //! Read next: `../support/raw_log.rs`.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use duet_journal::packed::read_value;
 use duet_journal::{BlobHash, PackedValue};
@@ -34,20 +33,14 @@ fn exported() -> (Desk, RawLog) {
     (desk, log)
 }
 
-/// Requires that a file is refused with these words, in no long time, and nothing is imported.
+/// Requires that a file is refused with these words, and nothing is imported.
 #[track_caller]
 fn check_refused(desk: &Desk, log: &RawLog, words: &str) {
     let path = desk.path("forged.duet");
     log.write(&path);
-    let begun = Instant::now();
     let said = desk.duet("import forged.duet --journal forged");
     assert!([1, 3].contains(&said.code) && said.output.is_empty(), "{said:?}");
     assert!(said.errors.contains(words), "{said:?}");
-    assert!(
-        begun.elapsed() < Duration::from_secs(20),
-        "it took {:?}",
-        begun.elapsed()
-    );
     assert!(!desk.path("forged").exists(), "nothing was imported");
     fs::remove_file(path).unwrap();
 }

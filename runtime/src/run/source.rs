@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use duet_journal::store::Opener;
 use duet_journal::{BranchName, ClosedRecord, Record, RecordHash, RunId, Sequence, Store, StoreError};
 
 use crate::model::codec::{Codec, DecodeError};
@@ -90,13 +91,8 @@ impl Source<'_> {
         end: u64,
     ) -> Result<impl DoubleEndedIterator<Item = Result<Record, RunError>>, RunError> {
         let closed = self.read_closed(from, end)?;
-        Ok(closed.into_iter().map(|record| self.open(record)))
-    }
-
-    fn open(&self, record: ClosedRecord) -> Result<Record, RunError> {
-        let hash = record.hash();
-        let opened = self.store.join(record)?.open();
-        Ok(opened.map_err(|source| StoreError::BadRecord { hash, source })?)
+        let mut opener = Opener::new(self.store);
+        Ok(closed.into_iter().map(move |record| Ok(opener.open(record)?)))
     }
 
     /// Reads records of turns that a replay repeats and compares with their bodies.

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::workspace::change::{Change, State, changes};
-use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
+use duet_journal::store::Opener;
+use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
@@ -257,6 +258,9 @@ fn shared(
     position(low)
 }
 
+/// The label of the action that keeps something, as a symbol of packed Preserves.
+const KEEP: &[u8] = b"\xb3\x04keep";
+
 /// Lists the changes that the turns of a branch kept.
 fn kept(
     store: &dyn Store,
@@ -265,6 +269,7 @@ fn kept(
     (from, to): (Sequence, Sequence),
 ) -> Result<Vec<(Sequence, Change)>, CommandError> {
     let mut found = Vec::new();
+    let mut opener = Opener::new(store);
     let mut start = from;
     while start <= to {
         let end = Sequence::new(start.number() + PORTION).map_err(|error| CommandError::problem(error.to_string()))?;
@@ -274,9 +279,11 @@ fn kept(
             if record.header().blobs.is_empty() || sequence > to {
                 continue;
             }
-            let hash = record.hash();
-            let record = store.join(record)?.open();
-            let record = record.map_err(|source| StoreError::BadRecord { hash, source })?;
+            let record = opener.open(record)?;
+            // Most turns with blobs have a snapshot and keep nothing.
+            if !record.body_bytes().windows(KEEP.len()).any(|part| part == KEEP) {
+                continue;
+            }
             if let Body::Turn(turn) = turn::body(&record)? {
                 let notes = turn.actions.iter().filter_map(|action| {
                     if let Action::Keep(keep) = action {
