@@ -62,7 +62,7 @@ fn code_nested_without_end_is_refused() {
         ("(list ", ")", too_deep),
         ("(cond (", "))", too_deep),
         ("(let-syntax () ", ")", too_deep),
-        ("(let ((x ", ")) x)", too_deep),
+        ("(let ((x ", ")) x)", too_large),
         ("`(,", ")", too_large),
         ("(lambda (x) (define y ", ") y)", too_large),
         ("(define-syntax m ", ")", "!"),

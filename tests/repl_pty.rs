@@ -104,10 +104,10 @@ fn the_prompt_stays_while_fibers_go_on() {
     at.go_on(INTERRUPT, "interrupted");
     at.type_at("> ", "(let loop () (loop))\r", "(loop))\r\n");
     at.go_on(INTERRUPT, "interrupted");
-    // One in a handler does not reach the prompt, and ends, too.
+    // One in a handler does not reach the prompt, and ends, too. Its fuel would last for minutes.
     at.type_at(
         "> ",
-        "(begin (on-assert (endless) (let loop () (loop))) 'endless)\r",
+        "(begin (on-assert (endless) (let loop () (make-vector 100000) (loop))) 'endless)\r",
         "\nendless\r",
     );
     at.go_on(

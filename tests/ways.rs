@@ -164,8 +164,10 @@ fn logs(turn: &TurnRecord, line: &str) -> bool {
         .any(|action| matches!(action, Action::Log(log) if log.text == line))
 }
 
-/// Actions for clients of a server; `serve.rs` comes in by their way.
-const BY_CLIENTS: [&str; 7] = [
+/// Actions for clients of a server and of sessions; `serve.rs` and `sessions.rs` come in by their
+/// ways.
+const BY_CLIENTS: [&str; 8] = [
+    "answer",
     "welcome",
     "import-object",
     "subscribe",

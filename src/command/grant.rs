@@ -113,7 +113,11 @@ fn described(grant: &Grant) -> String {
         Some(minutes) => format!(", for {minutes} min"),
     };
     let fork = if grant.may_fork { ", with forks" } else { "" };
-    let approve = if grant.approves.is_some() { ", with approvals" } else { "" };
+    let approve = if grant.approves.is_some() {
+        ", with approvals"
+    } else {
+        ""
+    };
     format!("{}  {}{fork}{approve}{left}", grant.run, rights.join(" "))
 }
 

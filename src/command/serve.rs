@@ -63,7 +63,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let porter = Arc::new(Porter::new(arguments.journal.path())?);
     // Names of clients of different servers differ, so that nobody takes one for another.
     let prefix = format!("client-{:x}-", now_ms());
-    let mut server = Server::new(Arc::clone(&porter) as _, prefix, &arguments.origin).map_err(|error| refused(&error))?;
+    let mut server =
+        Server::new(Arc::clone(&porter) as _, prefix, &arguments.origin).map_err(|error| refused(&error))?;
     for address in arguments.addresses()? {
         let bound = server.listen(&address).map_err(|error| refused(&error))?;
         terminal.message(format!("clients come to {bound}; `duet grant RUN` lets one in"));

@@ -7,6 +7,7 @@
 use duet_kernel::machine::NativeMode;
 
 /// The way that the variable of the command chooses.
+#[expect(clippy::disallowed_methods, reason = "the environment chooses the way")]
 pub(crate) fn mode() -> NativeMode {
     match std::env::var("DUET_NATIVE").as_deref() {
         Ok("always") => NativeMode::Always,

@@ -99,29 +99,8 @@ impl World {
                 store.append(writer.append(&records, &blobs))?;
                 self.move_to((run, branch), writer, records.last().unwrap());
             }
-            Step::Talk { run, branch } => {
-                let Some(writer) = self.writer(run, branch) else {
-                    return Ok(());
-                };
-                let header = writer.next_with("<talk>", &[]).header().clone();
-                let named = self.named.entry((run, branch)).or_default();
-                let record = Record::following(header, talk(self.steps), named).unwrap();
-                assert!(
-                    record.as_bytes().len() < record.body_bytes().len(),
-                    "the body is in parts"
-                );
-                store.append(writer.append(std::slice::from_ref(&record), &[]))?;
-                self.move_to((run, branch), writer, &record);
-            }
-            Step::Group(a, b) => {
-                let (Some(first), Some(second)) = (self.writer(a, 0), self.writer(b, 1)) else {
-                    return Ok(());
-                };
-                let (of_first, of_second) = (self.records(&first, 1, None).0, self.records(&second, 1, None).0);
-                store.append_group(&[first.append(&of_first, &[]), second.append(&of_second, &[])])?;
-                self.move_to((a, 0), first, &of_first[0]);
-                self.move_to((b, 1), second, &of_second[0]);
-            }
+            Step::Talk { run, branch } => return self.talk((run, branch), store),
+            Step::Group(a, b) => return self.group((a, b), store),
             Step::Rewind { run, branch, by } => {
                 let Some(writer) = self.writer(run, branch).filter(|writer| writer.head.is_some()) else {
                     return Ok(());
@@ -150,6 +129,35 @@ impl World {
             }
             Step::GiveUp { run, branch } => return self.give_up((run, branch), store),
         }
+        Ok(())
+    }
+
+    /// Writes a record whose body is in parts.
+    fn talk(&mut self, place: (u8, u8), store: &mut dyn Store) -> Result<(), StoreError> {
+        let Some(writer) = self.writer(place.0, place.1) else {
+            return Ok(());
+        };
+        let header = writer.next_with("<talk>", &[]).header().clone();
+        let named = self.named.entry(place).or_default();
+        let record = Record::following(header, talk(self.steps), named).unwrap();
+        assert!(
+            record.as_bytes().len() < record.body_bytes().len(),
+            "the body is in parts"
+        );
+        store.append(writer.append(std::slice::from_ref(&record), &[]))?;
+        self.move_to(place, writer, &record);
+        Ok(())
+    }
+
+    /// Writes a record of each of two runs in one commit.
+    fn group(&mut self, (a, b): (u8, u8), store: &mut dyn Store) -> Result<(), StoreError> {
+        let (Some(first), Some(second)) = (self.writer(a, 0), self.writer(b, 1)) else {
+            return Ok(());
+        };
+        let (of_first, of_second) = (self.records(&first, 1, None).0, self.records(&second, 1, None).0);
+        store.append_group(&[first.append(&of_first, &[]), second.append(&of_second, &[])])?;
+        self.move_to((a, 0), first, &of_first[0]);
+        self.move_to((b, 1), second, &of_second[0]);
         Ok(())
     }
 

@@ -55,6 +55,8 @@ pub(crate) struct UnitExpander<'a> {
     /// Whether unbound names are always errors, because nobody would see a warning.
     is_strict: bool,
     depth: u32,
+    /// The number of syntax nodes at the start.
+    first_node: u32,
     /// The maximum number of syntax nodes that its macros make.
     pub(super) nodes_max: u32,
     /// The number that they have made, with those of earlier texts that stay.
@@ -94,6 +96,7 @@ pub(crate) enum Head {
 
 impl<'a> UnitExpander<'a> {
     pub(super) fn new(session: &'a mut Expander, libraries: &'a mut dyn Libraries, module: Module) -> Self {
+        let first_node = session.syntax.length();
         session.units_begun += 1;
         let number = session.units_begun;
         Self {
@@ -109,6 +112,7 @@ impl<'a> UnitExpander<'a> {
             unbound: Vec::new(),
             is_strict: false,
             depth: 0,
+            first_node,
             nodes_max: LIMIT_EXPANSION_NODES,
             nodes_made: 0,
             has_macros: false,
@@ -217,7 +221,9 @@ impl<'a> UnitExpander<'a> {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
         // With labels a short text denotes a form that is infinite, or doubles at each level.
-        if self.builder.length() > self.nodes_max {
+        // The text itself may be immense.
+        let length = self.session.syntax.length() - self.first_node;
+        if self.builder.length() > self.nodes_max || length > LIMIT_EXPANSION_NODES {
             return Err(self.too_large(place));
         }
         self.depth += 1;

@@ -113,7 +113,9 @@ impl Session {
             .any(|form| text.contains(form));
         let top = self.expander.interactive_top_level("(text)", &mut self.libraries);
         let top = top.expect("the standard library has no errors");
-        let (_, expansion) = self.expander.expand_at(top, ("text", text), LIMIT_EXPANSION_NODES, &mut self.libraries);
+        let (_, expansion) = self
+            .expander
+            .expand_at(top, ("text", text), LIMIT_EXPANSION_NODES, &mut self.libraries);
         let expansion = match expansion {
             Ok(expansion) => expansion,
             Err(errors) => return Err(errors.iter().map(|error| self.shown(error)).collect()),

@@ -340,7 +340,7 @@ fn a_provider_that_is_busy_is_asked_again() {
 fn failures_have_kinds_and_say_what_the_provider_said() {
     let error = |message: &str, kind: &str| json!({"error": {"message": message, "type": kind}}).to_string();
     let json = "application/json";
-    let cases: [(Vec<Vec<u8>>, &str, &str); 11] = [
+    let cases: [(Vec<Vec<u8>>, &str, &str); 6] = [
         (
             vec![answered(
                 "401 Unauthorized",
@@ -386,6 +386,14 @@ fn failures_have_kinds_and_say_what_the_provider_said() {
             "unavailable",
             "the provider `local` answers 500: no stream (at each of 5 attempts)",
         ),
+    ];
+    check_failures(cases);
+}
+
+#[test]
+fn answers_that_are_none_have_kinds_and_say_what_is_wrong() {
+    let json = "application/json";
+    let cases: [(Vec<Vec<u8>>, &str, &str); 5] = [
         (
             vec![stream("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n"); 5],
             "failed",
@@ -414,6 +422,12 @@ fn failures_have_kinds_and_say_what_the_provider_said() {
             "the answer of the provider `local` is longer than 16777216 bytes",
         ),
     ];
+    check_failures(cases);
+}
+
+/// Requires that a call that receives these answers fails with this kind and message.
+#[track_caller]
+fn check_failures<const N: usize>(cases: [(Vec<Vec<u8>>, &str, &str); N]) {
     for (answers, kind, message) in cases {
         let server = Server::start(answers);
         let failure = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap_err();
