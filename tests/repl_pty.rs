@@ -260,7 +260,7 @@ fn two_people_work_in_one_run() {
     guest.type_at("ada at room@", "x\r", "\n20\r\n");
     owner.type_at("> ", "'mine\r", "\nmine\r\n");
     owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
-    guest.0.expect("what this session did after it is undone");
+    guest.0.expect("later work of this session is undone");
     guest.type_at("ada at room@", "x\r", "\n20\r\n");
     owner.leave("> ");
     guest.0.expect("has ended");

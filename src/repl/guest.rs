@@ -221,7 +221,7 @@ impl<'a> Guest<'a> {
         terminal: &mut Terminal,
     ) -> Result<bool, CommandError> {
         if patience.is_cancelled || !self.link.is_heard() {
-            terminal.message("the session has not answered; what it says later is shown at the prompt");
+            terminal.message("the session has not answered; the prompt shows its later answers");
             return Ok(false);
         }
         patience.is_cancelled = true;
@@ -260,7 +260,7 @@ impl<'a> Guest<'a> {
             .iter()
             .any(|fact| self.is_mine(fact, ("session/ready", 2)));
         let what = if is_there {
-            "what this session did after it is undone"
+            "later work of this session is undone"
         } else {
             "this session began after it; the next text begins it anew, without its definitions"
         };

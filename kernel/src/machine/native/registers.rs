@@ -48,7 +48,7 @@ impl Registers {
         Some(processor)
     }
 
-    /// A processor register for a word of the present instruction; what it held is forgotten.
+    /// A processor register for a word of the present instruction; its former copy is forgotten.
     pub(super) fn take(&mut self) -> u8 {
         let is_bound = |processor: u8| self.bindings.iter().any(|(_, bound)| *bound == processor);
         let is_pinned = |processor: u8| self.pinned >> processor & 1 == 1;
