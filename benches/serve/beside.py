@@ -7,24 +7,32 @@ import time
 
 ROUNDS = int(sys.argv[5])
 
+# The smaller handles are those of observations.
+FIRST = 10
+
 
 class Client:
     """A client in the dataspace of a reference, which is its object 1."""
 
-    def __init__(self, port, reference):
+    def __init__(self, path, reference):
+        self.socket = socket.socket(socket.AF_UNIX)
         for _ in range(100):
             try:
-                self.socket = socket.create_connection(("127.0.0.1", port))
+                self.socket.connect(path)
                 break
-            except ConnectionRefusedError:
+            except (FileNotFoundError, ConnectionRefusedError):
                 time.sleep(0.1)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.heard = b""
         self.send(f"[[0 <A <resolve {reference} #:[0 0]> 1>]]")
-        self.home = int(self.until(b"accepted").split(b"#:[")[-1].strip(b"]> ").split(b" ")[-1].strip(b","))
+        self.home = int(self.until(b"#:[").split(b"#:[")[-1].strip(b"]> ").split(b" ")[-1].strip(b","))
 
     def send(self, text):
         self.socket.sendall(text.encode() + b"\n")
+
+    def replace(self, label, number):
+        """Retracts the assertion of the round before, and makes that of this one, in one turn."""
+        before = f"[{self.home} <R {number - 1}>]" if number > FIRST else ""
+        self.send(f"[{before}[{self.home} <A <{label} n{number}> {number}>]]")
 
     def until(self, part):
         """Reads until something with this part has come, and a little of what is behind it."""
@@ -41,8 +49,8 @@ class Client:
 class Pair:
     """Two clients of a server that play ping and pong."""
 
-    def __init__(self, port, reference):
-        self.ping, self.pong = Client(port, reference), Client(port, reference)
+    def __init__(self, path, reference):
+        self.ping, self.pong = Client(path, reference), Client(path, reference)
         for client, label in (self.ping, "pong"), (self.pong, "ping"):
             client.send(f"[[{client.home} <A <Observe <group <rec {label}> {{0: <bind <_>>}}> #:[0 2]> 2>]]")
         time.sleep(0.5)
@@ -50,17 +58,15 @@ class Pair:
 
     def round(self, number):
         begun = time.perf_counter()
-        self.ping.send(f"[[{self.ping.home} <A <ping n{number}> {number}>]]")
+        self.ping.replace("ping", number)
         self.pong.until(b"n%d" % number)
-        self.pong.send(f"[[{self.pong.home} <A <pong n{number}> {number}>]]")
+        self.pong.replace("pong", number)
         self.ping.until(b"n%d" % number)
         self.times.append(1000 * (time.perf_counter() - begun))
-        self.ping.send(f"[[{self.ping.home} <R {number}>]]")
-        self.pong.send(f"[[{self.pong.home} <R {number}>]]")
 
 
-pairs = [Pair(int(sys.argv[1]), sys.argv[2]), Pair(int(sys.argv[3]), sys.argv[4])]
-for number in range(10, 10 + ROUNDS):
+pairs = [Pair(sys.argv[1], sys.argv[2]), Pair(sys.argv[3], sys.argv[4])]
+for number in range(FIRST, FIRST + ROUNDS):
     for pair in pairs:
         pair.round(number)
 ours, theirs = (statistics.median(pair.times) for pair in pairs)
