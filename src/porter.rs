@@ -153,6 +153,12 @@ impl Porter {
         let (id, own) = run
             .split_once('/')
             .map_or((run, None), |(id, branch)| (id, Some(branch)));
+        if let (Some(own), Some(other)) = (own, steps.branch.as_deref())
+            && own != other
+            && !grant.may_fork
+        {
+            return Err(denied(format!("the sturdy reference is for the branch {own} alone")));
+        }
         let at = steps.branch.as_deref().or(own);
         let address = at.map_or_else(|| id.to_owned(), |branch| format!("{id}/{branch}"));
         let host = self.host(&address).ok_or_else(|| unknown(&address))?;
@@ -281,6 +287,7 @@ impl Gate for Porter {
 mod tests {
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
+    use std::str::FromStr;
 
     use duet_journal::beside::{append_beside, beside};
     use duet_runtime::model::manifest::Manifest;
@@ -326,6 +333,14 @@ mod tests {
         Grants::revoke(&journal, &id).expect("it is there");
         check_refused(&porter, &reference, "revoked");
         assert!(Grants::revoke(&journal, &id).is_err());
+        let side = Grant {
+            run: "chat/side".to_owned(),
+            ..grant(None)
+        };
+        let (_, side) = Grants::add(&journal, &side).expect("it is written");
+        let on = |branch| IOValue::from_str(&format!("<branch {branch:?} {side:?}>")).expect("a value");
+        check_refused(&porter, &on("side"), "does not host the run chat/side");
+        check_refused(&porter, &on("other"), "is for the branch side alone");
         let forged = format!("{reference:?}").replace("chat", "other");
         check_refused(&porter, &forged.parse().expect("a value"), "not signed with this key");
         fs::write(beside(&journal, ".key"), "0123").expect("a file");
