@@ -17,7 +17,9 @@ pub(crate) mod notice;
 pub mod pattern;
 mod postings;
 
-use duet_journal::packed::{Class, PackedError, PackedWriter};
+use std::collections::BTreeMap;
+
+use duet_journal::packed::{Class, PackedError};
 use im::OrdMap;
 use preserves::IOValue;
 
@@ -26,7 +28,7 @@ use crate::collections::tracked::{Tracked, TrackedCell, Tracking, tracked_fields
 use crate::dataspace::index::{Change, Changes, Index};
 use crate::dataspace::listing::{ContentHash, Presence};
 use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
-use crate::model::codec::{Codec, DecodeError, Fields};
+use crate::model::codec::{Codec, DecodeError};
 use crate::model::identity::{ActorId, Counters, Handle, ObserverId};
 use crate::model::value::{Fact, compare};
 
@@ -274,25 +276,28 @@ fn parse_observe(fact: &Fact) -> Option<(ObserverRef, Pattern)> {
 }
 
 /// The matches of one leaf: its observers, and the handles that they know the matches by.
-struct KnownMatches {
+pub(crate) struct KnownMatches {
     observers: Vec<ObserverId>,
     matches: Vec<(Captures, Handle)>,
 }
 codec_struct!(KnownMatches "matches" { observers, matches });
 
-/// Encodes the facts and the handles of matches; decoding rebuilds the index.
-impl Codec for Dataspace {
-    fn write(&self, out: &mut PackedWriter) {
-        out.record("dataspace", |out| {
-            self.counted().write(out);
-            self.known_matches().write(out);
-        });
-    }
-
-    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "dataspace", 2)?;
-        let facts: Vec<(Fact, u64)> = fields.read("facts")?;
-        let known: Vec<KnownMatches> = fields.read("matches")?;
+impl Dataspace {
+    /// Makes a dataspace of its assertions, and of the handles by which observers
+    /// [know](Self::known_matches) their matches.
+    ///
+    /// # Errors
+    /// [`DecodeError::Inconsistent`] if they contradict each other.
+    pub(crate) fn restore<'a>(
+        assertions: impl Iterator<Item = &'a Fact>,
+        known: &[KnownMatches],
+    ) -> Result<Self, DecodeError> {
+        let mut counts: BTreeMap<&Fact, u64> = BTreeMap::new();
+        for fact in assertions {
+            *counts.entry(fact).or_default() += 1;
+        }
+        // The order of their bytes does not depend on the dataspace's history.
+        let facts: Vec<(Fact, u64)> = counts.into_iter().map(|(fact, count)| (fact.clone(), count)).collect();
         let mut dataspace = Self::default();
         let is_seen = |(fact, count): &(Fact, u64)| match parse_observe(fact) {
             Some((_, pattern)) => *count != 1 || may_see_observers(&pattern),
@@ -302,25 +307,13 @@ impl Codec for Dataspace {
         for (fact, count) in &facts {
             dataspace.restore_fact(fact, *count)?;
         }
-        dataspace.restore_observers(&facts, &known)?;
+        dataspace.restore_observers(&facts, known)?;
         dataspace.commit_turn();
         Ok(dataspace)
     }
-}
 
-impl Dataspace {
-    /// Lists the facts with their counts, in the order of their bytes, which does not depend on the
-    /// dataspace's history.
-    fn counted(&self) -> Vec<(Fact, u64)> {
-        let listed = self.index.facts.present().values();
-        let listed = listed.map(|presence| (presence.fact.clone(), presence.count));
-        let unlisted = self.unlisted.values().map(|fact| (fact.clone(), 1));
-        let mut facts: Vec<(Fact, u64)> = listed.chain(unlisted).collect();
-        facts.sort();
-        facts
-    }
-
-    fn known_matches(&self) -> Vec<KnownMatches> {
+    /// Lists the matches of all observers, with the handles by which they know them.
+    pub(crate) fn known_matches(&self) -> Vec<KnownMatches> {
         let known = self.index.leaves().into_iter().map(|(observers, matches)| {
             let matches = matches.into_iter().map(|found| (found.captures, found.handle));
             KnownMatches {

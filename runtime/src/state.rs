@@ -27,7 +27,7 @@ use preserves::IOValue;
 
 use crate::capability::Capability;
 use crate::collections::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
-use crate::dataspace::{Dataspace, Notice, ObserverRef};
+use crate::dataspace::{Dataspace, KnownMatches, Notice, ObserverRef};
 use crate::model::codec::{Codec, DecodeError, Fields};
 use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, CapabilityId, Counters, FacetId, Handle, RequestId};
@@ -98,8 +98,8 @@ impl Codec for RunState {
     fn write(&self, out: &mut PackedWriter) {
         out.record("run-state", |out| {
             self.counters.write(out);
-            self.dataspace.write(out);
             self.held.write(out);
+            self.dataspace.known_matches().write(out);
             self.actors.write(out);
             self.queue.write(out);
             self.requests.write(out);
@@ -114,10 +114,14 @@ impl Codec for RunState {
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         let mut fields = Fields::of(value, "run-state", 12)?;
+        let counters = fields.read("counters")?;
+        let held: Tracked<Handle, Held> = fields.read("held")?;
+        let matches: Vec<KnownMatches> = fields.read("matches")?;
         let mut state = Self {
-            counters: fields.read("counters")?,
-            dataspace: fields.read("dataspace")?,
-            held: fields.read("held")?,
+            counters,
+            // Facts change only together with the assertions in `held`.
+            dataspace: Dataspace::restore(held.values().map(|held| &held.fact), &matches)?,
+            held,
             actors: fields.read("actors")?,
             queue: fields.read("queue")?,
             requests: fields.read("requests")?,

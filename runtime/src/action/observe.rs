@@ -29,18 +29,13 @@ impl Act for Observe {
         let target = Target::Handler {
             procedure: draft.take_callable()?,
         };
-        let (facet, handle, pattern) = (self.facet, self.handle, self.pattern.clone());
-        begin(
-            draft,
-            self.observer,
-            Observer {
-                facet,
-                handle,
-                pattern,
-                target,
-                is_closing: false,
-            },
-        )
+        let observer = Observer {
+            facet: self.facet,
+            handle: self.handle,
+            target,
+            is_closing: false,
+        };
+        begin(draft, self.observer, (observer, &self.pattern))
     }
 
     fn claims(&self) -> Claims {
@@ -59,15 +54,19 @@ impl Act for Observe {
     }
 }
 
-/// Adds an observer and asserts its `Observe` fact.
-pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Result<(), Refusal> {
+/// Adds an observer of a pattern and asserts its `Observe` fact.
+pub(super) fn begin(
+    draft: &mut Draft,
+    id: ObserverId,
+    (observer, pattern): (Observer, &PackedPattern),
+) -> Result<(), Refusal> {
     let (facet, handle) = (observer.facet, observer.handle);
     let fact = observe_fact(
         ObserverRef {
             actor: draft.actor,
             observer: id,
         },
-        &observer.pattern,
+        pattern,
     )?;
     draft.facet_mut(facet)?.observers.insert(id);
     draft.acting_mut()?.observers.insert(id, observer);

@@ -29,11 +29,10 @@ impl Act for Subscribe {
         let observer = Observer {
             facet: self.facet,
             handle: self.handle,
-            pattern: self.pattern.clone(),
             target: Target::Peer { oid: self.oid },
             is_closing: false,
         };
-        observe::begin(draft, self.observer, observer)
+        observe::begin(draft, self.observer, (observer, &self.pattern))
     }
 
     fn claims(&self) -> Claims {

@@ -91,7 +91,13 @@ impl Wait {
                 pattern,
             } => {
                 let procedure = draft.take_callable()?;
-                (observer, handle, pattern, Target::Predicate { wait, procedure })
+                let is_unlimited = pattern.is_anything();
+                let target = Target::Predicate {
+                    wait,
+                    procedure,
+                    is_unlimited,
+                };
+                (observer, handle, pattern, target)
             }
             Condition::Answer { request } => {
                 let known = draft
@@ -116,12 +122,11 @@ impl Wait {
         let entry = Observer {
             facet,
             handle: *handle,
-            pattern: pattern.clone(),
             target,
             is_closing: false,
         };
         let event_count = draft.outbox.count(draft.actor);
-        observe::begin(draft, *observer, entry)?;
+        observe::begin(draft, *observer, (entry, pattern))?;
         if self.is_edge {
             // The events for the observer so far are the facts that were present before it.
             draft.outbox.forget(draft.actor, *observer, event_count);

@@ -195,7 +195,7 @@ fn what_nobody_asks_for_is_a_fact_all_the_same() {
     dataspace.abort_turn();
     assert_eq!(dataspace.facts(), facts);
     assert_eq!(
-        Dataspace::decode(&dataspace.encode()).map(|restored| restored.facts()),
+        Dataspace::restore([&first].into_iter(), &dataspace.known_matches()).map(|restored| restored.facts()),
         Ok(facts)
     );
     assert!(dataspace.retract(&first).is_empty());
@@ -430,7 +430,9 @@ impl Pair {
                 Notices::new()
             }
             Operation::Reload => {
-                self.dataspace = Dataspace::decode(&self.dataspace.encode()).expect("what was encoded is decoded");
+                let matches = self.dataspace.known_matches().encode();
+                let matches = Vec::decode(&matches).expect("what was encoded is decoded");
+                self.dataspace = Dataspace::restore(self.naive.facts.iter(), &matches).expect("nothing is missing");
                 Notices::new()
             }
             Operation::Abort(operations) => {

@@ -13,7 +13,7 @@ use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue};
 use crate::model::codec::Codec;
 use crate::record::Genesis;
 use crate::run::Run;
-use crate::run::snapshot::{ActorImage, Since, Snapshot, Thawed};
+use crate::run::snapshot::{ActorImage, Snapshot, Thawed};
 use crate::run::source::Source;
 use crate::turn::program::Programs;
 
@@ -23,12 +23,11 @@ impl<P: Programs> Run<P> {
     /// point.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
         self.since_snapshot.count(body.as_bytes(), fuel);
-        let things = self.state.dataspace.len() + self.state.actors.len();
-        if !self.since_snapshot.asks_for_another(&self.policy, things) {
+        if !self.since_snapshot.asks_for_another(&self.policy) {
             return None;
         }
         let paid_bytes = self.since_snapshot.paid_bytes();
-        self.since_snapshot = Since::default();
+        self.since_snapshot = self.since_snapshot.begin_anew();
         let blobs_before = self.unflushed_blobs.len();
         let (root, excused_bytes) = self.snapshot()?;
         let name = root.hash();
@@ -70,7 +69,9 @@ impl<P: Programs> Run<P> {
         };
         let packed = PackedValue::write(|out| snapshot.write(out));
         *self.state = snapshot.state;
-        Some((self.root(packed.ok()?)?, excused_bytes))
+        let packed = packed.ok()?;
+        self.since_snapshot.root_bytes = packed.as_bytes().len() as u64;
+        Some((self.root(packed)?, excused_bytes))
     }
 
     /// Makes the root of a snapshot. Most of a large one stands in earlier ones, or in the record
@@ -93,6 +94,7 @@ impl<P: Programs> Thawed<P> {
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
         run.instances = self.instances;
         run.images = self.images;
+        run.since_snapshot.root_bytes = self.root_bytes;
         run.stand_at(record);
         // The turn that took the snapshot asked for a checkpoint too.
         run.checkpoints.ask_for_checkpoint();

@@ -85,6 +85,8 @@ pub(crate) struct Since {
     /// How many bytes of records there were before beyond those that make up for snapshots, or how
     /// many are lacking.
     pub(super) balance_bytes: i64,
+    /// The length of the root of the newest snapshot.
+    pub(super) root_bytes: u64,
 }
 
 /// About how many bytes a record takes in a journal besides its body: its header, and the other
@@ -102,10 +104,13 @@ pub(crate) fn body_cost(length_bytes: usize) -> u64 {
     length_bytes as u64 / BYTES_OF_A_UNIT
 }
 
-/// How much more must have to be replayed, in units of fuel, for each fact and actor of the state:
-/// ten times what it costs to write one of them down, because a snapshot writes them all. Otherwise
-/// a run that only asserts would spend as much time on its snapshots as on its turns.
-const THING_COST: u64 = 400;
+/// A snapshot writes all facts and actors, which takes about as long as to replay a body of the
+/// length of its root. It is due when the turns before cost this many times as much,
+const SHARE: u64 = 10;
+
+/// and it is put off until they cost this many times as much, or [`SnapshotPolicy::cost_max`]:
+/// whoever waits for a turn while it is written waits for one in many.
+const SHARE_MAX: u64 = 50;
 
 impl Since {
     /// Counts a turn with the bytes of its record's body and its fuel.
@@ -116,11 +121,21 @@ impl Since {
         self.cost = self.cost.saturating_add(cost);
     }
 
-    /// Whether a snapshot of a state with this number of facts and actors is due and may be stored.
-    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize) -> bool {
-        let cost = policy.cost.saturating_add(THING_COST.saturating_mul(things as u64));
+    /// Nothing has been recorded since the snapshot that is taken now.
+    pub(super) fn begin_anew(self) -> Self {
+        Self {
+            root_bytes: self.root_bytes,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a snapshot is due and may be stored.
+    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy) -> bool {
+        let root_cost = self.root_bytes / BYTES_OF_A_UNIT;
+        let cost = policy.cost.saturating_add(SHARE * root_cost);
+        let cost_max = policy.cost_max.max(SHARE_MAX * root_cost);
         let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;
-        is_due && (self.paid_bytes() >= 0 || self.cost >= policy.cost_max)
+        is_due && (self.paid_bytes() >= 0 || self.cost >= cost_max)
     }
 
     pub(super) fn paid_bytes(&self) -> i64 {
@@ -166,6 +181,8 @@ pub(crate) struct Thawed<P: Programs> {
     pub(super) state: RunState,
     pub(super) instances: Instances<P::Instance>,
     pub(super) images: Images,
+    /// The length of the snapshot's root.
+    pub(super) root_bytes: u64,
 }
 
 /// Reads what a record's snapshot describes.
@@ -185,7 +202,7 @@ pub(crate) fn thaw<P: Programs>(
             sequence,
         });
     };
-    let Snapshot { state, actors } = decode(source, &root, sequence)?;
+    let (Snapshot { state, actors }, root_bytes) = decode(source, &root, sequence)?;
     let mut instances = Instances::default();
     let mut images = Images::default();
     for stored in actors {
@@ -209,6 +226,7 @@ pub(crate) fn thaw<P: Programs>(
         state,
         instances,
         images,
+        root_bytes,
     })
 }
 
@@ -249,12 +267,43 @@ pub(crate) fn state_of(source: &Source<'_>, record: &ClosedRecord) -> Result<Run
         branch: source.branch.clone(),
         sequence,
     })?;
-    Ok(decode(source, &root, sequence)?.state)
+    Ok(decode(source, &root, sequence)?.0.state)
 }
 
-fn decode(source: &Source<'_>, root: &BlobHash, sequence: Sequence) -> Result<Snapshot, RunError> {
-    let mut fetch = |name: &BlobHash| source.store.blob(name);
-    let bytes = parts::whole(fetch(root)?, &mut fetch)?;
+/// Reads the root of a snapshot, and how many bytes it has.
+fn decode(source: &Source<'_>, root: &BlobHash, sequence: Sequence) -> Result<(Snapshot, u64), RunError> {
+    let fetch = |name: &BlobHash| source.store.blob(name);
+    let bytes = parts::whole(fetch(root)?, &mut parts::fetching(fetch))?;
     let value = duet_journal::packed::read_value(&bytes)?;
-    Snapshot::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })
+    let snapshot = Snapshot::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })?;
+    Ok((snapshot, bytes.len() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_of_a_large_state_are_rare() {
+        let policy = SnapshotPolicy::default();
+        // Nothing is lacking, or very much.
+        for (balance_bytes, share, least) in [(0, SHARE, policy.cost), (-1 << 40, SHARE_MAX, 0)] {
+            for root_bytes in [1 << 10, 1 << 20, 100 << 20] {
+                let since = |cost| Since {
+                    cost,
+                    balance_bytes,
+                    root_bytes,
+                    ..Since::default()
+                };
+                let cost = least + share * body_cost(root_bytes as usize);
+                let cost = if balance_bytes < 0 {
+                    cost.max(policy.cost_max)
+                } else {
+                    cost
+                };
+                assert!(since(cost).asks_for_another(&policy), "{root_bytes}");
+                assert!(!since(cost - 1).asks_for_another(&policy), "{root_bytes}");
+            }
+        }
+    }
 }

@@ -73,6 +73,8 @@ pub enum Target {
         wait: WaitId,
         /// The predicate.
         procedure: Callable,
+        /// Whether every fact matches, so that the runtime's own must be left out.
+        is_unlimited: bool,
     },
     /// Each event goes to an object of the peer that the actor stands for.
     Peer {
@@ -83,25 +85,23 @@ pub enum Target {
 codec_enum!(Target "a target" {
     Handler "handler" { procedure }
     Wait "wait" { wait }
-    Predicate "predicate" { wait, procedure }
+    Predicate "predicate" { wait, procedure, is_unlimited }
     Peer "peer" { oid }
 });
 
-/// A recipient of matches.
+/// A recipient of matches. Its pattern stands in its `Observe` fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observer {
     /// The facet it belongs to.
     pub facet: FacetId,
     /// The handle of its `Observe` fact.
     pub handle: Handle,
-    /// The pattern.
-    pub pattern: PackedPattern,
     /// The use of its events.
     pub target: Target,
     /// Whether it has ended and only its last removals are still to come.
     pub is_closing: bool,
 }
-codec_struct!(Observer "observer-state" { facet, handle, pattern, target, is_closing });
+codec_struct!(Observer "observer-state" { facet, handle, target, is_closing });
 
 /// A condition that ends a wait.
 #[derive(Clone, Debug, PartialEq)]

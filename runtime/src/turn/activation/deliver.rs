@@ -107,7 +107,6 @@ impl Activation {
         let observer = self.draft.acting().map_err(failure)?.observers.get(&id);
         let Some(observer) = observer else { return Ok(false) };
         let (facet, target) = (observer.facet, observer.target.clone());
-        let is_unlimited = matches!(target, Target::Predicate { .. }) && observer.pattern.is_anything();
         match target {
             Target::Handler { procedure } => {
                 let fiber = self.handler_fiber(facet);
@@ -122,7 +121,11 @@ impl Activation {
                     self.match_wait(wait, id, value)?;
                 }
             }
-            Target::Predicate { wait, procedure } => {
+            Target::Predicate {
+                wait,
+                procedure,
+                is_unlimited,
+            } => {
                 if let Some(value) = subject(&argument)
                     && !(is_unlimited && is_internal(&value))
                     && self.accepts(runner, facet, procedure, &value)?
