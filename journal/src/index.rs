@@ -184,7 +184,7 @@ impl Index {
         at: Sequence,
     ) -> Result<Coverage, StoreError> {
         let name = |position: u64| -> Result<Option<RecordHash>, StoreError> {
-            let record = store.record_at(run, branch, Sequence::new(position)?)?;
+            let record = store.closed_at(run, branch, Sequence::new(position)?)?;
             Ok(record.map(|record| record.hash()))
         };
         let line_at = |position: u64| -> Result<Option<(i64, RecordHash)>, StoreError> {

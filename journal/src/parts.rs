@@ -119,13 +119,13 @@ impl InParts {
         let mut joined = self.first.clone();
         let rest_bytes = self.last.len() as u64;
         for name in &names {
-            let part = fetch(name)?;
-            let is_part = (PART_BYTES_MIN..=PART_BYTES_MAX).contains(&part.len());
+            let before_bytes = joined.len();
+            fetch(name, &mut joined)?;
+            let is_part = (PART_BYTES_MIN..=PART_BYTES_MAX).contains(&(joined.len() - before_bytes));
             // The same few parts again and again would be long.
-            if !is_part || (joined.len() + part.len()) as u64 + rest_bytes > self.length_bytes {
+            if !is_part || joined.len() as u64 + rest_bytes > self.length_bytes {
                 return Err(WRONG);
             }
-            joined.extend(part);
         }
         joined.extend(&self.last);
         if joined.len() as u64 == self.length_bytes {
@@ -138,8 +138,10 @@ impl InParts {
     /// Reads the names that names stand for, not more than the value can have parts.
     fn below(&self, names: &[BlobHash], fetch: Fetch<'_>) -> Result<Vec<BlobHash>, StoreError> {
         let mut below = Vec::new();
+        let mut list = Vec::new();
         for name in names {
-            let list = fetch(name)?;
+            list.clear();
+            fetch(name, &mut list)?;
             let (found, rest) = list.as_chunks();
             below.extend(found.iter().map(|name| BlobHash(*name)));
             if found.is_empty() || !rest.is_empty() || (below.len() * PART_BYTES_MIN) as u64 > self.length_bytes {
@@ -150,8 +152,18 @@ impl InParts {
     }
 }
 
-/// Reads a blob by its name.
-pub type Fetch<'a> = &'a mut dyn FnMut(&BlobHash) -> Result<Vec<u8>, StoreError>;
+/// Finds a blob by its name and appends its bytes.
+pub type Fetch<'a> = &'a mut dyn FnMut(&BlobHash, &mut Vec<u8>) -> Result<(), StoreError>;
+
+/// Finds each blob by reading it.
+pub fn fetching(
+    mut read: impl FnMut(&BlobHash) -> Result<Vec<u8>, StoreError>,
+) -> impl FnMut(&BlobHash, &mut Vec<u8>) -> Result<(), StoreError> {
+    move |name, bytes| {
+        bytes.extend(read(name)?);
+        Ok(())
+    }
+}
 
 const WRONG: StoreError = StoreError::Inconsistent {
     what: "the parts of a large value do not make up the value",

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::owner::{self, Owner};
-use crate::parts::Fetch;
+use crate::parts::{Fetch, fetching};
 use crate::record::{self, ClosedRecord, Header, Record};
 
 /// The greatest length of a blob, in bytes (256 MiB).
@@ -300,7 +300,7 @@ pub trait Store: Send {
     /// # Errors
     /// As [`blob`](Self::blob), and [`StoreError::Inconsistent`].
     fn join(&self, record: ClosedRecord) -> Result<ClosedRecord, StoreError> {
-        record.join(&mut |hash| self.blob(hash))
+        record.join(&mut fetching(|hash| self.blob(hash)))
     }
 
     /// Says whether a blob is there, without reading it.
@@ -426,21 +426,35 @@ impl<'a> Opener<'a> {
     /// # Errors
     /// As [`Store::record`].
     pub fn open(&mut self, record: ClosedRecord) -> Result<Record, StoreError> {
+        self.with_parts(|fetch| open_record(record, fetch))
+    }
+
+    /// Joins the parts of a record's body, if it is in parts.
+    ///
+    /// # Errors
+    /// As [`Store::join`].
+    pub fn join(&mut self, record: ClosedRecord) -> Result<ClosedRecord, StoreError> {
+        self.with_parts(|fetch| record.join(fetch))
+    }
+
+    fn with_parts<T>(&mut self, read: impl FnOnce(Fetch<'_>) -> T) -> T {
         let mut kept = std::mem::take(&mut self.parts);
         let mut parts: BTreeMap<BlobHash, Vec<u8>> = BTreeMap::new();
-        let opened = open_record(record, &mut |hash| {
+        let read = read(&mut |hash, bytes| {
             if let Some(part) = parts.get(hash) {
-                return Ok(part.clone());
+                bytes.extend(part);
+                return Ok(());
             }
             let part = match kept.remove(hash) {
                 Some(part) => part,
                 None => self.store.blob(hash)?,
             };
-            parts.insert(*hash, part.clone());
-            Ok(part)
+            bytes.extend(&part);
+            parts.insert(*hash, part);
+            Ok(())
         });
         self.parts = if parts.is_empty() { kept } else { parts };
-        opened
+        read
     }
 }
 

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::model::identity::RequestId;
-use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::record::TurnRecord;
 use duet_runtime::state::event::Event;
 use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::exchange::{self, Usage, dollars};
 use crate::journal::{Journal, Place};
+use crate::records::turns;
 use crate::terminal::Terminal;
-use crate::{session, turn};
+use crate::turn;
 
 /// Adds up what the language models of a run cost.
 ///
@@ -91,12 +92,8 @@ impl Costs {
     /// Counts the turns of a branch up to a place.
     fn of(store: &dyn Store, place: &Place) -> Result<Self, CommandError> {
         let mut costs = Self::default();
-        for number in 1..=place.at().number() {
-            let Ok(position) = Sequence::new(number) else { break };
-            let record = session::record_at(store, place, position)?;
-            if let Body::Turn(turn) = turn::body(&record)? {
-                costs.count(&turn);
-            }
+        for turn in turns(store, (&place.run, &place.branch), (Sequence::FIRST, place.at())) {
+            costs.count(&turn?);
         }
         Ok(costs)
     }

@@ -8,7 +8,6 @@ use duet_runtime::driver::Stream;
 use duet_runtime::history::parting::{Parting, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
-use duet_runtime::record::Body;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::source::Source;
 use preserves::{IOValue, ValueImpl};
@@ -16,9 +15,10 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
+use crate::records::turns;
 use crate::terminal::Terminal;
+use crate::turn;
 use crate::value_text::{self, abbreviated, shown};
-use crate::{session, turn};
 
 /// Compares two turns or branches: where they part, and what each has alone.
 ///
@@ -86,15 +86,13 @@ fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, Com
         facts: facts.into_iter().filter(is_shown).collect(),
         ..Side::default()
     };
-    let mut next = parting.shared.map_or(Some(Sequence::FIRST), Sequence::next);
-    while let Some(at) = next.filter(|at| *at <= place.at()) {
-        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            turn.actions
-                .iter()
-                .flat_map(Action::done)
-                .for_each(|action| side.see(action));
-        }
-        next = at.next();
+    let first = parting.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
+    for turn in turns(store, (&place.run, &place.branch), (first, place.at())) {
+        turn?
+            .actions
+            .iter()
+            .flat_map(Action::done)
+            .for_each(|action| side.see(action));
     }
     Ok(side)
 }

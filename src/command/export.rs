@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::beside::create_beside;
 use duet_journal::copy::{Task, copy};
-use duet_journal::parts::{LARGE_BYTES, NamedParts};
+use duet_journal::parts::NamedParts;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, Record, RunId, Sequence, Store};
-use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place, owner, read_address};
 use crate::marks::{self, Marked};
+use crate::records::{Records, hash_at, turns};
 use crate::redact::Secrets;
 use crate::terminal::Terminal;
-use crate::{export_file, session, turn};
+use crate::{export_file, session};
 
 /// Writes a run into one file, from which it can be replayed elsewhere.
 ///
@@ -117,13 +117,12 @@ fn marked(
     for (mark, marked) in marks::of(journal, run) {
         let mut record = None;
         for head in heads.iter().filter(|head| marked.turn <= head.sequence) {
-            let found = store.record_at(run, &head.branch, marked.turn)?;
-            if found.is_some_and(|found| found.hash() == marked.record) {
-                record = exported.record_at(run, &head.branch, marked.turn)?;
+            if hash_at(store, (run, &head.branch), marked.turn)? == Some(marked.record) {
+                record = hash_at(exported, (run, &head.branch), marked.turn)?;
                 break;
             }
         }
-        match record.map(|record| record.hash()) {
+        match record {
             Some(record) => lines.push_str(&marks::line(run, &mark, Marked { record, ..marked })),
             None => left_out.push(mark.to_string()),
         }
@@ -162,16 +161,13 @@ fn find_in_large_bodies<'a>(
         return Ok(None);
     }
     for head in store.heads(run)? {
-        let mut next = Some(Sequence::FIRST);
-        while let Some(at) = next.filter(|at| *at <= head.sequence) {
-            let record = store.record_at(run, &head.branch, at)?;
-            let body = record.as_ref().map_or(&[][..], |record| record.body_bytes());
-            if body.len() >= LARGE_BYTES
-                && let Some(found) = secrets.find_in(body)
+        let mut records = Records::oldest_first(store, (run, &head.branch), (Sequence::FIRST, head.sequence));
+        while let Some(record) = records.next_closed()? {
+            if record.is_in_parts()
+                && let Some(found) = secrets.find_in(records.open(record)?.body_bytes())
             {
                 return Ok(Some(found));
             }
-            next = at.next();
         }
     }
     Ok(None)
@@ -179,17 +175,8 @@ fn find_in_large_bodies<'a>(
 
 fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), CommandError> {
     for head in heads {
-        let place = Place {
-            branch: head.branch.clone(),
-            head: head.clone(),
-            ..place.clone()
-        };
-        let mut next = Sequence::FIRST.next();
-        while let Some(at) = next.filter(|at| *at <= head.sequence) {
-            if let Body::Turn(turn) = turn::body(&session::record_at(store, &place, at)?)? {
-                secrets.learn(&turn);
-            }
-            next = at.next();
+        for turn in turns(store, (&place.run, &head.branch), (Sequence::FIRST, head.sequence)) {
+            secrets.learn(&turn?);
         }
     }
     Ok(())

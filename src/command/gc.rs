@@ -178,7 +178,7 @@ impl Arguments {
         for marked in marks::of(journal, &place.run).values() {
             let mut leading = Vec::new();
             for head in heads {
-                let there = store.record_at(&place.run, &head.branch, marked.turn)?;
+                let there = store.closed_at(&place.run, &head.branch, marked.turn)?;
                 if there.is_some_and(|record| record.hash() == marked.record) {
                     leading.push(&head.branch);
                 }

@@ -9,7 +9,6 @@ use std::path::Path;
 use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::action::Action;
-use duet_runtime::record::Body;
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source;
 use files::Plan;
@@ -18,9 +17,10 @@ use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
+use crate::records::{hash_at, turns};
+use crate::session;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
-use crate::{session, turn};
 
 /// Moves the head of a branch to another turn, and restores files.
 ///
@@ -132,7 +132,7 @@ fn aim(
     let (Some(turn), true) = (there.turn, there.branch != meant.branch) else {
         return Ok((there, None));
     };
-    if hash_at(store, &there, &there.branch, meant.head.sequence)? != Some(meant.head.hash) {
+    if hash_at(store, (&there.run, &there.branch), meant.head.sequence)? != Some(meant.head.hash) {
         return Err(
             CommandError::problem(format!("{} has gone another way since that turn", meant.name())).advise(format!(
                 "`duet goto {}` moves the branch that leads to it",
@@ -140,7 +140,7 @@ fn aim(
             )),
         );
     }
-    let hash = hash_at(store, &there, &there.branch, turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
+    let hash = hash_at(store, (&there.run, &there.branch), turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
     let place = Place {
         turn: Some(turn),
         ..meant
@@ -182,7 +182,7 @@ fn back(
 pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
     for head in heads.iter().filter(|head| head.branch != place.branch) {
-        if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash) {
+        if hash_at(store, (&place.run, &head.branch), place.head.sequence)? == Some(place.head.hash) {
             return Ok(head.branch.clone());
         }
     }
@@ -216,8 +216,8 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName
         .into_iter()
         .filter(|head| head.sequence >= turn)
     {
-        if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash)
-            && let Some(hash) = hash_at(store, place, &head.branch, turn)?
+        if hash_at(store, (&place.run, &head.branch), place.head.sequence)? == Some(place.head.hash)
+            && let Some(hash) = hash_at(store, (&place.run, &head.branch), turn)?
             && found.iter().all(|(_, known)| *known != hash)
         {
             found.push((head.branch, hash));
@@ -273,15 +273,6 @@ fn advice(place: &Place, terminal: &Terminal, back: &str) -> String {
     }
 }
 
-fn hash_at(
-    store: &dyn Store,
-    place: &Place,
-    branch: &BranchName,
-    at: Sequence,
-) -> Result<Option<RecordHash>, CommandError> {
-    Ok(store.closed_at(&place.run, branch, at)?.map(|record| record.hash()))
-}
-
 /// The effects in the world of turns that are left behind.
 #[derive(Default)]
 struct OutsideEffects {
@@ -296,21 +287,18 @@ fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<O
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
     let harmless = session::looking_tools(&genesis);
     let mut effects = OutsideEffects::default();
-    let mut next = turn.next();
-    while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
-        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            for call in turn.actions.iter().flat_map(Action::done).filter_map(Action::call) {
-                match registry.find(&call.tool).map(|tool| tool.description().effect) {
-                    _ if harmless.contains(&call.tool) => {}
-                    Ok(EffectClass::Pure) => {}
-                    Ok(EffectClass::Reversible) => effects.is_files = true,
-                    Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
-                        effects.tools.insert(call.tool.clone());
-                    }
+    let first = turn.next().unwrap_or(turn);
+    for turn in turns(store, (&place.run, &place.branch), (first, place.head.sequence)) {
+        for call in turn?.actions.iter().flat_map(Action::done).filter_map(Action::call) {
+            match registry.find(&call.tool).map(|tool| tool.description().effect) {
+                _ if harmless.contains(&call.tool) => {}
+                Ok(EffectClass::Pure) => {}
+                Ok(EffectClass::Reversible) => effects.is_files = true,
+                Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
+                    effects.tools.insert(call.tool.clone());
                 }
             }
         }
-        next = at.next();
     }
     Ok(effects)
 }

@@ -188,7 +188,7 @@ impl<'a> Import<'a> {
         let heads = made.heads(&self.run)?;
         for marked in self.marks.values_mut() {
             for head in &heads {
-                let [old, new] = [self.file, &made].map(|store| store.record_at(&self.run, &head.branch, marked.turn));
+                let [old, new] = [self.file, &made].map(|store| store.closed_at(&self.run, &head.branch, marked.turn));
                 let (old, new) = (old?, new?);
                 if let (Some(old), Some(new)) = (old, new)
                     && old.hash() == marked.record

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use duet_journal::{Head, Record, RecordHash, Sequence, Store};
+use duet_journal::store::Opener;
+use duet_journal::{ClosedRecord, Head, Record, RecordHash, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::model::identity::ActorId;
@@ -63,7 +64,7 @@ const PORTION: u64 = 256;
 /// The turns to list.
 struct History {
     /// By position and name, so that the newest are last.
-    records: BTreeMap<(Sequence, RecordHash), Record>,
+    records: BTreeMap<(Sequence, RecordHash), ClosedRecord>,
     limit: usize,
     filter: Filter,
 }
@@ -110,14 +111,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
     }
     if arguments.json {
-        let records = history.newest_first()?;
-        let records = records
-            .into_iter()
-            .map(|record| Ok(turn::json(record, &turn::body(record)?)));
+        let mut opener = Opener::new(&store);
+        let records = history.newest_first(&store)?.into_iter().map(|record| {
+            let record = opener.open(record.clone())?;
+            Ok(turn::json(&record, &turn::body(&record)?))
+        });
         let records: Vec<_> = records.collect::<Result<_, CommandError>>()?;
         terminal.json(&json!(records))?;
     } else {
-        draw(&history, &heads, &place, terminal)?;
+        draw(&store, &history, (&heads, &place), terminal)?;
     }
     if arguments.follow {
         follow(&store, &place, (&history.filter, arguments.json), terminal)?;
@@ -161,7 +163,7 @@ impl History {
         while end > 0 && wanted > 0 {
             let start = end.saturating_sub(PORTION.min(wanted as u64));
             let position = |number| Sequence::new(number).unwrap_or(last);
-            let records = store.read(&place.run, &place.branch, position(start)..position(end))?;
+            let records = store.read_closed(&place.run, &place.branch, position(start)..position(end))?;
             wanted -= records.len().min(wanted);
             for record in records.into_iter().rev() {
                 let key = (record.header().sequence, record.hash());
@@ -174,13 +176,14 @@ impl History {
         Ok(())
     }
 
-    fn newest_first(&self) -> Result<Vec<&Record>, CommandError> {
+    fn newest_first(&self, store: &dyn Store) -> Result<Vec<&ClosedRecord>, CommandError> {
         let mut found = Vec::new();
+        let mut opener = Opener::new(store);
         for record in self.records.values().rev() {
             if found.len() == self.limit {
                 break;
             }
-            if !self.filter.is_any() || self.filter.admits(record)? {
+            if !self.filter.is_any() || self.filter.admits(&opener.open(record.clone())?)? {
                 found.push(record);
             }
         }
@@ -251,7 +254,7 @@ fn read_actor(text: &str) -> Result<ActorId, CommandError> {
 
 /// For each turn, the position of the first head it leads to: the addressed branch's, then the
 /// others in order of their names.
-fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
+fn ranks(newest_first: &[&ClosedRecord], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
     let mut ranks = BTreeMap::new();
     for (rank, head) in std::iter::once(own)
         .chain(heads.iter().map(|head| head.hash))
@@ -268,10 +271,15 @@ fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<
     ranks
 }
 
-fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), CommandError> {
+fn draw(
+    store: &dyn Store,
+    history: &History,
+    (heads, place): (&[Head], &Place),
+    terminal: &mut Terminal,
+) -> Result<(), CommandError> {
     let mut graph = Graph::default();
     let width = place.head.sequence.to_string().len().max(3);
-    let mut order: Vec<&Record> = history.newest_first()?;
+    let mut order = history.newest_first(store)?;
     // Among turns of one position, the addressed branch's comes first, so that its column is the
     // leftmost.
     let ranks = ranks(&order, heads, place.head.hash);
@@ -281,8 +289,9 @@ fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Termina
             ranks.get(&record.hash()).copied(),
         )
     });
+    let mut opener = Opener::new(store);
     for record in order {
-        let (header, body) = (record.header(), turn::body(record)?);
+        let (header, body) = (record.header(), turn::body(&opener.open(record.clone())?)?);
         let ends: Vec<&str> = heads
             .iter()
             .filter(|head| head.hash == record.hash())

@@ -9,8 +9,9 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
+use crate::records::Records;
 use crate::terminal::Terminal;
-use crate::{session, turn};
+use crate::turn;
 
 /// Counts the turns, actions and bytes of a run's history.
 ///
@@ -147,9 +148,8 @@ impl Counts {
 
     /// Counts a branch from its head back to the first turn that was counted before.
     fn branch(&mut self, store: &dyn Store, place: &Place) -> Result<(), CommandError> {
-        let mut at = Some(place.head.sequence);
-        while let Some(position) = at {
-            let record = session::record_at(store, place, position)?;
+        for record in Records::newest_first(store, place) {
+            let record = record?;
             if !self.seen.insert(record.hash()) {
                 break;
             }
@@ -168,10 +168,6 @@ impl Counts {
                     *self.actions.entry(action.name()).or_default() += 1;
                 }
             }
-            at = position
-                .number()
-                .checked_sub(1)
-                .and_then(|before| Sequence::new(before).ok());
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ use crate::doors;
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Journal, Place};
+use crate::records::hash_at;
 use crate::session::record_at;
 use crate::session::serve::Wish;
 use crate::turn;
@@ -108,7 +109,7 @@ impl<'a> Local<'a> {
         while let Some((sequence, hash)) = self.known.back() {
             let head = self.store.head(&self.place.run, &self.place.branch)?;
             let is_there = head.is_some_and(|head| head.sequence >= *sequence)
-                && record_at(&*self.store, &self.place, *sequence)?.hash() == *hash;
+                && hash_at(&*self.store, (&self.place.run, &self.place.branch), *sequence)? == Some(*hash);
             if is_there {
                 break;
             }

@@ -24,6 +24,7 @@ use super::typist::Typist;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
+use crate::records::turns;
 use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -231,16 +232,15 @@ impl Live {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn cost_since(&mut self, before: Sequence) -> Result<(u64, u64), CommandError> {
-        let (mut turns, mut fuel) = (0, 0);
-        let mut next = before.next();
-        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
-            if let Body::Turn(turn) = turn::body(&self.record_at(at)?)? {
-                turns += 1;
-                fuel += turn.fuel;
-            }
-            next = at.next();
+        self.session.settle(&mut *self.store)?;
+        let (mut count, mut fuel) = (0, 0);
+        let branch = (&self.place.run, &self.place.branch);
+        let first = before.next().unwrap_or(before);
+        for turn in turns(&*self.store, branch, (first, self.session.head())) {
+            count += 1;
+            fuel += turn?.fuel;
         }
-        Ok((turns, fuel))
+        Ok((count, fuel))
     }
 
     /// The turn before the one that began to evaluate the last text, or the one before it, and so

@@ -78,7 +78,7 @@ impl Session {
         };
         let (run, branch) = (self.run.id(), self.run.branch());
         let is_here = store
-            .record_at(run, branch, before.sequence)
+            .closed_at(run, branch, before.sequence)
             .is_ok_and(|record| record.is_some_and(|record| record.hash() == before.hash));
         let (Some(first), Some(end)) = (before.sequence.next(), newest.sequence.next()) else {
             return Ok(found);

@@ -34,8 +34,8 @@ impl Blobs {
         added.iter().map(|blob| blob.as_bytes().len()).sum()
     }
 
-    fn fetch(&self) -> impl FnMut(&BlobHash) -> Result<Vec<u8>, StoreError> {
-        |hash| self.0.get(hash).cloned().ok_or(StoreError::NoSuchBlob { hash: *hash })
+    fn fetch(&self) -> impl FnMut(&BlobHash, &mut Vec<u8>) -> Result<(), StoreError> {
+        fetching(|hash| self.0.get(hash).cloned().ok_or(StoreError::NoSuchBlob { hash: *hash }))
     }
 
     fn join(&self, value: &InParts) -> Result<Vec<u8>, StoreError> {

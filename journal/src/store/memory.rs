@@ -21,6 +21,7 @@ use self::log::{Checksum, FrameBuilder, LogEntry};
 use super::batch::{self, Tip};
 use super::{Append, Claim, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::parts::fetching;
 use crate::record::{ClosedRecord, Record};
 
 /// Room for the head of a branch in a frame.
@@ -330,7 +331,7 @@ impl Store for MemoryStore {
     }
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
-        super::open_record(self.closed(hash)?, &mut |hash| self.blob(hash))
+        super::open_record(self.closed(hash)?, &mut fetching(|hash| self.blob(hash)))
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {

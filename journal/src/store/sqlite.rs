@@ -50,6 +50,7 @@ use super::batch;
 use super::{Append, Claim, Head, HeadMove, Mark, Removal, Store, StoreError, open_record};
 use crate::beside::beside;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::parts::fetching;
 use crate::record::{ClosedRecord, Record};
 
 /// A store in one SQLite file.
@@ -298,7 +299,7 @@ impl Store for SqliteStore {
         if !record.is_in_parts() {
             return Ok(record);
         }
-        self.view(|connection| record.join(&mut |hash| blobs::read(connection, hash)))
+        self.view(|connection| record.join(&mut fetching(|hash| blobs::read(connection, hash))))
     }
 
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
@@ -345,5 +346,5 @@ fn closed(
 
 /// Looks into a record, whose parts are read in the same view.
 fn open(connection: &Connection, record: ClosedRecord) -> Result<Record, StoreError> {
-    open_record(record, &mut |hash| blobs::read(connection, hash))
+    open_record(record, &mut fetching(|hash| blobs::read(connection, hash)))
 }

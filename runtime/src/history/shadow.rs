@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, Record, RecordHash, Sequence};
 
 use crate::action::Action;
@@ -69,8 +70,9 @@ impl Shadow {
             Some(record) => Self::with_state(snapshot::state_of(source, &record)?, &record),
             None => Self::begin(&source.record(Sequence::FIRST)?)?,
         };
+        let mut opener = Opener::new(source.store);
         for record in nearest.after {
-            let record = source.store.join(record)?;
+            let record = opener.join(record)?;
             shadow.apply(&record, &decode_closed_turn(&record)?)?;
         }
         shadow.advance(source, turn, |_, _, _| Ok(()))?;

@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, PackedValue, Sequence};
 
 use crate::model::codec::Codec;
@@ -34,11 +35,12 @@ impl Source<'_> {
         let last = self.position(None)?;
         let (mut run, _) = self.begin(Sequence::FIRST, programs, Snapshots::Ignore)?;
         let apart = Rc::new(RefCell::new(apart));
+        let mut opener = Opener::new(self.store);
         let mut count = 0;
         while let Some(from) = run.next_sequence().ok().filter(|from| *from <= last) {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
             for record in self.read_closed(from, end)? {
-                let record = self.store.join(record)?;
+                let record = opener.join(record)?;
                 run.replay(&record)?;
                 if record.header().snapshot.is_some() {
                     self.compare(&run, &record, Rc::clone(&apart))?;

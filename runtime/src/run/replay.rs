@@ -6,6 +6,7 @@
 //! (`recovery.rs`).
 //! Read next: `snapshot.rs`.
 
+use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, Epoch, Sequence};
 
 use crate::model::codec::Codec;
@@ -46,8 +47,9 @@ impl Source<'_> {
     ) -> Result<Run<P>, RunError> {
         let last = self.position(at)?;
         let (mut run, after) = self.begin(last, programs, snapshots)?;
+        let mut opener = Opener::new(self.store);
         for record in after {
-            run.replay(&self.store.join(record)?)?;
+            run.replay(&opener.join(record)?)?;
         }
         self.repeat(&mut run, last)?;
         Ok(run)
@@ -55,11 +57,12 @@ impl Source<'_> {
 
     /// Replays the turns after a run's position, up to and including `last`.
     pub(crate) fn repeat<P: Programs>(&self, run: &mut Run<P>, last: Sequence) -> Result<(), RunError> {
+        let mut opener = Opener::new(self.store);
         let mut from = run.next_sequence()?;
         while from <= last {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
             for record in self.read_closed(from, end)? {
-                run.replay(&self.store.join(record)?)?;
+                run.replay(&opener.join(record)?)?;
             }
             from = run.next_sequence()?;
         }

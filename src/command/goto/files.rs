@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::workspace::change::{Change, State, changes};
-use duet_journal::store::Opener;
 use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
@@ -22,11 +21,9 @@ use serde_json::json;
 
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::records::{Records, hash_at};
 use crate::terminal::Terminal;
 use crate::{imported, session, turn};
-
-/// Records are read from the store in portions of this many.
-const PORTION: u64 = 256;
 
 /// The changes to the workspace's files.
 pub(super) struct Plan {
@@ -241,8 +238,7 @@ fn shared(
     (branch, at): (&BranchName, Sequence),
     (other, head): (&BranchName, Sequence),
 ) -> Result<Sequence, CommandError> {
-    let hash =
-        |branch: &BranchName, at| Ok::<_, CommandError>(store.closed_at(run, branch, at)?.map(|record| record.hash()));
+    let hash = |branch: &BranchName, at| hash_at(store, (run, branch), at);
     let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
     // They share the first turn of all, and once they have parted they stay apart.
     let (mut low, mut high) = (0, at.min(head).number());
@@ -269,33 +265,28 @@ fn kept(
     (from, to): (Sequence, Sequence),
 ) -> Result<Vec<(Sequence, Change)>, CommandError> {
     let mut found = Vec::new();
-    let mut opener = Opener::new(store);
-    let mut start = from;
-    while start <= to {
-        let end = Sequence::new(start.number() + PORTION).map_err(|error| CommandError::problem(error.to_string()))?;
-        for record in store.read_closed(run, branch, start..end)? {
-            let sequence = record.header().sequence;
-            // A turn that keeps something has contents beside it.
-            if record.header().blobs.is_empty() || sequence > to {
-                continue;
-            }
-            let record = opener.open(record)?;
-            // Most turns with blobs have a snapshot and keep nothing.
-            if !record.body_bytes().windows(KEEP.len()).any(|part| part == KEEP) {
-                continue;
-            }
-            if let Body::Turn(turn) = turn::body(&record)? {
-                let notes = turn.actions.iter().filter_map(|action| {
-                    if let Action::Keep(keep) = action {
-                        Some(&keep.kept.note)
-                    } else {
-                        None
-                    }
-                });
-                found.extend(notes.flat_map(changes).map(|change| (sequence, change)));
-            }
+    let mut records = Records::oldest_first(store, (run, branch), (from, to));
+    while let Some(record) = records.next_closed()? {
+        let sequence = record.header().sequence;
+        // A turn that keeps something has contents beside it.
+        if record.header().blobs.is_empty() {
+            continue;
         }
-        start = end;
+        let record = records.open(record)?;
+        // Most turns with blobs have a snapshot and keep nothing.
+        if !record.body_bytes().windows(KEEP.len()).any(|part| part == KEEP) {
+            continue;
+        }
+        if let Body::Turn(turn) = turn::body(&record)? {
+            let notes = turn.actions.iter().filter_map(|action| {
+                if let Action::Keep(keep) = action {
+                    Some(&keep.kept.note)
+                } else {
+                    None
+                }
+            });
+            found.extend(notes.flat_map(changes).map(|change| (sequence, change)));
+        }
     }
     Ok(found)
 }

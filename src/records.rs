@@ -1,0 +1,138 @@
+//! Reading the records of a branch, one after the other.
+//!
+//! INVARIANT: however many records there are, one large body at a time is joined: few bytes of a
+//! journal can be many gigabytes of bodies.
+//! It chooses no records; the commands do. Read next: `turn.rs`.
+
+use duet_journal::store::Opener;
+use duet_journal::{BranchName, ClosedRecord, Record, RecordHash, RunId, Sequence, Store};
+use duet_runtime::record::{Body, TurnRecord};
+
+use crate::error::CommandError;
+use crate::journal::{self, Place};
+use crate::turn;
+
+/// The maximum number of records in one read from the store.
+const PORTION: u64 = 256;
+
+/// The records of a branch between two positions, in either order.
+pub(crate) struct Records<'a> {
+    store: &'a dyn Store,
+    run: &'a RunId,
+    branch: &'a BranchName,
+    opener: Opener<'a>,
+    /// The positions that are still to be read: the first, and the one after the last.
+    left: (u64, u64),
+    /// What was read; the next record stands at the end.
+    portion: Vec<ClosedRecord>,
+    is_newest_first: bool,
+}
+
+impl<'a> Records<'a> {
+    /// Begins with the oldest of the records from `first` to `last`.
+    pub(crate) fn oldest_first(
+        store: &'a dyn Store,
+        (run, branch): (&'a RunId, &'a BranchName),
+        (first, last): (Sequence, Sequence),
+    ) -> Self {
+        Self {
+            store,
+            run,
+            branch,
+            opener: Opener::new(store),
+            left: (first.number(), last.number() + 1),
+            portion: Vec::new(),
+            is_newest_first: false,
+        }
+    }
+
+    /// Begins with the newest record of a place, and leads back to the first.
+    pub(crate) fn newest_first(store: &'a dyn Store, place: &'a Place) -> Self {
+        let range = (Sequence::FIRST, place.at());
+        Self {
+            is_newest_first: true,
+            ..Self::oldest_first(store, (&place.run, &place.branch), range)
+        }
+    }
+
+    /// Returns the next record, whose body may be in parts.
+    ///
+    /// # Errors
+    /// If it is missing, or the journal cannot be read.
+    pub(crate) fn next_closed(&mut self) -> Result<Option<ClosedRecord>, CommandError> {
+        if self.portion.is_empty() {
+            self.read()?;
+        }
+        Ok(self.portion.pop())
+    }
+
+    fn read(&mut self) -> Result<(), CommandError> {
+        let (first, end) = self.left;
+        if first >= end {
+            return Ok(());
+        }
+        let count = PORTION.min(end - first);
+        let from = if self.is_newest_first { end - count } else { first };
+        let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
+        let range = position(from)?..position(from + count)?;
+        self.portion = self.store.read_closed(self.run, self.branch, range)?;
+        if self.portion.len() as u64 != count {
+            let missing = from + self.portion.len() as u64;
+            let name = journal::name(self.run, self.branch);
+            return Err(CommandError::problem(format!("{name} has no turn {missing}")));
+        }
+        if self.is_newest_first {
+            self.left.1 = from;
+        } else {
+            self.portion.reverse();
+            self.left.0 = from + count;
+        }
+        Ok(())
+    }
+
+    /// Looks into one of the records.
+    ///
+    /// # Errors
+    /// If a part is missing, or the body is no value.
+    pub(crate) fn open(&mut self, record: ClosedRecord) -> Result<Record, CommandError> {
+        Ok(self.opener.open(record)?)
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, CommandError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let closed = self.next_closed().transpose()?;
+        Some(closed.and_then(|record| self.open(record)))
+    }
+}
+
+/// Decodes the turns of a branch from `first` to `last`, without the run's first record.
+///
+/// # Errors
+/// Each turn comes with those of its reading.
+pub(crate) fn turns<'a>(
+    store: &'a dyn Store,
+    branch: (&'a RunId, &'a BranchName),
+    range: (Sequence, Sequence),
+) -> impl Iterator<Item = Result<TurnRecord, CommandError>> + use<'a> {
+    let records = Records::oldest_first(store, branch, range);
+    records.filter_map(|record| match record.and_then(|record| turn::body(&record)) {
+        Ok(Body::Turn(turn)) => Some(Ok(turn)),
+        Ok(Body::Genesis(_)) => None,
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// Names the record at a position of a branch, without a look into it; `None` beyond the head.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn hash_at(
+    store: &dyn Store,
+    (run, branch): (&RunId, &BranchName),
+    at: Sequence,
+) -> Result<Option<RecordHash>, CommandError> {
+    Ok(store.closed_at(run, branch, at)?.map(|record| record.hash()))
+}
