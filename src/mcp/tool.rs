@@ -277,7 +277,7 @@ const TABLE: &[Row] = &[
                     "input",
                     Shape::Text,
                     Place::Word,
-                    "the other input: text, or for a tool its result in Preserves text",
+                    "the other input: text, or for a tool its result in Preserves text, for a model {content: \"text\"}",
                 ),
                 field(
                     "branch",
