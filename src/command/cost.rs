@@ -18,8 +18,9 @@ use crate::{session, turn};
 /// Adds up what the language models of a run cost.
 ///
 /// For each role in which the program asked a model, and each model, the list has the number of
-/// replies, their tokens, and their price as far as it is known. It counts the turns of one branch
-/// up to a turn. A replay and a rewound run ask no model again, so they cost nothing more.
+/// replies, their tokens, and their price if the provider reports it or the configuration has it;
+/// `(price …)` in a program counts only for budgets. It counts the turns of one branch up to a
+/// turn. A replay and a rewound run ask no model again, so they cost nothing more.
 ///
 ///   duet cost review@40
 #[derive(Debug, clap::Args)]
