@@ -273,7 +273,7 @@ impl<'a> Guest<'a> {
             "this session began after it; the next text begins it anew, without its definitions"
         };
         let owner = self.link.owner()?;
-        terminal.message(format!("{owner}, has gone back to turn {turn}; {what}"));
+        terminal.message(format!("{owner} has gone back to turn {turn}; {what}"));
         for fact in facts {
             if let Some(Event {
                 kind: Kind::Question(asked),

@@ -149,14 +149,14 @@ impl Link for Local<'_> {
     }
 
     fn described(&self) -> Result<String, CommandError> {
-        Ok(format!("of {}, which {}, executes", self.place.name(), self.owner()?))
+        Ok(format!("of {}, which {} executes", self.place.name(), self.owner()?))
     }
 
     fn owner(&self) -> Result<String, CommandError> {
         let owner = doors::other_owner(&*self.store, &self.place)?;
         Ok(owner.map_or_else(
             || "nobody".to_owned(),
-            |owner| format!("`duet {}`, process {}", owner.command, owner.process),
+            |owner| format!("`duet {}` (process {})", owner.command, owner.process),
         ))
     }
 
