@@ -253,7 +253,8 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
     let way = ways.iter().find(|(tools, _)| failure.message.contains(tools));
     let other = "a folder is granted what its `manifest.scm` names, a single file the tools of the servers that \
                  `--allow-server` names; `duet help run` says more";
-    Some(way.map_or(other, |(_, way)| way).to_owned())
+    let way = way.map_or(other, |(_, way)| way);
+    Some(format!("{way}; a run keeps what it was granted when it began"))
 }
 
 /// Lays out the difference between a program and its journal, with the place in the program if that
