@@ -112,6 +112,12 @@ fn the_way_back_from_a_failed_call_leads_to_before_the_turn_that_made_it() {
     assert!(said.ends_with(way), "{said}");
     desk.check("goto f@0", 0, "");
     desk.check("resume f --double d.pr", 0, "(hi hi)\n");
+    let replies = "2 replies, 0 + 0 tokens, price not known\n";
+    desk.check(
+        "cost f",
+        0,
+        &format!("helper, model default: {replies}in all: {replies}"),
+    );
 }
 
 #[test]

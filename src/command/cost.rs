@@ -104,15 +104,23 @@ impl Costs {
 
     fn count(&mut self, turn: &TurnRecord) {
         for event in &turn.events {
-            let (Event::Answered { request, .. }, Some(heard)) = (event, turn::heard(event)) else {
+            let Event::Answered {
+                request,
+                outcome: Ok(_),
+                ..
+            } = event
+            else {
                 continue;
             };
             let Some((role, model)) = self.asked.remove(request) else {
                 continue;
             };
-            let row = self.rows.entry((role, heard.model.unwrap_or(model))).or_default();
+            // A reply can be as short as `{content: "text"}`.
+            let heard = turn::heard(event);
+            let named = heard.as_ref().and_then(|heard| heard.model.clone());
+            let row = self.rows.entry((role, named.unwrap_or(model))).or_default();
             row.replies += 1;
-            row.usage.add(&heard.usage);
+            row.usage.add(&heard.map(|heard| heard.usage).unwrap_or_default());
         }
         for action in turn.actions.iter().flat_map(Action::done) {
             if let Action::InvokeTool(call) = action
