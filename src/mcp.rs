@@ -15,7 +15,7 @@ use duet_drivers::host::command::Done;
 use duet_drivers::host::{Errand, Protocol, Work};
 use serde_json::{Value as Json, json};
 
-use crate::mcp::tool::Grants;
+use crate::mcp::tool::{Grants, Misuse};
 
 pub(crate) mod timeline;
 pub(crate) mod tool;
@@ -141,10 +141,15 @@ impl Service {
             })),
             "ping" => known(json!({})),
             "tools/list" => known(json!({ "tools": tool::list() })),
-            "tools/call" => {
-                let (words, limit_ms) = tool::command(asked.params, &self.grants)?;
-                Ok(Answer::Command(words, limit_ms, called))
-            }
+            "tools/call" => match tool::command(asked.params, &self.grants) {
+                Ok((words, limit_ms)) => Ok(Answer::Command(words, limit_ms, called)),
+                Err(Misuse::Tool(message)) => Err(Refusal::parameters(message)),
+                // Clients show results to the model, and keep errors of the protocol to themselves.
+                Err(Misuse::Arguments(message)) => known(json!({
+                    "content": [{ "type": "text", "text": message }],
+                    "isError": true,
+                })),
+            },
             "resources/templates/list" => known(json!({ "resourceTemplates": timeline::templates() })),
             "resources/list" => {
                 let words = timeline::list_command(&self.grants);

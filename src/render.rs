@@ -251,8 +251,10 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
         ),
     ];
     let way = ways.iter().find(|(tools, _)| failure.message.contains(tools));
-    let folder = "a program that is a folder is granted what its `manifest.scm` names; `duet help run` says how";
-    Some(way.map_or(folder, |(_, way)| way).to_owned())
+    let other = "a folder is granted what its `manifest.scm` names, a single file the tools of the servers that \
+                 `--allow-server` names; `duet help run` says more";
+    let way = way.map_or(other, |(_, way)| way);
+    Some(format!("{way}; a run keeps what it was granted when it began"))
 }
 
 /// Lays out the difference between a program and its journal, with the place in the program if that

@@ -186,10 +186,11 @@ impl WorldArguments {
         .collect()
     }
 
-    /// The words that approve the same.
-    pub(crate) fn approvals(&self) -> Vec<String> {
-        let words = self.approve.iter().map(|pattern| format!("--approve={pattern}"));
-        words.collect()
+    /// The words of [`GoOnArguments`] that mean the same.
+    pub(crate) fn going_on(&self) -> Vec<String> {
+        let approvals = self.approve.iter().map(|pattern| format!("--approve={pattern}"));
+        let double = self.double.iter().map(|path| format!("--double={}", path.display()));
+        approvals.chain(double).collect()
     }
 
     /// Reads the files that the options name.

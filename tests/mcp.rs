@@ -334,6 +334,17 @@ fn an_agent_gets_the_tools_of_a_server_with_their_schemas() {
 }
 
 #[test]
+fn the_gate_checks_a_schema_that_an_agent_cannot_read() {
+    let program = "(import (duet agents))
+(show (agent? (make-agent 'helper :tools '(\"t/*\"))))
+(try (lambda () (said (call \"echo\" 'text \"b\"))))
+(try (lambda () (said (call \"echo\" 'text \"aa\"))))";
+    let done = desk("long-pattern", program).duet("run p.scm --allow-server t");
+    assert!(done.output.starts_with("#t\npolicy-denied\n"), "{done:?}");
+    assert!(done.output.ends_with("you said aa\n"), "{done:?}");
+}
+
+#[test]
 fn a_server_can_be_spoken_to_by_the_revision_of_2025_at_once() {
     let desk = desk_with(
         "strict",

@@ -105,13 +105,35 @@ fn words_of_a_client_are_no_options() {
     let desk = Desk::new(&[("p.scm", PROGRAM)]);
     let (text, is_error) = call(&desk, "log", json!({ "address": "--journal=/etc/passwd" }));
     assert!(is_error && !text.contains("root:"), "{text}");
-    let wrong = |params: Value| talk(&desk, "", &[request(1, "tools/call", params)])[0]["error"]["message"].clone();
-    let said = wrong(json!({ "name": "run", "arguments": { "program": "p.scm", "allow_host": "*" } }));
-    assert_eq!(said, "run has no argument `allow_host`");
-    let said = wrong(json!({ "name": "run", "arguments": { "program": 7 } }));
-    assert_eq!(said, "the argument `program` must be a string");
-    let said = wrong(json!({ "name": "burn", "arguments": {} }));
-    assert!(said.as_str().unwrap().starts_with("there is no tool `burn`"), "{said}");
+    let (text, is_error) = call(&desk, "run", json!({ "program": "p.scm", "allow_host": "*" }));
+    assert!(
+        is_error && text.starts_with("run has no argument `allow_host`; it has program, "),
+        "{text}"
+    );
+    let (text, is_error) = call(&desk, "run", json!({ "program": 7 }));
+    assert_eq!((&*text, is_error), ("the argument `program` must be a string", true));
+    let unknown = request(1, "tools/call", json!({ "name": "burn", "arguments": {} }));
+    let said = talk(&desk, "", &[unknown])[0]["error"]["message"].to_string();
+    assert!(said.contains("there is no tool `burn`"), "{said}");
+}
+
+#[test]
+fn the_doubles_of_the_server_stand_in_wherever_a_client_goes_on() {
+    let program = "(import (duet base) (duet dataspace))
+(define (look) (dictionary-ref (call-tool 'p \"http/get\" (dictionary 'url \"http://example.org/\")) 'body))
+(display (await (user-input :prompt \"Which?\")))
+(display (look))";
+    let replies = "{\"http/get\": [<returns {status: 200, headers: {}, body: \"doubled\", truncated: #f}>]}";
+    let desk = Desk::new(&[("p.scm", program), ("d.pr", replies)]);
+    let said = |name: &str, arguments: Value| {
+        let asked = request(1, "tools/call", json!({ "name": name, "arguments": arguments }));
+        talk(&desk, "--double d.pr", &[asked])[0]["result"]["content"][0]["text"].to_string()
+    };
+    said("run", json!({ "program": "p.scm" }));
+    let text = said("answer", json!({ "address": "p", "text": "one" }));
+    assert!(text.contains("onedoubled"), "{text}");
+    let text = said("amend", json!({ "address": "p@2", "input": "two" }));
+    assert!(text.contains("twodoubled"), "{text}");
 }
 
 #[test]

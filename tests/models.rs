@@ -112,6 +112,12 @@ fn the_way_back_from_a_failed_call_leads_to_before_the_turn_that_made_it() {
     assert!(said.ends_with(way), "{said}");
     desk.check("goto f@0", 0, "");
     desk.check("resume f --double d.pr", 0, "(hi hi)\n");
+    let replies = "2 replies, 0 + 0 tokens, price not known\n";
+    desk.check(
+        "cost f",
+        0,
+        &format!("helper, model default: {replies}in all: {replies}"),
+    );
 }
 
 #[test]
@@ -241,6 +247,14 @@ fn what_a_model_said_is_edited_and_the_branch_goes_on() {
     assert!(code == 0 && said.contains("no branch begins"), "{said}");
     assert_eq!(desk.duet("branches p").output.matches("main").count(), 1);
     assert_eq!(provider.requests().len(), 1);
+    for (input, told) in [
+        ("I do not know", "is not a value in Preserves text"),
+        ("{verdict: yes}", "is no reply of a model"),
+    ] {
+        let said = desk.duet(&format!("amend p/main@2 \"{input}\""));
+        assert!(said.code == 2 && said.errors.contains(told), "{said:?}");
+        assert!(said.errors.contains("a model replies with a dictionary"), "{said:?}");
+    }
 }
 
 #[test]

@@ -266,3 +266,31 @@ fn two_people_work_in_one_run() {
     guest.0.expect("has ended");
     guest.go_on("\r", "");
 }
+
+#[test]
+fn a_question_that_others_end_ends_for_the_guest_who_was_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut owner = Session::start(folder.path(), "repl --name room");
+    owner.type_at("room@1> ", "'mine\r", "\nmine\r\n");
+    owner.0.expect("room@2> ");
+    let mut guest = Session::start(folder.path(), "repl room --session ada");
+    let question = "(await (user-input :prompt \"Sure?\"))\r";
+    guest.type_at("ada at room@", question, "Sure? ");
+    owner.go_on("", "this one");
+    owner.type_at("> ", ",answer yes\r", "");
+    guest.0.expect("somebody else has answered; Enter goes on");
+    guest.go_on("\r", "");
+    guest.type_at("ada at room@", "(+ 40 2)\r", "\n42\r\n");
+    owner.type_at("> ", "'again\r", "\nagain\r\n");
+    guest.type_at("ada at room@", question, "Sure? ");
+    owner.go_on("", "this one");
+    owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
+    guest.0.expect("this is not asked any more; Enter goes on");
+    guest.go_on("\r", "");
+    guest.type_at("ada at room@", "(+ 50 3)\r", "\n53\r\n");
+    owner.type_at("> ", ",goto 1\r", "this moves others in the run, too: ada");
+    guest.0.expect("has gone back to turn 1; this session began after it");
+    owner.leave("> ");
+    guest.0.expect("has ended");
+    guest.go_on("\r", "");
+}

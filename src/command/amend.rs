@@ -25,12 +25,16 @@ use crate::world_options::{GoOnArguments, WorldOptions};
 /// The tool whose results are replies of models.
 const MODEL: &str = "model/chat";
 
+/// What a reply of a model looks like.
+const REPLY: &str = "a model replies with a dictionary such as `{content: \"text\"}`; `--editor` opens the text alone";
+
 /// Begins a branch with another input in one turn.
 ///
 /// The turn must be one with an input from outside. A new branch begins right before it, receives
 /// INPUT instead, and continues from there; the addressed branch does not change. INPUT is the text
 /// of an answer, of a line that is read, or of an expression to evaluate. For a tool it is the
-/// result as a value in Preserves text, or `<tool-failed KIND MESSAGE []>`.
+/// result as a value in Preserves text, or `<tool-failed KIND MESSAGE []>`; the result of a model
+/// is a dictionary such as `{content: "text"}`.
 ///
 /// With `--editor` the recorded input is opened in the editor that the variables VISUAL or EDITOR
 /// name: of a model's reply the text that the model said, of another tool's result the value. The
@@ -283,14 +287,24 @@ fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>
         }
         EffectKind::Read { .. } => Ok(Ok(IOValue::bytes(text.as_bytes().to_vec()))),
         _ => {
-            let value = read_value(text)?;
-            Ok(if is_labelled(&value, "tool-failed") {
-                Err(value)
-            } else {
-                Ok(value)
-            })
+            let of_model = matches!(question, EffectKind::Tool { name, .. } if name == MODEL);
+            let advised = |error: CommandError| if of_model { error.advise(REPLY) } else { error };
+            let value = read_value(text).map_err(advised)?;
+            if is_labelled(&value, "tool-failed") {
+                return Ok(Err(value));
+            }
+            if of_model && !is_reply(&value) {
+                return Err(advised(CommandError::usage(format!("`{text}` is no reply of a model"))));
+            }
+            Ok(Ok(value))
         }
     }
+}
+
+/// Whether a value says something as a model does; all else of a reply can be absent.
+fn is_reply(value: &IOValue) -> bool {
+    let has = |member: &'static str| value.get(&IOValue::symbol(member).into()).is_some();
+    has("content") || has("tool_calls") || has("stop")
 }
 
 fn new_branch(

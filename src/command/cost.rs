@@ -19,8 +19,9 @@ use crate::turn;
 /// Adds up what the language models of a run cost.
 ///
 /// For each role in which the program asked a model, and each model, the list has the number of
-/// replies, their tokens, and their price as far as it is known. It counts the turns of one branch
-/// up to a turn. A replay and a rewound run ask no model again, so they cost nothing more.
+/// replies, their tokens, and their price if the provider reports it or the configuration has it;
+/// `(price …)` in a program counts only for budgets. It counts the turns of one branch up to a
+/// turn. A replay and a rewound run ask no model again, so they cost nothing more.
 ///
 ///   duet cost review@40
 #[derive(Debug, clap::Args)]
@@ -100,15 +101,23 @@ impl Costs {
 
     fn count(&mut self, turn: &TurnRecord) {
         for event in &turn.events {
-            let (Event::Answered { request, .. }, Some(heard)) = (event, turn::heard(event)) else {
+            let Event::Answered {
+                request,
+                outcome: Ok(_),
+                ..
+            } = event
+            else {
                 continue;
             };
             let Some((role, model)) = self.asked.remove(request) else {
                 continue;
             };
-            let row = self.rows.entry((role, heard.model.unwrap_or(model))).or_default();
+            // A reply can be as short as `{content: "text"}`.
+            let heard = turn::heard(event);
+            let named = heard.as_ref().and_then(|heard| heard.model.clone());
+            let row = self.rows.entry((role, named.unwrap_or(model))).or_default();
             row.replies += 1;
-            row.usage.add(&heard.usage);
+            row.usage.add(&heard.map(|heard| heard.usage).unwrap_or_default());
         }
         for action in turn.actions.iter().flat_map(Action::done) {
             if let Action::InvokeTool(call) = action

@@ -23,7 +23,8 @@ mod sample;
 ///
 /// With `--sample N` the turn is one in which a model or another tool answers, or is asked. N
 /// branches, sample-1 and so on, begin before the answer; each asks again and goes on until it
-/// stops. A name replaces `sample`.
+/// stops. A name replaces `sample`. Each branch begins with the first reply of the file of
+/// `--double`, so doubles give every sample the same answers.
 ///
 ///   duet fork --sample 5 review@12
 ///   duet diff review/sample-1 review/sample-2

@@ -56,7 +56,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let grants = Grants {
         journal: vec![format!("--journal={}", arguments.journal.path().display())],
         world: arguments.world.words(),
-        approvals: arguments.world.approvals(),
+        changed: arguments.world.going_on(),
         run: workspace
             .map(|folder| format!("--workspace={}", folder.display()))
             .into_iter()

@@ -313,11 +313,16 @@ fn obey(
 
 /// Moves the head of a branch, and says whom else that concerns.
 fn moved(live: Live, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Live, CommandError> {
-    let guests = live.guests();
+    let (guests, before) = (live.guests().join(", "), live.address());
     let live = live.lend(words, after, terminal)?;
-    if !guests.is_empty() {
-        terminal.message(format!("this moves others in the run, too: {}", guests.join(", ")));
+    if guests.is_empty() {
+        return Ok(live);
     }
+    terminal.message(if live.address() == before {
+        format!("this moves others in the run, too: {guests}")
+    } else {
+        format!("others stay at {before}: {guests}; `,switch` at their prompts follows, or goes on there")
+    });
     Ok(live)
 }
 

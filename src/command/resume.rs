@@ -21,6 +21,7 @@ use crate::world_options::WorldArguments;
 /// Duet does not make that call again and gives the run the recorded result.
 ///
 /// Hosts and secrets are added to those that the run began with; doubles have to be given again.
+/// The run calls the tools that it was granted when it began, and no option grants it others.
 ///
 /// A run that another process executes stays with it, unless that process has died. `--take-over`
 /// takes it from one that lives and does not answer.

@@ -99,7 +99,7 @@ fn require_allowed(folder: &Path, allowed: &[PathBuf]) -> Result<(), CommandErro
     }
     let folder = folder.display();
     Err(CommandError::problem(format!(
-        "the folder `{folder}` has a manifest, which whoever started the server has not allowed"
+        "whoever started the server has not allowed the folder `{folder}`"
     ))
     .advise(format!(
         "`duet mcp --allow-folder {folder}` allows what its manifest grants"

@@ -7,8 +7,6 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::Refusal;
-
 /// The time limit of a command without one of its own, in milliseconds.
 pub(crate) const LIMIT_MS: u64 = 120_000;
 
@@ -24,8 +22,16 @@ pub(crate) struct Grants {
     pub(crate) world: Vec<String>,
     /// The words for new runs.
     pub(crate) run: Vec<String>,
-    /// The words that approve.
-    pub(crate) approvals: Vec<String>,
+    /// The words for commands that go on with a run after they have changed it.
+    pub(crate) changed: Vec<String>,
+}
+
+/// Why a call is no command.
+pub(crate) enum Misuse {
+    /// There is no such tool.
+    Tool(String),
+    /// The arguments do not fit; the model can mend them.
+    Arguments(String),
 }
 
 /// A tool.
@@ -271,7 +277,7 @@ const TABLE: &[Row] = &[
                     "input",
                     Shape::Text,
                     Place::Word,
-                    "the other input: text, or for a tool its result in Preserves text",
+                    "the other input: text, or for a tool its result in Preserves text, for a model {content: \"text\"}",
                 ),
                 field(
                     "branch",
@@ -298,15 +304,15 @@ const TABLE: &[Row] = &[
     ),
     reading(
         "replay",
-        "Executes a run again from its journal, without the world, and shows its output; with check, proves that \
-         nothing differs.",
+        "Executes a run again from its journal, without the world, and proves that every turn comes out the same, or \
+         names the first that differs.",
         &[
             PLACE,
             field(
                 "check",
                 Shape::Flag,
                 Place::Option("--check"),
-                "checks every turn, and shows no output",
+                "says explicitly that turns are compared, which is always so",
             ),
             LIMIT,
         ],
@@ -354,23 +360,31 @@ fn schema(row: &Row) -> Json {
 ///
 /// # Errors
 /// If there is no such tool, or the arguments do not fit its schema.
-pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u64), Refusal> {
+pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u64), Misuse> {
     let name = params.get("name").and_then(Json::as_str).unwrap_or_default();
     let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| {
         let known: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
-        Refusal::parameters(format!("there is no tool `{name}`; there are {}", known.join(", ")))
+        Misuse::Tool(format!("there is no tool `{name}`; there are {}", known.join(", ")))
     })?;
     let nothing = Map::new();
     let given = match params.get("arguments") {
         None | Some(Json::Null) => &nothing,
         Some(Json::Object(given)) => given,
-        Some(_) => return Err(Refusal::parameters("the arguments are no object")),
+        Some(_) => return Err(Misuse::Arguments("the arguments are no object".to_owned())),
     };
     if let Some(unknown) = given
         .keys()
         .find(|key| row.fields.iter().all(|field| field.name != *key))
     {
-        return Err(Refusal::parameters(format!("{name} has no argument `{unknown}`")));
+        let known: Vec<&str> = row.fields.iter().map(|field| field.name).collect();
+        return Err(Misuse::Arguments(format!(
+            "{name} has no argument `{unknown}`; it has {}",
+            if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            }
+        )));
     }
     let mut options: Vec<String> = vec![name.to_owned()];
     options.extend(row.words.iter().map(|word| (*word).to_owned()));
@@ -379,17 +393,14 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
         Drives::Nothing => &[],
         Drives::New => &[&grants.world, &grants.run],
         Drives::Known => &[&grants.world],
-        Drives::Changed => &[&grants.approvals],
+        Drives::Changed => &[&grants.changed],
     };
     options.extend(granted.iter().copied().flatten().cloned());
     let (mut words, mut limit_ms) = (Vec::new(), LIMIT_MS);
     for field in row.fields {
         let Some(value) = given.get(field.name).filter(|value| !value.is_null()) else {
             if field.is_required {
-                return Err(Refusal::parameters(format!(
-                    "{name} needs the argument `{}`",
-                    field.name
-                )));
+                return Err(Misuse::Arguments(format!("{name} needs the argument `{}`", field.name)));
             }
             continue;
         };
@@ -409,7 +420,7 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
 }
 
 /// The words of a value.
-fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Refusal> {
+fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Misuse> {
     let one = |value: &Json| {
         let text = value.as_str()?;
         (!text.contains('\0')).then(|| text.to_owned())
@@ -429,5 +440,5 @@ fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Refusal> {
         Shape::Count => "an integer above 0",
         Shape::Flag => "a boolean",
     };
-    read.ok_or_else(|| Refusal::parameters(format!("the argument `{}` must be {expected}", field.name)))
+    read.ok_or_else(|| Misuse::Arguments(format!("the argument `{}` must be {expected}", field.name)))
 }

@@ -56,6 +56,8 @@ pub(crate) struct Guest<'a> {
     calls: BTreeMap<String, String>,
     /// The text whose evaluation goes on while the person does something else.
     pending: Option<Request>,
+    /// How the pending text has ended, if it did while the person typed.
+    ended: Option<Done>,
 }
 
 impl<'a> Guest<'a> {
@@ -81,6 +83,7 @@ impl<'a> Guest<'a> {
             open: Open::default(),
             calls: BTreeMap::new(),
             pending: None,
+            ended: None,
         };
         guest.catch_up(terminal)?;
         Ok(guest)
@@ -156,7 +159,7 @@ impl<'a> Guest<'a> {
 
     /// Shows what the session says until a request has ended, or waits for an answer that the
     /// person gives later.
-    fn pursue(&mut self, request: Request, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    fn pursue(&mut self, mut request: Request, terminal: &mut Terminal) -> Result<Done, CommandError> {
         let mut patience = Patience::default();
         let done = loop {
             let Some(news) = self.link.news()? else {
@@ -166,11 +169,16 @@ impl<'a> Guest<'a> {
             if let Some(done) = self.hear(news, &request, terminal)? {
                 break done;
             }
-            if let Some(asked) = self.open.unseen()
-                && !self.put(&asked, &mut patience, terminal)?
-            {
-                self.pending = Some(request);
-                return Ok(Done::Well);
+            if let Some(asked) = self.open.unseen() {
+                // Whoever answers first, or goes back, may end the text while the person types.
+                (self.pending, self.ended) = (Some(request), None);
+                if !self.put(&asked, &mut patience, terminal)? {
+                    return Ok(Done::Well);
+                }
+                request = match self.pending.take() {
+                    Some(request) => request,
+                    None => break self.ended.unwrap_or(Done::Failed),
+                };
             }
             if self.is_interrupted.swap(false, Ordering::Relaxed) && !self.cancel(&request, &mut patience, terminal)? {
                 return Ok(Done::Failed);
@@ -265,7 +273,7 @@ impl<'a> Guest<'a> {
             "this session began after it; the next text begins it anew, without its definitions"
         };
         let owner = self.link.owner()?;
-        terminal.message(format!("{owner}, has gone back to turn {turn}; {what}"));
+        terminal.message(format!("{owner} has gone back to turn {turn}; {what}"));
         for fact in facts {
             if let Some(Event {
                 kind: Kind::Question(asked),
@@ -483,13 +491,21 @@ impl<'a> Guest<'a> {
         let was_open = asked.is_some_and(|asked| self.open.has(&asked.id));
         let nothing = Request::default();
         let request = self.pending.take().unwrap_or(nothing);
+        let went_back = news.iter().any(|said| matches!(said, News::WentBack(_)));
         let done = self.hear(news, &request, terminal)?;
-        if done.is_none() && !request.text.is_empty() {
-            self.pending = Some(request);
+        if !request.text.is_empty() {
+            match done {
+                Some(_) => self.ended = done,
+                None => self.pending = Some(request),
+            }
         }
         match asked {
             Some(asked) if was_open && !self.open.has(&asked.id) => {
-                terminal.message("somebody else has answered; Enter goes on");
+                terminal.message(if went_back {
+                    "this is not asked any more; Enter goes on"
+                } else {
+                    "somebody else has answered; Enter goes on"
+                });
             }
             Some(_) => {}
             None => {

@@ -119,8 +119,15 @@ impl<'a> Local<'a> {
         if !is_back {
             return Ok(None);
         }
-        let turn = self.known.back().map(|(sequence, _)| sequence.number());
-        let turn = turn.unwrap_or_else(|| self.next.min(self.place.head.sequence.number()));
+        let turn = match self.known.back() {
+            Some((sequence, _)) => sequence.number(),
+            // The run has gone back to before the first turn that was read.
+            None => {
+                let head = self.store.head(&self.place.run, &self.place.branch)?;
+                let head = head.map_or(0, |head| head.sequence.number());
+                head.min(self.place.head.sequence.number())
+            }
+        };
         self.next = turn + 1;
         Ok(Some(turn))
     }
@@ -143,14 +150,14 @@ impl Link for Local<'_> {
     }
 
     fn described(&self) -> Result<String, CommandError> {
-        Ok(format!("of {}, which {}, executes", self.place.name(), self.owner()?))
+        Ok(format!("of {}, which {} executes", self.place.name(), self.owner()?))
     }
 
     fn owner(&self) -> Result<String, CommandError> {
         let owner = doors::other_owner(&*self.store, &self.place)?;
         Ok(owner.map_or_else(
             || "nobody".to_owned(),
-            |owner| format!("`duet {}`, process {}", owner.command, owner.process),
+            |owner| format!("`duet {}` (process {})", owner.command, owner.process),
         ))
     }
 

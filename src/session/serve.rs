@@ -144,7 +144,8 @@ impl Session {
             if request.run != here && !is_of_run {
                 let there = request.run.clone();
                 request.reply(Err(format!(
-                    "the process that owns the run executes {here}, not {there}; `duet stop {here}` stops it"
+                    "the process that owns the run executes {here}, not {there}; at a prompt `,switch` goes to the one \
+                     or the other, and `duet stop {here}` stops it"
                 )));
                 continue;
             }

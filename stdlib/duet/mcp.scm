@@ -149,12 +149,14 @@
                    ((equal? type "array") (map string-trim (string-split said #\,)))
                    (else said)))))))
 
+;;; Asks for a number until the answer is one, or is empty.
 (define (%number text)
-  (let* ((said (string-trim (%ask text)))
-         (number (string->number said)))
-    (cond ((string=? said "") 'nothing)
-          ((and number (real? number)) number)
-          (else (%number text)))))
+  (let again ((prompt text))
+    (let* ((said (string-trim (%ask prompt)))
+           (number (string->number said)))
+      (cond ((string=? said "") 'nothing)
+            ((and number (real? number)) number)
+            (else (again (string-append said " is not a number. " text)))))))
 
 ;;; Returns the values that a schema enumerates, by the texts that the person sees.
 (define (%choices schema)

@@ -24,7 +24,12 @@ def tool(name, description, schema=None, **annotations):
     }
 
 
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+TEXT = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+}
 TOOLS = [
     tool("echo", "Says it again.", TEXT, readOnlyHint=True),
     tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}),
@@ -70,6 +75,9 @@ def tools():
     if MODE == "schemas":
         wrong = [{"type": "strin"}, "no object", {"type": "object", "properties": {"a": {"pattern": "("}}}]
         return [dict(TOOLS[0], name=f"echo{i}", inputSchema=schema) for i, schema in enumerate(wrong)] + TOOLS[:1]
+    if MODE == "long-pattern":
+        schema = {"type": "object", "properties": {"text": {"pattern": "^a{1,2000}$"}}}
+        return [dict(TOOLS[0], inputSchema=schema)]
     if MODE == "names":
         return [{"description": "no name"}, tool("mcp:read", "Ours."), tool("", "Empty.")] + TOOLS[:1]
     return TOOLS

@@ -152,12 +152,13 @@ impl Tool for Scripted {
             script.calls.push((payload, context));
             reply.ok_or(left)
         };
+        let name = self.description.name.clone();
         Box::pin(async move {
-            let reply = reply.map_err(|left| match left {
-                0 => Kind::Failed.because("the script has no reply left"),
-                _ => Kind::Failed.because(format!(
-                    "none of the {left} replies left in the script is for this call"
-                )),
+            let reply = reply.map_err(|left| {
+                Kind::Failed.because(match left {
+                    0 => format!("the double of {name} has no reply left"),
+                    _ => format!("none of the {left} replies left of the double of {name} is for this call"),
+                })
             })?;
             tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
             reply.outcome

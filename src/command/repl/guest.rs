@@ -183,19 +183,34 @@ fn settle(outcome: Result<(), CommandError>, terminal: &mut Terminal) -> Result<
 /// Has another command read the journal.
 fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Result<Done, CommandError> {
     let owner = guest.link.owner()?;
-    let Some((journal, here)) = guest.link.journal() else {
-        terminal.message(format!("this needs the journal of the run, which {owner} has"));
+    let lent = guest.link.journal();
+    let here = lent.as_ref().map_or_else(String::new, |(_, here)| here.clone());
+    let is_move = is_move(&command);
+    let Some(words) = words(command, here) else {
+        terminal.message(if is_move {
+            format!(
+                "a guest cannot do this: {owner} executes the run, for everybody in it\n\
+                 `,fork NAME` begins a branch here, on which this session goes on by itself"
+            )
+        } else {
+            "a guest cannot do this; only the prompt that executes the run can".to_owned()
+        });
         return Ok(Done::Failed);
     };
-    let Some(words) = words(command, here) else {
-        terminal.message(format!(
-            "a guest cannot do this: {owner}, executes the run, for everybody in it\n\
-             `,fork NAME` begins a branch here, on which this session goes on by itself"
-        ));
+    let Some((journal, _)) = lent else {
+        terminal.message(format!("this needs the journal of the run, which {owner} has"));
         return Ok(Done::Failed);
     };
     let code = dispatch_lent(&words, journal, terminal);
     Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
+}
+
+/// Whether a command moves the run.
+fn is_move(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Back(_) | Command::Goto(_) | Command::Amend(..) | Command::Merge(_) | Command::Undo | Command::Redo
+    )
 }
 
 /// The words of the command that reads the journal for a comma command; `None` if it would change

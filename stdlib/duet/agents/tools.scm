@@ -80,9 +80,20 @@
             (mcp-tools 'agents server))))))
 
 (define (%tool-that-is-listed tool)
-  (let ((name (dictionary-ref tool 'name)))
-    (%tool-of name (dictionary-ref tool 'description) (dictionary-ref tool 'schema)
+  (let ((name (dictionary-ref tool 'name)) (schema (dictionary-ref tool 'schema)))
+    (%make-agent-tool name (dictionary-ref tool 'description) schema (%listed-schema schema)
       (lambda (role arguments) (mcp-value (mcp-call role name arguments))))))
+
+;;; Compiles the schema of a server's tool. Whatever dialect it names, it is read as the gate reads
+;;; it, as one of 2020-12; if it is none, the agent leaves the check to the gate.
+(define (%listed-schema schema)
+  (guard (failure ((and (condition? failure) (eq? (condition-kind failure) 'json-schema-error))
+                   (json-schema #t)))
+    (if (dictionary? schema)
+        (let ((copy (dictionary-copy schema)))
+          (dictionary-delete! copy '$schema)
+          (json-schema copy))
+        (json-schema schema))))
 
 ;;; The built-in tools that a model can use: name, description and the shape of the arguments.
 (define %built-in-tools
