@@ -10,8 +10,9 @@
 //! | r13 | fuel |
 //! | r14 | the address of the [context](super::context) |
 //! | r15 | the addresses by code position |
-//! | rsi, rdi, r8–r11 | copies of registers of the frame |
+//! | rsi, rdi, r8–r11 | copies of registers of the frame; rsi is the result at a return |
 //! | rax, rcx, rdx | free within an instruction; rcx is the position at a jump through the table |
+//! | rsp | the host's stack: an address for each call since the entry that has not returned |
 //!
 //! INVARIANT: an instruction writes its registers to the frame, and where it cannot go on it leaves
 //! with nothing of it done, so the interpreter can execute it from its beginning. Where control can
@@ -35,6 +36,9 @@ macro_rules! emit {
     };
 }
 pub(super) use emit;
+
+/// The processor register that has the result at a return: rsi.
+pub(super) const RESULT: u8 = 6;
 
 /// What a block's machine code depends on besides the block.
 pub(super) trait Surroundings {
@@ -80,8 +84,13 @@ pub(super) struct Assembler<'a> {
     labels: Vec<DynamicLabel>,
     exits: Vec<(DynamicLabel, u32, ExitKind)>,
     cold_paths: Vec<(DynamicLabel, ColdPath<'a>)>,
+    /// The positions at which control may come in so far, with the offsets of their machine code.
+    entries: Vec<(u32, usize)>,
     /// The offset of each instruction so far.
     places: Vec<usize>,
+    /// The register of the frame of which [`RESULT`] is a copy, because the present instruction has
+    /// called a procedure.
+    returned: Option<usize>,
     /// Whether the present instruction only leaves.
     has_left: bool,
 }
@@ -107,17 +116,19 @@ pub(super) fn assemble(
         labels,
         exits: Vec::new(),
         cold_paths: Vec::new(),
+        entries: Vec::new(),
         places: Vec::new(),
+        returned: None,
         has_left: false,
     };
-    let entries = assembler.assemble_all(instructions);
+    assembler.assemble_all(instructions);
     let AssemblyOffset(end) = assembler.operations.offset();
     assembler.assemble_cold_paths();
     assembler.assemble_exits();
     let bytes = assembler.operations.finalize().ok()?;
     Some(Assembly {
         bytes,
-        entries,
+        entries: assembler.entries,
         places: assembler.places,
         end,
     })
@@ -143,9 +154,8 @@ macro_rules! declare_templates {
 instruction_table!(declare_templates);
 
 impl<'a> Assembler<'a> {
-    fn assemble_all(&mut self, instructions: &[Instruction]) -> Vec<(u32, usize)> {
+    fn assemble_all(&mut self, instructions: &[Instruction]) {
         let is_target = jump_targets(instructions);
-        let mut entries = Vec::new();
         for (offset, instruction) in instructions.iter().enumerate() {
             self.position = self.start + offset as u32;
             if is_target[offset] {
@@ -156,14 +166,39 @@ impl<'a> Assembler<'a> {
             let AssemblyOffset(place) = self.operations.offset();
             self.places.push(place);
             let is_open = self.registers.is_empty();
+            let returned = self.returned.take();
             self.registers.unpin();
             self.has_left = false;
             self.assemble_instruction(*instruction);
-            if is_open && !self.has_left {
-                entries.push((self.position, place));
+            if self.has_left {
+                continue;
+            }
+            if is_open {
+                self.entries.push((self.position, place));
+            } else if let Some(register) = returned {
+                self.enter_with_result(register, label);
             }
         }
-        entries
+    }
+
+    /// Lets control come in at the present position, before which a call has put its result into a
+    /// register of the frame and into [`RESULT`].
+    fn enter_with_result(&mut self, register: usize, label: DynamicLabel) {
+        let position = self.position;
+        self.cold(move |assembler| {
+            let AssemblyOffset(place) = assembler.operations.offset();
+            assembler.entries.push((position, place));
+            assembler.fetch(RESULT, register);
+            emit!(assembler; jmp =>label);
+        });
+    }
+
+    /// Notes that the present instruction has called a procedure, which has returned [`RESULT`],
+    /// and stores it to a register of the frame.
+    pub(super) fn write_result(&mut self, register: usize) {
+        self.registers.clear();
+        self.write(register, RESULT);
+        self.returned = Some(register);
     }
 
     /// Places the cold paths, and those that they have themselves.
@@ -255,12 +290,17 @@ impl<'a> Assembler<'a> {
             return processor;
         }
         let processor = self.registers.take();
+        self.fetch(processor, register);
+        self.registers.bind(register, processor);
+        processor
+    }
+
+    /// Loads a register of the frame into a processor register.
+    pub(super) fn fetch(&mut self, processor: u8, register: usize) {
         match short_displacement(register) {
             Some(short) => emit!(self; mov Rq(processor), [BYTE rbx + short]),
             None => emit!(self; mov Rq(processor), [rbx + displacement(register)]),
         }
-        self.registers.bind(register, processor);
-        processor
     }
 
     /// A processor register for the instruction's result.

@@ -28,6 +28,10 @@ pub(super) struct Context {
     pub(super) argument_count: usize,
     /// The slow path, for what Rust does on behalf of machine code.
     pub(super) slow: *mut c_void,
+    /// The host's stack pointer at the entry.
+    pub(super) host_stack: usize,
+    /// The host's stack pointer of the machine code that has called Rust.
+    pub(super) caller_stack: usize,
     /// The first word of the heap.
     pub(super) heap: *mut u64,
     /// The offset of the next free word. It stands apart from the limit, because a processor stalls
@@ -55,6 +59,8 @@ impl Context {
             targets: std::ptr::null(),
             argument_count: 0,
             slow: std::ptr::null_mut(),
+            host_stack: 0,
+            caller_stack: 0,
             heap: std::ptr::null_mut(),
             top_bytes: 0,
             limit_bytes: 0,
@@ -96,6 +102,8 @@ offsets! {
     STACK_LIMIT = stack_limit;
     TARGETS = targets;
     ARGUMENT_COUNT = argument_count;
+    HOST_STACK = host_stack;
+    CALLER_STACK = caller_stack;
     HEAP = heap;
     TOP = top_bytes;
     LIMIT = limit_bytes;

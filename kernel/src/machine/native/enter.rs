@@ -9,13 +9,13 @@
 #![expect(unsafe_code, reason = "a call of machine code, and of Rust by machine code")]
 
 use dynasmrt::x64::X64Relocation;
-use dynasmrt::{AssemblyOffset, DynasmApi, ExecutableBuffer, VecAssembler};
+use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, ExecutableBuffer, VecAssembler};
 
 use super::super::Machine;
 use super::super::execute::SlowPath;
 use super::super::frame::Frame;
 use super::context::{self, Context};
-use crate::value::Value;
+use crate::value::{Immediate, Value};
 
 /// Four megabytes of addresses; memory is taken when it is written.
 const CODE_BYTES_MAX: usize = 4 << 20;
@@ -104,6 +104,9 @@ impl CodeMemory {
     }
 }
 
+/// What leaves for the entry in place of a result; no register of a frame has it.
+const LEAVING: Value = Value::immediate(Immediate::Header, 0, 0);
+
 /// Where machine code begins.
 #[derive(Clone, Copy)]
 pub(super) struct WayIn {
@@ -188,22 +191,47 @@ fn assemble_stubs() -> Option<(Vec<u8>, Stubs)> {
         ; mov r12, [BYTE r14 + context::HEAP]
         ; mov r13, [BYTE r14 + context::FUEL]
         ; mov r15, [BYTE r14 + context::TARGETS]
-        ; jmp rsi
+        ; mov [BYTE r14 + context::HOST_STACK], rsp
+        ; mov rax, rsi
+        ;->bottom:
+        ; call rax
+        // The frame that control came in with returns rsi, or control leaves.
+        ; cmp rsi, LEAVING.to_bits() as i32
+        ; je ->leave
+        ; mov rcx, [rbx - 8]
+        ; mov [rbx - 8], rsi
+        ; mov edx, ecx
+        ; shr edx, 8
+        ; neg rdx
+        ; lea rbx, [rbx + rdx * 8]
+        ; shr rcx, 32
+        ; mov rax, [r15 + rcx * 8]
+        ; jmp ->bottom
     );
     let AssemblyOffset(exit) = operations.offset();
-    assemble_exit(&mut operations, 0);
+    dynasmrt::dynasm!(operations; .arch x64; xor eax, eax; jmp ->exit);
     let AssemblyOffset(finish) = operations.offset();
-    assemble_exit(&mut operations, 1);
+    dynasmrt::dynasm!(operations; .arch x64; mov eax, 1);
+    assemble_exit(&mut operations);
     let bytes = operations.finalize().ok()?;
     let end = bytes.len();
     Some((bytes, Stubs { exit, finish, end }))
 }
 
-/// Leaves for the position in rcx, with `kind` in the upper half of the result.
-fn assemble_exit(operations: &mut VecAssembler<X64Relocation>, kind: i32) {
+/// Leaves for the position in rcx, with the kind of the exit in rax.
+fn assemble_exit(operations: &mut VecAssembler<X64Relocation>) {
     dynasmrt::dynasm!(operations
         ; .arch x64
-        ; mov eax, kind
+        ;->exit:
+        ; lea rdx, [rsp + 8]
+        ; cmp rdx, [BYTE r14 + context::HOST_STACK]
+        ; jne ->from_deep
+        // A processor predicts returns well as long as each belongs to a call.
+        ; mov esi, LEAVING.to_bits() as i32
+        ; ret
+        ;->from_deep:
+        ; mov rsp, [BYTE r14 + context::HOST_STACK]
+        ;->leave:
         ; shl rax, 32
         ; mov ecx, ecx
         ; or rax, rcx

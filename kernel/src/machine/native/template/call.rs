@@ -8,13 +8,13 @@
 //! It does not enter primitives, continuations or procedures with another number of parameters.
 //! Read next: `machine/native/template/primitive.rs`.
 
-use dynasmrt::{DynasmApi, DynasmLabelApi};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
 
 use super::object::PAIR_TAG;
 use super::value::PROCEDURE_TAG;
 use crate::code::ARITY_AT_ENTRY;
 use crate::instruction::Instruction;
-use crate::machine::native::assembler::{Assembler, displacement, emit};
+use crate::machine::native::assembler::{Assembler, RESULT, displacement, emit};
 use crate::machine::native::context;
 use crate::value::{Immediate, Value};
 
@@ -36,19 +36,22 @@ struct CallSite {
     is_global: bool,
     /// The processor registers that hold the callee and the arguments, where one does.
     held: Vec<Option<u8>>,
+    /// Where the callee returns to.
+    returned: DynamicLabel,
+}
+
+/// Where the machine code of a callee is.
+#[derive(Clone, Copy)]
+enum Entry {
+    /// At a label of the block.
+    Label(DynamicLabel),
+    /// At a position that is known.
+    Position(u32),
+    /// At the position in rcx.
+    Computed,
 }
 
 impl CallSite {
-    fn of(instruction: Instruction, is_tail: bool, is_global: bool) -> CallSite {
-        CallSite {
-            window: (!is_tail).then_some(instruction.a()),
-            callee: instruction.a() + 1,
-            count: instruction.d(),
-            is_global,
-            held: Vec::new(),
-        }
-    }
-
     /// The register of the caller that is the callee's register 0.
     fn first(&self) -> usize {
         self.window.map_or(0, |window| window + 1)
@@ -56,6 +59,17 @@ impl CallSite {
 }
 
 impl<'a> Assembler<'a> {
+    fn site(&mut self, instruction: Instruction, is_tail: bool, is_global: bool) -> CallSite {
+        CallSite {
+            window: (!is_tail).then_some(instruction.a()),
+            callee: instruction.a() + 1,
+            count: instruction.d(),
+            is_global,
+            held: Vec::new(),
+            returned: self.label(),
+        }
+    }
+
     /// Counts one unit of fuel, or leaves.
     fn burn(&mut self) {
         let leave = self.leave_refuelled();
@@ -63,11 +77,13 @@ impl<'a> Assembler<'a> {
     }
 
     pub(in super::super) fn call(&mut self, instruction: Instruction) {
-        self.call_register(CallSite::of(instruction, false, false));
+        let site = self.site(instruction, false, false);
+        self.call_register(site);
     }
 
     pub(in super::super) fn tail_call(&mut self, instruction: Instruction) {
-        self.call_register(CallSite::of(instruction, true, false));
+        let site = self.site(instruction, true, false);
+        self.call_register(site);
     }
 
     fn call_register(&mut self, mut site: CallSite) {
@@ -77,15 +93,17 @@ impl<'a> Assembler<'a> {
         emit!(self; mov rax, Rq(callee));
         self.load_code_word();
         self.enter_any(&site);
-        self.registers.clear();
+        self.after_call(&site);
     }
 
     pub(in super::super) fn call_global(&mut self, instruction: Instruction) {
-        self.call_of_global(CallSite::of(instruction, false, true), instruction.w() as usize);
+        let site = self.site(instruction, false, true);
+        self.call_of_global(site, instruction.w() as usize);
     }
 
     pub(in super::super) fn tail_call_global(&mut self, instruction: Instruction) {
-        self.call_of_global(CallSite::of(instruction, true, true), instruction.w() as usize);
+        let site = self.site(instruction, true, true);
+        self.call_of_global(site, instruction.w() as usize);
     }
 
     /// The processor registers that hold the callee and the arguments of a tail call.
@@ -106,10 +124,10 @@ impl<'a> Assembler<'a> {
         self.load_code_word();
         let code_word = self.surroundings.code_word(global);
         match code_word.filter(|word| word.detail() as usize & 0xff == site.count) {
-            Some(word) => self.enter_expected(site, word),
+            Some(word) => self.enter_expected(&site, word),
             None => self.enter_any(&site),
         }
-        self.registers.clear();
+        self.after_call(&site);
     }
 
     /// Loads into rcx the code word of the callee in rax; leaves unless it is a procedure object.
@@ -124,13 +142,16 @@ impl<'a> Assembler<'a> {
     }
 
     /// Enters the callee in rax with the code word in rcx, which is likely `expected`.
-    fn enter_expected(&mut self, site: CallSite, expected: Value) {
+    fn enter_expected(&mut self, site: &CallSite, expected: Value) {
         let position = self.position;
         let leave = self.leave_refuelled();
         let unexpected = site.clone();
         let other = self.cold(move |assembler| {
             assembler.position = position;
             assembler.enter_any(&unexpected);
+            if unexpected.window.is_some() {
+                emit!(assembler; jmp =>unexpected.returned);
+            }
         });
         self.load(RDX, expected);
         let frame_size = expected.detail() as usize >> 8;
@@ -141,12 +162,36 @@ impl<'a> Assembler<'a> {
             ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
             ; ja =>leave
         );
-        self.move_to_callee(&site);
+        self.move_to_callee(site);
         let entry = expected.payload();
-        if let Some(label) = self.label_at(entry) {
-            emit!(self; jmp =>label);
-        } else {
-            emit!(self; mov ecx, entry as i32; jmp QWORD [r15 + 8 * entry as i32]);
+        let label = self.label_at(entry);
+        self.transfer(site, label.map_or(Entry::Position(entry), Entry::Label));
+    }
+
+    /// Goes to the callee, whose frame is the running one.
+    fn transfer(&mut self, site: &CallSite, entry: Entry) {
+        match (entry, site.window.is_some()) {
+            (Entry::Label(label), false) => emit!(self; jmp =>label),
+            (Entry::Label(label), true) => emit!(self; call =>label),
+            (Entry::Position(position), false) => emit!(self
+                ; mov ecx, position as i32
+                ; jmp QWORD [r15 + 8 * position as i32]
+            ),
+            (Entry::Position(position), true) => emit!(self
+                ; mov ecx, position as i32
+                ; call QWORD [r15 + 8 * position as i32]
+            ),
+            (Entry::Computed, false) => emit!(self; shr rcx, 32; jmp QWORD [r15 + rcx * 8]),
+            (Entry::Computed, true) => emit!(self; shr rcx, 32; call QWORD [r15 + rcx * 8]),
+        }
+    }
+
+    /// Takes the result of a call that has returned, unless it was a tail call.
+    fn after_call(&mut self, site: &CallSite) {
+        self.registers.clear();
+        if let Some(window) = site.window {
+            emit!(self; =>site.returned; sub rbx, displacement(site.callee));
+            self.write_result(window);
         }
     }
 
@@ -172,7 +217,7 @@ impl<'a> Assembler<'a> {
             ;=>enter
         );
         self.move_to_callee(site);
-        emit!(self; shr rcx, 32; jmp QWORD [r15 + rcx * 8]);
+        self.transfer(site, Entry::Computed);
     }
 
     /// Leaves unless the callee with the code word in rcx looks at the number of its arguments
@@ -242,23 +287,21 @@ impl<'a> Assembler<'a> {
         let target = self.target(instruction.w_signed());
         emit!(self
             ; add rbx, displacement(window + 1)
-            ; jmp =>target
+            ; call =>target
+            ; sub rbx, displacement(window + 1)
         );
-        self.registers.clear();
+        self.write_result(window);
     }
 
+    /// Returns to the machine code after the call, or to the entry's, which looks at the frame's
+    /// return point.
     pub(in super::super) fn return_value(&mut self, instruction: Instruction) {
-        let word = self.read(instruction.a());
-        emit!(self
-            ; mov rcx, [rbx - 8]
-            ; mov [rbx - 8], Rq(word)
-            ; mov edx, ecx
-            ; shr edx, 8
-            ; neg rdx
-            ; lea rbx, [rbx + rdx * 8]
-            ; shr rcx, 32
-            ; jmp QWORD [r15 + rcx * 8]
-        );
+        match self.registers.holding(instruction.a()) {
+            Some(RESULT) => {}
+            Some(word) => emit!(self; mov Rq(RESULT), Rq(word)),
+            None => self.fetch(RESULT, instruction.a()),
+        }
+        emit!(self; ret);
         self.registers.clear();
     }
 

@@ -28,7 +28,11 @@ impl Assembler<'_> {
             ; mov edx, instruction.d() as i32
             ; mov ecx, number as i32
             ; mov rax, QWORD call_primitive_address() as i64
+            // Rust needs a stack that is aligned to 16 bytes.
+            ; mov [BYTE r14 + context::CALLER_STACK], rsp
+            ; and rsp, -16
             ; call rax
+            ; mov rsp, [BYTE r14 + context::CALLER_STACK]
             ; mov r12, [BYTE r14 + context::HEAP]
             ; mov rbp, [BYTE r14 + context::TOP]
             ; test eax, eax
