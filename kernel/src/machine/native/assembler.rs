@@ -23,7 +23,9 @@
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler};
 
+use super::Slot;
 use super::registers::Registers;
+use super::service::{self, Service};
 use crate::code::CodeSpace;
 use crate::instruction::Instruction;
 use crate::instruction_table;
@@ -67,7 +69,7 @@ enum ExitKind {
     Redo,
     /// The same, and counts the fuel that has been counted already.
     Refuel,
-    /// The interpreter finishes the call of a primitive that has been made.
+    /// Rust finishes the call of a primitive that has been made.
     Finish,
 }
 
@@ -217,9 +219,12 @@ impl<'a> Assembler<'a> {
             }
             emit!(self; mov ecx, position as i32);
             if kind == ExitKind::Finish {
-                emit!(self; jmp QWORD [BYTE r15 + super::FINISH_SLOT]);
+                emit!(self
+                    ; mov rax, QWORD service::finish as Service as usize as i64
+                    ; jmp QWORD [BYTE r15 + Slot::Service.offset_bytes()]
+                );
             } else {
-                emit!(self; jmp QWORD [BYTE r15 + super::EXIT_SLOT]);
+                emit!(self; jmp QWORD [BYTE r15 + Slot::Exit.offset_bytes()]);
             }
         }
     }
@@ -251,7 +256,7 @@ impl<'a> Assembler<'a> {
         self.exit(ExitKind::Refuel)
     }
 
-    /// Where the call of a primitive goes that needs the interpreter to finish it.
+    /// Where the call of a primitive goes that needs Rust to finish it.
     pub(super) fn finish(&mut self) -> DynamicLabel {
         self.exit(ExitKind::Finish)
     }
@@ -271,7 +276,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn leave_here(&mut self) {
         emit!(self
             ; mov ecx, self.position as i32
-            ; jmp QWORD [BYTE r15 + super::EXIT_SLOT]
+            ; jmp QWORD [BYTE r15 + Slot::Exit.offset_bytes()]
         );
         self.has_left = true;
         self.registers.clear();

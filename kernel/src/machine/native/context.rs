@@ -7,9 +7,15 @@
 //! It does not run anything.
 //! Read next: `machine/native/enter.rs`.
 
+#![expect(unsafe_code, reason = "the table of targets is known by its address")]
+
+use std::any::Any;
 use std::ffi::c_void;
 use std::mem::offset_of;
 
+use super::super::execute::SlowPath;
+use super::super::frame::Frame;
+use super::Slot;
 use crate::heap::{Heap, Register};
 use crate::value::Value;
 
@@ -26,8 +32,10 @@ pub(super) struct Context {
     pub(super) targets: *const usize,
     /// The number of arguments of the call being entered, for entries that check it.
     pub(super) argument_count: usize,
-    /// The slow path, for what Rust does on behalf of machine code.
-    pub(super) slow: *mut c_void,
+    /// The position where machine code goes on after Rust.
+    pub(super) position: u32,
+    /// The result of a procedure that Rust has executed.
+    pub(super) result: Value,
     /// The host's stack pointer at the entry.
     pub(super) host_stack: usize,
     /// The host's stack pointer of the machine code that has called Rust.
@@ -47,6 +55,10 @@ pub(super) struct Context {
     globals: *const u64,
     /// The first literal.
     constants: *const u64,
+    /// The slow path, for what Rust does on behalf of machine code.
+    pub(super) slow: *mut c_void,
+    /// A panic of what Rust did.
+    pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Context {
@@ -59,6 +71,8 @@ impl Context {
             targets: std::ptr::null(),
             argument_count: 0,
             slow: std::ptr::null_mut(),
+            position: 0,
+            result: Value::ZERO,
             host_stack: 0,
             caller_stack: 0,
             heap: std::ptr::null_mut(),
@@ -68,7 +82,37 @@ impl Context {
             page_flags: std::ptr::null(),
             globals: std::ptr::null(),
             constants: std::ptr::null(),
+            panic: None,
         }
+    }
+
+    /// The running frame, with this next position.
+    #[inline(always)]
+    pub(super) fn frame(&self, slow: &mut SlowPath<'_>, position: u32) -> Frame {
+        let mut frame = Frame::new(slow.machine, slow.heap, slow.code);
+        frame.fuel = self.fuel;
+        frame.move_to(self.base, position as usize);
+        frame
+    }
+
+    /// Loads the frame's words.
+    #[inline(always)]
+    pub(super) fn load_frame(&mut self, frame: &Frame) {
+        (self.base, self.stack_limit) = (frame.base(), frame.limit());
+        self.fuel = frame.fuel;
+        self.position = frame.pc() as u32;
+    }
+
+    /// The address of a stub.
+    pub(super) fn slot(&self, slot: Slot) -> usize {
+        // SAFETY: the stubs' addresses lie before the targets.
+        unsafe { *self.targets.offset(slot.index()) }
+    }
+
+    /// The address of the machine code at the position.
+    pub(super) fn target(&self) -> usize {
+        // SAFETY: each position of the code space has a target.
+        unsafe { *self.targets.add(self.position as usize) }
     }
 
     /// Loads the heap's words.
@@ -102,6 +146,8 @@ offsets! {
     STACK_LIMIT = stack_limit;
     TARGETS = targets;
     ARGUMENT_COUNT = argument_count;
+    POSITION = position;
+    RESULT = result;
     HOST_STACK = host_stack;
     CALLER_STACK = caller_stack;
     HEAP = heap;

@@ -5,7 +5,7 @@
 //! word's parts.
 //! INVARIANT: a call leaves before it has changed anything, and with its fuel, unless the frame of
 //! the callee fits below the limit.
-//! It does not enter primitives, continuations or procedures with another number of parameters.
+//! It does not enter primitives: Rust does.
 //! Read next: `machine/native/template/primitive.rs`.
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
@@ -13,13 +13,15 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
 use super::object::PAIR_TAG;
 use super::value::PROCEDURE_TAG;
 use crate::code::ARITY_AT_ENTRY;
-use crate::instruction::Instruction;
+use crate::instruction::{Instruction, Opcode};
 use crate::machine::native::assembler::{Assembler, RESULT, displacement, emit};
-use crate::machine::native::context;
+use crate::machine::native::service::{self, Service};
+use crate::machine::native::{Slot, context};
 use crate::value::{Immediate, Value};
 
 /// The numbers of processor registers.
 const RAX: u8 = 0;
+const RCX: u8 = 1;
 const RDX: u8 = 2;
 
 /// A call as its instruction describes it.
@@ -36,6 +38,8 @@ struct CallSite {
     is_global: bool,
     /// The processor registers that hold the callee and the arguments, where one does.
     held: Vec<Option<u8>>,
+    /// Where the callee is entered by the code word in rcx.
+    enter: DynamicLabel,
     /// Where the callee returns to.
     returned: DynamicLabel,
 }
@@ -66,6 +70,7 @@ impl<'a> Assembler<'a> {
             count: instruction.d(),
             is_global,
             held: Vec::new(),
+            enter: self.label(),
             returned: self.label(),
         }
     }
@@ -91,7 +96,7 @@ impl<'a> Assembler<'a> {
         site.held = self.held(&site);
         self.burn();
         emit!(self; mov rax, Rq(callee));
-        self.load_code_word();
+        self.load_code_word(&site);
         self.enter_any(&site);
         self.after_call(&site);
     }
@@ -121,7 +126,7 @@ impl<'a> Assembler<'a> {
             ; mov rax, [BYTE r14 + context::GLOBALS]
             ; mov rax, [rax + displacement(global)]
         );
-        self.load_code_word();
+        self.load_code_word(&site);
         let code_word = self.surroundings.code_word(global);
         match code_word.filter(|word| word.detail() as usize & 0xff == site.count) {
             Some(word) => self.enter_expected(&site, word),
@@ -130,13 +135,28 @@ impl<'a> Assembler<'a> {
         self.after_call(&site);
     }
 
-    /// Loads into rcx the code word of the callee in rax; leaves unless it is a procedure object.
-    fn load_code_word(&mut self) {
-        let leave = self.leave_refuelled();
+    /// Loads into rcx the code word of the callee in rax. If it is no procedure object, Rust enters
+    /// it; its code word is then one whose position is that of a stub.
+    fn load_code_word(&mut self, site: &CallSite) {
+        let (position, enter, count, is_global) = (self.position, site.enter, site.count, site.is_global);
+        let other = self.cold(move |assembler| {
+            assembler.position = position;
+            if is_global {
+                let leave = assembler.leave_refuelled();
+                assembler.load(RCX, Value::UNDEFINED);
+                emit!(assembler; cmp rax, rcx; je =>leave);
+            }
+            emit!(assembler
+                ; mov DWORD [BYTE r14 + context::POSITION], position as i32
+                ; mov QWORD [BYTE r14 + context::ARGUMENT_COUNT], count as i32
+                ; mov rcx, QWORD (Slot::Enter.index() as i64) << 32
+                ; jmp =>enter
+            );
+        });
         emit!(self
             ; lea ecx, [rax - PROCEDURE_TAG]
             ; test cl, 7
-            ; jnz =>leave
+            ; jnz =>other
             ; mov rcx, [r12 + rax + 8 - PROCEDURE_TAG]
         );
     }
@@ -181,8 +201,8 @@ impl<'a> Assembler<'a> {
                 ; mov ecx, position as i32
                 ; call QWORD [r15 + 8 * position as i32]
             ),
-            (Entry::Computed, false) => emit!(self; shr rcx, 32; jmp QWORD [r15 + rcx * 8]),
-            (Entry::Computed, true) => emit!(self; shr rcx, 32; call QWORD [r15 + rcx * 8]),
+            (Entry::Computed, false) => emit!(self; sar rcx, 32; jmp QWORD [r15 + rcx * 8]),
+            (Entry::Computed, true) => emit!(self; sar rcx, 32; call QWORD [r15 + rcx * 8]),
         }
     }
 
@@ -198,9 +218,8 @@ impl<'a> Assembler<'a> {
     /// Enters the callee in rax with the code word in rcx.
     fn enter_any(&mut self, site: &CallSite) {
         let leave = self.leave_refuelled();
-        let enter = self.label();
         let position = self.position;
-        let (first, count) = (site.first(), site.count);
+        let (first, count, enter) = (site.first(), site.count, site.enter);
         let variadic = self.cold(move |assembler| {
             assembler.position = position;
             assembler.check_variadic(first, count);
@@ -353,19 +372,43 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Declares instructions that only the interpreter executes.
-macro_rules! interpreted {
-    ($($name:ident)*) => {
+/// Declares instructions that Rust executes.
+macro_rules! controls {
+    ($($name:ident $opcode:ident)*) => {
         impl Assembler<'_> {
             $(pub(in super::super) fn $name(&mut self, _: Instruction) {
-                self.leave_here();
+                self.control(service::control::<{ Opcode::$opcode as u8 }>);
             })*
         }
     };
 }
 
-interpreted! {
-    arity_fail underflow apply call_with_continuation enter_continuation throw call_with_prompt
-    abort_to_prompt call_with_composable resume_composable call_with_results
-    abort_with_continuation uncaught
+controls! {
+    underflow Underflow
+    apply Apply
+    call_with_continuation CallWithContinuation
+    enter_continuation EnterContinuation
+    throw Throw
+    call_with_prompt CallWithPrompt
+    abort_to_prompt AbortToPrompt
+    call_with_composable CallWithComposable
+    resume_composable ResumeComposable
+    call_with_results CallWithResults
+    abort_with_continuation AbortWithContinuation
+    uncaught Uncaught
+}
+
+impl Assembler<'_> {
+    fn control(&mut self, service: Service) {
+        emit!(self
+            ; mov ecx, self.position as i32
+            ; mov rax, QWORD service as usize as i64
+            ; jmp QWORD [BYTE r15 + Slot::Service.offset_bytes()]
+        );
+        self.registers.clear();
+    }
+
+    pub(in super::super) fn arity_fail(&mut self, _: Instruction) {
+        self.leave_here();
+    }
 }

@@ -10,7 +10,7 @@ use dynasmrt::{DynasmApi, DynasmLabelApi};
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::{Assembler, displacement, emit};
 use crate::machine::native::context;
-use crate::machine::native::enter::call_primitive_address;
+use crate::machine::native::service;
 use crate::primitive::PrimitiveBody;
 
 impl Assembler<'_> {
@@ -27,7 +27,7 @@ impl Assembler<'_> {
             ; lea rsi, [rbx + displacement(instruction.a())]
             ; mov edx, instruction.d() as i32
             ; mov ecx, number as i32
-            ; mov rax, QWORD call_primitive_address() as i64
+            ; mov rax, QWORD service::call_primitive as *const () as i64
             // Rust needs a stack that is aligned to 16 bytes.
             ; mov [BYTE r14 + context::CALLER_STACK], rsp
             ; and rsp, -16
