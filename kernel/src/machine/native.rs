@@ -22,6 +22,7 @@
 #[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod assembler;
 mod context;
+#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod enter;
 mod listing;
 mod registers;

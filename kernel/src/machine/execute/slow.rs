@@ -185,7 +185,13 @@ impl SlowPath<'_> {
     /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value
     /// into the first of them; returns whether nothing else is left to do.
     #[inline(never)]
-    pub(in super::super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
+    pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
+        self.compute_at(first, count, number)
+    }
+
+    /// The same.
+    #[inline(always)]
+    pub(in super::super) fn compute_at(&mut self, first: usize, count: usize, number: usize) -> bool {
         let PrimitiveBody::Function(function) = self.code.primitives()[number].body else {
             return false;
         };

@@ -11,6 +11,7 @@
 //! | r14 | the address of the [context](super::context) |
 //! | r15 | the addresses by code position |
 //! | rsi, rdi, r8–r11 | copies of registers of the frame; rsi is the result at a return |
+//! | rdi, r8–r10 | at the beginning of a block: the first registers of the frame |
 //! | rax, rcx, rdx | free within an instruction; rcx is the position at a jump through the table |
 //! | rsp | the host's stack: an address for each call since the entry that has not returned |
 //!
@@ -26,8 +27,8 @@ use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssem
 use super::Slot;
 use super::registers::Registers;
 use super::service::{self, Service};
-use crate::code::CodeSpace;
-use crate::instruction::Instruction;
+use crate::code::{ARITY_AT_ENTRY, CodeSpace};
+use crate::instruction::{Instruction, Opcode};
 use crate::instruction_table;
 use crate::value::Value;
 
@@ -41,6 +42,10 @@ pub(super) use emit;
 
 /// The processor register that has the result at a return: rsi.
 pub(super) const RESULT: u8 = 6;
+
+/// The processor registers that have the first registers of the frame at the beginning of a block:
+/// rdi, r8 to r10.
+pub(super) const FIRST: [u8; 4] = [7, 8, 9, 10];
 
 /// What a block's machine code depends on besides the block.
 pub(super) trait Surroundings {
@@ -162,12 +167,14 @@ impl<'a> Assembler<'a> {
             self.position = self.start + offset as u32;
             if is_target[offset] {
                 self.registers.clear();
+            } else if offset == 0 {
+                self.bind_first();
             }
             let label = self.labels[offset];
             emit!(self; =>label);
             let AssemblyOffset(place) = self.operations.offset();
             self.places.push(place);
-            let is_open = self.registers.is_empty();
+            let is_open = offset == 0 || self.registers.is_empty();
             let returned = self.returned.take();
             self.registers.unpin();
             self.has_left = false;
@@ -180,6 +187,18 @@ impl<'a> Assembler<'a> {
             } else if let Some(register) = returned {
                 self.enter_with_result(register, label);
             }
+        }
+    }
+
+    /// Notes the copies that processor registers have at the beginning of the block.
+    fn bind_first(&mut self) {
+        let code_word = self
+            .code
+            .block_at(self.start)
+            .map(|block| block.code_word.detail() as u8);
+        let parameters = code_word.filter(|arity| *arity != ARITY_AT_ENTRY).unwrap_or(0);
+        for (register, processor) in FIRST.iter().enumerate().take(1 + usize::from(parameters)) {
+            self.registers.bind(register, *processor);
         }
     }
 
@@ -339,11 +358,12 @@ fn short_displacement(register: usize) -> Option<i8> {
     i8::try_from(displacement(register)).ok()
 }
 
-/// Which instructions of a block some jump leads to.
+/// Which instructions of a block some jump leads to. A call of the block itself is no jump.
 fn jump_targets(instructions: &[Instruction]) -> Vec<bool> {
     let mut is_target = vec![false; instructions.len()];
     for (offset, instruction) in instructions.iter().enumerate() {
-        if let Some(distance) = instruction.jump_distance() {
+        let distance = instruction.jump_distance();
+        if let Some(distance) = distance.filter(|_| instruction.opcode() != Some(Opcode::CallSelf)) {
             is_target[(offset + 1).wrapping_add_signed(distance as isize)] = true;
         }
     }

@@ -115,6 +115,16 @@ impl Context {
         unsafe { *self.targets.add(self.position as usize) }
     }
 
+    /// Loads the heap's words after objects may have been made and nothing collected.
+    #[inline(always)]
+    pub(super) fn load_free(&mut self, heap: &mut Heap) {
+        if heap.words_pointer() != self.heap {
+            return self.load_heap(heap);
+        }
+        let free = heap.free_range();
+        (self.top_bytes, self.limit_bytes) = (free.start * 8, free.end * 8);
+    }
+
     /// Loads the heap's words.
     #[inline(always)]
     pub(super) fn load_heap(&mut self, heap: &mut Heap) {

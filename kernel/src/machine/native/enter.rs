@@ -13,10 +13,11 @@ use std::panic::resume_unwind;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, ExecutableBuffer, VecAssembler};
 
-use super::super::Machine;
 use super::super::execute::SlowPath;
 use super::super::frame::Frame;
+use super::super::{Machine, OVERRUN_WORDS};
 use super::SLOTS;
+use super::assembler::{FIRST, displacement};
 use super::context::{self, Context};
 use super::service::{self, Service};
 use crate::value::{Immediate, Value};
@@ -178,6 +179,10 @@ fn assemble_stubs() -> Option<(Vec<u8>, Stubs)> {
         ; mov [BYTE r14 + context::HOST_STACK], rsp
         ; mov rax, rsi
         ;->bottom:
+    );
+    load_first(&mut operations);
+    dynasmrt::dynasm!(operations
+        ; .arch x64
         ; call rax
         // The frame that control came in with returns rsi, or control leaves.
         ; cmp rsi, LEAVING.to_bits() as i32
@@ -258,8 +263,18 @@ fn assemble_service(operations: &mut Operations) {
         ; mov r12, [BYTE r14 + context::HEAP]
         ; mov r13, [BYTE r14 + context::FUEL]
         ; mov ecx, [BYTE r14 + context::POSITION]
-        ; jmp rax
     );
+    load_first(operations);
+    dynasmrt::dynasm!(operations; .arch x64; jmp rax);
+}
+
+/// Loads the registers that machine code expects at the beginning of a block. The frame may have
+/// fewer, but the stack has words above it.
+fn load_first(operations: &mut Operations) {
+    const { assert!(FIRST.len() <= OVERRUN_WORDS) };
+    for (register, processor) in FIRST.iter().enumerate() {
+        dynasmrt::dynasm!(operations; .arch x64; mov Rq(*processor), [rbx + displacement(register)]);
+    }
 }
 
 /// Leaves for the position in rcx, with the kind of the exit in rax.

@@ -34,8 +34,8 @@ pub(super) extern "sysv64" fn call_primitive(
 ) -> u32 {
     let is_done = guard(context, |context, slow| {
         let first = slow.machine.index_on_stack(first);
-        let is_done = slow.compute_in_place(first, count as usize, number as usize);
-        context.load_heap(slow.heap);
+        let is_done = slow.compute_at(first, count as usize, number as usize);
+        context.load_free(slow.heap);
         is_done
     });
     is_done.map_or(0, u32::from)
@@ -84,7 +84,7 @@ pub(super) extern "sysv64" fn enter(context: *mut Context, position: u32, count:
                 && !slow.heap.is_collection_due()
             {
                 context.result = value;
-                context.load_heap(slow.heap);
+                context.load_free(slow.heap);
                 return context.slot(Slot::Return);
             }
             return enter_slowly(context, slow, (position, count), Some(outcome));

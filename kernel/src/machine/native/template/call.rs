@@ -14,7 +14,7 @@ use super::object::PAIR_TAG;
 use super::value::PROCEDURE_TAG;
 use crate::code::ARITY_AT_ENTRY;
 use crate::instruction::{Instruction, Opcode};
-use crate::machine::native::assembler::{Assembler, RESULT, displacement, emit};
+use crate::machine::native::assembler::{Assembler, FIRST, RESULT, displacement, emit};
 use crate::machine::native::service::{self, Service};
 use crate::machine::native::{Slot, context};
 use crate::value::{Immediate, Value};
@@ -111,10 +111,9 @@ impl<'a> Assembler<'a> {
         self.call_of_global(site, instruction.w() as usize);
     }
 
-    /// The processor registers that hold the callee and the arguments of a tail call.
+    /// The processor registers that hold the callee and the arguments.
     fn held(&mut self, site: &CallSite) -> Vec<Option<u8>> {
-        let moved = if site.window.is_none() { 1 + site.count } else { 0 };
-        (0..moved)
+        (0..=site.count)
             .map(|place| self.registers.holding(site.callee + place))
             .collect()
     }
@@ -261,26 +260,49 @@ impl<'a> Assembler<'a> {
 
     /// Makes the callee's frame the running one; uses rdx and keeps rcx.
     fn move_to_callee(&mut self, site: &CallSite) {
-        let Some(window) = site.window else {
-            let first = usize::from(site.is_global);
+        self.load_first(site);
+        if let Some(window) = site.window {
+            self.load(RDX, self.return_point(window));
+            self.put(window, RDX);
             if site.is_global {
-                emit!(self; mov [rbx], rax);
+                self.put(site.callee, RAX);
             }
-            for register in first..=site.count {
-                let from = site.held[register].unwrap_or(RDX);
-                if from == RDX {
-                    emit!(self; mov rdx, [rbx + displacement(site.callee + register)]);
-                }
-                self.put(register, from);
-            }
+            emit!(self; add rbx, displacement(site.callee));
             return;
-        };
-        self.load(RDX, self.return_point(window));
-        self.put(window, RDX);
-        if site.is_global {
-            self.put(site.callee, RAX);
         }
-        emit!(self; add rbx, displacement(site.callee));
+        for register in 0..=site.count {
+            let processor = FIRST.get(register).copied().unwrap_or(RDX);
+            if processor == RDX {
+                self.fetch(RDX, site.callee + register);
+            }
+            self.put(register, processor);
+        }
+    }
+
+    /// Loads the callee in rax and the first arguments into the registers that a callee expects.
+    fn load_first(&mut self, site: &CallSite) {
+        let places = 1..FIRST.len().min(1 + site.count);
+        let (mut moves, mut loads) = (vec![(RAX, FIRST[0])], Vec::new());
+        for place in places {
+            match site.held[place] {
+                Some(from) => moves.push((from, FIRST[place])),
+                None => loads.push(place),
+            }
+        }
+        // A register is written when no other move is to read it.
+        while !moves.is_empty() {
+            let is_free = |(_, to): &(u8, u8)| moves.iter().all(|(from, other)| from != to || other == to);
+            let next = moves.iter().position(is_free);
+            let (from, to) = moves.swap_remove(next.unwrap_or(0));
+            if next.is_none() {
+                loads.extend(FIRST.iter().position(|first| *first == to));
+            } else if from != to {
+                emit!(self; mov Rq(to), Rq(from));
+            }
+        }
+        for place in loads {
+            self.fetch(FIRST[place], site.callee + place);
+        }
     }
 
     /// The point after the present instruction, for a window that begins at `window`.
@@ -289,27 +311,23 @@ impl<'a> Assembler<'a> {
     }
 
     pub(in super::super) fn call_self(&mut self, instruction: Instruction) {
-        let window = instruction.a();
+        let mut site = self.site(instruction, false, true);
         let callee = self.read(0);
+        site.held = self.held(&site);
         self.burn();
         let leave = self.leave_refuelled();
         let block = self.code.block_at(self.position);
         let frame_size = block.map_or(0, |block| usize::from(block.frame_size));
         emit!(self
-            ; lea rdx, [rbx + displacement(window + 1 + frame_size)]
+            ; lea rdx, [rbx + displacement(site.callee + frame_size)]
             ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
             ; ja =>leave
+            ; mov rax, Rq(callee)
         );
-        self.put(window + 1, callee);
-        self.load(RDX, self.return_point(window));
-        self.put(window, RDX);
+        self.move_to_callee(&site);
         let target = self.target(instruction.w_signed());
-        emit!(self
-            ; add rbx, displacement(window + 1)
-            ; call =>target
-            ; sub rbx, displacement(window + 1)
-        );
-        self.write_result(window);
+        self.transfer(&site, Entry::Label(target));
+        self.after_call(&site);
     }
 
     /// Returns to the machine code after the call, or to the entry's, which looks at the frame's
