@@ -17,6 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use common::process::{code_of, compiled, compiled_for};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::Limits;
+use duet_kernel::instruction::Opcode;
 use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
 use duet_kernel::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError};
 use duet_kernel::value::Value;
@@ -137,6 +138,28 @@ fn each_instruction_does_the_same_as_machine_code() {
                 arguments.resize(drawn::PARAMETERS, 0);
                 check(&[draw], &arguments, FUEL).unwrap();
             }
+        }
+    }
+}
+
+/// Each primitive alone, with every value as its first and second argument.
+#[test]
+fn each_primitive_does_the_same_as_machine_code() {
+    let count = drawn::palette_length();
+    let row = drawn::ROWS
+        .iter()
+        .position(|row| *row == Opcode::CallPrimitive)
+        .unwrap();
+    for primitive in 0..drawn::PRIMITIVES.len() {
+        for (first, second) in (0..count).flat_map(|first| (0..count).map(move |second| (first, second))) {
+            let draw = Draw {
+                row,
+                bits: (primitive as u64) << 32,
+                registers: [1, 2, 3, 4, 5],
+            };
+            let mut arguments = vec![first, second, (first + 3 * second) % count];
+            arguments.resize(drawn::PARAMETERS, 0);
+            check(&[draw], &arguments, FUEL).unwrap();
         }
     }
 }

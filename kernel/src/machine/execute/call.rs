@@ -43,6 +43,16 @@ macro_rules! controls {
                 })*
                 unreachable!("machine code asks for instructions of control only")
             }
+
+            /// The same for any byte code; `None` if the instruction does not move control.
+            #[inline(always)]
+            pub(in super::super) fn execute_some_control(&mut self, frame: &mut Frame) -> Option<Flow> {
+                let instruction = self.original_before(*frame);
+                Some(match instruction.code() {
+                    $(code if code == Opcode::$opcode as u8 => frame.$method(self, instruction),)*
+                    _ => return None,
+                })
+            }
         }
     };
 }

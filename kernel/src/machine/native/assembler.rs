@@ -304,8 +304,19 @@ impl<'a> Assembler<'a> {
     /// Places the rest of the instruction behind the block; returns its label.
     pub(super) fn cold(&mut self, path: impl FnOnce(&mut Assembler<'a>) + 'a) -> DynamicLabel {
         let label = self.label();
-        self.cold_paths.push((label, Box::new(path)));
+        self.cold_at(label, path);
         label
+    }
+
+    /// The same with its label.
+    pub(super) fn cold_at(&mut self, label: DynamicLabel, path: impl FnOnce(&mut Assembler<'a>) + 'a) {
+        self.cold_paths.push((label, Box::new(path)));
+    }
+
+    /// Lets control come in here for the position after the present one.
+    pub(super) fn enter_next(&mut self) {
+        let AssemblyOffset(place) = self.operations.offset();
+        self.entries.push((self.position + 1, place));
     }
 
     /// The processor register that holds a register of the frame.

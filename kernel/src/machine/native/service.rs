@@ -59,7 +59,7 @@ pub(super) extern "sysv64" fn control<const CODE: u8>(context: *mut Context, pos
         slow.machine.argument_count = context.argument_count;
         match slow.execute_control::<CODE>(&mut frame) {
             Flow::Slow => go_slowly(context, slow, (frame.base(), frame.pc() as u32)),
-            flow @ (Flow::Next | Flow::Stop) => go_on(context, slow, &frame, flow),
+            flow @ (Flow::Next | Flow::Stop) => go_on_soon(context, slow, &frame, flow),
         }
     });
     target.unwrap_or_else(|| stop(context))
@@ -89,13 +89,20 @@ pub(super) extern "sysv64" fn enter(context: *mut Context, position: u32, count:
             }
             return enter_slowly(context, slow, (position, count), Some(outcome));
         }
-        let frame = context.frame(slow, position + 1);
+        let mut frame = context.frame(slow, position + 1);
         if let Some(entry) = control_entry(callee.payload(), count as usize)
             && frame.has_room(0, CONTROL_FRAME_MAX.max(1 + count as usize) + 1)
         {
-            context.argument_count = count as usize;
-            context.position = entry as u32;
-            return context.target();
+            slow.machine.argument_count = count as usize;
+            frame.move_to(base, entry + 1);
+            return match slow.execute_some_control(&mut frame) {
+                Some(Flow::Slow) => go_slowly(context, slow, (frame.base(), frame.pc() as u32)),
+                Some(flow) => go_on_soon(context, slow, &frame, flow),
+                None => {
+                    frame.move_to(base, entry);
+                    go_on_soon(context, slow, &frame, Flow::Next)
+                }
+            };
         }
         enter_slowly(context, slow, (position, count), None)
     });
@@ -146,11 +153,17 @@ fn go_slowly(context: &mut Context, slow: &mut SlowPath<'_>, (base, position): (
 }
 
 /// Where machine code goes on with a frame.
-#[inline(always)]
 fn go_on(context: &mut Context, slow: &mut SlowPath<'_>, frame: &Frame, flow: Flow) -> usize {
+    context.load_heap(slow.heap);
+    go_on_soon(context, slow, frame, flow)
+}
+
+/// The same if nothing was collected.
+#[inline(always)]
+fn go_on_soon(context: &mut Context, slow: &mut SlowPath<'_>, frame: &Frame, flow: Flow) -> usize {
     let base = context.base;
     context.load_frame(frame);
-    context.load_heap(slow.heap);
+    context.load_free(slow.heap);
     context.argument_count = slow.machine.argument_count;
     if flow == Flow::Stop {
         context.slot(Slot::Stop)
