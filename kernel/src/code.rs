@@ -374,6 +374,13 @@ impl CodeSpace {
         self.primitives.iter().map(signature).collect()
     }
 
+    /// The primitive that a value stands for, if it stands for one.
+    #[inline(always)]
+    pub(crate) fn primitive_in(&self, value: Value) -> Option<&Primitive> {
+        let is_primitive = value.is_immediate(Immediate::Primitive);
+        is_primitive.then(|| &self.primitives[value.payload() as usize])
+    }
+
     /// The value of the primitive with this name.
     pub fn primitive(&self, name: &str) -> Option<Value> {
         let number = self.primitive_numbers.get(name)?;

@@ -12,10 +12,14 @@ mod native {
     pub(crate) mod drawn;
 }
 
-use common::process::{code_of, compiled};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::process::{code_of, compiled, compiled_for};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::Limits;
+use duet_kernel::instruction::Opcode;
 use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
+use duet_kernel::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError};
 use duet_kernel::value::Value;
 use native::drawn::{self, Draw, FRAME_REGISTERS};
 use proptest::prelude::*;
@@ -138,6 +142,28 @@ fn each_instruction_does_the_same_as_machine_code() {
     }
 }
 
+/// Each primitive alone, with every value as its first and second argument.
+#[test]
+fn each_primitive_does_the_same_as_machine_code() {
+    let count = drawn::palette_length();
+    let row = drawn::ROWS
+        .iter()
+        .position(|row| *row == Opcode::CallPrimitive)
+        .unwrap();
+    for primitive in 0..drawn::PRIMITIVES.len() {
+        for (first, second) in (0..count).flat_map(|first| (0..count).map(move |second| (first, second))) {
+            let draw = Draw {
+                row,
+                bits: (primitive as u64) << 32,
+                registers: [1, 2, 3, 4, 5],
+            };
+            let mut arguments = vec![first, second, (first + 3 * second) % count];
+            arguments.resize(drawn::PARAMETERS, 0);
+            check(&[draw], &arguments, FUEL).unwrap();
+        }
+    }
+}
+
 /// Programs long enough to be compiled while they run; in the last two most runs of machine code
 /// are short.
 const LONG_PROGRAMS: [&str; 4] = [
@@ -169,6 +195,67 @@ fn programs_that_become_machine_code_while_they_run_do_the_same() {
         });
         assert!(matches!(seen[0].0, Outcome::Finished(_)), "{text}");
         assert!(seen[0] == seen[1], "{text}: {:?} and {:?}", seen[0].0, seen[1].0);
+    }
+}
+
+fn fail(_: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
+    assert!(arguments != [Value::small(100)], "a bug");
+    Ok(Value::small(1))
+}
+
+/// A primitive that panics when it is applied to 100.
+const FAULTY: Primitive = Primitive {
+    name: "faulty",
+    parameters: "number",
+    least: 1,
+    most: Some(1),
+    documentation: "",
+    body: PrimitiveBody::Function(fail),
+};
+
+/// Programs that call it as an instruction, as a value, and by `apply`, deep in other calls.
+const FAULTY_CALLS: [&str; 3] = ["(faulty n)", "(call faulty n)", "(apply faulty (list n))"];
+
+/// A panic of a primitive passes through the machine as it does where all is interpreted, and the
+/// heap is the same after the turn has been aborted.
+#[test]
+fn a_panic_of_a_primitive_reaches_the_caller_of_the_machine() {
+    for call in FAULTY_CALLS {
+        let text = format!(
+            "(define (call procedure x) (+ 0 (procedure x)))
+             (define (sum n) (if (= n 0) 0 (+ {call} (vector-length (vector n n)) (sum (- n 1)))))
+             (lambda (n) (sum n))"
+        );
+        let heaps = [NativeMode::Never, NativeMode::Always].map(|native| {
+            let mut code = CodeSpace::new(&[FAULTY]);
+            code.load(&compiled_for(&code, "faulty", &text)).unwrap();
+            let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 16 << 20 }));
+            machine.set_native(native);
+            let body = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+            let mut run = |instance: &mut Instance, procedure: Value, arguments: &[Value]| {
+                machine.clear(instance);
+                machine.start(instance, procedure, arguments);
+                let result = catch_unwind(AssertUnwindSafe(|| machine.run(instance, &code, &mut 100_000).unwrap()));
+                result.map_err(|payload| payload.downcast_ref::<&str>().map(ToString::to_string))
+            };
+            let Ok(Outcome::Finished(sum)) = run(&mut instance, body, &[]) else {
+                panic!("the body returns")
+            };
+            instance.heap.begin_turn();
+            let failed = run(&mut instance, sum, &[Value::small(150)]);
+            assert_eq!(failed, Err(Some("a bug".to_string())), "{native:?} {call}");
+            instance.heap.abort_turn();
+            let heap = format!("{:?}", instance.heap);
+            instance.heap.begin_turn();
+            let finished = run(&mut instance, sum, &[Value::small(99)]);
+            assert_eq!(
+                finished,
+                Ok(Outcome::Finished(Value::small(3 * 99))),
+                "{native:?} {call}"
+            );
+            heap
+        });
+        assert!(heaps[0] == heaps[1], "{call}");
     }
 }
 

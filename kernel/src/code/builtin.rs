@@ -26,6 +26,8 @@ pub(crate) const CONTINUATION_WORD: Value = entry_word(CONTINUATION_BLOCK);
 pub(crate) const COMPOSABLE_WORD: Value = entry_word(COMPOSABLE_BLOCK);
 /// The number of the first block of [`ControlBlock`]s.
 const CONTROL_BLOCKS: usize = 3;
+/// The number of blocks.
+pub(crate) const BLOCKS: usize = CONTROL_BLOCKS + CONTROL_TABLE.len();
 
 /// Words of a frame of the blocks that continuations are closures over.
 const CONTINUATION_FRAME: u16 = 2;

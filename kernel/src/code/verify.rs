@@ -6,6 +6,7 @@
 //! It does not judge what code means; that is up to the compiler.
 //! Read next: `code/liveness.rs`.
 
+use crate::datum::{Datum, Node};
 use crate::instruction::{Description, Instruction, Opcode, Role};
 use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX, IntegratedCall};
 use crate::value::Immediate;
@@ -21,6 +22,8 @@ pub enum VerifyError {
     Register(u32),
     /// A number lies outside the unit's table.
     Table(u32),
+    /// A constant that stands for the name of a variable is no symbol.
+    VariableName(u32),
     /// A jump leaves its block.
     Jump(u32),
     /// An immediate's class may not be loaded by an instruction.
@@ -41,6 +44,7 @@ impl std::fmt::Display for VerifyError {
             VerifyError::UnknownOpcode(at) => write!(formatter, "unknown instruction at {at}"),
             VerifyError::Register(at) => write!(formatter, "register outside the frame at {at}"),
             VerifyError::Table(at) => write!(formatter, "number outside its table at {at}"),
+            VerifyError::VariableName(at) => write!(formatter, "name that is no symbol at {at}"),
             VerifyError::Jump(at) => write!(formatter, "jump out of its block at {at}"),
             VerifyError::Class(at) => write!(formatter, "class that cannot be loaded at {at}"),
             VerifyError::FallsThrough(at) => write!(formatter, "block without an end at {at}"),
@@ -82,9 +86,16 @@ fn verify_block(unit: &CompiledUnit, block: &Block) -> Result<(), VerifyError> {
         for (field, role) in row.operands {
             verify_operand(unit, block, at, instruction, (instruction.operand(*field), *role))?;
         }
+        if row.opcode == Opcode::CheckDefined && !is_symbol(&unit.constants[instruction.w() as usize]) {
+            return Err(VerifyError::VariableName(at));
+        }
         verify_whole(block, at, instruction, row)?;
     }
     Ok(())
+}
+
+fn is_symbol(datum: &Datum) -> bool {
+    matches!(datum.node(datum.root), Node::Symbol(_))
 }
 
 fn verify_operand(
@@ -192,4 +203,38 @@ pub(super) fn ends_block(opcode: Opcode) -> bool {
             | Opcode::CallWithResults
             | Opcode::Uncaught
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datum::Name;
+
+    /// A unit whose only procedure checks its parameter, which `name` names.
+    fn checking(name: Datum) -> CompiledUnit {
+        let mut unit = CompiledUnit::empty(Name::from("(checking)"));
+        unit.constants.push(name);
+        unit.instructions = vec![
+            Instruction::daw(Opcode::CheckDefined, 0, 1, 0),
+            Instruction::abc(Opcode::Return, 1, 0, 0),
+        ];
+        unit.blocks.push(Block {
+            name: None,
+            start: 0,
+            end: 2,
+            frame_size: 2,
+            arity: Some(1),
+            captured: 0,
+        });
+        unit
+    }
+
+    #[test]
+    fn the_name_of_a_checked_variable_is_a_symbol() {
+        assert_eq!(verify(&checking(Datum::symbol(Name::from("x")))), Ok(()));
+        for other in [Node::Boolean(true), Node::String("x".into())] {
+            let error = Err(VerifyError::VariableName(0));
+            assert_eq!(verify(&checking(Datum::of(other))), error);
+        }
+    }
 }

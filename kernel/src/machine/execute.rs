@@ -176,14 +176,9 @@ impl<'a> SlowPath<'a> {
         self.code.instructions()[frame.pc()].code().into()
     }
 
-    /// Defers the end of the call of a primitive that machine code has made.
-    fn defer_finish(&mut self) -> Flow {
-        self.defer(|slow, frame, instruction| slow.finish_primitive(frame, instruction))
-    }
-
     /// Runs the deferred step with the frame that the instruction left.
     #[inline(always)]
-    fn run_slow_step(&mut self, frame: Frame) -> (Frame, Flow) {
+    pub(super) fn run_slow_step(&mut self, frame: Frame) -> (Frame, Flow) {
         (self.path)(self, frame, *self.original_before(frame))
     }
 }

@@ -22,16 +22,18 @@
 #[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod assembler;
 mod context;
+#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod enter;
 mod listing;
 mod registers;
+mod service;
 #[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod template;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::code::{CodeSpace, LoadedBlock};
+use crate::code::{CodeSpace, LoadedBlock, builtin};
 use crate::heap::{Heap, Register};
 use crate::instruction::{Instruction, Opcode};
 use crate::value::Value;
@@ -43,17 +45,44 @@ use enter::{CodeMemory, WayIn};
 
 pub(super) use enter::{Exit, run};
 pub use listing::MachineCode;
+use listing::Nothing;
 
 /// The byte code that enters machine code.
 pub(super) const ENTER_CODE: u8 = 0xff;
 /// The byte code of a block that is to be compiled before it runs.
 pub(super) const COMPILE_CODE: u8 = 0xfe;
 
-/// The exits lie before the targets, at these offsets in bytes.
-const EXIT_SLOT: i8 = -8;
-const FINISH_SLOT: i8 = -16;
-/// The number of exits.
-const EXITS: usize = 2;
+/// Machine code that all blocks share; the addresses lie before the targets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    /// Leaves for the interpreter, which executes the instruction at the position in rcx.
+    Exit,
+    /// Leaves because the machine stops.
+    Stop,
+    /// Goes on at the position in rcx after the frames below the running one have changed.
+    Restart,
+    /// Returns the context's result.
+    Return,
+    /// Enters what is in register 0.
+    Enter,
+    /// Calls the service whose address is in rax for the position in rcx.
+    Service,
+}
+
+/// The number of slots.
+const SLOTS: usize = Slot::Service as usize + 1;
+
+impl Slot {
+    /// The place before the first target.
+    const fn index(self) -> isize {
+        -1 - self as isize
+    }
+
+    /// The same in bytes.
+    const fn offset_bytes(self) -> i8 {
+        8 * self.index() as i8
+    }
+}
 
 /// Of this many exits the place of one is noted.
 const EXITS_SAMPLED: u32 = 256;
@@ -175,8 +204,8 @@ impl NativeTier {
         let native = native.expect("a position of the stream enters machine code only if there is some");
         WayIn {
             entry: native.entry,
-            target: native.targets[EXITS + position],
-            targets: native.targets[EXITS..].as_ptr(),
+            target: native.targets[SLOTS + position],
+            targets: native.targets[SLOTS..].as_ptr(),
         }
     }
 
@@ -262,7 +291,7 @@ impl NativeCode {
     /// Tables without positions. `None` where machine code cannot run.
     fn new(code: &CodeSpace) -> Option<NativeCode> {
         let memory = CodeMemory::new()?;
-        let targets = vec![memory.finish(), memory.exit()];
+        let targets = memory.stubs().iter().rev().copied().collect();
         Some(NativeCode {
             identity: Arc::clone(code.identity()),
             entry: memory.entry(),
@@ -281,10 +310,31 @@ impl NativeCode {
             return;
         }
         self.stream.extend_from_slice(&code.instructions()[start..]);
-        let exit = self.targets[EXITS - 1];
-        self.targets.resize(EXITS + end, exit);
+        let exit = self.targets[SLOTS - 1];
+        self.targets.resize(SLOTS + end, exit);
         if traps {
             self.set_traps(code, start as u32);
+        } else if start == 0 {
+            self.add_control(code);
+        }
+    }
+
+    /// Compiles the machine's own blocks for machine code; the interpreter executes them itself.
+    fn add_control(&mut self, code: &CodeSpace) {
+        for block in (0..builtin::BLOCKS).map(|number| code.block(number)) {
+            self.standings.insert(block.start, Standing::Interpreted);
+            let Some(memory) = self.memory.take() else {
+                return;
+            };
+            let address = memory.next_address();
+            let Some(assembly) = assemble(code, (block.start, block.end), address, &Nothing) else {
+                self.memory = Some(memory);
+                return;
+            };
+            self.memory = memory.append(&assembly.bytes);
+            for (position, offset) in assembly.entries {
+                self.targets[SLOTS + position as usize] = address + offset;
+            }
         }
     }
 
@@ -323,8 +373,8 @@ impl NativeCode {
         self.standings.insert(block.start, Standing::Interpreted);
         let positions = block.start as usize..block.end as usize;
         self.stream[positions.clone()].copy_from_slice(&code.instructions()[positions.clone()]);
-        let exit = self.targets[EXITS - 1];
-        self.targets[EXITS..][positions].fill(exit);
+        let exit = self.targets[SLOTS - 1];
+        self.targets[SLOTS..][positions].fill(exit);
     }
 
     /// Compiles a block; drops all machine code first if there is no room for more. `None` if the
@@ -347,7 +397,7 @@ impl NativeCode {
                 for (position, offset) in assembly.entries {
                     let place = &mut self.stream[position as usize];
                     *place = place.with_code(ENTER_CODE);
-                    self.targets[EXITS + position as usize] = address + offset;
+                    self.targets[SLOTS + position as usize] = address + offset;
                 }
                 return Some(());
             }
@@ -364,7 +414,7 @@ impl NativeCode {
         self.memory = Some(self.memory.take()?.clear()?);
         self.standings.clear();
         self.stream.clear();
-        self.targets.truncate(EXITS);
+        self.targets.truncate(SLOTS);
         self.extend(code, traps);
         Some(())
     }

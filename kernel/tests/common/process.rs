@@ -17,12 +17,17 @@ use bare::{NoLibraries, expander};
 
 /// Compiles a program of one unit on the bare kernel library.
 pub(crate) fn compiled(name: &str, text: &str) -> CompiledUnit {
-    let code = CodeSpace::new(&[]);
-    let mut expander = expander(&code);
+    compiled_for(&CodeSpace::new(&[]), name, text)
+}
+
+/// The same with the primitives of a code space.
+#[allow(dead_code, reason = "few suites have primitives of their own")]
+pub(crate) fn compiled_for(code: &CodeSpace, name: &str, text: &str) -> CompiledUnit {
+    let mut expander = expander(code);
     let expansion = expander.expand_program(name, text, &mut NoLibraries);
     let units = expansion.unwrap_or_else(|errors| panic!("{text}: {errors:?}")).units;
     assert_eq!(units.len(), 1, "one program is one unit");
-    compile(&units[0], &code).unwrap()
+    compile(&units[0], code).unwrap()
 }
 
 /// Makes a code space with these units, in this order.

@@ -49,7 +49,7 @@ pub(crate) struct Draw {
 }
 
 /// Primitives, with the number of arguments that they are called with. The first shows registers.
-const PRIMITIVES: [(&str, u64); 10] = [
+pub(crate) const PRIMITIVES: [(&str, u64); 19] = [
     ("vector", 3),
     ("car", 1),
     ("cons", 2),
@@ -60,6 +60,15 @@ const PRIMITIVES: [(&str, u64); 10] = [
     ("equal?", 2),
     ("string-append", 2),
     ("values", 1),
+    ("vector", 2),
+    ("%make-record", 3),
+    ("string-set!", 3),
+    ("char->integer", 1),
+    ("number?", 1),
+    ("assq", 2),
+    ("-", 1),
+    ("sqrt", 1),
+    ("inexact", 1),
 ];
 const GLOBALS: usize = 3;
 const CONSTANTS: [&str; 6] = [

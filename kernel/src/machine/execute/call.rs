@@ -8,7 +8,7 @@
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::Register;
 use crate::heap::kind::prompt_link;
-use crate::instruction::Instruction;
+use crate::instruction::{Instruction, Opcode};
 use crate::value::{Immediate, Value};
 
 use super::super::Outcome;
@@ -26,6 +26,50 @@ macro_rules! burn {
             return $slow.defer(|slow, frame, _| slow.out_of_fuel(frame));
         }
     };
+}
+
+/// Declares the execution of single instructions that move control.
+macro_rules! controls {
+    ($($opcode:ident $method:ident)*) => {
+        impl SlowPath<'_> {
+            /// Executes the last fetched instruction, which has this byte code, on behalf of machine
+            /// code.
+            #[inline(always)]
+            pub(in super::super) fn execute_control<const CODE: u8>(&mut self, frame: &mut Frame) -> Flow {
+                let instruction = self.original_before(*frame);
+                debug_assert_eq!(instruction.code(), CODE);
+                $(if CODE == Opcode::$opcode as u8 {
+                    return frame.$method(self, instruction);
+                })*
+                unreachable!("machine code asks for instructions of control only")
+            }
+
+            /// The same for any byte code; `None` if the instruction does not move control.
+            #[inline(always)]
+            pub(in super::super) fn execute_some_control(&mut self, frame: &mut Frame) -> Option<Flow> {
+                let instruction = self.original_before(*frame);
+                Some(match instruction.code() {
+                    $(code if code == Opcode::$opcode as u8 => frame.$method(self, instruction),)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+controls! {
+    Underflow underflow
+    Apply apply
+    CallWithContinuation call_with_continuation
+    EnterContinuation enter_continuation
+    Throw throw
+    CallWithPrompt call_with_prompt
+    AbortToPrompt abort_to_prompt
+    CallWithComposable call_with_composable
+    ResumeComposable resume_composable
+    CallWithResults call_with_results
+    AbortWithContinuation abort_with_continuation
+    Uncaught uncaught
 }
 
 impl Frame {
@@ -165,7 +209,16 @@ impl Frame {
 
     #[inline(always)]
     pub(super) fn apply(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
-        slow.defer(|slow, frame, _| slow.apply(frame))
+        let count = slow.machine.argument_count;
+        let length = self.list_length(count).filter(|length| *length <= FEW_ARGUMENTS);
+        let total = length.map(|length| count - 2 + length);
+        let Some(total) = total.filter(|total| self.has_room(0, total + 2)) else {
+            return slow.defer(|slow, frame, _| slow.apply(frame));
+        };
+        let list = self.get(count);
+        self.slide(1, count - 1);
+        self.spread(count - 1, list);
+        self.enter_with(slow, self.get(0), total)
     }
 
     #[inline(always)]

@@ -29,9 +29,8 @@ macro_rules! declare_dispatch {
                         $($code => frame.$method(slow, instruction),)*
                         ENTER_CODE => {
                             frame.step_back();
-                            if native::run(&mut frame, slow) == Exit::Finish {
-                                frame.fetch();
-                                break slow.defer_finish();
+                            if native::run(&mut frame, slow) == Exit::Stop {
+                                break Flow::Stop;
                             }
                             frame.fetch();
                             instruction = slow.original_before(frame);
@@ -126,12 +125,10 @@ fn no_such_instruction(_: *const Instruction, _: *mut Value, _: HeapWords, _: i6
 /// after it.
 #[cfg(not(debug_assertions))]
 fn enter_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) {
-    let exit = run_native(next, base, heap, fuel, slow);
-    let frame = slow.frame;
-    let (next, base, heap, fuel) = frame.words();
-    match exit {
-        Exit::Redo => FUNCTIONS[slow.original_code_at(frame)](next, base, heap, fuel, slow),
-        Exit::Finish => dispatch_slow(next, base, heap, fuel, slow),
+    if run_native(next, base, heap, fuel, slow) == Exit::Redo {
+        let frame = slow.frame;
+        let (next, base, heap, fuel) = frame.words();
+        FUNCTIONS[slow.original_code_at(frame)](next, base, heap, fuel, slow);
     }
 }
 
@@ -141,10 +138,7 @@ fn enter_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fue
 fn run_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) -> Exit {
     let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
     let exit = native::run(&mut frame, slow);
-    if exit == Exit::Finish {
-        frame.fetch();
-        slow.defer_finish();
-    }
+    slow.frame.set_stack(&frame);
     let ((next, base, heap, fuel), limit) = (frame.words(), frame.limit());
     keep(next, base, heap, fuel, limit, slow);
     exit

@@ -104,7 +104,18 @@ impl SlowPath<'_> {
 
     /// Calls a computing primitive in its own frame and returns its value.
     fn enter_function(&mut self, mut frame: Frame, primitive: &Primitive, count: usize) -> (Frame, Flow) {
-        match self.compute(&mut frame, primitive, (1, count), InUse::First(1 + count)) {
+        let outcome = self.compute(&mut frame, primitive, (1, count), InUse::First(1 + count));
+        self.leave_function(frame, outcome)
+    }
+
+    /// Returns from a computing primitive that was called in its own frame, in which it is register
+    /// 0, or raises the condition of its failure.
+    pub(in super::super) fn leave_function(
+        &mut self,
+        mut frame: Frame,
+        outcome: Result<Value, PrimitiveError>,
+    ) -> (Frame, Flow) {
+        match outcome {
             Ok(value) => {
                 frame.set(0, value);
                 if self.heap.is_collection_due() {
@@ -115,8 +126,11 @@ impl SlowPath<'_> {
                 (frame, Flow::Next)
             }
             Err(failure) => {
-                let condition =
-                    self.failure_condition(frame, primitive.name, &failure, |argument| frame.get(1 + argument));
+                let name = self
+                    .code
+                    .primitive_in(frame.get(0))
+                    .map_or("", |primitive| primitive.name);
+                let condition = self.failure_condition(frame, name, &failure, |argument| frame.get(1 + argument));
                 self.signal_in_place(frame, condition)
             }
         }
@@ -150,29 +164,38 @@ impl SlowPath<'_> {
         first: usize,
         count: usize,
     ) -> Result<Value, PrimitiveError> {
-        let start = frame.base_index() + first;
-        let arguments = &self.machine.stack[start..start + count];
-        function(
-            &mut Context {
-                heap: self.heap,
-                names: self.code,
-            },
-            arguments,
-        )
+        self.apply_at(function, frame.base_index() + first, count)
+    }
+
+    /// Applies the code of a primitive to `count` words of the stack from `first` on.
+    #[inline(always)]
+    pub(in super::super) fn apply_at(
+        &mut self,
+        function: crate::primitive::Function,
+        first: usize,
+        count: usize,
+    ) -> Result<Value, PrimitiveError> {
+        let mut context = Context {
+            heap: self.heap,
+            names: self.code,
+        };
+        function(&mut context, &self.machine.stack[first..first + count])
     }
 
     /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value
     /// into the first of them; returns whether nothing else is left to do.
     #[inline(never)]
-    pub(in super::super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
+    pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
+        self.compute_at(first, count, number)
+    }
+
+    /// The same.
+    #[inline(always)]
+    pub(in super::super) fn compute_at(&mut self, first: usize, count: usize, number: usize) -> bool {
         let PrimitiveBody::Function(function) = self.code.primitives()[number].body else {
             return false;
         };
-        let mut context = Context {
-            heap: self.heap,
-            names: self.code,
-        };
-        match function(&mut context, &self.machine.stack[first..first + count]) {
+        match self.apply_at(function, first, count) {
             Ok(value) => {
                 self.machine.stack[first] = value;
                 !self.heap.is_collection_due()
@@ -185,7 +208,7 @@ impl SlowPath<'_> {
     }
 
     /// Finishes after [`SlowPath::compute_in_place`]: a collection, or the condition of a failure.
-    pub(super) fn finish_primitive(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
+    pub(in super::super) fn finish_primitive(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
         frame.reload_heap(self.heap);
         if let Some(failure) = self.failure.take() {
             return self.recompute(frame, instruction, failure);

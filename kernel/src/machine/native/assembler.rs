@@ -10,8 +10,10 @@
 //! | r13 | fuel |
 //! | r14 | the address of the [context](super::context) |
 //! | r15 | the addresses by code position |
-//! | rsi, rdi, r8–r11 | copies of registers of the frame |
+//! | rsi, rdi, r8–r11 | copies of registers of the frame; rsi is the result at a return |
+//! | rdi, r8–r10 | at the beginning of a block: the first registers of the frame |
 //! | rax, rcx, rdx | free within an instruction; rcx is the position at a jump through the table |
+//! | rsp | the host's stack: an address for each call since the entry that has not returned |
 //!
 //! INVARIANT: an instruction writes its registers to the frame, and where it cannot go on it leaves
 //! with nothing of it done, so the interpreter can execute it from its beginning. Where control can
@@ -22,9 +24,11 @@
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler};
 
+use super::Slot;
 use super::registers::Registers;
-use crate::code::CodeSpace;
-use crate::instruction::Instruction;
+use super::service::{self, Service};
+use crate::code::{ARITY_AT_ENTRY, CodeSpace};
+use crate::instruction::{Instruction, Opcode};
 use crate::instruction_table;
 use crate::value::Value;
 
@@ -35,6 +39,13 @@ macro_rules! emit {
     };
 }
 pub(super) use emit;
+
+/// The processor register that has the result at a return: rsi.
+pub(super) const RESULT: u8 = 6;
+
+/// The processor registers that have the first registers of the frame at the beginning of a block:
+/// rdi, r8 to r10.
+pub(super) const FIRST: [u8; 4] = [7, 8, 9, 10];
 
 /// What a block's machine code depends on besides the block.
 pub(super) trait Surroundings {
@@ -63,7 +74,7 @@ enum ExitKind {
     Redo,
     /// The same, and counts the fuel that has been counted already.
     Refuel,
-    /// The interpreter finishes the call of a primitive that has been made.
+    /// Rust finishes the call of a primitive that has been made.
     Finish,
 }
 
@@ -80,8 +91,13 @@ pub(super) struct Assembler<'a> {
     labels: Vec<DynamicLabel>,
     exits: Vec<(DynamicLabel, u32, ExitKind)>,
     cold_paths: Vec<(DynamicLabel, ColdPath<'a>)>,
+    /// The positions at which control may come in so far, with the offsets of their machine code.
+    entries: Vec<(u32, usize)>,
     /// The offset of each instruction so far.
     places: Vec<usize>,
+    /// The register of the frame of which [`RESULT`] is a copy, because the present instruction has
+    /// called a procedure.
+    returned: Option<usize>,
     /// Whether the present instruction only leaves.
     has_left: bool,
 }
@@ -107,17 +123,19 @@ pub(super) fn assemble(
         labels,
         exits: Vec::new(),
         cold_paths: Vec::new(),
+        entries: Vec::new(),
         places: Vec::new(),
+        returned: None,
         has_left: false,
     };
-    let entries = assembler.assemble_all(instructions);
+    assembler.assemble_all(instructions);
     let AssemblyOffset(end) = assembler.operations.offset();
     assembler.assemble_cold_paths();
     assembler.assemble_exits();
     let bytes = assembler.operations.finalize().ok()?;
     Some(Assembly {
         bytes,
-        entries,
+        entries: assembler.entries,
         places: assembler.places,
         end,
     })
@@ -143,27 +161,65 @@ macro_rules! declare_templates {
 instruction_table!(declare_templates);
 
 impl<'a> Assembler<'a> {
-    fn assemble_all(&mut self, instructions: &[Instruction]) -> Vec<(u32, usize)> {
+    fn assemble_all(&mut self, instructions: &[Instruction]) {
         let is_target = jump_targets(instructions);
-        let mut entries = Vec::new();
         for (offset, instruction) in instructions.iter().enumerate() {
             self.position = self.start + offset as u32;
             if is_target[offset] {
                 self.registers.clear();
+            } else if offset == 0 {
+                self.bind_first();
             }
             let label = self.labels[offset];
             emit!(self; =>label);
             let AssemblyOffset(place) = self.operations.offset();
             self.places.push(place);
-            let is_open = self.registers.is_empty();
+            let is_open = offset == 0 || self.registers.is_empty();
+            let returned = self.returned.take();
             self.registers.unpin();
             self.has_left = false;
             self.assemble_instruction(*instruction);
-            if is_open && !self.has_left {
-                entries.push((self.position, place));
+            if self.has_left {
+                continue;
+            }
+            if is_open {
+                self.entries.push((self.position, place));
+            } else if let Some(register) = returned {
+                self.enter_with_result(register, label);
             }
         }
-        entries
+    }
+
+    /// Notes the copies that processor registers have at the beginning of the block.
+    fn bind_first(&mut self) {
+        let code_word = self
+            .code
+            .block_at(self.start)
+            .map(|block| block.code_word.detail() as u8);
+        let parameters = code_word.filter(|arity| *arity != ARITY_AT_ENTRY).unwrap_or(0);
+        for (register, processor) in FIRST.iter().enumerate().take(1 + usize::from(parameters)) {
+            self.registers.bind(register, *processor);
+        }
+    }
+
+    /// Lets control come in at the present position, before which a call has put its result into a
+    /// register of the frame and into [`RESULT`].
+    fn enter_with_result(&mut self, register: usize, label: DynamicLabel) {
+        let position = self.position;
+        self.cold(move |assembler| {
+            let AssemblyOffset(place) = assembler.operations.offset();
+            assembler.entries.push((position, place));
+            assembler.fetch(RESULT, register);
+            emit!(assembler; jmp =>label);
+        });
+    }
+
+    /// Notes that the present instruction has called a procedure, which has returned [`RESULT`],
+    /// and stores it to a register of the frame.
+    pub(super) fn write_result(&mut self, register: usize) {
+        self.registers.clear();
+        self.write(register, RESULT);
+        self.returned = Some(register);
     }
 
     /// Places the cold paths, and those that they have themselves.
@@ -182,9 +238,12 @@ impl<'a> Assembler<'a> {
             }
             emit!(self; mov ecx, position as i32);
             if kind == ExitKind::Finish {
-                emit!(self; jmp QWORD [BYTE r15 + super::FINISH_SLOT]);
+                emit!(self
+                    ; mov rax, QWORD service::finish as Service as usize as i64
+                    ; jmp QWORD [BYTE r15 + Slot::Service.offset_bytes()]
+                );
             } else {
-                emit!(self; jmp QWORD [BYTE r15 + super::EXIT_SLOT]);
+                emit!(self; jmp QWORD [BYTE r15 + Slot::Exit.offset_bytes()]);
             }
         }
     }
@@ -216,7 +275,7 @@ impl<'a> Assembler<'a> {
         self.exit(ExitKind::Refuel)
     }
 
-    /// Where the call of a primitive goes that needs the interpreter to finish it.
+    /// Where the call of a primitive goes that needs Rust to finish it.
     pub(super) fn finish(&mut self) -> DynamicLabel {
         self.exit(ExitKind::Finish)
     }
@@ -236,7 +295,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn leave_here(&mut self) {
         emit!(self
             ; mov ecx, self.position as i32
-            ; jmp QWORD [BYTE r15 + super::EXIT_SLOT]
+            ; jmp QWORD [BYTE r15 + Slot::Exit.offset_bytes()]
         );
         self.has_left = true;
         self.registers.clear();
@@ -245,8 +304,19 @@ impl<'a> Assembler<'a> {
     /// Places the rest of the instruction behind the block; returns its label.
     pub(super) fn cold(&mut self, path: impl FnOnce(&mut Assembler<'a>) + 'a) -> DynamicLabel {
         let label = self.label();
-        self.cold_paths.push((label, Box::new(path)));
+        self.cold_at(label, path);
         label
+    }
+
+    /// The same with its label.
+    pub(super) fn cold_at(&mut self, label: DynamicLabel, path: impl FnOnce(&mut Assembler<'a>) + 'a) {
+        self.cold_paths.push((label, Box::new(path)));
+    }
+
+    /// Lets control come in here for the position after the present one.
+    pub(super) fn enter_next(&mut self) {
+        let AssemblyOffset(place) = self.operations.offset();
+        self.entries.push((self.position + 1, place));
     }
 
     /// The processor register that holds a register of the frame.
@@ -255,12 +325,17 @@ impl<'a> Assembler<'a> {
             return processor;
         }
         let processor = self.registers.take();
+        self.fetch(processor, register);
+        self.registers.bind(register, processor);
+        processor
+    }
+
+    /// Loads a register of the frame into a processor register.
+    pub(super) fn fetch(&mut self, processor: u8, register: usize) {
         match short_displacement(register) {
             Some(short) => emit!(self; mov Rq(processor), [BYTE rbx + short]),
             None => emit!(self; mov Rq(processor), [rbx + displacement(register)]),
         }
-        self.registers.bind(register, processor);
-        processor
     }
 
     /// A processor register for the instruction's result.
@@ -294,11 +369,12 @@ fn short_displacement(register: usize) -> Option<i8> {
     i8::try_from(displacement(register)).ok()
 }
 
-/// Which instructions of a block some jump leads to.
+/// Which instructions of a block some jump leads to. A call of the block itself is no jump.
 fn jump_targets(instructions: &[Instruction]) -> Vec<bool> {
     let mut is_target = vec![false; instructions.len()];
     for (offset, instruction) in instructions.iter().enumerate() {
-        if let Some(distance) = instruction.jump_distance() {
+        let distance = instruction.jump_distance();
+        if let Some(distance) = distance.filter(|_| instruction.opcode() != Some(Opcode::CallSelf)) {
             is_target[(offset + 1).wrapping_add_signed(distance as isize)] = true;
         }
     }

@@ -7,9 +7,15 @@
 //! It does not run anything.
 //! Read next: `machine/native/enter.rs`.
 
+#![expect(unsafe_code, reason = "the table of targets is known by its address")]
+
+use std::any::Any;
 use std::ffi::c_void;
 use std::mem::offset_of;
 
+use super::super::execute::SlowPath;
+use super::super::frame::Frame;
+use super::Slot;
 use crate::heap::{Heap, Register};
 use crate::value::Value;
 
@@ -26,8 +32,14 @@ pub(super) struct Context {
     pub(super) targets: *const usize,
     /// The number of arguments of the call being entered, for entries that check it.
     pub(super) argument_count: usize,
-    /// The slow path, for what Rust does on behalf of machine code.
-    pub(super) slow: *mut c_void,
+    /// The position where machine code goes on after Rust.
+    pub(super) position: u32,
+    /// The result of a procedure that Rust has executed.
+    pub(super) result: Value,
+    /// The host's stack pointer at the entry.
+    pub(super) host_stack: usize,
+    /// The host's stack pointer of the machine code that has called Rust.
+    pub(super) caller_stack: usize,
     /// The first word of the heap.
     pub(super) heap: *mut u64,
     /// The offset of the next free word. It stands apart from the limit, because a processor stalls
@@ -43,6 +55,10 @@ pub(super) struct Context {
     globals: *const u64,
     /// The first literal.
     constants: *const u64,
+    /// The slow path, for what Rust does on behalf of machine code.
+    pub(super) slow: *mut c_void,
+    /// A panic of what Rust did.
+    pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Context {
@@ -55,6 +71,10 @@ impl Context {
             targets: std::ptr::null(),
             argument_count: 0,
             slow: std::ptr::null_mut(),
+            position: 0,
+            result: Value::ZERO,
+            host_stack: 0,
+            caller_stack: 0,
             heap: std::ptr::null_mut(),
             top_bytes: 0,
             limit_bytes: 0,
@@ -62,7 +82,47 @@ impl Context {
             page_flags: std::ptr::null(),
             globals: std::ptr::null(),
             constants: std::ptr::null(),
+            panic: None,
         }
+    }
+
+    /// The running frame, with this next position.
+    #[inline(always)]
+    pub(super) fn frame(&self, slow: &mut SlowPath<'_>, position: u32) -> Frame {
+        let mut frame = Frame::new(slow.machine, slow.heap, slow.code);
+        frame.fuel = self.fuel;
+        frame.move_to(self.base, position as usize);
+        frame
+    }
+
+    /// Loads the frame's words.
+    #[inline(always)]
+    pub(super) fn load_frame(&mut self, frame: &Frame) {
+        (self.base, self.stack_limit) = (frame.base(), frame.limit());
+        self.fuel = frame.fuel;
+        self.position = frame.pc() as u32;
+    }
+
+    /// The address of a stub.
+    pub(super) fn slot(&self, slot: Slot) -> usize {
+        // SAFETY: the stubs' addresses lie before the targets.
+        unsafe { *self.targets.offset(slot.index()) }
+    }
+
+    /// The address of the machine code at the position.
+    pub(super) fn target(&self) -> usize {
+        // SAFETY: each position of the code space has a target.
+        unsafe { *self.targets.add(self.position as usize) }
+    }
+
+    /// Loads the heap's words after objects may have been made and nothing collected.
+    #[inline(always)]
+    pub(super) fn load_free(&mut self, heap: &mut Heap) {
+        if heap.words_pointer() != self.heap {
+            return self.load_heap(heap);
+        }
+        let free = heap.free_range();
+        (self.top_bytes, self.limit_bytes) = (free.start * 8, free.end * 8);
     }
 
     /// Loads the heap's words.
@@ -96,6 +156,10 @@ offsets! {
     STACK_LIMIT = stack_limit;
     TARGETS = targets;
     ARGUMENT_COUNT = argument_count;
+    POSITION = position;
+    RESULT = result;
+    HOST_STACK = host_stack;
+    CALLER_STACK = caller_stack;
     HEAP = heap;
     TOP = top_bytes;
     LIMIT = limit_bytes;

@@ -8,14 +8,19 @@
 //! Read next: `machine/native.rs`.
 #![expect(unsafe_code, reason = "a call of machine code, and of Rust by machine code")]
 
-use dynasmrt::x64::X64Relocation;
-use dynasmrt::{AssemblyOffset, DynasmApi, ExecutableBuffer, VecAssembler};
+use std::panic::resume_unwind;
 
-use super::super::Machine;
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, ExecutableBuffer, VecAssembler};
+
 use super::super::execute::SlowPath;
 use super::super::frame::Frame;
+use super::super::{Machine, OVERRUN_WORDS};
+use super::SLOTS;
+use super::assembler::{FIRST, displacement};
 use super::context::{self, Context};
-use crate::value::Value;
+use super::service::{self, Service};
+use crate::value::{Immediate, Value};
 
 /// Four megabytes of addresses; memory is taken when it is written.
 const CODE_BYTES_MAX: usize = 4 << 20;
@@ -25,8 +30,8 @@ const CODE_BYTES_MAX: usize = 4 << 20;
 pub(in super::super) enum Exit {
     /// The interpreter executes the next instruction.
     Redo,
-    /// The interpreter finishes the call of a primitive that the next instruction has made.
-    Finish,
+    /// The machine stops.
+    Stop,
 }
 
 /// The memory that holds machine code.
@@ -35,11 +40,11 @@ pub(super) struct CodeMemory {
     stubs: Stubs,
 }
 
-/// Where the instructions at the beginning of the memory are.
+/// Where the instructions at the beginning of the memory are, and where they end.
 #[derive(Clone, Copy)]
 struct Stubs {
-    exit: usize,
-    finish: usize,
+    /// By [`Slot`].
+    starts: [usize; SLOTS],
     end: usize,
 }
 
@@ -59,14 +64,9 @@ impl CodeMemory {
         memory.append(&bytes)
     }
 
-    /// The address of the exit for the interpreter to go on.
-    pub(super) fn exit(&self) -> usize {
-        self.buffer.as_ptr() as usize + self.stubs.exit
-    }
-
-    /// The address of the exit for the interpreter to finish the call of a primitive.
-    pub(super) fn finish(&self) -> usize {
-        self.buffer.as_ptr() as usize + self.stubs.finish
+    /// The addresses of the stubs, by [`Slot`].
+    pub(super) fn stubs(&self) -> [usize; SLOTS] {
+        self.stubs.starts.map(|start| self.buffer.as_ptr() as usize + start)
     }
 
     /// The address at which the next machine code will be.
@@ -104,6 +104,11 @@ impl CodeMemory {
     }
 }
 
+type Operations = VecAssembler<X64Relocation>;
+
+/// What leaves for the entry in place of a result; no register of a frame has it.
+const LEAVING: Value = Value::immediate(Immediate::Header, 0, 0);
+
 /// Where machine code begins.
 #[derive(Clone, Copy)]
 pub(super) struct WayIn {
@@ -135,48 +140,31 @@ pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit 
             std::mem::transmute(std::ptr::without_provenance::<u8>(way_in.entry));
         entry(&raw mut context, way_in.target)
     };
+    if let Some(payload) = context.panic {
+        resume_unwind(payload);
+    }
     slow.heap.bump_to(context.top_bytes / 8);
     slow.machine.argument_count = context.argument_count;
     frame.fuel = context.fuel;
+    frame.reload(slow.machine, slow.heap);
     frame.move_to(context.base, left_at as u32 as usize);
-    frame.reload_heap(slow.heap);
     if left_at >> 32 != 0 {
-        return Exit::Finish;
+        return Exit::Stop;
     }
     slow.sample_exit(frame, position, fuel - frame.fuel);
     Exit::Redo
 }
 
-/// The address of the function that machine code calls for a primitive.
-pub(super) fn call_primitive_address() -> usize {
-    call_primitive as *const () as usize
-}
-
-/// Calls a primitive on behalf of machine code; returns whether nothing else is left to do.
-extern "sysv64" fn call_primitive(context: *mut Context, first: *const Value, count: u32, number: u32) -> u32 {
-    // SAFETY: machine code passes the context that `CodeMemory::run` has made, whose slow path is
-    // borrowed for as long as machine code runs and used by nothing else meanwhile.
-    let (context, slow) = unsafe {
-        let context = &mut *context;
-        let slow = &mut *context.slow.cast::<SlowPath<'_>>();
-        (context, slow)
-    };
-    slow.heap.bump_to(context.top_bytes / 8);
-    let first = (first as usize - slow.machine.stack_address()) / size_of::<Value>();
-    let is_done = slow.compute_in_place(first, count as usize, number as usize);
-    context.load_heap(slow.heap);
-    u32::from(is_done)
-}
-
 impl Machine {
-    fn stack_address(&self) -> usize {
-        self.stack.as_ptr() as usize
+    /// The index of a word of the stack.
+    pub(super) fn index_on_stack(&self, word: *const Value) -> usize {
+        (word as usize - self.stack.as_ptr() as usize) / size_of::<Value>()
     }
 }
 
 /// The entry, at the beginning, and the exits.
 fn assemble_stubs() -> Option<(Vec<u8>, Stubs)> {
-    let mut operations = VecAssembler::<X64Relocation>::new(0);
+    let mut operations = Operations::new(0);
     dynasmrt::dynasm!(operations
         ; .arch x64
         ; push rbx; push rbp; push r12; push r13; push r14; push r15
@@ -188,22 +176,121 @@ fn assemble_stubs() -> Option<(Vec<u8>, Stubs)> {
         ; mov r12, [BYTE r14 + context::HEAP]
         ; mov r13, [BYTE r14 + context::FUEL]
         ; mov r15, [BYTE r14 + context::TARGETS]
-        ; jmp rsi
+        ; mov [BYTE r14 + context::HOST_STACK], rsp
+        ; mov rax, rsi
+        ;->bottom:
     );
-    let AssemblyOffset(exit) = operations.offset();
-    assemble_exit(&mut operations, 0);
-    let AssemblyOffset(finish) = operations.offset();
-    assemble_exit(&mut operations, 1);
-    let bytes = operations.finalize().ok()?;
-    let end = bytes.len();
-    Some((bytes, Stubs { exit, finish, end }))
-}
-
-/// Leaves for the position in rcx, with `kind` in the upper half of the result.
-fn assemble_exit(operations: &mut VecAssembler<X64Relocation>, kind: i32) {
+    load_first(&mut operations);
     dynasmrt::dynasm!(operations
         ; .arch x64
-        ; mov eax, kind
+        ; call rax
+        // The frame that control came in with returns rsi, or control leaves.
+        ; cmp rsi, LEAVING.to_bits() as i32
+        ; je ->leave
+        ; mov rcx, [rbx - 8]
+        ; mov [rbx - 8], rsi
+        ; mov edx, ecx
+        ; shr edx, 8
+        ; neg rdx
+        ; lea rbx, [rbx + rdx * 8]
+        ; shr rcx, 32
+        ; mov rax, [r15 + rcx * 8]
+        ; jmp ->bottom
+    );
+    let starts = [
+        start(
+            &mut operations,
+            |operations| dynasmrt::dynasm!(operations; .arch x64; xor eax, eax; jmp ->exit),
+        ),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations; .arch x64; mov eax, 1);
+            assemble_exit(operations);
+        }),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations
+                ; .arch x64
+                ; mov rsp, [BYTE r14 + context::HOST_STACK]
+                ; mov rax, [r15 + rcx * 8]
+                ; jmp ->bottom
+            )
+        }),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations
+                ; .arch x64
+                ; mov rsi, [BYTE r14 + context::RESULT]
+                ; ret
+            )
+        }),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations
+                ; .arch x64
+                ; mov ecx, [BYTE r14 + context::POSITION]
+                ; mov edx, [BYTE r14 + context::ARGUMENT_COUNT]
+                ; mov rax, QWORD service::enter as Service as usize as i64
+            );
+        }),
+        start(&mut operations, assemble_service),
+    ];
+    let bytes = operations.finalize().ok()?;
+    let end = bytes.len();
+    Some((bytes, Stubs { starts, end }))
+}
+
+/// Assembles a stub; returns where it begins.
+fn start(operations: &mut Operations, assemble: impl FnOnce(&mut Operations)) -> usize {
+    let AssemblyOffset(start) = operations.offset();
+    assemble(operations);
+    start
+}
+
+/// Calls the service in rax for the position in rcx, with edx as what else it takes, and goes on
+/// where it says.
+fn assemble_service(operations: &mut Operations) {
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ; mov [BYTE r14 + context::BASE], rbx
+        ; mov [BYTE r14 + context::TOP], rbp
+        ; mov [BYTE r14 + context::FUEL], r13
+        ; mov [BYTE r14 + context::CALLER_STACK], rsp
+        // Rust needs a stack that is aligned to 16 bytes.
+        ; and rsp, -16
+        ; mov rdi, r14
+        ; mov esi, ecx
+        ; call rax
+        ; mov rsp, [BYTE r14 + context::CALLER_STACK]
+        ; mov rbx, [BYTE r14 + context::BASE]
+        ; mov rbp, [BYTE r14 + context::TOP]
+        ; mov r12, [BYTE r14 + context::HEAP]
+        ; mov r13, [BYTE r14 + context::FUEL]
+        ; mov ecx, [BYTE r14 + context::POSITION]
+    );
+    load_first(operations);
+    dynasmrt::dynasm!(operations; .arch x64; jmp rax);
+}
+
+/// Loads the registers that machine code expects at the beginning of a block. The frame may have
+/// fewer, but the stack has words above it.
+fn load_first(operations: &mut Operations) {
+    const { assert!(FIRST.len() <= OVERRUN_WORDS) };
+    for (register, processor) in FIRST.iter().enumerate() {
+        dynasmrt::dynasm!(operations; .arch x64; mov Rq(*processor), [rbx + displacement(register)]);
+    }
+}
+
+/// Leaves for the position in rcx, with the kind of the exit in rax.
+fn assemble_exit(operations: &mut Operations) {
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ;->exit:
+        ; lea rdx, [rsp + 8]
+        ; cmp rdx, [BYTE r14 + context::HOST_STACK]
+        ; jne ->from_deep
+        // A processor predicts returns well as long as each belongs to a call.
+        ; mov esi, LEAVING.to_bits() as i32
+        ; ret
+        ;->from_deep:
+        ; mov rsp, [BYTE r14 + context::HOST_STACK]
+        ;->leave:
         ; shl rax, 32
         ; mov ecx, ecx
         ; or rax, rcx

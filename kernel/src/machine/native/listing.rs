@@ -18,7 +18,7 @@ pub struct MachineCode {
 }
 
 /// Nothing is known but the block.
-struct Nothing;
+pub(super) struct Nothing;
 
 impl Surroundings for Nothing {
     fn code_word(&self, _: usize) -> Option<Value> {

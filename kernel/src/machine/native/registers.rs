@@ -68,6 +68,11 @@ impl Registers {
         self.bindings.push((register, processor));
     }
 
+    /// The registers of the frame and the processor registers that hold their words.
+    pub(super) fn copies(&self) -> Vec<(usize, u8)> {
+        self.bindings.clone()
+    }
+
     /// Notes that `register` has another word now.
     pub(super) fn forget(&mut self, register: usize) {
         self.bindings.retain(|(bound, _)| *bound != register);

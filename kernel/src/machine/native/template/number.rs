@@ -127,8 +127,14 @@ impl<'a> Assembler<'a> {
             FlonumOperation::Multiply => emit!(self; mulsd xmm0, xmm1),
             FlonumOperation::Divide => emit!(self; divsd xmm0, xmm1),
         }
+        emit!(self; movq rax, xmm0);
+        self.store_flonum(result, leave);
+    }
+
+    /// Moves the number in rax, with the bias in rcx and the set of tags in rdx, into `result`;
+    /// leaves unless it is an immediate flonum.
+    pub(super) fn store_flonum(&mut self, result: u8, leave: DynamicLabel) {
         emit!(self
-            ; movq rax, xmm0
             ; add rax, rcx
             ; rol rax, 4
             ; bt rdx, rax
@@ -137,19 +143,32 @@ impl<'a> Assembler<'a> {
         );
     }
 
-    /// Loads two operands into xmm0 and xmm1; leaves unless they are immediate flonums. Then rcx is
-    /// the bias and rdx the set of tags.
-    fn load_flonums(&mut self, left: u8, right: Operand, leave: DynamicLabel) {
+    /// Loads the bias into rcx and the set of tags into rdx.
+    pub(super) fn load_flonum_constants(&mut self) {
         emit!(self
             ; mov rdx, QWORD FLONUM_TAGS as i64
             ; mov rcx, QWORD FLONUM_BIAS as i64
-            ; bt rdx, Rq(left)
+        );
+    }
+
+    /// Loads an operand into xmm0; leaves unless it is an immediate flonum. Then rcx is the bias and
+    /// rdx the set of tags.
+    pub(super) fn load_flonum(&mut self, word: u8, leave: DynamicLabel) {
+        self.load_flonum_constants();
+        emit!(self
+            ; bt rdx, Rq(word)
             ; jnc =>leave
-            ; mov rax, Rq(left)
+            ; mov rax, Rq(word)
             ; ror rax, 4
             ; sub rax, rcx
             ; movq xmm0, rax
         );
+    }
+
+    /// Loads two operands into xmm0 and xmm1; leaves unless they are immediate flonums. Then rcx is
+    /// the bias and rdx the set of tags.
+    fn load_flonums(&mut self, left: u8, right: Operand, leave: DynamicLabel) {
+        self.load_flonum(left, leave);
         match right {
             Operand::Register(right) => emit!(self
                 ; bt rdx, Rq(right)

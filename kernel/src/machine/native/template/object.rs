@@ -17,7 +17,7 @@ use crate::value::{Immediate, Value};
 pub(super) const PAIR_TAG: i32 = 2;
 
 /// The low half of a header of this kind, without flags.
-const fn header_bits(kind: Kind) -> i32 {
+pub(super) const fn header_bits(kind: Kind) -> i32 {
     Immediate::Header as i32 | (kind as i32) << 8
 }
 
@@ -114,7 +114,7 @@ impl Assembler<'_> {
     }
 
     /// Leaves unless `index` is a fixnum below the number in rdx.
-    fn expect_index(&mut self, index: u8, leave: DynamicLabel) {
+    pub(super) fn expect_index(&mut self, index: u8, leave: DynamicLabel) {
         emit!(self
             ; test Rd(index), 7
             ; jnz =>leave
@@ -145,7 +145,7 @@ impl Assembler<'_> {
     }
 
     /// Leaves unless `word` is an object of `kind`; rdx is then its header.
-    fn expect_kind(&mut self, word: u8, kind: Kind, leave: DynamicLabel) {
+    pub(super) fn expect_kind(&mut self, word: u8, kind: Kind, leave: DynamicLabel) {
         self.expect_object(word, leave);
         emit!(self
             ; mov rdx, [r12 + Rq(word) - OBJECT_TAG]

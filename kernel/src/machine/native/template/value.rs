@@ -128,10 +128,15 @@ impl Assembler<'_> {
     /// Leaves unless `words` words are free; rdx is then the offset behind them.
     pub(super) fn reserve(&mut self, words: usize) {
         let leave = self.leave();
+        self.reserve_or(words, leave);
+    }
+
+    /// Branches unless `words` words are free; rdx is then the offset behind them.
+    pub(super) fn reserve_or(&mut self, words: usize, otherwise: DynamicLabel) {
         emit!(self
             ; lea rdx, [rbp + displacement(words)]
             ; cmp rdx, [BYTE r14 + context::LIMIT]
-            ; ja =>leave
+            ; ja =>otherwise
         );
     }
 

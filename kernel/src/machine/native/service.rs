@@ -1,0 +1,204 @@
+//! What Rust does for machine code: calls of primitives, entries of other procedures than those
+//! with a fixed number of parameters, and the instructions of control.
+//!
+//! Machine code comes here from stubs of the [memory](super::enter), which pass the context and a
+//! position. Each function does what the interpreter does at that position and names the address
+//! where machine code goes on.
+//! INVARIANT: before Rust does anything, the heap knows every object that machine code has made;
+//! afterwards the context has the heap's words anew.
+//! INVARIANT: no panic passes through machine code: it is caught here, and goes on where the machine
+//! code was entered.
+//! It does not know the templates.
+//! Read next: `machine/native/enter.rs`.
+#![expect(unsafe_code, reason = "machine code passes the context by its address")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::super::execute::{Flow, SlowPath};
+use super::super::frame::Frame;
+use super::Slot;
+use super::context::Context;
+use crate::code::builtin::{CONTROL_FRAME_MAX, control_entry};
+use crate::primitive::{PrimitiveBody, PrimitiveError};
+use crate::value::Value;
+
+/// A function that a stub calls, with the position and, for an entry, the number of arguments.
+pub(super) type Service = extern "sysv64" fn(*mut Context, u32, u32) -> usize;
+
+/// Calls a primitive that was compiled into a block; returns whether nothing else is left to do.
+pub(super) extern "sysv64" fn call_primitive(
+    context: *mut Context,
+    first: *const Value,
+    count: u32,
+    number: u32,
+) -> u32 {
+    let is_done = guard(context, |context, slow| {
+        let first = slow.machine.index_on_stack(first);
+        let is_done = slow.compute_at(first, count as usize, number as usize);
+        context.load_free(slow.heap);
+        is_done
+    });
+    is_done.map_or(0, u32::from)
+}
+
+/// Finishes the call of a primitive after [`call_primitive`].
+pub(super) extern "sysv64" fn finish(context: *mut Context, position: u32, _: u32) -> usize {
+    let target = guard(context, |context, slow| {
+        let frame = context.frame(slow, position + 1);
+        let instruction = slow.code.instructions()[position as usize];
+        let (frame, flow) = slow.finish_primitive(frame, instruction);
+        go_on(context, slow, &frame, flow)
+    });
+    target.unwrap_or_else(|| stop(context))
+}
+
+/// Executes the instruction of control with this byte code.
+pub(super) extern "sysv64" fn control<const CODE: u8>(context: *mut Context, position: u32, _: u32) -> usize {
+    let target = guard(context, |context, slow| {
+        let mut frame = context.frame(slow, position + 1);
+        slow.machine.argument_count = context.argument_count;
+        match slow.execute_control::<CODE>(&mut frame) {
+            Flow::Slow => go_slowly(context, slow, (frame.base(), frame.pc() as u32)),
+            flow @ (Flow::Next | Flow::Stop) => go_on_soon(context, slow, &frame, flow),
+        }
+    });
+    target.unwrap_or_else(|| stop(context))
+}
+
+/// Enters what is in register 0, no procedure object, with this many arguments after it; the return
+/// point lies below.
+pub(super) extern "sysv64" fn enter(context: *mut Context, position: u32, count: u32) -> usize {
+    let target = guard(context, |context, slow| {
+        let base = context.base;
+        // SAFETY: machine code has written the callee to register 0.
+        let callee = unsafe { *base };
+        let Some(primitive) = slow.code.primitive_in(callee) else {
+            return enter_slowly(context, slow, (position, count), None);
+        };
+        if let PrimitiveBody::Function(function) = primitive.body
+            && primitive.accepts(count as usize)
+        {
+            let first = slow.machine.index_on_stack(base) + 1;
+            let outcome = slow.apply_at(function, first, count as usize);
+            if let Ok(value) = outcome
+                && !slow.heap.is_collection_due()
+            {
+                context.result = value;
+                context.load_free(slow.heap);
+                return context.slot(Slot::Return);
+            }
+            return enter_slowly(context, slow, (position, count), Some(outcome));
+        }
+        let mut frame = context.frame(slow, position + 1);
+        if let Some(entry) = control_entry(callee.payload(), count as usize)
+            && frame.has_room(0, CONTROL_FRAME_MAX.max(1 + count as usize) + 1)
+        {
+            slow.machine.argument_count = count as usize;
+            frame.move_to(base, entry + 1);
+            return match slow.execute_some_control(&mut frame) {
+                Some(Flow::Slow) => go_slowly(context, slow, (frame.base(), frame.pc() as u32)),
+                Some(flow) => go_on_soon(context, slow, &frame, flow),
+                None => {
+                    frame.move_to(base, entry);
+                    go_on_soon(context, slow, &frame, Flow::Next)
+                }
+            };
+        }
+        enter_slowly(context, slow, (position, count), None)
+    });
+    target.unwrap_or_else(|| stop(context))
+}
+
+/// The same where it needs more, or the primitive in register 0 has been applied with this outcome.
+#[cold]
+#[inline(never)]
+fn enter_slowly(
+    context: &mut Context,
+    slow: &mut SlowPath<'_>,
+    (position, count): (u32, u32),
+    outcome: Option<Result<Value, PrimitiveError>>,
+) -> usize {
+    let base = context.base;
+    // SAFETY: a return point lies below the register 0 of a callee.
+    let point = unsafe { *base.sub(1) };
+    let frame = context.frame(slow, position + 1);
+    let (frame, flow) = match outcome {
+        Some(outcome) if outcome != Err(PrimitiveError::HeapFull) => slow.leave_function(frame, outcome),
+        Some(_) | None => slow.enter(frame, count as usize),
+    };
+    let target = go_on(context, slow, &frame, flow);
+    let is_return = context.base == base.wrapping_sub(point.detail() as usize) && context.position == point.payload();
+    if flow == Flow::Stop || !is_return {
+        return target;
+    }
+    // SAFETY: the stack has not moved, because the caller's frame is where it was; so the callee's
+    // frame and the word below it are part of it.
+    unsafe {
+        let slot = base.sub(1);
+        context.result = *slot;
+        *slot = point;
+    }
+    context.base = base;
+    context.slot(Slot::Return)
+}
+
+/// Runs the step that an instruction has deferred in a frame with this register 0 and next position.
+#[cold]
+#[inline(never)]
+fn go_slowly(context: &mut Context, slow: &mut SlowPath<'_>, (base, position): (*mut Value, u32)) -> usize {
+    let mut frame = context.frame(slow, position);
+    frame.move_to(base, position as usize);
+    let (frame, flow) = slow.run_slow_step(frame);
+    go_on(context, slow, &frame, flow)
+}
+
+/// Where machine code goes on with a frame.
+fn go_on(context: &mut Context, slow: &mut SlowPath<'_>, frame: &Frame, flow: Flow) -> usize {
+    context.load_heap(slow.heap);
+    go_on_soon(context, slow, frame, flow)
+}
+
+/// The same if nothing was collected.
+#[inline(always)]
+fn go_on_soon(context: &mut Context, slow: &mut SlowPath<'_>, frame: &Frame, flow: Flow) -> usize {
+    let base = context.base;
+    context.load_frame(frame);
+    context.load_free(slow.heap);
+    context.argument_count = slow.machine.argument_count;
+    if flow == Flow::Stop {
+        context.slot(Slot::Stop)
+    } else if context.base == base {
+        context.target()
+    } else {
+        context.slot(Slot::Restart)
+    }
+}
+
+/// Where machine code goes on after a panic.
+fn stop(context: *mut Context) -> usize {
+    // SAFETY: as for `guard`.
+    unsafe { (*context).slot(Slot::Stop) }
+}
+
+/// Does something on behalf of machine code. `None` if it panics, or something before it has.
+#[inline(always)]
+fn guard<T>(context: *mut Context, act: impl FnOnce(&mut Context, &mut SlowPath<'_>) -> T) -> Option<T> {
+    // SAFETY: machine code passes the context that `run` has made. It and the slow path are borrowed
+    // for as long as machine code runs, and used by nothing else meanwhile.
+    let (context, slow) = unsafe {
+        let context = &mut *context;
+        let slow = &mut *context.slow.cast::<SlowPath<'_>>();
+        (context, slow)
+    };
+    if context.panic.is_some() {
+        return None;
+    }
+    slow.heap.bump_to(context.top_bytes / 8);
+    match catch_unwind(AssertUnwindSafe(|| act(context, slow))) {
+        Ok(value) => Some(value),
+        Err(payload) => {
+            context.panic = Some(payload);
+            None
+        }
+    }
+}
