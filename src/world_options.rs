@@ -79,6 +79,15 @@ pub(crate) struct WorldArguments {
     /// Refuses everything that needs approval, because nobody will ever answer.
     #[arg(long)]
     headless: bool,
+    #[command(flatten)]
+    reach: ReachArguments,
+    #[command(flatten)]
+    native: NativeArgument,
+}
+
+/// The options that say what a run reaches in the world.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReachArguments {
     /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
     #[arg(long, value_name = "FILE")]
     double: Option<PathBuf>,
@@ -99,8 +108,41 @@ pub(crate) struct WorldArguments {
     /// Chooses the model of that provider for a program that names none.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    #[command(flatten)]
-    native: NativeArgument,
+}
+
+impl ReachArguments {
+    /// The names of the options.
+    pub(crate) const NAMES: [&'static str; 6] = ["double", "secret", "allow_host", "allow_server", "provider", "model"];
+
+    /// Whether any is given.
+    pub(crate) fn is_any(&self) -> bool {
+        let lists = [&self.secret, &self.allow_host, &self.allow_server];
+        let choices = [&self.provider, &self.model];
+        self.double.is_some()
+            || lists.into_iter().any(|list| !list.is_empty())
+            || choices.into_iter().any(Option::is_some)
+    }
+
+    /// Reads the files that the options name.
+    ///
+    /// # Errors
+    /// If the script of doubles cannot be read.
+    pub(crate) fn read(&self) -> Result<WorldOptions, CommandError> {
+        Ok(WorldOptions {
+            hosts: self.allow_host.clone(),
+            secrets: self.secret.clone(),
+            models: Choice {
+                provider: self.provider.clone(),
+                model: self.model.clone(),
+            },
+            servers: ServerChoice {
+                allowed: self.allow_server.clone(),
+                described: Vec::new(),
+            },
+            double: read_double(self.double.as_deref())?,
+            ..WorldOptions::default()
+        })
+    }
 }
 
 /// The options of a command that goes on with a run after it has changed something.
@@ -161,6 +203,7 @@ impl WorldArguments {
                 .collect::<Vec<_>>()
         };
         let double = self
+            .reach
             .double
             .iter()
             .map(|path| path.display().to_string())
@@ -174,11 +217,11 @@ impl WorldArguments {
             each("--answer", &self.answer),
             each("--approve", &self.approve),
             each("--double", &double),
-            each("--secret", &self.secret),
-            each("--allow-host", &self.allow_host),
-            each("--allow-server", &self.allow_server),
-            each("--provider", &one(&self.provider)),
-            each("--model", &one(&self.model)),
+            each("--secret", &self.reach.secret),
+            each("--allow-host", &self.reach.allow_host),
+            each("--allow-server", &self.reach.allow_server),
+            each("--provider", &one(&self.reach.provider)),
+            each("--model", &one(&self.reach.model)),
         ]
         .into_iter()
         .flatten()
@@ -189,7 +232,11 @@ impl WorldArguments {
     /// The words of [`GoOnArguments`] that mean the same.
     pub(crate) fn going_on(&self) -> Vec<String> {
         let approvals = self.approve.iter().map(|pattern| format!("--approve={pattern}"));
-        let double = self.double.iter().map(|path| format!("--double={}", path.display()));
+        let double = self
+            .reach
+            .double
+            .iter()
+            .map(|path| format!("--double={}", path.display()));
         approvals.chain(double).collect()
     }
 
@@ -200,29 +247,13 @@ impl WorldArguments {
     pub(crate) fn read(&self, is_fleeting: bool) -> Result<WorldOptions, CommandError> {
         self.native.apply();
         Ok(WorldOptions {
-            hosts: self.allow_host.clone(),
-            secrets: self.secret.clone(),
-            models: Choice {
-                provider: self.provider.clone(),
-                model: self.model.clone(),
-            },
-            servers: ServerChoice {
-                allowed: self.allow_server.clone(),
-                described: Vec::new(),
-            },
-            double: read_double(self.double.as_deref())?,
             prepared: Prepared {
                 answers: self.answer.iter().cloned().collect(),
                 approvals: self.approve.clone(),
             },
-            journal: None,
             is_headless: self.headless,
             is_fleeting,
-            is_detached: false,
-            seat: None,
-            screen: None,
-            afresh: None,
-            terms: None,
+            ..self.reach.read()?
         })
     }
 }

@@ -394,3 +394,14 @@ fn a_failure_in_the_background_is_told_and_the_session_goes_on() {
     );
     desk.check("repl s", "(+ x 3)\n", "4\n");
 }
+
+#[test]
+fn a_prompt_asks_the_models_that_its_session_was_granted() {
+    let reply = "<returns {content: \"Hello.\", stop: \"end\", tool_calls: []}>";
+    let desk = Desk::new(&[("d.pr", &format!("{{\"model/chat\": [{reply}]}}"))]);
+    let texts = "(import (duet agents))\n(define-agent a)\n(ask a \"Hi\")\n,back\n";
+    desk.check("repl --name asks --double d.pr", texts, "\"Hello.\"\n");
+    // The double begins anew with each process.
+    desk.check("repl asks --double d.pr", "(ask a \"Hi\")\n", "\"Hello.\"\n");
+    desk.check_failure("repl --name denied", texts, "the capability `model/chat` was not granted");
+}

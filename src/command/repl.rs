@@ -28,6 +28,7 @@ use crate::repl::session::{self, After, Desk, Live};
 use crate::repl::typist::Typist;
 use crate::state_folder;
 use crate::terminal::Terminal;
+use crate::world_options::ReachArguments;
 
 /// Evaluates what is typed, text by text, in a run of its own.
 ///
@@ -38,6 +39,9 @@ use crate::terminal::Terminal;
 /// If another process executes the run, the texts are evaluated there, in a session of its own: it
 /// has its own definitions, and sees the same facts. `--session` names it, so that it stays when
 /// you leave and can be entered again.
+///
+/// The options that name doubles, secrets, hosts, servers and models grant their use to a new
+/// session. A session that is continued keeps the grants with which it began.
 ///
 /// With `--connect` the run is one that `duet serve` hosts, and its journal can be out of your
 /// reach: the file given with `--reference` holds the reference that `duet grant` has printed.
@@ -66,6 +70,7 @@ pub(crate) struct Arguments {
     /// tcp:127.0.0.1:8001 or unix:/path/to/socket.
     #[arg(long, value_name = "ADDRESS", requires = "reference")]
     #[arg(conflicts_with_all = ["name", "workspace", "memory", "script", "journal"])]
+    #[arg(conflicts_with_all = ReachArguments::NAMES)]
     connect: Option<Address>,
     /// Reads the sturdy reference from this file.
     #[arg(long, value_name = "FILE", requires = "connect")]
@@ -76,6 +81,8 @@ pub(crate) struct Arguments {
     /// Prints the texts of a session that did not fail, for `duet run`, and evaluates nothing.
     #[arg(long)]
     script: bool,
+    #[command(flatten)]
+    reach: ReachArguments,
     #[command(flatten)]
     native: NativeArgument,
     #[command(flatten)]
@@ -98,11 +105,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if let Some(code) = guest::execute(arguments, terminal)? {
         return Ok(code);
     }
+    let world = arguments.reach.read()?;
     if !io::stdin().is_terminal() {
-        let live = open(arguments, address, Desk::default(), terminal)?;
+        let live = open(arguments, address, Desk::default().reaching(world), terminal)?;
         return follow(live, terminal);
     }
-    let desk = sit_down(terminal)?;
+    let desk = sit_down(terminal)?.reaching(world);
     let live = open(arguments, address, desk, terminal)?;
     converse(live, terminal)
 }

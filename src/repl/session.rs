@@ -53,6 +53,8 @@ pub(crate) struct Live {
 pub(crate) struct Desk {
     /// Where the person sits.
     pub(super) seat: Seat,
+    /// What the session reaches besides what its run began with.
+    world: WorldOptions,
     /// The line editor; none if the texts come from a file or a pipe.
     pub(super) typist: Option<Typist>,
     /// The lines of the file or pipe, once one was read.
@@ -73,10 +75,15 @@ impl Desk {
         }
     }
 
+    /// Lets the session reach more of the world.
+    pub(crate) fn reaching(self, world: WorldOptions) -> Self {
+        Self { world, ..self }
+    }
+
     fn options(&self) -> WorldOptions {
         WorldOptions {
             seat: Some(self.seat.clone()),
-            ..WorldOptions::default()
+            ..self.world.clone()
         }
     }
 }
@@ -94,12 +101,13 @@ impl Live {
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let mut store = store;
-        let launch = Launch::of_text(NAME, PROGRAM, workspace)?;
+        let mut launch = Launch::of_text(NAME, PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
         let options = match journal {
             Some(journal) => desk.options().beside(journal),
             None => desk.options(),
         };
+        launch.grant(&options);
         let prepared = Prepared::new(&launch, options, terminal)?;
         let mut session = Session::start(prepared, (id.clone(), "repl"), at)?;
         session.run_on(&mut *store)?;

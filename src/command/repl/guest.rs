@@ -48,6 +48,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         return Ok(None);
     }
+    if arguments.reach.is_any() {
+        let name = place.name();
+        return Err(
+            CommandError::usage(format!("another process executes {name}, with the tools that it has"))
+                .advise("leave out the options that name hosts, secrets, models, servers and doubles"),
+        );
+    }
     let link = Local::new(Box::new(store), &arguments.journal, place);
     talk(Box::new(link), arguments, terminal).map(Some)
 }
