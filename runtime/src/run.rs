@@ -250,16 +250,15 @@ impl<P: Programs> Run<P> {
             let code = self.state.exit_code(code);
             return Ok(Step::Ended { code });
         }
-        let batch = match self.inbox.take(self.state.queue.len()) {
+        let ahead = |timer| input::ahead(&self.state, timer);
+        let batch = match self.inbox.take(self.state.queue.len(), ahead) {
             Some(input) => {
                 self.attach(&input);
-                input::batch(&self.state, input)?
+                Some(input::batch(&self.state, input)?)
             }
-            None => match self.state.queue.pop_front() {
-                Some(batch) => batch,
-                None => return Ok(Step::Idle),
-            },
+            None => self.state.queue.pop_front(),
         };
+        let Some(batch) = batch else { return Ok(Step::Idle) };
         self.take_turn(batch, None)?;
         Ok(Step::Turn)
     }

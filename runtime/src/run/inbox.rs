@@ -2,12 +2,14 @@
 //!
 //! INVARIANT: inputs come before the batches of actors, but after [`AHEAD_MAX`] inputs in a row all
 //! batches that wait then come first, so that clients that speak all the time stop no actor, and
-//! actors that never rest stop no input.
+//! actors that never rest stop no input. A timer that has run out comes after the batches that its
+//! actor has by then: whoever waits for a fact until then receives it if it is there.
 //! It makes no turns of inputs; `input.rs` does. Read next: `../run.rs`.
 
 use std::collections::VecDeque;
 
 use crate::driver::Input;
+use crate::model::identity::RequestId;
 
 /// The maximum number of inputs that wait here; others wait in the world.
 pub(super) const AHEAD_MAX: usize = 64;
@@ -20,6 +22,8 @@ pub(crate) struct Inbox {
     in_row: usize,
     /// The number of batches that come before the next input.
     owed: usize,
+    /// Whether the next input, a timer, has waited for the batches of its actor.
+    has_waited: bool,
 }
 
 impl Inbox {
@@ -28,10 +32,17 @@ impl Inbox {
         self.inputs.len() < AHEAD_MAX
     }
 
-    /// Takes the next input, unless the next of this many batches comes first.
-    pub(super) fn take(&mut self, batches: usize) -> Option<Input> {
+    /// Takes the next input, unless the next of this many batches comes first. `ahead` says how
+    /// many there are up to the last one for the actor that made a request.
+    pub(super) fn take(&mut self, batches: usize, ahead: impl FnOnce(RequestId) -> usize) -> Option<Input> {
         if self.owed == 0 && self.in_row >= AHEAD_MAX {
             (self.owed, self.in_row) = (batches, 0);
+        }
+        if self.owed == 0
+            && !self.has_waited
+            && let Some(Input::Elapsed { request }) = self.inputs.front()
+        {
+            (self.owed, self.has_waited) = (ahead(*request), true);
         }
         if batches == 0 {
             self.owed = 0;
@@ -40,6 +51,7 @@ impl Inbox {
             self.owed -= 1;
             return None;
         }
+        self.has_waited = false;
         let input = self.inputs.pop_front();
         self.in_row = if input.is_some() { self.in_row + 1 } else { 0 };
         input
@@ -60,7 +72,7 @@ mod tests {
                 inbox.inputs.push_back(Input::Abandon);
             }
             // Each input makes one batch.
-            match inbox.take(batches) {
+            match inbox.take(batches, |_| 0) {
                 Some(_) => {
                     batches += 1;
                     order.push('i');
@@ -78,8 +90,22 @@ mod tests {
     #[test]
     fn an_input_comes_before_the_batches_of_actors_that_never_rest() {
         let mut inbox = Inbox::default();
-        assert_eq!(inbox.take(1_000), None);
+        assert_eq!(inbox.take(1_000, |_| 0), None);
         inbox.inputs.push_back(Input::Abandon);
-        assert_eq!(inbox.take(1_000), Some(Input::Abandon));
+        assert_eq!(inbox.take(1_000, |_| 0), Some(Input::Abandon));
+    }
+
+    #[test]
+    fn a_timer_waits_once_for_the_batches_of_its_actor() {
+        let mut inbox = Inbox::default();
+        let elapsed = |number| Input::Elapsed {
+            request: RequestId(number),
+        };
+        for number in [0, 1] {
+            inbox.inputs.push_back(elapsed(number));
+            assert_eq!(inbox.take(5, |_| 2), None);
+            assert_eq!(inbox.take(4, |_| 2), None);
+            assert_eq!(inbox.take(3, |_| 2), Some(elapsed(number)));
+        }
     }
 }

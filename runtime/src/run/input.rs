@@ -136,9 +136,20 @@ fn kept(state: &RunState, request: RequestId, note: IOValue, contents: &[Blob]) 
     Ok(to_owner(state, request, event))
 }
 
+/// The number of batches that wait, up to the last one for the actor that made a request.
+pub(super) fn ahead(state: &RunState, request: RequestId) -> usize {
+    let owner = owner(state, request);
+    let last = state.queue.iter().rposition(|batch| batch.to == owner);
+    last.map_or(0, |last| last + 1)
+}
+
+fn owner(state: &RunState, request: RequestId) -> ActorId {
+    state.requests.get(&request).map_or(MAIN, |request| request.actor)
+}
+
 fn to_owner(state: &RunState, request: RequestId, event: Event) -> Batch {
     Batch {
-        to: state.requests.get(&request).map_or(MAIN, |request| request.actor),
+        to: owner(state, request),
         cause: Cause::Input {},
         events: vec![event],
     }
