@@ -23,7 +23,7 @@ pub(crate) struct Records<'a> {
     opener: Opener<'a>,
     /// The positions that are still to be read: the first, and the one after the last.
     left: (u64, u64),
-    /// What was read; the next record stands at the end.
+    /// The records that were read; the next one stands at the end.
     portion: Vec<ClosedRecord>,
     is_newest_first: bool,
 }

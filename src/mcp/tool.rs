@@ -277,7 +277,7 @@ const TABLE: &[Row] = &[
                     "input",
                     Shape::Text,
                     Place::Word,
-                    "the other input: text, or for a tool its result in Preserves text, for a model {content: \"text\"}",
+                    "the other input: text, or a result of a tool in Preserves text, of a model {content: \"text\"}",
                 ),
                 field(
                     "branch",
@@ -312,7 +312,7 @@ const TABLE: &[Row] = &[
                 "check",
                 Shape::Flag,
                 Place::Option("--check"),
-                "says explicitly that turns are compared, which is always so",
+                "changes nothing: the turns are always compared",
             ),
             LIMIT,
         ],

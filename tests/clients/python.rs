@@ -11,25 +11,19 @@ use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 use crate::{ROOM, check_replay};
 
-/// The version that the protocol is tested with.
-const PACKAGE: &str = "syndicate-py==0.19.3";
+/// The versions that the protocol is tested with: the client, and its library for WebSocket.
+const PACKAGES: [&str; 2] = ["syndicate-py==0.19.3", "websockets==17.4"];
 
-/// Makes an environment with the package; `None` if that is impossible here.
+/// Makes an environment with the packages; `None` if that is impossible here.
 fn python(folder: &Path) -> Option<std::path::PathBuf> {
     let environment = folder.join("python");
     let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).status();
     let python = environment.join("bin/python");
-    let install = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        PACKAGE,
-    ];
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     let is_there = made.is_ok_and(|status| status.success())
         && Command::new(&python)
             .args(install)
+            .args(PACKAGES)
             .status()
             .is_ok_and(|status| status.success());
     is_there.then_some(python)
@@ -39,13 +33,18 @@ fn python(folder: &Path) -> Option<std::path::PathBuf> {
 fn a_client_in_python_publishes_observes_and_syncs() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let Some(python) = python(&desk.path("")) else {
-        eprintln!("SKIPPED: there is no python3 with venv, or {PACKAGE} cannot be installed; nothing was shown");
+        eprintln!("SKIPPED: there is no python3 with venv, or {PACKAGES:?} cannot be installed; nothing was shown");
         return;
     };
-    let mut served = Served::start(&desk, "serve room.scm --listen tcp:127.0.0.1:0 --listen room.sock");
-    let said = served.said("clients come to tcp:");
-    let port = said.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(';').next());
-    let tcp = format!("<tcp \"127.0.0.1\" {}>", port.expect("a port"));
+    let line = "serve room.scm --listen tcp:127.0.0.1:0 --listen ws:127.0.0.1:0 --listen room.sock";
+    let mut served = Served::start(&desk, line);
+    let mut port = |begin| {
+        let said = served.said(begin);
+        let port = said.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(';').next());
+        port.expect("a port").to_owned()
+    };
+    let tcp = format!("<tcp \"127.0.0.1\" {}>", port("clients come to tcp:"));
+    let web = format!("<ws \"ws://127.0.0.1:{}/\">", port("clients come to ws:"));
     let unix = format!("<unix \"{}\">", desk.path("room.sock").display());
     let reference = grant(&desk, "room");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/syndicate_client.py");
@@ -53,7 +52,7 @@ fn a_client_in_python_publishes_observes_and_syncs() {
     watcher.resolve(&reference);
     watcher.send("[[1 <A <Observe <bind <group <rec present> {}>> #:[0 2]> 2>]]");
     watcher.sync();
-    for address in [tcp, unix] {
+    for address in [tcp, unix, web] {
         let done = Command::new(&python)
             .arg(&script)
             .args([&address, &reference])
