@@ -108,8 +108,16 @@ fn draws() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec(draw, 1..12)
 }
 
+/// The variable `PROPTEST_CASES` may ask for another number of cases.
+fn configuration() -> ProptestConfig {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(3000),
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(configuration())]
 
     #[test]
     fn drawn_code_does_the_same_as_machine_code(

@@ -10,9 +10,10 @@
 //! * The *targets* are the addresses that machine code jumps to. Where there is no machine code,
 //!   this is the exit to the interpreter.
 //!
-//! Machine code makes no calls of its own: it pushes the interpreter's return points and jumps, so
-//! no address is ever in a frame. It leaves before an instruction that needs more than its template
-//! does; the interpreter executes that instruction as the code space has it.
+//! Machine code pushes the interpreter's return points, so no address is ever in a frame; its own
+//! calls and returns only mirror them. It calls Rust for primitives and for control, and leaves
+//! before an instruction that needs more than its template does; the interpreter executes that
+//! instruction as the code space has it.
 //! INVARIANT: at each position with machine code, the state is the interpreter's frame and nothing
 //! else. So results, errors, fuel and the heap are the same, however a program runs.
 //! The tables belong to one code space, which only grows, and hold nothing of an instance.

@@ -4,8 +4,11 @@
 //! processor's registers and loads those of machine code, and the two exits, which store them back.
 //! INVARIANT: the memory is never writable and executable at once, and control enters it only at
 //! the entry, with the address of an entry of a block and a context of the running machine.
+//! INVARIANT: above its own words, a run has one address on the host's stack for each return point
+//! that it has pushed and not popped, in the same order; the first is the entry's. Every call uses
+//! fuel, so a slice bounds their number.
 //! It does not know what the machine code of blocks does.
-//! Read next: `machine/native.rs`.
+//! Read next: `machine/native/service.rs`.
 #![expect(unsafe_code, reason = "a call of machine code, and of Rust by machine code")]
 
 use std::panic::resume_unwind;
@@ -13,7 +16,7 @@ use std::panic::resume_unwind;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, ExecutableBuffer, VecAssembler};
 
-use super::super::execute::SlowPath;
+use super::super::execute::{SLICE, SlowPath};
 use super::super::frame::Frame;
 use super::super::{Machine, OVERRUN_WORDS};
 use super::SLOTS;
@@ -124,6 +127,10 @@ pub(super) struct WayIn {
 /// instruction is then the one before which it left.
 pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit {
     let (position, fuel) = (frame.pc(), frame.fuel);
+    debug_assert!(
+        fuel <= SLICE as i64,
+        "the addresses of a slice's calls fit the host's stack"
+    );
     let way_in = slow.machine.native.way_in(position);
     let mut context = Context::new();
     (context.base, context.stack_limit) = (frame.base(), frame.limit());
