@@ -403,5 +403,9 @@ fn a_prompt_asks_the_models_that_its_session_was_granted() {
     desk.check("repl --name asks --double d.pr", texts, "\"Hello.\"\n");
     // The double begins anew with each process.
     desk.check("repl asks --double d.pr", "(ask a \"Hi\")\n", "\"Hello.\"\n");
-    desk.check_failure("repl --name denied", texts, "the capability `model/chat` was not granted");
+    desk.check_failure(
+        "repl --name denied",
+        texts,
+        "the capability `model/chat` was not granted",
+    );
 }

@@ -32,8 +32,7 @@ macro_rules! burn {
 macro_rules! controls {
     ($($opcode:ident $method:ident)*) => {
         impl SlowPath<'_> {
-            /// Executes the last fetched instruction, which has this byte code, on behalf of machine
-            /// code.
+            /// Executes the last fetched instruction, which has this byte code, for machine code.
             #[inline(always)]
             pub(in super::super) fn execute_control<const CODE: u8>(&mut self, frame: &mut Frame) -> Flow {
                 let instruction = self.original_before(*frame);

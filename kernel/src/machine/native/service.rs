@@ -6,8 +6,8 @@
 //! where machine code goes on.
 //! INVARIANT: before Rust does anything, the heap knows every object that machine code has made;
 //! afterwards the context has the heap's words anew.
-//! INVARIANT: no panic passes through machine code: it is caught here, and goes on where the machine
-//! code was entered.
+//! INVARIANT: no panic passes through machine code: it is caught here, and goes on where the
+//! machine code was entered.
 //! It does not know the templates.
 //! Read next: `machine/native/enter.rs`.
 #![expect(unsafe_code, reason = "machine code passes the context by its address")]
@@ -142,7 +142,8 @@ fn enter_slowly(
     context.slot(Slot::Return)
 }
 
-/// Runs the step that an instruction has deferred in a frame with this register 0 and next position.
+/// Runs the step that an instruction has deferred, in a frame with this register 0 and next
+/// position.
 #[cold]
 #[inline(never)]
 fn go_slowly(context: &mut Context, slow: &mut SlowPath<'_>, (base, position): (*mut Value, u32)) -> usize {
@@ -183,8 +184,8 @@ fn stop(context: *mut Context) -> usize {
 /// Does something on behalf of machine code. `None` if it panics, or something before it has.
 #[inline(always)]
 fn guard<T>(context: *mut Context, act: impl FnOnce(&mut Context, &mut SlowPath<'_>) -> T) -> Option<T> {
-    // SAFETY: machine code passes the context that `run` has made. It and the slow path are borrowed
-    // for as long as machine code runs, and used by nothing else meanwhile.
+    // SAFETY: machine code passes the context that `run` has made. It and the slow path are
+    // borrowed for as long as machine code runs, and used by nothing else meanwhile.
     let (context, slow) = unsafe {
         let context = &mut *context;
         let slow = &mut *context.slow.cast::<SlowPath<'_>>();

@@ -151,8 +151,8 @@ impl<'a> Assembler<'a> {
         );
     }
 
-    /// Loads an operand into xmm0; leaves unless it is an immediate flonum. Then rcx is the bias and
-    /// rdx the set of tags.
+    /// Loads an operand into xmm0; leaves unless it is an immediate flonum. Then rcx is the bias
+    /// and rdx the set of tags.
     pub(super) fn load_flonum(&mut self, word: u8, leave: DynamicLabel) {
         self.load_flonum_constants();
         emit!(self

@@ -25,8 +25,8 @@ const PAIRS_MAX: i32 = 1024;
 /// Objects with more fields are made by the primitive.
 const FIELDS_MAX: usize = 16;
 
-/// Applies a primitive to the words in these registers of the frame; branches to the label where the
-/// primitive has to be called. Returns the processor register with the result.
+/// Applies a primitive to the words in these registers of the frame; branches to the label where
+/// the primitive has to be called. Returns the processor register with the result.
 type Inline<'a> = fn(&mut Assembler<'a>, Call, DynamicLabel) -> u8;
 
 /// The call of a primitive.
@@ -58,7 +58,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// What does the same as a primitive with this many arguments, if it is done in line.
+    /// The inline code for a primitive with this many arguments, if there is any.
     fn inline_of(name: &str, count: usize) -> Option<Inline<'a>> {
         Some(match (name, count) {
             ("vector", 1..FIELDS_MAX) => Assembler::make_vector,
