@@ -109,6 +109,7 @@ fn draws() -> impl Strategy<Value = Vec<Draw>> {
 }
 
 /// The variable `PROPTEST_CASES` may ask for another number of cases.
+#[expect(clippy::disallowed_methods, reason = "proptest itself reads this variable")]
 fn configuration() -> ProptestConfig {
     match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),
