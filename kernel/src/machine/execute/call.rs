@@ -46,12 +46,7 @@ macro_rules! controls {
             /// The same for any byte code; `None` if the instruction does not move control.
             #[inline(always)]
             pub(in super::super) fn execute_some_control(&mut self, frame: &mut Frame) -> Option<Flow> {
-                const CAPTURE: u8 = Opcode::CallWithContinuation as u8;
                 let instruction = self.original_before(*frame);
-                if instruction.code() == CAPTURE {
-                    // A processor predicts this branch better than a jump by a table.
-                    return Some(self.execute_control::<CAPTURE>(frame));
-                }
                 Some(match instruction.code() {
                     $(code if code == Opcode::$opcode as u8 => frame.$method(self, instruction),)*
                     _ => return None,
