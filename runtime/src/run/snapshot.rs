@@ -65,7 +65,8 @@ impl Default for SnapshotPolicy {
         Self {
             turns: 4096,
             record_bytes: 16 << 20,
-            // A unit of fuel takes about ten nanoseconds: 3 and 250 ms.
+            // A unit of fuel takes about ten nanoseconds, or one where it is machine code: 3 and
+            // 250 ms, or less.
             cost: 300_000,
             // Snapshots write each change twice, the second time with the whole body. In all they
             // take a ninth of the records' bytes.
@@ -104,13 +105,20 @@ pub(crate) fn body_cost(length_bytes: usize) -> u64 {
     length_bytes as u64 / BYTES_OF_A_UNIT
 }
 
-/// A snapshot writes all facts and actors, which takes about as long as to replay a body of the
-/// length of its root. It is due when the turns before cost this many times as much,
-const SHARE: u64 = 10;
+/// A snapshot writes all facts and actors: what each byte of its root costs, in units of fuel. Four
+/// nanoseconds are between four units of machine code and a half of an interpreted one.
+const COST_OF_A_ROOT_BYTE: u64 = 2;
+
+/// A snapshot is due when the turns before cost this many times as much as its root,
+const SHARE: u64 = 5;
 
 /// and it is put off until they cost this many times as much, or [`SnapshotPolicy::cost_max`]:
 /// whoever waits for a turn while it is written waits for one in many.
 const SHARE_MAX: u64 = 50;
+
+/// but no size of a root puts it off beyond this cost: a third of a second as machine code, three
+/// seconds interpreted.
+const ROOT_COST_MAX: u64 = 300_000_000;
 
 impl Since {
     /// Counts a turn with the bytes of its record's body and its fuel.
@@ -131,9 +139,10 @@ impl Since {
 
     /// Whether a snapshot is due and may be stored.
     pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy) -> bool {
-        let root_cost = self.root_bytes / BYTES_OF_A_UNIT;
-        let cost = policy.cost.saturating_add(SHARE * root_cost);
-        let cost_max = policy.cost_max.max(SHARE_MAX * root_cost);
+        let root_cost = self.root_bytes.saturating_mul(COST_OF_A_ROOT_BYTE);
+        let times = |share| root_cost.saturating_mul(share).min(ROOT_COST_MAX);
+        let cost = policy.cost.saturating_add(times(SHARE));
+        let cost_max = policy.cost_max.max(times(SHARE_MAX));
         let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;
         is_due && (self.paid_bytes() >= 0 || self.cost >= cost_max)
     }
@@ -295,7 +304,7 @@ mod tests {
                     root_bytes,
                     ..Since::default()
                 };
-                let cost = least + share * body_cost(root_bytes as usize);
+                let cost = least + (share * COST_OF_A_ROOT_BYTE * root_bytes).min(ROOT_COST_MAX);
                 let cost = if balance_bytes < 0 {
                     cost.max(policy.cost_max)
                 } else {
