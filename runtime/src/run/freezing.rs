@@ -23,7 +23,8 @@ impl<P: Programs> Run<P> {
     /// point.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
         self.since_snapshot.count(body.as_bytes(), fuel);
-        if !self.since_snapshot.asks_for_another(&self.policy) {
+        let things = self.state.dataspace.len() + self.state.actors.len();
+        if !self.since_snapshot.asks_for_another(&self.policy, things) {
             return None;
         }
         let paid_bytes = self.since_snapshot.paid_bytes();

@@ -105,19 +105,18 @@ pub(crate) fn body_cost(length_bytes: usize) -> u64 {
     length_bytes as u64 / BYTES_OF_A_UNIT
 }
 
-/// A snapshot writes all facts and actors: what each byte of its root costs, in units of fuel. Four
-/// nanoseconds are between four units of machine code and a half of an interpreted one.
-const COST_OF_A_ROOT_BYTE: u64 = 2;
+/// How much more must have to be replayed, in units of fuel, for each fact and actor of the state:
+/// ten times what it costs to write one of them down, because a snapshot writes them all. Otherwise
+/// a run that only asserts would spend as much time on its snapshots as on its turns.
+const THING_COST: u64 = 400;
 
-/// A snapshot is due when the turns before cost this many times as much as its root,
-const SHARE: u64 = 5;
+/// How much more may have to be replayed, in units of fuel, for each byte of the newest root before
+/// a snapshot is taken that is not made up for: about a hundred times the cost to write it, because
+/// all others wait meanwhile;
+const ROOT_BYTE_COST: u64 = 100;
 
-/// and it is put off until they cost this many times as much, or [`SnapshotPolicy::cost_max`]:
-/// whoever waits for a turn while it is written waits for one in many.
-const SHARE_MAX: u64 = 50;
-
-/// but no size of a root puts it off beyond this cost: a third of a second as machine code, three
-/// seconds interpreted.
+/// but no more than this for all of it: a third of a second of machine code, three seconds
+/// interpreted.
 const ROOT_COST_MAX: u64 = 300_000_000;
 
 impl Since {
@@ -137,14 +136,12 @@ impl Since {
         }
     }
 
-    /// Whether a snapshot is due and may be stored.
-    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy) -> bool {
-        let root_cost = self.root_bytes.saturating_mul(COST_OF_A_ROOT_BYTE);
-        let times = |share| root_cost.saturating_mul(share).min(ROOT_COST_MAX);
-        let cost = policy.cost.saturating_add(times(SHARE));
-        let cost_max = policy.cost_max.max(times(SHARE_MAX));
+    /// Whether a snapshot of a state with this number of facts and actors is due and may be stored.
+    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize) -> bool {
+        let cost = policy.cost.saturating_add(THING_COST.saturating_mul(things as u64));
         let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;
-        is_due && (self.paid_bytes() >= 0 || self.cost >= cost_max)
+        let root_cost = self.root_bytes.saturating_mul(ROOT_BYTE_COST).min(ROOT_COST_MAX);
+        is_due && (self.paid_bytes() >= 0 || self.cost >= policy.cost_max.max(root_cost))
     }
 
     pub(super) fn paid_bytes(&self) -> i64 {
@@ -293,26 +290,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn snapshots_of_a_large_state_are_rare() {
+    fn a_snapshot_of_a_large_state_that_is_not_made_up_for_is_put_off() {
         let policy = SnapshotPolicy::default();
-        // Nothing is lacking, or very much.
-        for (balance_bytes, share, least) in [(0, SHARE, policy.cost), (-1 << 40, SHARE_MAX, 0)] {
-            for root_bytes in [1 << 10, 1 << 20, 100 << 20] {
-                let since = |cost| Since {
-                    cost,
-                    balance_bytes,
-                    root_bytes,
-                    ..Since::default()
-                };
-                let cost = least + (share * COST_OF_A_ROOT_BYTE * root_bytes).min(ROOT_COST_MAX);
-                let cost = if balance_bytes < 0 {
-                    cost.max(policy.cost_max)
-                } else {
-                    cost
-                };
-                assert!(since(cost).asks_for_another(&policy), "{root_bytes}");
-                assert!(!since(cost - 1).asks_for_another(&policy), "{root_bytes}");
-            }
+        let since = |cost, balance_bytes, root_bytes| Since {
+            cost,
+            balance_bytes,
+            root_bytes,
+            ..Since::default()
+        };
+        let lacking = -1 << 40;
+        for (root_bytes, cost) in [
+            (1 << 10, policy.cost_max),
+            (1_000_000, 100_000_000),
+            (1 << 30, ROOT_COST_MAX),
+        ] {
+            assert!(
+                since(cost, lacking, root_bytes).asks_for_another(&policy, 0),
+                "{root_bytes}"
+            );
+            assert!(
+                !since(cost - 1, lacking, root_bytes).asks_for_another(&policy, 0),
+                "{root_bytes}"
+            );
+            assert!(
+                since(policy.cost, 0, root_bytes).asks_for_another(&policy, 0),
+                "{root_bytes}"
+            );
         }
+        let with_facts = policy.cost + 1_000 * THING_COST;
+        assert!(since(with_facts, 0, 0).asks_for_another(&policy, 1_000));
+        assert!(!since(with_facts - 1, 0, 0).asks_for_another(&policy, 1_000));
     }
 }
