@@ -45,7 +45,7 @@ pub struct SnapshotPolicy {
     /// It is put off until the records have this many times the bytes that the snapshots before
     /// added to the store, without those that take the place of earlier ones,
     pub records_share: u64,
-    /// but not beyond turns that cost this much to replay.
+    /// but not beyond turns that cost this much to replay, or more if the state is large.
     pub cost_max: u64,
 }
 
