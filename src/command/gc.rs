@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{FIRST_BRANCH, Journal, Place, owner};
+use crate::records::hash_at;
 use crate::terminal::Terminal;
 use crate::{marks, moves};
 
@@ -178,8 +179,7 @@ impl Arguments {
         for marked in marks::of(journal, &place.run).values() {
             let mut leading = Vec::new();
             for head in heads {
-                let there = store.closed_at(&place.run, &head.branch, marked.turn)?;
-                if there.is_some_and(|record| record.hash() == marked.record) {
+                if hash_at(store, (&place.run, &head.branch), marked.turn)? == Some(marked.record) {
                     leading.push(&head.branch);
                 }
             }

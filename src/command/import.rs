@@ -21,6 +21,7 @@ use crate::imported::{Terms, own_limits};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::read_size;
 use crate::marks::{self, Marked};
+use crate::records::hash_at;
 use crate::session::{self, ProofError};
 use crate::terminal::Terminal;
 
@@ -188,12 +189,11 @@ impl<'a> Import<'a> {
         let heads = made.heads(&self.run)?;
         for marked in self.marks.values_mut() {
             for head in &heads {
-                let [old, new] = [self.file, &made].map(|store| store.closed_at(&self.run, &head.branch, marked.turn));
-                let (old, new) = (old?, new?);
-                if let (Some(old), Some(new)) = (old, new)
-                    && old.hash() == marked.record
+                let [old, new] = [self.file, &made].map(|store| hash_at(store, (&self.run, &head.branch), marked.turn));
+                if let (Some(old), Some(new)) = (old?, new?)
+                    && old == marked.record
                 {
-                    marked.record = new.hash();
+                    marked.record = new;
                     break;
                 }
             }

@@ -149,7 +149,8 @@ fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut u64) -> Fram
 }
 
 /// The fuel of one slice. Instructions call each other in tail position; if an optimiser leaves one
-/// of these calls a real one, the end of the slice unwinds the host's stack.
+/// of these calls a real one, the end of the slice unwinds the host's stack. It also bounds the
+/// addresses that calls of machine code leave there.
 pub(super) const SLICE: u64 = 2048;
 
 /// The slow path of an instruction: takes the frame and the instruction, and returns the frame.

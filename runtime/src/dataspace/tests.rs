@@ -431,7 +431,7 @@ impl Pair {
             }
             Operation::Reload => {
                 let matches = self.dataspace.known_matches().encode();
-                let matches = Vec::decode(&matches).expect("what was encoded is decoded");
+                let matches = Vec::decode(&matches).expect("they were encoded");
                 self.dataspace = Dataspace::restore(self.naive.facts.iter(), &matches).expect("nothing is missing");
                 Notices::new()
             }

@@ -76,7 +76,9 @@ fn difference<P: Programs>(
     apart: &P,
 ) -> Result<Option<SnapshotPart>, RunError> {
     let bytes = |state: &crate::state::RunState| PackedValue::write(|out| state.write(out));
-    if bytes(&run.state)? != bytes(&thawed.state)? {
+    // A snapshot has no facts besides the assertions, from which they are restored.
+    let facts = |state: &crate::state::RunState| state.dataspace.facts();
+    if bytes(&run.state)? != bytes(&thawed.state)? || facts(&run.state) != facts(&thawed.state) {
         return Ok(Some(SnapshotPart::State));
     }
     if !run.instances.actors().eq(thawed.instances.actors()) {

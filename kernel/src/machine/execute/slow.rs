@@ -189,7 +189,7 @@ impl SlowPath<'_> {
         self.compute_at(first, count, number)
     }
 
-    /// The same.
+    /// [`SlowPath::compute_in_place`] as a part of its caller.
     #[inline(always)]
     pub(in super::super) fn compute_at(&mut self, first: usize, count: usize, number: usize) -> bool {
         let PrimitiveBody::Function(function) = self.code.primitives()[number].body else {

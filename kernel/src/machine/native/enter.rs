@@ -1,7 +1,8 @@
 //! The way into machine code and back, and the memory that holds it.
 //!
-//! Owns the executable memory and the few instructions at its beginning: the entry, which saves the
-//! processor's registers and loads those of machine code, and the two exits, which store them back.
+//! Owns the executable memory and the stubs at its beginning: the entry, which saves the
+//! processor's registers and loads those of machine code, the exits, which store them back, and the
+//! calls of Rust.
 //! INVARIANT: the memory is never writable and executable at once, and control enters it only at
 //! the entry, with the address of an entry of a block and a context of the running machine.
 //! INVARIANT: above its own words, a run has one address on the host's stack for each return point
