@@ -111,6 +111,9 @@ pub(crate) struct ReachArguments {
 }
 
 impl ReachArguments {
+    /// The names of the options. A conflict with their group would name all of them to the person.
+    pub(crate) const NAMES: [&'static str; 6] = ["double", "secret", "allow_host", "allow_server", "provider", "model"];
+
     /// Whether any is given.
     pub(crate) fn is_any(&self) -> bool {
         let lists = [&self.secret, &self.allow_host, &self.allow_server];

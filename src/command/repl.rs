@@ -69,7 +69,8 @@ pub(crate) struct Arguments {
     /// Enters a session of a run that `duet serve` hosts at this address, such as
     /// tcp:127.0.0.1:8001 or unix:/path/to/socket.
     #[arg(long, value_name = "ADDRESS", requires = "reference")]
-    #[arg(conflicts_with_all = ["name", "workspace", "memory", "script", "journal", "ReachArguments"])]
+    #[arg(conflicts_with_all = ["name", "workspace", "memory", "script", "journal"])]
+    #[arg(conflicts_with_all = ReachArguments::NAMES)]
     connect: Option<Address>,
     /// Reads the sturdy reference from this file.
     #[arg(long, value_name = "FILE", requires = "connect")]
