@@ -69,32 +69,33 @@ impl Place {
         }
     }
 
+    /// Starts the server; it listens when this returns.
     fn server(&self) -> Peer {
-        let mut command = match std::env::var_os("DUET_SYNDICATE_SERVER") {
-            Some(program) => {
-                let path = self.folder.path().join("server.pr");
-                let text = format!(
-                    "let ?ds = dataspace\n<bind <ref {{ oid: \"syndicate\" key: #x\"\" }}> $ds #f>\n\
-                     <require-service <relay-listener <tcp \"127.0.0.1\" {}> $gatekeeper>>\n",
-                    self.port
-                );
-                fs::write(&path, text).unwrap();
-                let mut command = Command::new(program);
-                command.arg("-c").arg(path).stderr(Stdio::null());
-                command
-            }
-            None => {
-                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/syndicate_server.py");
-                let mut command = Command::new("python3");
-                command.arg(script).arg(self.port.to_string());
-                command
-            }
+        let Some(program) = std::env::var_os("DUET_SYNDICATE_SERVER") else {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/syndicate_server.py");
+            let mut server = Peer::start(Command::new("python3").arg(script).arg(self.port.to_string()));
+            assert_eq!(server.line(), self.port.to_string(), "the server does not listen");
+            return server;
         };
-        let server = Peer::start(&mut command);
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        let path = self.folder.path().join("server.pr");
+        let text = format!(
+            "let ?ds = dataspace\n<bind <ref {{ oid: \"syndicate\" key: #x\"\" }}> $ds #f>\n\
+             <require-service <relay-listener <tcp \"127.0.0.1\" {}> $gatekeeper>>\n",
+            self.port
+        );
+        fs::write(&path, text).unwrap();
+        let server = Peer::start(Command::new(program).arg("-c").arg(path).stderr(Stdio::null()));
+        while !self.is_listened_to() {
             std::thread::sleep(Duration::from_millis(20));
         }
         server
+    }
+
+    /// Whether somebody listens at the port. A connection to a free port of the range from which
+    /// the system takes the ports of clients can become a connection to itself; that is nobody.
+    fn is_listened_to(&self) -> bool {
+        let stream = TcpStream::connect(("127.0.0.1", self.port));
+        stream.is_ok_and(|stream| stream.local_addr().unwrap() != stream.peer_addr().unwrap())
     }
 
     fn write(&self, name: &str, text: &str) {
