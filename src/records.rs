@@ -4,6 +4,8 @@
 //! journal can be many gigabytes of bodies.
 //! It chooses no records; the commands do. Read next: `turn.rs`.
 
+use std::collections::BTreeSet;
+
 use duet_journal::store::Opener;
 use duet_journal::{BranchName, ClosedRecord, Record, RecordHash, RunId, Sequence, Store};
 use duet_runtime::record::{Body, TurnRecord};
@@ -123,6 +125,31 @@ pub(crate) fn turns<'a>(
         Ok(Body::Genesis(_)) => None,
         Err(error) => Some(Err(error)),
     })
+}
+
+/// Names the tools that the turns from `first` to `last` of a branch call. Large bodies are not
+/// read: their outlines name the tools.
+///
+/// # Errors
+/// As those of reading the turns.
+pub(crate) fn called_tools(
+    store: &dyn Store,
+    branch: (&RunId, &BranchName),
+    range: (Sequence, Sequence),
+) -> Result<BTreeSet<String>, CommandError> {
+    let mut records = Records::oldest_first(store, branch, range);
+    let mut tools = BTreeSet::new();
+    while let Some(record) = records.next_closed()? {
+        match record.outline() {
+            Some(outline) => tools.extend(outline.iter().cloned()),
+            None => {
+                if let Body::Turn(turn) = turn::body(&records.open(record)?)? {
+                    tools.extend(turn.outline());
+                }
+            }
+        }
+    }
+    Ok(tools)
 }
 
 /// Names the record at a position of a branch, without a look into it; `None` beyond the head.

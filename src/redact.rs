@@ -14,9 +14,8 @@ use duet_drivers::tool::secret::is_secret_name;
 use duet_journal::parts::NamedParts;
 use duet_journal::record::RecordError;
 use duet_journal::{Header, PackedValue, Record, RecordHash};
-use duet_runtime::action::Action;
 use duet_runtime::model::value::map_atoms;
-use duet_runtime::record::TurnRecord;
+use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 
@@ -67,7 +66,7 @@ impl Secrets {
                 self.add(text.into_owned());
             }
         }
-        for call in turn.actions.iter().flat_map(Action::done).filter_map(Action::call) {
+        for call in turn.calls() {
             if let Some(variable) = call.tool.strip_prefix("environment/")
                 && is_secret_name(variable)
             {
@@ -101,14 +100,19 @@ impl Secrets {
         } else {
             Vec::new()
         };
-        let body = PackedValue::from_value(&self.mask_value(&record.body()))?;
+        let body = self.mask_value(&record.body());
+        let outline = || match Body::decode(&body) {
+            Ok(Body::Turn(turn)) => turn.outline(),
+            // Replay refuses a body that says nothing.
+            Ok(Body::Genesis(_)) | Err(_) => Vec::new(),
+        };
         let header = Header {
             parent,
             snapshot: None,
             blobs,
             ..header.clone()
         };
-        Record::following(header, body, named)
+        Record::following(header, PackedValue::from_value(&body)?, outline, named)
     }
 
     /// The depth of values in records is bounded.

@@ -512,3 +512,18 @@ fn the_history_is_counted() {
             .starts_with("greeter: 2 branches\n  turns      6, 5 of them from inputs, 0 failed\n")
     );
 }
+
+#[test]
+fn a_move_back_names_the_tools_of_large_turns() {
+    let program = r#"(call-tool 'post "mail/send" (make-string 20000 #\x)) (display "sent")"#;
+    let desk = Desk::new(&[
+        ("send.scm", program),
+        ("replies.pr", r#"{"mail/send": [<returns #t>]}"#),
+    ]);
+    desk.check("run send.scm --double replies.pr", 0, "sent");
+    let said = desk.check("goto send@0", 0, "");
+    assert!(
+        said.errors.contains("the effects of mail/send in those turns stay"),
+        "{said:?}"
+    );
+}

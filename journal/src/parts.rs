@@ -56,6 +56,8 @@ pub struct InParts {
     last: Vec<u8>,
     /// The parts, also those of names, that no record before names.
     pub(crate) added: Vec<BlobHash>,
+    /// The value in few words, by whoever wrote it, for readers who can do without the parts.
+    pub(crate) outline: Vec<String>,
 }
 
 impl InParts {
@@ -78,6 +80,7 @@ impl InParts {
             names: read_names(&mut reader)?,
             last: reader.byte_string("the last bytes")?.to_vec(),
             added: read_names(&mut reader)?,
+            outline: read_outline(&mut reader)?,
         };
         reader.end()?;
         reader.finish()?;
@@ -97,6 +100,7 @@ impl InParts {
                 write_names(out, &self.names);
                 out.byte_string(&self.last);
                 write_names(out, &self.added);
+                out.sequence(|out| self.outline.iter().for_each(|word| out.string(word)));
             });
         })
     }
@@ -203,6 +207,16 @@ fn read_names(reader: &mut Reader<'_>) -> Result<Vec<BlobHash>, PackedError> {
     }
     reader.end()?;
     Ok(names)
+}
+
+fn read_outline(reader: &mut Reader<'_>) -> Result<Vec<String>, PackedError> {
+    reader.open(Compound::Sequence, "the outline of a value")?;
+    let mut outline = Vec::new();
+    while !reader.is_at_end() {
+        outline.push(reader.string("a word of an outline")?.to_owned());
+    }
+    reader.end()?;
+    Ok(outline)
 }
 
 fn write_names(out: &mut PackedWriter, names: &[BlobHash]) {

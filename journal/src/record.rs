@@ -60,16 +60,21 @@ impl Record {
     /// # Errors
     /// As [`following`](Self::following).
     pub fn new(header: Header, body: PackedValue) -> Result<Self, RecordError> {
-        Self::following(header, body, &mut NamedParts::default())
+        Self::following(header, body, Vec::new, &mut NamedParts::default())
     }
 
     /// Makes the record that follows those whose parts are `named`. A large body is stored in
-    /// parts.
+    /// parts, with its outline.
     ///
     /// # Errors
     /// [`RecordError::ParentAndSequence`], or [`Packed`](RecordError::Packed);
     /// [`RecordError::InParts`] if the body looks like one in parts.
-    pub fn following(header: Header, body: PackedValue, named: &mut NamedParts) -> Result<Self, RecordError> {
+    pub fn following(
+        header: Header,
+        body: PackedValue,
+        outline: impl FnOnce() -> Vec<String>,
+        named: &mut NamedParts,
+    ) -> Result<Self, RecordError> {
         if InParts::is_one(body.as_bytes()) {
             return Err(RecordError::InParts);
         }
@@ -78,6 +83,7 @@ impl Record {
             None => Self::with_body(header, &body)?,
             Some((mut in_parts, added)) => {
                 in_parts.added = added.iter().map(Blob::hash).collect();
+                in_parts.outline = outline();
                 let mut record = Self::with_body(header, &in_parts.pack()?)?;
                 let whole = Some(body.into_bytes());
                 record.0.large = Some(Box::new(LargeBody { in_parts, whole, added }));

@@ -9,13 +9,14 @@
 pub mod divergence;
 pub(crate) mod form;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use duet_journal::BlobHash;
 use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
-use crate::action::Action;
+use crate::action::{Action, InvokeTool};
 use crate::codec_enum;
 use crate::gate::Verdict;
 use crate::model::codec::{Codec, DecodeError, Fields, is_labelled, label_of};
@@ -125,6 +126,18 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
+    /// Returns the tool calls among the actions, also those that an approval carried out.
+    pub fn calls(&self) -> impl Iterator<Item = &InvokeTool> {
+        self.actions.iter().flat_map(Action::done).filter_map(Action::call)
+    }
+
+    /// Names the tools that the turn calls, each once, in ascending order: what the journal says of
+    /// a large body to readers who can do without it.
+    pub fn outline(&self) -> Vec<String> {
+        let tools: BTreeSet<&String> = self.calls().map(|call| &call.tool).collect();
+        tools.into_iter().cloned().collect()
+    }
+
     /// Begins the record of a turn in which an actor receives `events`.
     pub(crate) fn new(actor: ActorId, cause: Cause, events: Vec<Event>) -> Self {
         Self {

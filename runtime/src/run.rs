@@ -43,7 +43,7 @@ use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::model::codec::Codec;
 use crate::model::identity::{ActorId, Namer, RequestId};
 use crate::model::value::Fact;
-use crate::record::Genesis;
+use crate::record::{Genesis, TurnRecord};
 use crate::run::actor_cache::ActorCache;
 use crate::run::checkpoints::Checkpoints;
 use crate::run::error::RunError;
@@ -529,13 +529,13 @@ impl<P: Programs> Run<P> {
 
     /// Appends a turn's record to the chain, with a snapshot if one is due, and posts the turn's
     /// messages to the queue.
-    pub(crate) fn chain(&mut self, body: PackedValue, outbox: &mut Outbox, fuel: u64) -> Result<(), RunError> {
+    pub(crate) fn chain(&mut self, body: PackedValue, turn: &TurnRecord, outbox: &mut Outbox) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
         outbox.post(sequence, &mut self.state.queue);
-        let snapshot = self.take_snapshot_if_due(&body, fuel);
+        let snapshot = self.take_snapshot_if_due(&body, turn.fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
         chunks.append(&mut self.attached);
-        self.push_record(sequence, root, chunks, body)
+        self.push_record(sequence, (root, chunks), body, || turn.outline())
     }
 
     /// Holds effects until the newest record is durable.
@@ -545,15 +545,15 @@ impl<P: Programs> Run<P> {
 
     fn chain_pinned(&mut self, body: PackedValue) -> Result<(), RunError> {
         let pinned = self.genesis.pinned.clone();
-        self.push_record(Sequence::FIRST, None, pinned, body)
+        self.push_record(Sequence::FIRST, (None, pinned), body, Vec::new)
     }
 
     fn push_record(
         &mut self,
         sequence: Sequence,
-        snapshot: Option<BlobHash>,
-        blobs: Vec<BlobHash>,
+        (snapshot, blobs): (Option<BlobHash>, Vec<BlobHash>),
         body: PackedValue,
+        outline: impl FnOnce() -> Vec<String>,
     ) -> Result<(), RunError> {
         let parent = self.head.map(|tip| tip.hash);
         let header = Header {
@@ -565,7 +565,7 @@ impl<P: Programs> Run<P> {
             blobs,
         };
         self.unflushed_bytes += body.as_bytes().len();
-        let record = Record::following(header, body, &mut self.named_parts)?;
+        let record = Record::following(header, body, outline, &mut self.named_parts)?;
         self.unflushed.push(record);
         let newest = self.unflushed.last().map(|record| record.hash());
         self.head = newest.map(|hash| Tip { hash, sequence });

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
-use duet_runtime::action::Action;
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source;
 use files::Plan;
@@ -17,7 +16,7 @@ use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
-use crate::records::{hash_at, turns};
+use crate::records::{called_tools, hash_at};
 use crate::session;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -288,15 +287,13 @@ fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<O
     let harmless = session::looking_tools(&genesis);
     let mut effects = OutsideEffects::default();
     let first = turn.next().unwrap_or(turn);
-    for turn in turns(store, (&place.run, &place.branch), (first, place.head.sequence)) {
-        for call in turn?.actions.iter().flat_map(Action::done).filter_map(Action::call) {
-            match registry.find(&call.tool).map(|tool| tool.description().effect) {
-                _ if harmless.contains(&call.tool) => {}
-                Ok(EffectClass::Pure) => {}
-                Ok(EffectClass::Reversible) => effects.is_files = true,
-                Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
-                    effects.tools.insert(call.tool.clone());
-                }
+    for tool in called_tools(store, (&place.run, &place.branch), (first, place.head.sequence))? {
+        match registry.find(&tool).map(|tool| tool.description().effect) {
+            _ if harmless.contains(&tool) => {}
+            Ok(EffectClass::Pure) => {}
+            Ok(EffectClass::Reversible) => effects.is_files = true,
+            Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
+                effects.tools.insert(tool);
             }
         }
     }

@@ -261,7 +261,8 @@ fn without_snapshot(
         snapshot: None,
         ..record.header().clone()
     };
-    Record::following(header, PackedValue::from_value(&record.body())?, named)
+    let outline = || record.outline().unwrap_or_default().to_vec();
+    Record::following(header, PackedValue::from_value(&record.body())?, outline, named)
 }
 
 /// Finds the marks of a run in a file; each must name a turn that is there.

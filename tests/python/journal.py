@@ -83,7 +83,7 @@ class Journal:
         """A value, joined from its parts if it is in parts."""
         if not has_label(value, "parts"):
             return value
-        (length, levels, first, names, last, _) = value.fields
+        (length, levels, first, names, last, _, _) = value.fields
         for _ in range(levels):
             lists = b"".join(self.blob(name) for name in names)
             names = [lists[start:start + 32] for start in range(0, len(lists), 32)]

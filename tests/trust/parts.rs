@@ -45,7 +45,8 @@ fn check_refused(desk: &Desk, log: &RawLog, words: &str) {
     fs::remove_file(path).unwrap();
 }
 
-/// Changes the fields of each body that is in parts: length, levels, first, names, last, added.
+/// Changes the fields of each body that is in parts: length, levels, first, names, last, added,
+/// outline.
 fn change_parts(log: &mut RawLog, change: impl Fn(&mut Vec<IOValue>)) {
     log.change_records(|bytes| {
         let record = read_value(bytes).unwrap();
@@ -159,6 +160,15 @@ fn a_body_that_says_another_length_is_refused() {
         change_parts(&mut log, |fields| fields[0] = IOValue::new(length));
         check_refused(&desk, &log, DAMAGED);
     }
+}
+
+#[test]
+fn a_body_with_an_outline_of_another_one_is_refused() {
+    let (desk, mut log) = exported();
+    change_parts(&mut log, |fields| {
+        fields[6] = IOValue::new(vec![IOValue::new("mail/send")])
+    });
+    check_refused(&desk, &log, "equal turns have equal bodies and outlines");
 }
 
 #[test]

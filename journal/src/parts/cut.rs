@@ -63,6 +63,7 @@ pub fn cut(value: &[u8], named: &mut NamedParts) -> Option<(InParts, Vec<Blob>)>
         names,
         last: rest.to_vec(),
         added: Vec::new(),
+        outline: Vec::new(),
     };
     Some((value, added))
 }

@@ -58,7 +58,8 @@ fn a_small_value_stays_whole() {
 fn a_large_value_is_joined_from_its_parts() {
     for length_bytes in [LARGE_BYTES, 100_000, 3 << 20] {
         for value in [noise(7, length_bytes), vec![0; length_bytes]] {
-            let (in_parts, added) = cut_large(&value, &mut NamedParts::default());
+            let (mut in_parts, added) = cut_large(&value, &mut NamedParts::default());
+            in_parts.outline = vec!["a tool".to_owned()];
             let mut blobs = Blobs::default();
             blobs.keep(&added);
             let packed = in_parts.pack().unwrap();
@@ -131,12 +132,14 @@ fn parts_that_do_not_make_up_the_value_are_refused() {
 fn other_forms_of_a_value_in_parts_are_refused() {
     for text in [
         "<parts>",
-        "<parts -1 0 #x\"\" [] #x\"\" []>",
-        "<parts 67108865 0 #x\"\" [] #x\"\" []>",
-        "<parts 1 4 #x\"\" [] #x\"\" []>",
-        "<parts 1 0 #x\"\" [1] #x\"\" []>",
-        "<parts 1 0 #x\"\" [#x\"00\"] #x\"\" []>",
-        "<parts 1 0 #x\"00\" [] #x\"\" [] 1>",
+        "<parts -1 0 #x\"\" [] #x\"\" [] []>",
+        "<parts 67108865 0 #x\"\" [] #x\"\" [] []>",
+        "<parts 1 4 #x\"\" [] #x\"\" [] []>",
+        "<parts 1 0 #x\"\" [1] #x\"\" [] []>",
+        "<parts 1 0 #x\"\" [#x\"00\"] #x\"\" [] []>",
+        "<parts 1 0 #x\"00\" [] #x\"\" []>",
+        "<parts 1 0 #x\"00\" [] #x\"\" [] [1]>",
+        "<parts 1 0 #x\"00\" [] #x\"\" [] [] 1>",
     ] {
         let value = PackedValue::from_value(&text.parse().unwrap()).unwrap();
         assert!(InParts::is_one(value.as_bytes()));

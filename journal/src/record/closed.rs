@@ -122,6 +122,12 @@ impl ClosedRecord {
         whole.unwrap_or(&self.bytes[self.body.clone()])
     }
 
+    /// Returns what the writer of a body in parts says of it in few words; `None` if the body is
+    /// whole.
+    pub fn outline(&self) -> Option<&[String]> {
+        self.large.as_ref().map(|large| &*large.in_parts.outline)
+    }
+
     /// Names every blob the record refers to, the snapshot first. The parts of its body are among
     /// them that no record before it names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobHash> {

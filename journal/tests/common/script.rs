@@ -139,7 +139,7 @@ impl World {
         };
         let header = writer.next_with("<talk>", &[]).header().clone();
         let named = self.named.entry(place).or_default();
-        let record = Record::following(header, talk(self.steps), named).unwrap();
+        let record = Record::following(header, talk(self.steps), Vec::new, named).unwrap();
         assert!(
             record.as_bytes().len() < record.body_bytes().len(),
             "the body is in parts"

@@ -25,9 +25,13 @@ fn talk(count: u64) -> String {
     format!("<turn [{}]>", messages.join(" "))
 }
 
+fn outline() -> Vec<String> {
+    vec!["talk".to_owned()]
+}
+
 fn follow(writer: &Writer, text: &str, named: &mut NamedParts) -> Record {
     let header = writer.next_with("<turn>", &[]).header().clone();
-    Record::following(header, body(text), named).unwrap()
+    Record::following(header, body(text), outline, named).unwrap()
 }
 
 /// Appends three records, of which the later ones add little.
@@ -58,6 +62,7 @@ pub(crate) fn bodies_share_their_parts_along_a_chain<M: Medium>() {
     assert_eq!(read, written);
     for (read, count) in read.iter().zip([20_000, 20_500, 21_000]) {
         assert_eq!(read.body_bytes(), body(&talk(count)).as_bytes());
+        assert_eq!(read.outline(), Some(&*outline()));
     }
     let closed = store.read_closed(&main.run, &main.branch, at(2)..at(3)).unwrap();
     let joined = store.join(closed[0].clone()).unwrap();

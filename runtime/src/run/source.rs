@@ -166,7 +166,7 @@ pub(crate) fn divergence(record: &ClosedRecord, program: &TurnRecord) -> Result<
     difference(sequence, &decode_closed_turn(record)?, program).ok_or(RunError::Decode {
         sequence,
         source: DecodeError::Inconsistent {
-            what: "equal turns have equal bytes",
+            what: "equal turns have equal bodies and outlines",
         },
     })
 }

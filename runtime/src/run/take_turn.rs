@@ -78,11 +78,11 @@ impl<P: Programs> Run<P> {
         self.checkpoints.count_body(body.as_bytes().len());
         let has_changed = activation.draft.state.has_touched(activation.turn.actor);
         let effects = self.adopt(&mut activation);
-        let (outbox, fuel) = (&mut activation.draft.outbox, activation.turn.fuel);
+        let (turn, outbox) = (&activation.turn, &mut activation.draft.outbox);
         match expected {
-            Some(record) => self.follow(record, outbox, fuel),
+            Some(record) => self.follow(record, outbox, turn.fuel),
             None => {
-                self.chain(body, outbox, fuel)?;
+                self.chain(body, turn, outbox)?;
                 self.hold(effects);
             }
         }
@@ -285,7 +285,11 @@ impl<P: Programs> Run<P> {
         expected: Option<&ClosedRecord>,
         body: &PackedValue,
     ) -> Result<(), RunError> {
-        let Some(record) = expected.filter(|record| record.body_bytes() != body.as_bytes()) else {
+        let is_other = |record: &&ClosedRecord| {
+            let has_outline = |outline: &[String]| outline == activation.turn.outline();
+            record.body_bytes() != body.as_bytes() || !record.outline().is_none_or(has_outline)
+        };
+        let Some(record) = expected.filter(is_other) else {
             return Ok(());
         };
         let divergence = divergence(record, &activation.turn);
