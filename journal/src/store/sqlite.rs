@@ -217,7 +217,7 @@ impl Store for SqliteStore {
             moves
                 .iter()
                 .try_for_each(|head_move| work::move_head(&mut writing, recent, head_move))?;
-            writing.tables().map(drop)
+            recent.index_names(writing.tables()?)
         })?;
         self.note_tail(moves.first().map(|head_move| (head_move.run, head_move.branch)));
         Ok(())
