@@ -24,6 +24,7 @@ mod support {
 #[path = "mcp"]
 mod servers {
     mod net;
+    mod odd;
     mod tasks;
 }
 
@@ -83,6 +84,29 @@ fn a_servers_tools_are_tools_and_a_replay_calls_none() {
         assert!(log.contains("t/echo"), "{log}");
         assert_eq!(count(&desk, "call echo"), 1);
     }
+}
+
+#[test]
+fn the_tools_of_a_server_are_listed_with_their_arguments() {
+    let desk = desk("plain", "");
+    let said = desk.duet("servers t");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.output.contains("t/echo  ("), "{said:?}");
+    assert!(said.output.contains("    text  string\n"), "{said:?}");
+    let said = desk.duet("servers t --json");
+    let tools: serde_json::Value = serde_json::from_str(&said.output).unwrap();
+    let echo = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|tool| tool["name"] == "t/echo")
+        .unwrap();
+    assert_eq!(echo["schema"]["properties"]["text"]["type"], "string", "{echo}");
+    let said = desk.duet("servers u");
+    assert!(
+        said.code == 1 && said.errors.contains("there is no MCP server `u`"),
+        "{said:?}"
+    );
 }
 
 #[test]

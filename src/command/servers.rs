@@ -1,15 +1,20 @@
-//! `duet servers`: lists the servers of the Model Context Protocol.
+//! `duet servers`: lists the servers of the Model Context Protocol, and the tools of one.
 
-use duet_drivers::tool::mcp::Place;
-use serde_json::json;
+use duet_drivers::tool::mcp::{self, Place};
+use serde_json::{Value, json};
 
-use crate::configuration::Configuration;
 use crate::configuration::listed::{ListArguments, Listed};
-use crate::configuration::servers::ServerEntry;
+use crate::configuration::servers::{self, ServerChoice, ServerEntry};
+use crate::configuration::{Choice, Configuration};
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
+use crate::world_options::environment;
 
-/// Lists the servers of the Model Context Protocol whose tools programs may call.
+/// Lists the servers of the Model Context Protocol whose tools programs may call, or with NAME the
+/// tools of one of them.
+///
+/// With NAME the server starts and says what its tools do and take; `--json` prints their JSON
+/// Schemas whole.
 ///
 /// A server is described in ~/.config/duet/config.toml, or without secrets in duet.toml in the
 /// workspace, from where it starts only with `--allow-server NAME`; a manifest describes one as
@@ -40,14 +45,91 @@ use crate::terminal::Terminal;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
+    /// The server whose tools are listed.
+    name: Option<String>,
+    /// Lets a server start that the workspace's duet.toml describes.
+    #[arg(long, value_name = "NAME", requires = "name")]
+    allow_server: Vec<String>,
     #[command(flatten)]
     list: ListArguments,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    if let Some(name) = &arguments.name {
+        return list_tools(arguments, name, terminal);
+    }
     let nothing = "no MCP server is configured; `duet servers --help` shows how to describe one";
     let list = |all: &Configuration| all.servers.iter().map(listed).collect();
     arguments.list.print(terminal, list, Some(nothing))
+}
+
+/// Starts a server and lists its tools.
+fn list_tools(arguments: &Arguments, name: &str, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let environment = environment();
+    let workspace = &arguments.list.workspace;
+    let all = Configuration::read(workspace, (&Choice::default(), &[]), &environment)?;
+    let mut choice = ServerChoice {
+        allowed: arguments.allow_server.clone(),
+        described: Vec::new(),
+    };
+    if all.servers.get(name).is_none_or(|entry| !entry.needs_permission) {
+        choice.allowed.push(name.to_owned());
+    }
+    let settings = servers::settings(all.servers, &choice, (workspace, &environment))?;
+    let settings = settings.into_iter().find(|settings| settings.name == name);
+    let settings = settings.ok_or_else(|| CommandError::problem(format!("there is no MCP server `{name}`")))?;
+    let found = mcp::look(settings).map_err(|failure| CommandError::problem(failure.message))?;
+    let tools = found["tools"].as_array().map_or(&[][..], Vec::as_slice);
+    for problem in found["problems"].as_array().into_iter().flatten() {
+        terminal.message(format!("MCP server `{name}`: {}", text(problem)));
+    }
+    if arguments.list.json {
+        terminal.json(&found["tools"])?;
+        return Ok(ExitCode::OK);
+    }
+    let shown: Vec<String> = tools.iter().map(tool_text).collect();
+    terminal.data(shown.join("\n"))?;
+    Ok(ExitCode::OK)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A tool for people: its name and effect, its description, and a line for each argument.
+fn tool_text(tool: &Value) -> String {
+    let mut shown = format!("{}  ({})\n", text(&tool["name"]), text(&tool["effect"]));
+    for line in text(&tool["description"]).lines() {
+        shown += &format!("  {}\n", line.trim_end());
+    }
+    let required = tool["schema"]["required"].as_array().map_or(&[][..], Vec::as_slice);
+    let properties = tool["schema"]["properties"].as_object();
+    for (name, schema) in properties.into_iter().flatten() {
+        let is_required = required.iter().any(|required| text(required) == name);
+        let optional = if is_required { "" } else { ", optional" };
+        let about = match text(&schema["description"]) {
+            "" => String::new(),
+            about => format!(": {}", about.split_whitespace().collect::<Vec<_>>().join(" ")),
+        };
+        shown += &format!("    {name}  {}{optional}{about}\n", kind(schema));
+    }
+    shown
+}
+
+/// The kind of an argument, as its schema says it.
+fn kind(schema: &Value) -> String {
+    if let Some(choices) = schema["enum"].as_array() {
+        let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+        return choices.join(" or ");
+    }
+    match &schema["type"] {
+        Value::String(kind) if kind == "array" && schema["items"]["type"].is_string() => {
+            format!("array of {}", text(&schema["items"]["type"]))
+        }
+        Value::String(kind) => kind.clone(),
+        Value::Array(kinds) => kinds.iter().map(text).collect::<Vec<_>>().join(" or "),
+        _ => "any value".to_owned(),
+    }
 }
 
 fn listed((name, entry): (&String, &ServerEntry)) -> Listed {

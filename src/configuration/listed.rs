@@ -17,10 +17,10 @@ use crate::world_options::environment;
 pub(crate) struct ListArguments {
     /// Reads the configuration of this workspace.
     #[arg(long, value_name = "DIR", default_value = ".")]
-    workspace: PathBuf,
+    pub(crate) workspace: PathBuf,
     /// Prints JSON.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// An entry for people, and as JSON.

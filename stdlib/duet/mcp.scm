@@ -58,10 +58,11 @@
       (dictionary-ref result 'structuredContent)
       (mcp-text result)))
 
-;;;> Returns the texts of a server's result, of a resource or of a message, joined by line ends.
+;;;> Returns the texts of a server's result, of a resource or of a message, joined by line ends;
+;;;> those of embedded resources are among them.
 (define (mcp-text result)
   (define (text-of part)
-    (let ((text (dictionary-ref part 'text #f)))
+    (let ((text (dictionary-ref (dictionary-ref part 'resource part) 'text #f)))
       (and (string? text) text)))
   (let* ((key (if (dictionary-contains? result 'contents) 'contents 'content))
          (parts (dictionary-ref result key '())))
@@ -118,52 +119,133 @@
 
 (define (%ask prompt) (await (user-input :prompt prompt)))
 
-;;; Asks for each property of a form, until one that is required stays empty.
+;;; Asks for each property of a form, the required ones first, until one of these stays empty.
 (define (%fill-in message properties required)
-  (let loop ((rest properties) (content (dictionary)))
+  (let loop ((rest (%in-order properties required)) (content (dictionary)))
     (if (null? rest)
         (dictionary 'action "accept" 'content content)
         (let* ((key (caar rest))
-               (value (%property message (%name key) (cdar rest))))
+               (required? (and (member (%name key) required) #t))
+               (schema (cdar rest))
+               (title (dictionary-ref schema 'title (%name key)))
+               (value (%property (string-append message " " title) schema required?)))
           (cond ((not (eq? value 'nothing))
                  (dictionary-set! content key value)
                  (loop (cdr rest) content))
-                ((member (%name key) required) %declined)
+                (required? %declined)
                 (else (loop (cdr rest) content)))))))
 
-;;; Asks for a property; the symbol `nothing` stands for an empty answer.
-(define (%property message name schema)
-  (let* ((title (dictionary-ref schema 'title name))
-         (text (string-append message " " title "?"))
-         (type (dictionary-ref schema 'type "string"))
-         (choices (%choices schema)))
-    (cond ((pair? choices)
-           (let ((chosen (%ask (record 'ask text (append (map car choices) '("nothing"))))))
-             (cond ((assoc chosen choices) => cdr)
-                   (else 'nothing))))
-          ((equal? type "boolean") (%ask (record 'ask text (list #t #f))))
-          ((member type '("integer" "number")) (%number text))
-          (else
-           (let ((said (%ask text)))
-             (cond ((string=? (string-trim said) "") 'nothing)
-                   ((equal? type "array") (map string-trim (string-split said #\,)))
-                   (else said)))))))
+(define (%in-order properties required)
+  (define (named name)
+    (find (lambda (property) (equal? (%name (car property)) name)) properties))
+  (append (filter-map named required)
+    (filter (lambda (property) (not (member (%name (car property)) required))) properties)))
 
-;;; Asks for a number until the answer is one, or is empty.
-(define (%number text)
-  (let again ((prompt text))
-    (let* ((said (string-trim (%ask prompt)))
-           (number (string->number said)))
-      (cond ((string=? said "") 'nothing)
-            ((and number (real? number)) number)
-            (else (again (string-append said " is not a number. " text)))))))
+;;; Asks for a property; the symbol `nothing` stands for an empty answer.
+(define (%property text schema required?)
+  (let ((type (dictionary-ref schema 'type "string"))
+        (choices (%choices schema)))
+    (cond ((pair? choices)
+           (%choose text schema (append choices '(("nothing" . nothing)))))
+          ((equal? type "boolean")
+           (%choose text schema
+             (append '((#t . #t) (#f . #f)) (if required? '() '(("nothing" . nothing))))))
+          ((equal? type "array") (%several text schema (dictionary-ref schema 'items (dictionary))))
+          ((equal? type "integer") (%typed text schema (%limits schema) (%number schema integer?)))
+          ((equal? type "number") (%typed text schema (%limits schema) (%number schema real?)))
+          (else (%typed text schema '() (%text schema))))))
+
+(define (%choose text schema choices)
+  (cdr (assoc (%ask (record 'ask (%hinted text schema '()) (map car choices))) choices)))
+
+;;; Asks for a list, whose elements stand between commas.
+(define (%several text schema items)
+  (let ((choices (%choices items)))
+    (define (read said)
+      (let* ((parts (filter (lambda (part) (not (string=? part "")))
+                      (map string-trim (string-split said #\,))))
+             (wrong (find (lambda (part) (not (assoc part choices))) parts)))
+        (cond ((null? choices) parts)
+              (wrong (%complaint "has" (string-append wrong ", which is no choice")))
+              (else (map (lambda (part) (cdr (assoc part choices))) parts)))))
+    (%typed text schema
+      (list
+        (if (null? choices)
+            "several with commas between them"
+            (string-append "some of these, with commas between them: "
+              (string-join (map car choices) ", "))))
+      read)))
+
+;;; Asks until `read` makes a value of the answer; an empty one is the default, or nothing.
+(define (%typed text schema hints read)
+  (let* ((default (dictionary-ref schema 'default 'nothing))
+         (empty (and (not (eq? default 'nothing)) (string-append "empty: " (%shown default))))
+         (prompt (%hinted text schema (append hints (if empty (list empty) '())))))
+    (let again ((asked prompt))
+      (let* ((said (%ask asked))
+             (value (if (string=? (string-trim said) "") default (read said))))
+        (if (vector? value)
+            (again (string-append (string-trim said) " " (vector-ref value 0) ". " prompt))
+            value)))))
+
+(define (%hinted text schema hints)
+  (let* ((description (dictionary-ref schema 'description #f))
+         (hints (if description (cons description hints) hints)))
+    (if (null? hints)
+        (string-append text "?")
+        (string-append text " (" (string-join hints "; ") ")?"))))
+
+(define (%shown value)
+  (if (list? value)
+      (string-join (map %shown value) ", ")
+      (with-output-to-string (lambda () (display value)))))
+
+;;; Says what is wrong with an answer; no value of a form is a vector.
+(define (%complaint verb object) (vector (string-append verb " " object)))
+
+(define (%limits schema)
+  (define (limit key word)
+    (let ((limit (dictionary-ref schema key #f)))
+      (and limit (string-append word " " (number->string limit)))))
+  (filter-map values (list (limit 'minimum "from") (limit 'maximum "to"))))
+
+(define (%number schema is-kind?)
+  (lambda (said)
+    (let ((number (string->number (string-trim said)))
+          (least (dictionary-ref schema 'minimum #f))
+          (most (dictionary-ref schema 'maximum #f)))
+      (cond ((not (and number (real? number))) (%complaint "is not" "a number"))
+            ((not (is-kind? number)) (%complaint "is not" "a whole number"))
+            ((and least (< number least))
+             (%complaint "is less than" (number->string least)))
+            ((and most (> number most)) (%complaint "is more than" (number->string most)))
+            ((integer? number) (exact number))
+            (else number)))))
+
+(define (%text schema)
+  (lambda (said)
+    (let ((length (string-length said))
+          (least (dictionary-ref schema 'minLength 0))
+          (most (dictionary-ref schema 'maxLength #f)))
+      (cond ((< length least)
+             (%complaint "has fewer characters than" (number->string least)))
+            ((and most (> length most))
+             (%complaint "has more characters than" (number->string most)))
+            ((and (equal? (dictionary-ref schema 'format #f) "email")
+                  (not (string-index said #\@)))
+             (%complaint "is not" "an address of e-mail"))
+            (else said)))))
 
 ;;; Returns the values that a schema enumerates, by the texts that the person sees.
 (define (%choices schema)
   (define (titled choice)
-    (let ((value (dictionary-ref choice 'const)))
-      (cons (dictionary-ref choice 'title value) value)))
+    (and (dictionary-contains? choice 'const)
+         (let ((value (dictionary-ref choice 'const)))
+           (cons (dictionary-ref choice 'title value) value))))
   (cond ((dictionary-contains? schema 'enum)
-         (map (lambda (value) (cons value value)) (dictionary-ref schema 'enum)))
-        ((dictionary-contains? schema 'oneOf) (map titled (dictionary-ref schema 'oneOf)))
-        (else '())))
+         (let* ((all (dictionary-ref schema 'enum))
+                (names (dictionary-ref schema 'enumNames all)))
+           (map cons (if (= (length names) (length all)) names all) all)))
+        (else
+         (filter-map titled
+           (dictionary-ref schema 'oneOf (dictionary-ref schema 'anyOf '()))))))

@@ -6,10 +6,11 @@
   (on-demand)
   (import
     (scheme base)
+    (only (scheme write) display)
     (only (duet base)
       dictionary dictionary-ref dictionary-set! dictionary-contains? dictionary-count
-      dictionary->alist dictionary-keys filter-map record string-index string-join string-split
-      string-trim)
+      dictionary->alist dictionary-keys filter filter-map find record string-index string-join
+      string-split string-trim with-output-to-string)
     (only (duet dataspace) await call-tool user-input)
     (only (duet internal control) %wrong-type))
   (include "mcp.scm"))

@@ -20,19 +20,25 @@ use super::description::Description;
 use super::interface::{Call, Context, Tool};
 use super::json;
 use crate::tool::failure::Kind;
+use duet_runtime::driver::ToolFailure;
 use duet_runtime::policy::card::ToolCard;
 use listing::Listed;
 pub use oauth::Credentials;
 use preserves::IOValue;
 use request::Request;
+use serde_json::Value as Json;
 pub use server::{Login, Place, Server, Settings};
+
+use tokio::runtime::Builder;
 
 mod client;
 mod elicitation;
 mod failed;
 mod link;
 mod listing;
+mod mend;
 mod oauth;
+mod probe;
 mod program;
 mod request;
 mod server;
@@ -73,6 +79,23 @@ pub struct Introduced {
     pub tools: Vec<Remote>,
     /// For the person, a line each.
     pub problems: Vec<String>,
+}
+
+/// Starts a server, asks for its tools, and ends it: `{tools: [{name, title, description, schema,
+/// effect}], problems: [string]}`.
+///
+/// # Errors
+/// `denied` if nobody has allowed the server, `unavailable` if it does not start, `timeout` if it
+/// takes too long.
+pub fn look(settings: Settings) -> Result<Json, ToolFailure> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| Kind::Failed.because(format!("the system gives no thread: {error}")))?;
+    runtime.block_on(async {
+        let server = Server::new(settings);
+        let found = server.tools().await;
+        server.stop().await;
+        found.map(listing::Listing::shown)
+    })
 }
 
 /// Starts servers, all at the same time, and asks for their tools.

@@ -82,7 +82,25 @@
 (define (%tool-that-is-listed tool)
   (let ((name (dictionary-ref tool 'name)) (schema (dictionary-ref tool 'schema)))
     (%make-agent-tool name (dictionary-ref tool 'description) schema (%listed-schema schema)
-      (lambda (role arguments) (mcp-value (mcp-call role name arguments))))))
+      (lambda (role arguments) (%shown-result (mcp-call role name arguments))))))
+
+;;; Returns the value of a server's result; a text names the parts that have none.
+(define (%shown-result result)
+  (let ((value (mcp-value result))
+        (content (dictionary-ref result 'content '())))
+    (if (and (string? value) (list? content))
+        (string-join
+          (append (if (string=? value "") '() (list value)) (filter-map %without-text content))
+          "\n")
+        value)))
+
+(define (%without-text part)
+  (let* ((type (dictionary-ref part 'type #f))
+         (resource (dictionary-ref part 'resource part))
+         (place (dictionary-ref resource 'uri (dictionary-ref part 'mimeType ""))))
+    (and (string? type)
+         (not (string? (dictionary-ref resource 'text #f)))
+         (string-append "(" type " " (if (string? place) place "") ", not shown)"))))
 
 ;;; Compiles the schema of a server's tool. Whatever dialect it names, it is read as the gate reads
 ;;; it, as one of 2020-12; if it is none, the agent leaves the check to the gate.

@@ -15,7 +15,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, crypto};
 
 use super::address::admitted;
 use super::{Hosts, not_listed};
@@ -64,6 +64,14 @@ impl Server<'_> {
         Kind::Unavailable.because(format!("`{}:{}` cannot be reached: {error}", self.host, self.port))
     }
 
+    fn insecure(&self, error: &std::io::Error) -> ToolFailure {
+        let fault = error.get_ref().and_then(|fault| fault.downcast_ref());
+        if matches!(fault, Some(rustls::Error::InvalidMessage(_))) {
+            return self.unavailable(&"it does not speak TLS; `http:` in place of `https:` does without");
+        }
+        self.unavailable(error)
+    }
+
     /// Finds the addresses of its host.
     ///
     /// # Errors
@@ -93,7 +101,7 @@ impl Server<'_> {
         }
         let name = ServerName::try_from(self.bare_host().to_owned()).map_err(|error| self.unavailable(&error))?;
         let secured = TlsConnector::from(configuration()?).connect(name, stream).await;
-        Ok(Box::new(secured.map_err(|error| self.unavailable(&error))?))
+        Ok(Box::new(secured.map_err(|error| self.insecure(&error))?))
     }
 }
 

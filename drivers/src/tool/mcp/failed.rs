@@ -10,6 +10,7 @@ use rmcp::model::ErrorCode;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 
+use super::mend::is_unreadable;
 use super::program::{End, Fault};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
@@ -25,26 +26,38 @@ pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> T
     if error.is_authorization_required() {
         return unauthorized(name, error.auth_challenge());
     }
+    let message = format!(
+        "the MCP server `{name}` does not start, or cannot be reached{}{}",
+        why(error),
+        end.shown()
+    );
+    Kind::Unavailable.because(message)
+}
+
+/// Says why a connection was not opened, to follow a message.
+fn why(error: &ClientInitializeError) -> String {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
-    let why = match error {
+    match error {
         ClientInitializeError::ConnectionClosed(_) => String::new(),
         ClientInitializeError::TransportError { error, .. } => format!(": {}", of_transport(error)),
         ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_) => {
             ": its first answer is not of the protocol".to_owned()
         }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why(fallback),
         other => format!(": {}", shortened(&other.to_string())),
-    };
-    let message = format!(
-        "the MCP server `{name}` does not start, or cannot be reached{why}{}",
-        end.shown()
-    );
-    Kind::Unavailable.because(message)
+    }
 }
 
 /// The failure of a request.
 pub(super) async fn of(name: &str, error: ServiceError, fault: Option<&Fault>) -> ToolFailure {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list is the library's, and open")]
     match error {
+        ServiceError::McpError(error) if is_unreadable(error.data.as_ref()) => {
+            let why = shortened(&error.message);
+            Kind::BadResult.because(format!(
+                "the answer of the MCP server `{name}` is not of the protocol: {why}"
+            ))
+        }
         ServiceError::McpError(error) => {
             let kind = match error.code {
                 ErrorCode::METHOD_NOT_FOUND => Kind::NoSuchTool,
@@ -121,7 +134,9 @@ async fn ended(name: &str, fault: Option<&Fault>) -> ToolFailure {
 /// The words of a transport, without the library's own.
 fn of_transport(error: &DynamicTransportError) -> String {
     let said = error.error.to_string();
-    shortened(said.strip_prefix("Client error: ").unwrap_or(&said))
+    let own = ["Client error: ", "unexpected server response: "];
+    let said = own.iter().find_map(|words| said.strip_prefix(words)).unwrap_or(&said);
+    shortened(said)
 }
 
 fn shortened(text: &str) -> String {

@@ -21,6 +21,7 @@ use rmcp::model::{
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RunningService,
 };
+use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value as Json, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Receiver;
@@ -30,6 +31,8 @@ use tokio::time::timeout;
 use super::client::{Client, Question};
 use super::elicitation;
 use super::failed;
+use super::mend::Lines;
+use super::probe::{LateAnswer, Probed};
 use super::program::{End, Program};
 use super::request::{Answer, Method};
 use super::server::{Place, Settings};
@@ -117,8 +120,9 @@ impl Link {
     /// # Errors
     /// As `Server::perform`.
     pub(super) async fn open(settings: &Settings, bearer: &Bearer) -> Result<Self, ToolFailure> {
+        let newest = || vec![ProtocolVersion::V_2026_07_28];
         let probing = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            preferred_versions: newest(),
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
         let first = if settings.is_of_2025 {
@@ -131,29 +135,43 @@ impl Link {
             Err(Unopened { is_cut: true, .. }) => {
                 Self::open_as((settings, bearer), ClientLifecycleMode::Initialize).await
             }
+            Err(Unopened { is_modern: true, .. }) => {
+                let preferred_versions = newest();
+                Self::open_as((settings, bearer), ClientLifecycleMode::Discover { preferred_versions }).await
+            }
             opened => opened,
         }
         .map_err(|unopened| unopened.failure)
     }
 
     async fn open_as((settings, bearer): (&Settings, &Bearer), mode: ClientLifecycleMode) -> Result<Self, Unopened> {
-        let client = Client::default();
+        let (client, late) = (Client::default(), LateAnswer::default());
         let (service, program) = match &settings.place {
             Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
             Place::Url { url, .. } => {
-                let transport = web::transport(url, bearer.clone());
+                let transport = Probed::new(web::transport(url, bearer.clone()), late.clone());
                 let service = client.clone().serve_with_lifecycle(transport, mode).await;
-                let refuse = |error| failed::at_start(&settings.name, &error, End::default());
+                let refuse = |error| Unopened {
+                    is_modern: late.came(),
+                    ..failed::at_start(&settings.name, &error, End::default()).into()
+                };
                 (service.map_err(refuse)?, None)
             }
             Place::Program { .. } => {
-                let (mut program, streams) = Program::start(settings)?;
-                match client.clone().serve_with_lifecycle(streams, mode).await {
+                let (mut program, (output, input)) = Program::start(settings)?;
+                let transport = AsyncRwTransport::new_client(Lines::new(output), input);
+                let transport = Probed::new(transport, late.clone());
+                match client.clone().serve_with_lifecycle(transport, mode).await {
                     Ok(service) => (service, Some(program)),
                     Err(error) => {
                         let is_cut = matches!(error, ClientInitializeError::ConnectionClosed(_));
                         let failure = failed::at_start(&settings.name, &error, program.ended().await);
-                        return Err(Unopened { failure, is_cut });
+                        let is_modern = late.came();
+                        return Err(Unopened {
+                            failure,
+                            is_cut,
+                            is_modern,
+                        });
                     }
                 }
             }
@@ -335,11 +353,17 @@ struct Unopened {
     failure: ToolFailure,
     /// Whether the server ended before it answered.
     is_cut: bool,
+    /// Whether it has said, too late, that it speaks the revision of 2026.
+    is_modern: bool,
 }
 
 impl From<ToolFailure> for Unopened {
     fn from(failure: ToolFailure) -> Self {
-        Self { failure, is_cut: false }
+        Self {
+            failure,
+            is_cut: false,
+            is_modern: false,
+        }
     }
 }
 

@@ -66,8 +66,15 @@ pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
     }
     for tool in tools.iter().take(TOOLS_MAX) {
         let Some(name) = tool.get("name").and_then(Json::as_str).filter(|name| is_name(name)) else {
-            let problem = "it lists a tool without a usable name, which is left out";
-            listing.problems.push(problem.to_owned());
+            let name: String = tool
+                .get("name")
+                .unwrap_or(&Json::Null)
+                .to_string()
+                .chars()
+                .take(80)
+                .collect();
+            let problem = format!("it lists a tool with the name {name}, which cannot be called and is left out");
+            listing.problems.push(problem);
             continue;
         };
         if !names.insert(name) {
@@ -109,12 +116,21 @@ fn listed(settings: &Settings, (name, tool): (&str, &Json), room_bytes: &mut usi
     let text = |member: &str| tool.get(member).and_then(Json::as_str).unwrap_or_default();
     let words: String = text("description").chars().take(DESCRIPTION_CHARACTERS_MAX).collect();
     let full = format!("{}/{name}", settings.name);
+    // A model understands more than the check does.
+    let raw = tool
+        .get("inputSchema")
+        .filter(|raw| raw.is_object() && raw.to_string().len() <= SCHEMA_BYTES_MAX);
+    let mut shown = raw.unwrap_or(&schema).clone();
+    if shown.get("type").is_none() {
+        // Providers refuse a request with a schema that says less.
+        shown["type"] = "object".into();
+    }
     let listed = Listed {
         shown: json!({
             "name": full,
             "title": text("title"),
             "description": words,
-            "schema": schema,
+            "schema": shown,
             "effect": effect.to_string(),
         }),
         description: Description {

@@ -16,21 +16,26 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use duet_runtime::driver::ToolFailure;
+use futures_util::{StreamExt as _, stream};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use serde_json::{Value as Json, json};
 use sse_stream::{Error as SseError, Sse, SseStream};
 use tokio_stream::Stream;
 
+use super::mend::{mended, unreadable};
 use super::oauth::Tokens;
 use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
@@ -41,6 +46,10 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// The maximum length of a stream of notifications, in bytes; then it is opened again.
 const STREAM_BYTES_MAX: usize = 64 << 20;
+
+/// A hint for URLs that no longer are those of MCP servers.
+const OF_2024: &str = "URLs that end in `/sse` mostly belong to the transport of 2024, which Duet does not speak; \
+                       the server may have another one, such as `/mcp`";
 
 /// The maximum length of an error that is repeated, in characters.
 const ERROR_CHARACTERS_MAX: usize = 400;
@@ -168,10 +177,41 @@ async fn whole(response: Response<Incoming>) -> Result<Bytes, Failed> {
     body.map(http_body_util::Collected::to_bytes).map_err(failed)
 }
 
-/// Takes a body apart as events.
-fn events(response: Response<Incoming>, limit_bytes: usize) -> Events {
+/// Takes a body apart as events with one message each; `asked` is the request that it answers.
+fn events(response: Response<Incoming>, limit_bytes: usize, asked: Option<RequestId>) -> Events {
     let body = Limited::new(response.into_body(), limit_bytes).map_err(io::Error::other);
-    Box::pin(SseStream::from_bytes_stream(body.into_data_stream()))
+    let events = SseStream::from_bytes_stream(body.into_data_stream());
+    Box::pin(events.flat_map(move |event| stream::iter(formed(event, asked.as_ref()))))
+}
+
+/// Brings the messages of an event into form.
+fn formed(event: Result<Sse, SseError>, asked: Option<&RequestId>) -> Vec<Result<Sse, SseError>> {
+    let mended = |event: &Sse| event.data.as_ref().and_then(|data| mended(data.as_bytes()));
+    let (event, mut messages) = match event.map(|event| (mended(&event), event)) {
+        Ok((Some(messages), event)) => (event, messages),
+        Ok((None, event)) => return vec![Ok(event)],
+        Err(error) => return vec![Err(error)],
+    };
+    if messages.is_empty() {
+        messages.extend(asked.map(|id| unreadable(&json!(id), "an event of it is no JSON")));
+    }
+    let with = |message: Json| Sse {
+        data: Some(message.to_string()),
+        ..event.clone()
+    };
+    messages.into_iter().map(with).map(Ok).collect()
+}
+
+/// Reads the answer to a request.
+fn answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, serde_json::Error> {
+    let read = match mended(body) {
+        None => serde_json::from_slice(body),
+        Some(messages) => {
+            let answer = messages.into_iter().rfind(|message| message.get("method").is_none());
+            serde_json::from_value(answer.unwrap_or_else(|| unreadable(&json!(asked), "it is no JSON")))
+        }
+    };
+    read.or_else(|error| serde_json::from_value(unreadable(&json!(asked), &error.to_string())))
 }
 
 fn is_kind(response: &Response<Incoming>, kind: &str) -> bool {
@@ -188,7 +228,7 @@ fn text_header(response: &Response<Incoming>, name: &HeaderName) -> Option<Strin
 /// A server of an older revision refuses the probe with an error of HTTP; the library understands
 /// it as an error of the protocol.
 async fn refused(
-    message: &ClientJsonRpcMessage,
+    (uri, message): (&str, &ClientJsonRpcMessage),
     response: Response<Incoming>,
 ) -> Result<StreamableHttpPostResponse, Failed> {
     let status = response.status();
@@ -197,11 +237,17 @@ async fn refused(
         return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
     }
     let session = text_header(&response, &SESSION);
+    let place = text_header(&response, &LOCATION).filter(|_| status.is_redirection());
     let body = whole(response).await.unwrap_or_default();
-    let said: String = String::from_utf8_lossy(&body)
+    let mut said: String = String::from_utf8_lossy(&body)
         .chars()
         .take(ERROR_CHARACTERS_MAX)
         .collect();
+    if let Some(place) = place {
+        said = format!("it leads to {place}; give that URL");
+    } else if uri.trim_end_matches('/').ends_with("/sse") {
+        said = format!("{}; {OF_2024}", said.trim_end());
+    }
     if !is_authorization
         && let JsonRpcMessage::Request(request) = message
         && let ClientRequest::DiscoverRequest(_) = request.request
@@ -248,23 +294,24 @@ impl StreamableHttpClient for Web {
             return Err(StreamableHttpError::SessionExpired);
         }
         if !status.is_success() {
-            return refused(&message, response).await;
+            return refused((&uri, &message), response).await;
         }
         let session = text_header(&response, &SESSION);
-        if !matches!(message, JsonRpcMessage::Request(_)) {
+        let JsonRpcMessage::Request(asked) = message else {
             return Ok(StreamableHttpPostResponse::Accepted);
-        }
+        };
         if is_kind(&response, "text/event-stream") {
             return Ok(StreamableHttpPostResponse::Sse(
-                events(response, ANSWER_BYTES_MAX),
+                events(response, ANSWER_BYTES_MAX, Some(asked.id)),
                 session,
             ));
         }
         if !is_kind(&response, "application/json") {
-            let kind = text_header(&response, &CONTENT_TYPE);
-            return Err(StreamableHttpError::UnexpectedContentType(kind));
+            let kind = text_header(&response, &CONTENT_TYPE).unwrap_or_else(|| "no type".to_owned());
+            let why = format!("it answers with {kind}, and not with JSON or events; is this the URL of an MCP server?");
+            return Err(failed(why));
         }
-        let answer = serde_json::from_slice(&whole(response).await?)?;
+        let answer = answer(&whole(response).await?, &asked.id)?;
         Ok(StreamableHttpPostResponse::Json(answer, session))
     }
 
@@ -305,6 +352,42 @@ impl StreamableHttpClient for Web {
             let said = Cow::Owned(format!("HTTP {}", response.status()));
             return Err(StreamableHttpError::UnexpectedServerResponse(said));
         }
-        Ok(events(response, STREAM_BYTES_MAX))
+        Ok(events(response, STREAM_BYTES_MAX, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(event: &str, asked: Option<&RequestId>) -> Vec<String> {
+        let event = Sse::default().data(event);
+        let all = formed(Ok(event), asked).into_iter();
+        all.map(|event| event.unwrap().data.unwrap()).collect()
+    }
+
+    #[test]
+    fn each_event_has_one_message_that_can_be_read() {
+        let id = RequestId::Number(3);
+        let sound = r#"{"jsonrpc":"2.0","id":3,"result":{}}"#;
+        assert_eq!(data(sound, Some(&id)), [sound]);
+        assert_eq!(data(&format!("[{sound},{sound}]"), Some(&id)).len(), 2);
+        let broken = data("{NaN", Some(&id));
+        assert!(broken.len() == 1 && broken[0].contains("is no JSON"), "{broken:?}");
+        assert_eq!(data("{NaN", None), [""; 0]);
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_is_an_error_of_its_request() {
+        let id = RequestId::Number(3);
+        for body in ["", "<html>", "[]", "{\"id\":3,\"result\":NaN}", "{\"id\":3}"] {
+            let answer = serde_json::to_value(answer(body.as_bytes(), &id).unwrap()).unwrap();
+            assert_eq!(answer["id"], 3, "{body}");
+            assert!(answer["error"]["message"].is_string(), "{body}: {answer}");
+        }
+        let batch =
+            r#"[{"jsonrpc":"2.0","id":3,"result":{"a":1}},{"jsonrpc":"2.0","method":"notifications/progress"}]"#;
+        let answer = serde_json::to_value(answer(batch.as_bytes(), &id).unwrap()).unwrap();
+        assert_eq!(answer["result"]["a"], 1, "{answer}");
     }
 }

@@ -1,0 +1,353 @@
+//! Messages of servers, brought into the protocol's form before the library reads them.
+//!
+//! The library drops a message that it cannot read, and whoever waits for the answer then waits
+//! until the time limit. Real servers send half of a character, `NaN`, several messages in one
+//! list, or an error that is a string. This module puts into the right form all that it
+//! understands; of any other answer it makes an error that says why.
+//! INVARIANT: what answers a request gives an answer or an error. A line that is no message, such
+//! as a line of a log, gives nothing.
+//! It does not know which requests wait. Read next: `failed.rs`.
+//!
+//! Source: JSON-RPC 2.0, "Response object", "Batch"; Model Context Protocol 2025-03-26, "Batching".
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rmcp::model::ErrorCode;
+use serde_json::{Map, Value as Json, json};
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The number of bytes that are read at once.
+const CHUNK_BYTES: usize = 16 << 10;
+
+/// The data of an error that stands for an answer that cannot be read.
+const UNREADABLE: &str = "duet:unreadable";
+
+/// Says whether an error stands for an answer that cannot be read.
+pub(super) fn is_unreadable(data: Option<&Json>) -> bool {
+    data.and_then(Json::as_str) == Some(UNREADABLE)
+}
+
+/// Makes the error that stands for an answer that cannot be read.
+pub(super) fn unreadable(id: &Json, why: &str) -> Json {
+    let error = json!({ "code": ErrorCode::INTERNAL_ERROR.0, "message": why, "data": UNREADABLE });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+/// Brings a text into the form of messages; `None` if it needs no change.
+pub(super) fn mended(text: &[u8]) -> Option<Vec<Json>> {
+    let text = text.trim_ascii();
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    if !text.starts_with(b"{") && !text.starts_with(b"[") {
+        return None;
+    }
+    let (read, is_as_sent) = match serde_json::from_slice(text) {
+        Ok(value) => (Ok(value), true),
+        Err(_) => (serde_json::from_str(&whole_characters(text)), false),
+    };
+    match read {
+        Ok(Json::Array(messages)) => Some(messages.into_iter().map(formed).collect()),
+        Ok(value) => {
+            let mended = formed(value.clone());
+            (!is_as_sent || mended != value).then(|| vec![mended])
+        }
+        Err(error) => {
+            let why = format!("it is no JSON: {error}");
+            Some(id(text).map(|id| unreadable(&id, &why)).into_iter().collect())
+        }
+    }
+}
+
+/// Replaces what is no UTF-8, and escapes of half a character, by the replacement character.
+fn whole_characters(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = &*text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        whole.push_str(before);
+        let (length, kept) = match unit(escape) {
+            Some(0xd800..0xdc00) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..0xe000)) => (12, true),
+            Some(0xd800..0xe000) => (6, false),
+            Some(_) => (6, true),
+            None => (1 + escape[1..].chars().next().map_or(0, char::len_utf8), true),
+        };
+        whole.push_str(if kept { &escape[..length] } else { "\u{fffd}" });
+        rest = &escape[length..];
+    }
+    whole.push_str(rest);
+    whole
+}
+
+/// Reads the escape `\uXXXX` with which a text begins.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u16::from_str_radix(digits, 16).ok().filter(|_| is_number)
+}
+
+/// Brings one message into form. Whatever is no message stays as it is.
+fn formed(message: Json) -> Json {
+    let Json::Object(mut members) = message else {
+        return message;
+    };
+    let is_answer = !members.contains_key("method") && members.contains_key("id");
+    if !is_answer && !members.contains_key("method") {
+        return Json::Object(members);
+    }
+    members.insert("jsonrpc".to_owned(), json!("2.0"));
+    if is_answer {
+        answered(members)
+    } else {
+        Json::Object(members)
+    }
+}
+
+fn answered(mut members: Map<String, Json>) -> Json {
+    // Requests have numbers; some servers give them back as texts.
+    let number = members["id"].as_str().and_then(|id| id.parse::<u32>().ok());
+    if let Some(number) = number {
+        members.insert("id".to_owned(), json!(number));
+    }
+    match members.remove("error").filter(|error| !error.is_null()) {
+        Some(error) => {
+            members.remove("result");
+            members.insert("error".to_owned(), error_of(error));
+        }
+        None if members.contains_key("result") => {}
+        None => return unreadable(&members["id"], "it has neither a result nor an error"),
+    }
+    Json::Object(members)
+}
+
+/// Gives an error a code and a message.
+fn error_of(error: Json) -> Json {
+    let mut members = match error {
+        Json::Object(members) => members,
+        Json::String(said) => Map::from_iter([("message".to_owned(), Json::String(said))]),
+        other => Map::from_iter([("message".to_owned(), Json::String(other.to_string()))]),
+    };
+    let code = members.get("code").and_then(Json::as_i64);
+    if code.is_none_or(|code| i32::try_from(code).is_err()) {
+        members.insert("code".to_owned(), json!(ErrorCode::INTERNAL_ERROR.0));
+    }
+    if !members.get("message").is_some_and(Json::is_string) {
+        members.insert("message".to_owned(), json!("it says no more"));
+    }
+    Json::Object(members)
+}
+
+/// Finds the id of a message that is no JSON: the member of the outermost object.
+fn id(text: &[u8]) -> Option<Json> {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < text.len() {
+        match text[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = end_of_string(text, at + 1);
+                let value = text[end..].trim_ascii_start().strip_prefix(b":");
+                if depth == 1 && text[at..end] == *b"\"id\"" && value.is_some() {
+                    return value.and_then(first_atom);
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Returns where a string ends, after its last quote.
+fn end_of_string(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() {
+        match text[at] {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+fn first_atom(text: &[u8]) -> Option<Json> {
+    let text = text.trim_ascii_start();
+    let end = text
+        .iter()
+        .position(|byte| matches!(byte, b',' | b'}'))
+        .unwrap_or(text.len());
+    let found: Json = serde_json::from_slice(text[..end].trim_ascii_end()).ok()?;
+    (found.is_number() || found.is_string()).then_some(found)
+}
+
+/// The lines of a program, each brought into form.
+pub(super) struct Lines<R> {
+    output: R,
+    /// The beginning of a line.
+    line: Vec<u8>,
+    /// Bytes for the reader, and how many of them it has taken.
+    ready: (Vec<u8>, usize),
+}
+
+impl<R> Lines<R> {
+    pub(super) fn new(output: R) -> Self {
+        Self {
+            output,
+            line: Vec::new(),
+            ready: (Vec::new(), 0),
+        }
+    }
+
+    /// Takes bytes, and passes whole lines on.
+    fn take(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.line.extend(&bytes[..=end]);
+            bytes = &bytes[end + 1..];
+            match mended(&self.line) {
+                None => self.ready.0.append(&mut self.line),
+                Some(messages) => {
+                    for message in messages {
+                        self.ready.0.extend(message.to_string().into_bytes());
+                        self.ready.0.push(b'\n');
+                    }
+                    self.line.clear();
+                }
+            }
+        }
+        self.line.extend(bytes);
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.ready.1 == this.ready.0.len() {
+            this.ready = (Vec::new(), 0);
+            let mut chunk = vec![0; CHUNK_BYTES];
+            let mut read = ReadBuf::new(&mut chunk);
+            ready!(Pin::new(&mut this.output).poll_read(context, &mut read))?;
+            match read.filled() {
+                // The last line may have no end; half of one says nothing.
+                [] if serde_json::from_slice::<Json>(&this.line).is_err() => return Poll::Ready(Ok(())),
+                [] => this.take(b"\n"),
+                came => this.take(came),
+            }
+        }
+        let (bytes, taken) = &mut this.ready;
+        let count = buffer.remaining().min(bytes.len() - *taken);
+        buffer.put_slice(&bytes[*taken..*taken + count]);
+        *taken += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requires that a text becomes these messages; `None` if it stays as it is.
+    #[track_caller]
+    fn check(text: &str, expected: Option<&[Json]>) {
+        assert_eq!(mended(text.as_bytes()).as_deref(), expected, "{text}");
+    }
+
+    fn unread(why: &str) -> Json {
+        unreadable(&json!(3), why)
+    }
+
+    #[test]
+    fn messages_in_form_and_lines_that_are_none_stay() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":3,"result":{"a":"\ud83d\ude00 \\ud83d"}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#,
+            "INFO: listening",
+            "",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn answers_in_other_forms_become_answers() {
+        let answer = |result: Json| json!({ "jsonrpc": "2.0", "id": 3, "result": result });
+        let error = |code: i32, says: &str| {
+            let error = json!({ "code": code, "message": says });
+            json!({ "jsonrpc": "2.0", "id": 3, "error": error })
+        };
+        for (text, expected) in [
+            (r#"{"id":3,"result":1}"#, answer(json!(1))),
+            (r#"{"jsonrpc":"2.0","id":"3","result":1}"#, answer(json!(1))),
+            (r#"{"jsonrpc":"2.0","id":3,"result":1,"error":null}"#, answer(json!(1))),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"result":"a \ud83d b"}"#,
+                answer(json!("a \u{fffd} b")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"result":"\ude00\ud83d\ud83d\ude00"}"#,
+                answer(json!("\u{fffd}\u{fffd}😀")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"result":null,"error":"no"}"#,
+                error(-32603, "no"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"error":{"code":"E1"}}"#,
+                error(-32603, "it says no more"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":3}"#,
+                unread("it has neither a result nor an error"),
+            ),
+        ] {
+            check(text, Some(&[expected]));
+        }
+        assert_eq!(
+            mended(b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"\xe4\"}"),
+            Some(vec![answer(json!("\u{fffd}"))])
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_no_json_becomes_an_error_for_its_request() {
+        let found = mended(br#"{"result":{"id":5,"x":NaN,"s":"\"id\":9"}, "id" : 3 , "jsonrpc":"2.0"}"#).unwrap();
+        assert_eq!((found.len(), &found[0]["id"]), (1, &json!(3)));
+        assert!(is_unreadable(found[0]["error"].get("data")), "{found:?}");
+        check("{\"a\": NaN}", Some(&[]));
+        check("{'id': 3}", Some(&[]));
+    }
+
+    #[test]
+    fn a_batch_becomes_its_messages() {
+        let said = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": {} });
+        let answer = json!({ "jsonrpc": "2.0", "id": 3, "result": {} });
+        check(&json!([said, answer]).to_string(), Some(&[said, answer]));
+    }
+
+    #[tokio::test]
+    async fn lines_come_out_whole_however_they_are_cut() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let text = "noise\n{\"id\":1,\"result\":2}\n[]\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":3}\n{\"id\":4}";
+        let expected =
+            "noise\n{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":2}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":3}\n";
+        for size in [1, 7, 1000] {
+            let (mut program, output) = tokio::io::duplex(size);
+            let said = tokio::spawn(async move { program.write_all(text.as_bytes()).await });
+            let mut came = String::new();
+            Lines::new(output).read_to_string(&mut came).await.unwrap();
+            said.await.unwrap().unwrap();
+            let last = came.split_off(expected.len());
+            assert!(
+                came == expected && last.contains("neither a result nor an error"),
+                "{size}: {came}{last}"
+            );
+        }
+    }
+}

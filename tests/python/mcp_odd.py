@@ -1,0 +1,75 @@
+"""A server of the Model Context Protocol, revision 2025-06-18, that answers as no server should.
+
+Its tool `say` answers in the form that its argument `kind` names; its tool `form` asks the person
+for everything that a form can have. Python's standard library only.
+"""
+import json
+import sys
+
+
+def say(line):
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.flush()
+
+
+def answer(id, result):
+    return json.dumps({"jsonrpc": "2.0", "id": id, "result": result})
+
+
+def text(said):
+    return {"content": [{"type": "text", "text": said}]}
+
+
+def odd(kind, id):
+    """The bytes of an answer."""
+    note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}
+    forms = {
+        "half": answer(id, text("a \ud83d b")),
+        "nan": answer(id, {"structuredContent": {"x": float("nan")}}),
+        "both": json.dumps({"jsonrpc": "2.0", "id": id, "result": text("both"), "error": None}),
+        "bare": json.dumps({"id": str(id), "result": text("bare")}),
+        "batch": json.dumps([note, json.loads(answer(id, text("batch")))]),
+        "picture": answer(id, {"content": [
+            {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+            {"type": "resource", "resource": {"uri": "x://y", "text": "inside"}},
+        ]}),
+        "error": json.dumps({"jsonrpc": "2.0", "id": id, "error": "out of cheese"}),
+        "nothing": json.dumps({"jsonrpc": "2.0", "id": id}),
+    }
+    if kind == "latin":
+        return answer(id, text("caf?")).encode().replace(b"?", b"\xe9")
+    return b"DEBUG: answering\n" + forms[kind].encode()
+
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "integer", "minimum": 1, "maximum": 9, "description": "in cups"},
+        "mail": {"type": "string", "format": "email"},
+        "with": {"type": "array", "items": {"type": "string", "enum": ["milk", "sugar"]}},
+        "kind": {"type": "string", "enum": ["g", "b"], "enumNames": ["green", "black"]},
+        "hot": {"type": "boolean"},
+        "note": {"type": "string", "default": "thanks"},
+    },
+    "required": ["size", "mail"],
+}
+
+for line in sys.stdin:
+    message = json.loads(line)
+    id, method = message.get("id"), message.get("method")
+    if method == "initialize":
+        say(answer(id, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}).encode())
+    elif method == "tools/list":
+        schema = {"type": "object", "properties": {"kind": {"type": "string"}}}
+        say(answer(id, {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form")]}).encode())
+    elif method == "tools/call" and message["params"]["name"] == "form":
+        asked = {"message": "Tea.", "requestedSchema": FORM}
+        say(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create", "params": asked}).encode())
+        heard = {}
+        while heard.get("id") != 99:
+            heard = json.loads(sys.stdin.readline())
+        say(answer(id, text(json.dumps(heard["result"].get("content"), sort_keys=True))).encode())
+    elif method == "tools/call":
+        say(odd(message["params"]["arguments"]["kind"], id))
+    elif id is not None:
+        say(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}}).encode())
