@@ -172,7 +172,7 @@ pub fn path(value: &IOValue) -> Option<PathBuf> {
 }
 
 /// Makes a dictionary with symbols as keys.
-pub fn dictionary<const N: usize>(entries: [(&'static str, IOValue); N]) -> IOValue {
+pub fn dictionary(entries: impl IntoIterator<Item = (&'static str, IOValue)>) -> IOValue {
     let entries: Map<Value<IOValue>, IOValue> = entries
         .into_iter()
         .map(|(name, value)| (Value::symbol(name), value))

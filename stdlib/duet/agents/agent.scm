@@ -166,10 +166,10 @@
                     (par-map (lambda (call) (%perform-call (%run-agent run) call)) calls)))
             (%note-results! run calls answers)
             (%work run (append messages
-                (cons (%assistant-message content (map car calls)) answers))
+                (cons (%assistant-message result (map car calls)) answers))
               0)))
         (let ((reply (%reply-of (%run-agent run) content))
-              (messages (append messages (list (%assistant-message content '())))))
+              (messages (append messages (list (%assistant-message result '())))))
           (cond ((car reply) (values (cdr reply) messages))
                 ((>= corrected (%run-corrections run))
                  (%agent-failure messages 'invalid-reply "the replies of the model do not fit"

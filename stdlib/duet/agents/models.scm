@@ -6,12 +6,12 @@
 ;;; the reply follows; and `options`, a dictionary for the provider. Its result is a dictionary of
 ;;; `content`, a string; `tool_calls`, a list of dictionaries of `id`, `name` and `arguments`, a
 ;;; dictionary, or the text of the model if that is no JSON object; `stop`, one of the strings
-;;; "end", "tools", "length" and "refused"; and `usage`, a dictionary of `input_tokens`,
-;;; `output_tokens` and, if it is known, `usd`.
+;;; "end", "tools", "length" and "refused"; `usage`, a dictionary of `input_tokens`, `output_tokens`
+;;; and, if it is known, `usd`; and, if the provider wants its thoughts back, `thoughts`, a list.
 ;;;
 ;;; A message is a dictionary of `role`, one of the strings "system", "user", "assistant" and
-;;; "tool", and `content`. One of an assistant has the `tool_calls` of its result, one of a tool has
-;;; the `tool_call_id` that it answers.
+;;; "tool", and `content`. One of an assistant has the `tool_calls` and `thoughts` of its result, one
+;;; of a tool has the `tool_call_id` that it answers.
 
 (define-record-type <model>
   (%make-model name provider model tools options price limits used)
@@ -170,10 +170,13 @@
 (define (%message role content . fields)
   (apply dictionary 'role role 'content content fields))
 
-(define (%assistant-message content calls)
-  (if (null? calls)
-      (%message "assistant" content)
-      (%message "assistant" content 'tool_calls calls)))
+;;; Makes a message of a result, with the calls that are made.
+(define (%assistant-message result calls)
+  (let ((message (%message "assistant" (%content result)))
+        (thoughts (dictionary-ref result 'thoughts '())))
+    (if (pair? calls) (dictionary-set! message 'tool_calls calls))
+    (if (pair? thoughts) (dictionary-set! message 'thoughts thoughts))
+    message))
 
 ;;;> Defines a model: `(define-model name clause …)`. The clauses are the options of `make-model`:
 ;;;> `(provider name)`, without a quote; `(model text)`; `(tools pattern …)`; `(max-tokens n)`;

@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: the roles of the sent messages alternate, as the protocol asks: the results of tools
 //! and the next words of a person are one message.
-//! It does not keep what the model thought, so the option `thinking` cannot be combined with tools.
+//! Thoughts come back before the words and calls that followed them: the protocol refuses the
+//! result of a tool whose call has lost them.
 //! Read next: `chat.rs`.
 //!
 //! Source: Claude API reference, "Create a message" and "Streaming messages".
@@ -13,7 +14,10 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, Stop};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stream, text};
+use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+
+/// The types of blocks that are thoughts.
+const THOUGHTS: [&str; 2] = ["thinking", "redacted_thinking"];
 
 /// The protocol wants a limit; most models can write as much.
 const TOKENS_MAX: u32 = 8192;
@@ -29,7 +33,10 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     if !system.is_empty() {
         body.insert("system".to_owned(), json!(system.join("\n\n")));
     }
-    body.insert("messages".to_owned(), Json::Array(turns(&chat.messages)));
+    let thinks = body
+        .get("thinking")
+        .is_none_or(|thinking| text(thinking, "/type") != "disabled");
+    body.insert("messages".to_owned(), Json::Array(turns(&chat.messages, thinks)));
     if !chat.tools.is_empty() {
         body.insert("tools".to_owned(), chat.tools.iter().map(tool).collect());
     }
@@ -54,17 +61,22 @@ fn system(message: &Said) -> Option<&str> {
 }
 
 /// The messages, with neighbours of one role as one.
-fn turns(messages: &[Said]) -> Vec<Json> {
+fn turns(messages: &[Said], thinks: bool) -> Vec<Json> {
     let mut turns: Vec<(&str, Vec<Json>)> = Vec::new();
     for message in messages {
         let (role, blocks) = match message {
             Said::System(_) => continue,
             Said::User(parts) => ("user", parts.iter().map(part).collect()),
-            Said::Assistant { content, calls } => {
+            Said::Assistant {
+                content,
+                calls,
+                thoughts: all,
+            } => {
                 let text = (!content.is_empty()).then(|| json!({"type": "text", "text": content}));
+                let thoughts = thoughts(all, &THOUGHTS).filter(|_| thinks).cloned();
                 (
                     "assistant",
-                    text.into_iter().chain(calls.iter().map(call)).collect::<Vec<_>>(),
+                    thoughts.chain(text).chain(calls.iter().map(call)).collect::<Vec<_>>(),
                 )
             }
             Said::Tool { call, content } => (
@@ -108,6 +120,8 @@ pub(super) struct Message {
     reply: Reply,
     /// The calls by the index of their block.
     calls: BTreeMap<u64, AskedCall>,
+    /// The blocks that are thoughts, by their index.
+    thoughts: BTreeMap<u64, Json>,
     is_finished: bool,
 }
 
@@ -146,7 +160,10 @@ impl Message {
                 };
                 self.calls.insert(index, call);
             }
-            // Thoughts and the provider's own tools.
+            kind if THOUGHTS.contains(&kind) => {
+                self.thoughts.insert(index, block.clone());
+            }
+            // The provider's own tools.
             _ => {}
         }
     }
@@ -173,6 +190,14 @@ impl Answer for Message {
                 self.reply.content.push_str(text(&json, "/delta/text"));
                 if let Some(call) = self.calls.get_mut(&index) {
                     call.arguments.push_str(text(&json, "/delta/partial_json"));
+                }
+                if let Some(thought) = self.thoughts.get_mut(&index) {
+                    for part in ["thinking", "signature"] {
+                        let more = text(&json, &format!("/delta/{part}"));
+                        if !more.is_empty() {
+                            thought[part] = format!("{}{more}", text(thought, &format!("/{part}"))).into();
+                        }
+                    }
                 }
             }
             "message_delta" => {
@@ -205,8 +230,13 @@ impl Answer for Message {
         &self.reply.content
     }
 
+    fn is_over(&self) -> bool {
+        self.is_finished
+    }
+
     fn reply(&mut self) -> Option<Reply> {
         self.is_finished.then(|| {
+            self.reply.thoughts = std::mem::take(&mut self.thoughts).into_values().collect();
             self.reply.calls = std::mem::take(&mut self.calls).into_values().collect();
             for call in &mut self.reply.calls {
                 if call.arguments.is_empty() {

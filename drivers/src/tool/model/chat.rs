@@ -54,7 +54,8 @@ pub(super) static DESCRIPTION: Description = Description {
     result: Cow::Borrowed(
         "{content: string; tool_calls: list of {id: string; name: string; arguments: a dictionary, or the text that is \
          no JSON object}; stop: `end`, `tools`, `length` or `refused`, a string; usage: {input_tokens: integer; \
-         output_tokens: integer; and, if known, cached_tokens: integer, usd: double}; model: string}",
+         output_tokens: integer; and, if known, cached_tokens: integer, usd: double}; model: string; and, if the \
+         provider wants its thoughts back, thoughts: list of dictionaries}",
     ),
     needs: &["net"],
     effect: EffectClass::Pure,
@@ -85,8 +86,15 @@ pub(super) struct Chat {
 pub(super) enum Message {
     System(String),
     User(Vec<Part>),
-    Assistant { content: String, calls: Vec<AskedCall> },
-    Tool { call: String, content: String },
+    Assistant {
+        content: String,
+        calls: Vec<AskedCall>,
+        thoughts: Vec<Json>,
+    },
+    Tool {
+        call: String,
+        content: String,
+    },
 }
 
 /// A part of what a person says.
@@ -153,6 +161,8 @@ pub struct Price {
 pub(super) struct Reply {
     pub(super) content: String,
     pub(super) calls: Vec<AskedCall>,
+    /// The model's reasoning, in the form in which the provider wants it back.
+    pub(super) thoughts: Vec<Json>,
     pub(super) stop: Stop,
     pub(super) usage: Usage,
     pub(super) model: String,
@@ -201,13 +211,16 @@ impl Chat {
             Stop::Length => "length",
             Stop::Refused => "refused",
         };
-        dictionary([
+        let thoughts: Vec<IOValue> = reply.thoughts.iter().map(json::to_value).collect();
+        let thoughts = (!thoughts.is_empty()).then(|| ("thoughts", IOValue::new(thoughts)));
+        let fields = [
             ("content", IOValue::new(reply.content.clone())),
             ("tool_calls", IOValue::new(calls)),
             ("stop", IOValue::new(stop.to_owned())),
             ("usage", usage_value(reply.usage, price)),
             ("model", IOValue::new(reply.model.clone())),
-        ])
+        ];
+        dictionary(fields.into_iter().chain(thoughts))
     }
 
     fn call_value(&self, call: &AskedCall) -> IOValue {
@@ -351,6 +364,11 @@ fn read_message(value: &IOValue, names: &mut Names) -> Result<Message, String> {
             Ok(Message::Assistant {
                 calls: calls.collect::<Result<_, _>>()?,
                 content: parts.text("content")?,
+                thoughts: match parts.json("thoughts")? {
+                    None => Vec::new(),
+                    Some(Json::Array(thoughts)) => thoughts,
+                    Some(_) => return Err("has `thoughts` that are no list".to_owned()),
+                },
             })
         }
         "tool" => Ok(Message::Tool {

@@ -41,6 +41,9 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// The length at which the answer of a failed request is cut, in characters.
 const SHOWN_CHARACTERS_MAX: usize = 400;
 
+/// The length at which an answer is cut that cannot be read, in characters.
+const BEGINNING_CHARACTERS_MAX: usize = 80;
+
 /// Why an attempt failed.
 struct Failed {
     failure: ToolFailure,
@@ -119,7 +122,7 @@ async fn exchange(provider: &Provider, posting: &Posting, live: &Live) -> Result
     let request = request(provider, posting, &url).ok_or_else(|| wrong("its key cannot be sent".to_owned()))?;
     let response = sender.send_request(request).await.map_err(broken)?;
     if !response.status().is_success() {
-        return Err(refused(provider, response).await);
+        return Err(refused(provider, &text, response).await);
     }
     receive(provider, response, live).await
 }
@@ -151,7 +154,7 @@ fn request(provider: &Provider, posting: &Posting, url: &Uri) -> Option<Request<
 }
 
 /// Makes the failure of an answer whose status is not one of success.
-async fn refused(provider: &Provider, response: Response<Incoming>) -> Failed {
+async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -> Failed {
     let status = response.status().as_u16();
     let asked = asked_wait(response.headers());
     let body = whole(response.into_body()).await.unwrap_or_default();
@@ -178,7 +181,15 @@ async fn refused(provider: &Provider, response: Response<Incoming>) -> Failed {
         (Some(_), Kind::Denied) => "; `duet providers` shows which variable holds its key",
         _ => "",
     };
-    let message = format!("the provider `{}` answers {status}: {said}{advice}", provider.name);
+    let place = if status == 404 {
+        format!(" at {url}")
+    } else {
+        String::new()
+    };
+    let message = format!(
+        "the provider `{}` answers {status}{place}: {said}{advice}",
+        provider.name
+    );
     Failed {
         failure: kind.with(message, [("status", integer(u64::from(status)))]),
         again,
@@ -222,10 +233,23 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
             .await
             .map_err(|error| broke_off(provider, &error.to_string()))?;
         within_limit(provider, bytes.len())?;
-        let json = serde_json::from_slice(&bytes)
-            .map_err(|error| unusable(provider, Broken::Garbled(format!("it is no JSON: {error}"))))?;
-        answer.whole(&json).map_err(|broken| unusable(provider, broken))?;
+        let said = String::from_utf8_lossy(&bytes);
         let missing = || unusable(provider, Broken::Garbled("it has no reply".to_owned()));
+        // Some call a stream by another name.
+        if ["data:", "event:", ":"]
+            .iter()
+            .any(|word| said.trim_start().starts_with(word))
+        {
+            for event in events.push(said.trim_start().as_bytes()) {
+                answer.event(&event).map_err(|broken| unusable(provider, broken))?;
+            }
+            return answer.reply().ok_or_else(missing);
+        }
+        let json = serde_json::from_str(&said).map_err(|error| {
+            let shown: String = said.trim_start().chars().take(BEGINNING_CHARACTERS_MAX).collect();
+            unusable(provider, Broken::Garbled(format!("it is no JSON ({error}): {shown}")))
+        })?;
+        answer.whole(&json).map_err(|broken| unusable(provider, broken))?;
         return answer.reply().ok_or_else(missing);
     }
     while let Some(frame) = body.frame().await {
@@ -237,6 +261,9 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
             answer.event(&event).map_err(|broken| unusable(provider, broken))?;
         }
         live.says(&provider.name, answer.said());
+        if answer.is_over() {
+            break;
+        }
     }
     answer
         .reply()

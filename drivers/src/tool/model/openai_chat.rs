@@ -1,18 +1,24 @@
 //! Chat completions of OpenAI, the protocol that most servers of models speak.
 //!
-//! INVARIANT: a stream of pieces and the whole answer give the same reply.
+//! INVARIANT: a stream of pieces and the whole answer give the same reply. Servers that write calls
+//! in ways of their own, without index or id, or arguments that are no text, are understood.
 //! It does not know the options of single providers; they pass through.
 //! Read next: `chat.rs`.
 //!
 //! Source: OpenAI API reference, "Chat completions" and "Chat completions streaming".
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stream, text};
+use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+
+/// The type of thoughts; the field in which servers send them has one of the names.
+const THOUGHT: &str = "text";
+const THOUGHT_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+
+/// The member of a choice with the whole answer.
+const WHOLE: &str = "message";
 
 pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     let mut body = chat.options.clone();
@@ -43,12 +49,23 @@ fn message(message: &Message) -> Json {
             [Part::Text(content)] => json!({"role": "user", "content": content}),
             parts => json!({"role": "user", "content": parts.iter().map(part).collect::<Vec<_>>()}),
         },
-        Message::Assistant { content, calls } if calls.is_empty() => json!({"role": "assistant", "content": content}),
-        Message::Assistant { content, calls } => {
+        Message::Assistant { content, calls, .. } if calls.is_empty() => {
+            json!({"role": "assistant", "content": content})
+        }
+        Message::Assistant {
+            content,
+            calls,
+            thoughts: all,
+        } => {
             let calls: Vec<Json> = calls.iter().map(call).collect();
             // Some servers refuse an empty content beside calls.
             let content = Some(content).filter(|content| !content.is_empty());
-            json!({"role": "assistant", "content": content, "tool_calls": calls})
+            let mut message = json!({"role": "assistant", "content": content, "tool_calls": calls});
+            // Some servers want thoughts back until the tools have answered, and refuse them later.
+            for thought in thoughts(all, &[THOUGHT]) {
+                message[text(thought, "/field")] = text(thought, "/text").into();
+            }
+            message
         }
         Message::Tool { call, content } => json!({"role": "tool", "tool_call_id": call, "content": content}),
     }
@@ -77,9 +94,12 @@ fn tool(offer: &Offer) -> Json {
 #[derive(Default)]
 pub(super) struct Completion {
     reply: Reply,
-    /// The calls by their index.
-    calls: BTreeMap<u64, AskedCall>,
+    /// The calls in the order in which they began, with the index that the server gave.
+    calls: Vec<(Option<u64>, AskedCall)>,
+    /// The thoughts, by the place of their field in [`THOUGHT_FIELDS`].
+    thoughts: [String; THOUGHT_FIELDS.len()],
     is_finished: bool,
+    is_over: bool,
 }
 
 impl Completion {
@@ -99,23 +119,17 @@ impl Completion {
             return Ok(());
         };
         let delta = choice.get(piece).unwrap_or(&Json::Null);
-        self.reply.content.push_str(text(delta, "/content"));
+        self.reply.content.push_str(&content(delta));
+        for (thought, field) in self.thoughts.iter_mut().zip(THOUGHT_FIELDS) {
+            thought.push_str(delta.get(field).and_then(Json::as_str).unwrap_or_default());
+        }
         if !text(delta, "/refusal").is_empty() {
             self.reply.content.push_str(text(delta, "/refusal"));
             self.reply.stop = Stop::Refused;
         }
-        for (at, call) in delta
-            .get("tool_calls")
-            .and_then(Json::as_array)
-            .into_iter()
-            .flatten()
-            .enumerate()
-        {
-            let index = call.get("index").and_then(Json::as_u64).unwrap_or(at as u64);
-            let known = self.calls.entry(index).or_default();
-            known.id.push_str(text(call, "/id"));
-            known.name.push_str(text(call, "/function/name"));
-            known.arguments.push_str(text(call, "/function/arguments"));
+        let calls = delta.get("tool_calls").and_then(Json::as_array);
+        for call in calls.into_iter().flatten() {
+            self.call(call, piece == WHOLE);
         }
         match text(choice, "/finish_reason") {
             "" => return Ok(()),
@@ -125,6 +139,49 @@ impl Completion {
         }
         self.is_finished = true;
         Ok(())
+    }
+
+    /// Takes a call, or a piece of one: of the newest with its index, or of the newest, unless it
+    /// has another id or begins with a name.
+    fn call(&mut self, piece: &Json, is_whole: bool) {
+        let index = piece.get("index").and_then(Json::as_u64);
+        let (id, name) = (text(piece, "/id"), text(piece, "/function/name"));
+        let belongs = |(known_index, known): &&mut (Option<u64>, AskedCall)| {
+            let is_same_id = id.is_empty() || known.id.is_empty() || known.id == id;
+            let is_more = index.is_some() || name.is_empty() || known.name.is_empty();
+            *known_index == index && is_same_id && is_more
+        };
+        let known = self.calls.iter_mut().rev().find(belongs).filter(|_| !is_whole);
+        let known = match known {
+            Some((_, known)) => known,
+            None => {
+                self.calls.push((index, AskedCall::default()));
+                let Some((_, made)) = self.calls.last_mut() else { return };
+                made
+            }
+        };
+        if known.id.is_empty() {
+            id.clone_into(&mut known.id);
+        }
+        // Some repeat the name in each piece.
+        if known.name != name {
+            known.name.push_str(name);
+        }
+        let arguments = piece.pointer("/function/arguments").unwrap_or(&Json::Null);
+        if arguments.is_object() {
+            known.arguments = arguments.to_string();
+        } else {
+            known.arguments.push_str(arguments.as_str().unwrap_or_default());
+        }
+    }
+}
+
+/// Reads the words of a piece: a text, or a list of parts.
+fn content(delta: &Json) -> String {
+    let parts = delta.get("content").and_then(Json::as_array);
+    match parts {
+        Some(parts) => parts.iter().map(|part| text(part, "/text")).collect(),
+        None => text(delta, "/content").to_owned(),
     }
 }
 
@@ -141,23 +198,51 @@ fn read_usage(usage: &Map<String, Json>) -> Usage {
 impl Answer for Completion {
     fn event(&mut self, event: &Event) -> Result<(), Broken> {
         match &*event.data {
-            "[DONE]" => Ok(()),
+            "[DONE]" => {
+                self.is_over = true;
+                // Some never say why they stop.
+                self.is_finished |= !self.reply.content.is_empty() || !self.calls.is_empty();
+                Ok(())
+            }
             _ => self.piece(&data(event)?, "delta"),
         }
     }
 
     fn whole(&mut self, body: &Json) -> Result<(), Broken> {
-        self.piece(body, "message")
+        self.piece(body, WHOLE)
     }
 
     fn said(&self) -> &str {
         &self.reply.content
     }
 
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     fn reply(&mut self) -> Option<Reply> {
         self.is_finished.then(|| {
-            self.reply.calls = std::mem::take(&mut self.calls).into_values().collect();
+            let fields = self
+                .thoughts
+                .iter()
+                .zip(THOUGHT_FIELDS)
+                .filter(|(thought, _)| !thought.is_empty());
+            let thought = |(thought, field)| json!({"type": THOUGHT, "field": field, "text": thought});
+            self.reply.thoughts = fields.map(thought).collect();
+            let calls = std::mem::take(&mut self.calls).into_iter().map(|(_, call)| call);
+            self.reply.calls = calls.enumerate().map(completed).collect();
             std::mem::take(&mut self.reply)
         })
     }
+}
+
+/// Gives a call an id and arguments if the server has given none.
+fn completed((place, mut call): (usize, AskedCall)) -> AskedCall {
+    if call.id.is_empty() {
+        call.id = format!("call_{place}");
+    }
+    if ["", "null"].contains(&call.arguments.trim()) {
+        "{}".clone_into(&mut call.arguments);
+    }
+    call
 }

@@ -10,7 +10,10 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stream, text};
+use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+
+/// The type of items that are thoughts.
+const THOUGHT: &str = "reasoning";
 
 pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     let mut body = chat.options.clone();
@@ -28,6 +31,11 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     }
     stream(&mut body);
     body.insert("store".to_owned(), json!(false));
+    if body.contains_key("reasoning") {
+        // What nobody keeps must come back whole. Models that do not reason refuse to be asked so.
+        body.entry("include")
+            .or_insert_with(|| json!(["reasoning.encrypted_content"]));
+    }
     Posting {
         path: "/responses",
         headers: &[],
@@ -46,9 +54,14 @@ fn items(message: &Message) -> Vec<Json> {
             let parts: Vec<Json> = parts.iter().map(part).collect();
             vec![json!({"role": "user", "content": parts})]
         }
-        Message::Assistant { content, calls } => {
+        Message::Assistant {
+            content,
+            calls,
+            thoughts: all,
+        } => {
             let text = (!content.is_empty()).then(|| said("assistant", "output_text", content));
-            text.into_iter().chain(calls.iter().map(call)).collect()
+            let thoughts = thoughts(all, &[THOUGHT]).cloned();
+            thoughts.chain(text).chain(calls.iter().map(call)).collect()
         }
         Message::Tool { call, content } => {
             vec![json!({"type": "function_call_output", "call_id": call, "output": content})]
@@ -132,6 +145,10 @@ impl Answer for Response {
         &self.said
     }
 
+    fn is_over(&self) -> bool {
+        self.reply.is_some()
+    }
+
     fn reply(&mut self) -> Option<Reply> {
         self.reply.take()
     }
@@ -153,7 +170,15 @@ fn read_item(item: &Json, reply: &mut Reply) {
                 }
             }
         }
-        // Reasoning and the provider's own tools.
+        // The provider knows reasoning without its content no more.
+        THOUGHT if !text(item, "/encrypted_content").is_empty() => {
+            let summary = item.get("summary").cloned().unwrap_or_else(|| json!([]));
+            let content = text(item, "/encrypted_content");
+            let id = text(item, "/id");
+            let thought = json!({"type": THOUGHT, "id": id, "summary": summary, "encrypted_content": content});
+            reply.thoughts.push(thought);
+        }
+        // The provider's own tools.
         _ => {}
     }
 }

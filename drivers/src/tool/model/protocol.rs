@@ -56,6 +56,9 @@ pub(super) trait Answer: Send {
     /// Returns what the model has said so far.
     fn said(&self) -> &str;
 
+    /// Says whether nothing more will come, although the connection may stay open.
+    fn is_over(&self) -> bool;
+
     /// Returns the reply; nothing if the answer is not complete.
     fn reply(&mut self) -> Option<Reply>;
 }
@@ -115,6 +118,12 @@ pub(super) fn text<'a>(json: &'a Json, pointer: &str) -> &'a str {
     json.pointer(pointer).and_then(Json::as_str).unwrap_or_default()
 }
 
+/// Returns the thoughts of these types among those that a message brings; thoughts of other
+/// protocols mean nothing in this one.
+pub(super) fn thoughts<'a>(all: &'a [Json], types: &'a [&str]) -> impl Iterator<Item = &'a Json> {
+    all.iter().filter(|thought| types.contains(&text(thought, "/type")))
+}
+
 /// Returns the error in an answer, if it is one. Providers of all protocols describe errors alike.
 pub(super) fn error(json: &Json) -> Option<Broken> {
     let error = json.get("error").filter(|error| !error.is_null())?;
@@ -126,13 +135,20 @@ pub(super) fn error(json: &Json) -> Option<Broken> {
     };
     // The kinds of errors that concern the request, not the moment.
     let kind = [text(error, "/type"), text(error, "/code")];
-    let is_refused = [
-        "invalid_request_error",
+    let refusals = [
         "authentication_error",
         "permission_error",
         "not_found_error",
+        "context_length_exceeded",
+        "model_not_found",
     ];
-    let is_refused = kind.iter().any(|kind| is_refused.contains(kind));
+    let is_refused = kind
+        .iter()
+        .any(|kind| kind.starts_with("invalid_") || refusals.contains(kind));
+    // Some give the status of HTTP in place of a kind; these are worth another attempt.
+    let status = error.get("code").and_then(Json::as_u64);
+    let is_refused =
+        is_refused || status.is_some_and(|code| matches!(code, 400..500) && ![408, 409, 429].contains(&code));
     Some(if is_refused {
         Broken::Refused(message)
     } else {

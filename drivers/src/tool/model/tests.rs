@@ -15,6 +15,8 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::tool::interface::Outcome;
 
+mod pieces;
+
 /// A server that gives prepared answers, each to a connection of its own.
 struct Server {
     port: u16,
@@ -408,8 +410,8 @@ fn answers_that_are_none_have_kinds_and_say_what_is_wrong() {
         (
             vec![answered("200 OK", "text/html", "<html>")],
             "bad-result",
-            "the answer of the provider `local` is not of the protocol openai-chat: it is no JSON: \
-             expected value at line 1 column 1",
+            "the answer of the provider `local` is not of the protocol openai-chat: it is no JSON \
+             (expected value at line 1 column 1): <html>",
         ),
         (
             vec![answered("200 OK", json, "{}")],
