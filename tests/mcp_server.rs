@@ -197,11 +197,11 @@ fn timelines_are_resources() {
     let ask = |id, method: &str, params| talk(&desk, "", &[request(id, method, params)]).remove(0);
     let listed = ask(1, "resources/list", json!({}));
     assert_eq!(listed["result"]["resources"][0]["uri"], "duet://log/p", "{listed}");
-    let read = ask(2, "resources/read", json!({ "uri": "duet://turn/p@1" }));
-    assert!(
-        read["result"]["contents"][0]["text"].as_str().unwrap().contains("p@1"),
-        "{read}"
-    );
+    for uri in ["duet://turn/p@1", "duet://turn/p%2Fmain%401"] {
+        let read = ask(2, "resources/read", json!({ "uri": uri }));
+        let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+        assert!(text.contains("p@1") || text.contains("p/main@1"), "{read}");
+    }
     let missing = ask(3, "resources/read", json!({ "uri": "duet://turn/q@1" }));
     assert_eq!(missing["error"]["code"], -32_002, "{missing}");
     let templates = ask(4, "resources/templates/list", json!({}));
@@ -393,6 +393,41 @@ fn the_python_client_works_with_duet() {
     );
     assert_eq!(said.matches("hello Ada").count(), 2, "{said}");
     fs::remove_dir_all(environment).unwrap();
+}
+
+#[test]
+fn a_client_names_only_files_in_the_folders_of_the_server() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("credentials"), "key-of-somebody another").unwrap();
+    let desk = Desk::new(&[("inside.scm", "(display 1)")]);
+    std::os::unix::fs::symlink(outside.path(), desk.path("link")).unwrap();
+    let outer = outside.path().join("credentials").display().to_string();
+    for arguments in [
+        json!({ "program": outer }),
+        json!({ "program": "link/credentials" }),
+        json!({ "program": "inside.scm", "double": outer }),
+    ] {
+        let (text, is_error) = call(&desk, "run", arguments);
+        assert!(
+            is_error && text.contains("lies outside the folders of this server"),
+            "{text}"
+        );
+        assert!(!text.contains("key-of-somebody"), "{text}");
+    }
+    let (text, is_error) = call(&desk, "run", json!({ "program": "./inside.scm" }));
+    assert!(!is_error, "{text}");
+    let run = request(
+        1,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": outer } }),
+    );
+    let options = format!("--workspace {}", outside.path().display());
+    let replies = talk(&desk, &options, &[run]);
+    let text = replies[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("key-of-somebody"),
+        "the workspace is one of the folders: {text}"
+    );
 }
 
 #[test]

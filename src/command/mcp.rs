@@ -21,7 +21,8 @@ use crate::world_options::{WorldArguments, environment};
 ///
 /// The options are yours to choose and hold for all runs that a client starts or resumes: a client
 /// cannot widen them, and cannot approve what needs your approval. Apart from that it may do what
-/// you could do with these commands in this folder. A folder's manifest can grant more than the
+/// you could do with these commands in this folder. It can name only files in this folder, in that
+/// of `--workspace`, and in those of `--allow-folder`. A folder's manifest can grant more than the
 /// options do, so a client can run only the folders that `--allow-folder` names; allow none that
 /// its programs may write to.
 ///
@@ -67,6 +68,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                     .iter()
                     .map(|folder| format!("--allow-folder={}", folder.display())),
             )
+            .collect(),
+        folders: [PathBuf::from(".")]
+            .into_iter()
+            .chain(workspace.cloned())
+            .chain(arguments.allow_folder.iter().cloned())
             .collect(),
     };
     let program = std::env::current_exe()

@@ -4,6 +4,7 @@
 //! It does not run commands. Read next: `tool.rs`.
 
 use duet_drivers::host::command::Done;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value as Json, json};
 
 use super::tool::Grants;
@@ -67,6 +68,8 @@ pub(crate) fn listed(done: &Done, _: &Json) -> Json {
 /// If there is no resource of this kind.
 pub(crate) fn read_command(params: &Json, grants: &Grants) -> Result<Vec<String>, Refusal> {
     let uri = params.get("uri").and_then(Json::as_str).unwrap_or_default();
+    // A client that fills in a template encodes the slash of a branch, and the `@` of a turn.
+    let uri = &*percent_decode_str(uri).decode_utf8_lossy();
     let (mut words, address) = if let Some(run) = uri.strip_prefix(LOG) {
         (command("log", &[], grants), run)
     } else if let Some(turn) = uri.strip_prefix(TURN) {

@@ -5,10 +5,13 @@
 //! It does not run commands.
 //! Read next: `../mcp.rs`.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Map, Value as Json, json};
 
-/// The time limit of a command without one of its own, in milliseconds.
-pub(crate) const LIMIT_MS: u64 = 120_000;
+/// The time limit of a command without one of its own, in milliseconds. Most clients wait for a
+/// minute, and must hear that the run goes on later.
+pub(crate) const LIMIT_MS: u64 = 50_000;
 
 /// The longest time limit of a command, in milliseconds.
 const LIMIT_MS_MAX: u64 = 3_600_000;
@@ -24,6 +27,26 @@ pub(crate) struct Grants {
     pub(crate) run: Vec<String>,
     /// The words for commands that go on with a run after they have changed it.
     pub(crate) changed: Vec<String>,
+    /// The folders in which the files lie that a client may name.
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+impl Grants {
+    /// Refuses a file outside the folders: an error that a text of a program has shows its lines.
+    fn require_inside(&self, file: &str) -> Result<(), Misuse> {
+        // The command says that there is no such file.
+        let Ok(found) = Path::new(file).canonicalize() else {
+            return Ok(());
+        };
+        let mut folders = self.folders.iter().filter_map(|folder| folder.canonicalize().ok());
+        if folders.any(|folder| found.starts_with(folder)) {
+            return Ok(());
+        }
+        Err(Misuse::Arguments(format!(
+            "`{file}` lies outside the folders of this server, which are the current one, that of `--workspace` and \
+             those of `--allow-folder`; whoever starts the server chooses them"
+        )))
+    }
 }
 
 /// Why a call is no command.
@@ -70,6 +93,8 @@ struct Field {
 #[derive(Clone, Copy)]
 enum Shape {
     Text,
+    /// The path of a file or folder.
+    File,
     Texts,
     Count,
     Flag,
@@ -109,11 +134,11 @@ const LIMIT: Field = field(
     "timeout_ms",
     Shape::Count,
     Place::Limit,
-    "milliseconds after which the command is ended; without it 120000",
+    "milliseconds after which the command is ended; without it 50000, less than most clients wait",
 );
 const DOUBLE: Field = field(
     "double",
-    Shape::Text,
+    Shape::File,
     Place::Option("--double"),
     "a file of doubles that answer in place of tools",
 );
@@ -142,7 +167,7 @@ const TABLE: &[Row] = &[
         "run",
         "Runs a program, a Scheme file or a folder with manifest.scm, until it ends or waits for a person.",
         &[
-            required("program", Shape::Text, Place::Word, "the path of the program"),
+            required("program", Shape::File, Place::Word, "the path of the program"),
             field("arguments", Shape::Texts, Place::Word, "the program's arguments"),
             field("name", Shape::Text, Place::Option("--name"), "a name for the run"),
             field(
@@ -339,7 +364,7 @@ pub(crate) fn list() -> Vec<Json> {
 fn schema(row: &Row) -> Json {
     let properties = row.fields.iter().map(|field| {
         let mut schema = match field.shape {
-            Shape::Text => json!({ "type": "string" }),
+            Shape::Text | Shape::File => json!({ "type": "string" }),
             Shape::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Shape::Count => json!({ "type": "integer", "minimum": 1 }),
             Shape::Flag => json!({ "type": "boolean" }),
@@ -405,6 +430,9 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
             continue;
         };
         let texts = texts(field, value)?;
+        if matches!(field.shape, Shape::File) {
+            texts.iter().try_for_each(|file| grants.require_inside(file))?;
+        }
         match field.place {
             Place::Word => words.extend(texts),
             Place::Limit => limit_ms = value.as_u64().unwrap_or(LIMIT_MS).min(LIMIT_MS_MAX),
@@ -426,7 +454,7 @@ fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Misuse> {
         (!text.contains('\0')).then(|| text.to_owned())
     };
     let read = match field.shape {
-        Shape::Text => one(value).map(|text| vec![text]),
+        Shape::Text | Shape::File => one(value).map(|text| vec![text]),
         Shape::Texts => value.as_array().and_then(|texts| texts.iter().map(one).collect()),
         Shape::Count => value
             .as_u64()
@@ -435,7 +463,7 @@ fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Misuse> {
         Shape::Flag => value.as_bool().map(|_| Vec::new()),
     };
     let expected = match field.shape {
-        Shape::Text => "a string",
+        Shape::Text | Shape::File => "a string",
         Shape::Texts => "a list of strings",
         Shape::Count => "an integer above 0",
         Shape::Flag => "a boolean",
