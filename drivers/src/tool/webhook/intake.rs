@@ -39,8 +39,17 @@ const HEADER_BYTES_MAX: usize = 64 << 10;
 /// The maximum length of a body, in bytes.
 pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Headers that have credentials, which the journal must not keep.
-const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+/// The words in the names of headers with credentials, which the journal must not keep.
+const CREDENTIALS: [&str; 8] = [
+    "auth",
+    "authorization",
+    "cookie",
+    "password",
+    "secret",
+    "token",
+    "api-key",
+    "apikey",
+];
 
 /// What all requests of a listener share.
 pub(super) struct Intake {
@@ -67,12 +76,18 @@ pub(super) struct Reply {
     pub(super) body: Vec<u8>,
 }
 
+/// Says whether the name of a header says that it has credentials, as `x-api-key` does.
+fn has_credentials(name: &HeaderName) -> bool {
+    let name = format!("-{name}-");
+    CREDENTIALS.iter().any(|word| name.contains(&format!("-{word}-")))
+}
+
 impl Incoming {
     /// The request as the program sees it, under a name.
     pub(super) fn value(&self, name: &str) -> IOValue {
         let text = |text: &str| IOValue::new(text.to_owned());
         let mut headers: Map<Value<IOValue>, IOValue> = Map::new();
-        for header in self.headers.keys().filter(|name| !CREDENTIALS.contains(&name.as_str())) {
+        for header in self.headers.keys().filter(|name| !has_credentials(name)) {
             let values = self.headers.get_all(header).iter();
             let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
             headers.insert(Value::new(header.as_str().to_owned()), text(&values.join(", ")));

@@ -12,6 +12,9 @@ use ring::{digest, hmac};
 use crate::tool::failure::Kind;
 use crate::tool::secret::stand_in;
 
+/// The headers in which GitLab and Telegram send a token.
+const TOKENS: [&str; 2] = ["x-gitlab-token", "x-telegram-bot-api-secret-token"];
+
 /// The header that has a signature.
 const SIGNATURE: &str = "x-hub-signature-256";
 
@@ -53,7 +56,8 @@ impl Proof {
     pub(super) fn is_given(&self, headers: &HeaderMap, body: &[u8]) -> bool {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let has_token = self.token.as_ref().is_none_or(|token| {
-            let given = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+            let bearer = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+            let given = bearer.or_else(|| TOKENS.iter().find_map(|name| header(name)));
             // Digests are compared, so that equal first letters tell nothing.
             given.is_some_and(|given| digest::digest(&digest::SHA256, given.as_bytes()).as_ref() == token.as_ref())
         });

@@ -78,7 +78,7 @@ fn post(headers: &str, body: &str) -> String {
 fn a_request_comes_in_and_the_reply_goes_out() {
     let mut desk = Desk::new("");
     let client = desk.send(&post(
-        "x-a: 1\r\nx-a: 2\r\nauthorization: Basic Zm9v\r\ncookie: k\r\n",
+        "x-a: 1\r\nx-a: 2\r\nauthorization: Basic Zm9v\r\ncookie: k\r\nX-Gitlab-Token: t\r\nx-api-key: k\r\n",
         "hällo",
     ));
     let request = desk.accept();
@@ -136,11 +136,17 @@ fn a_request_that_the_program_does_not_get_is_answered_all_the_same() {
         &post("x-hub-signature-256: sha256=0\r\n", ""),
         "401 Unauthorized",
     );
-    check_answered(
-        "token: \"s\" timeout_ms: 50",
-        &post("authorization: Bearer s\r\n", ""),
-        "504 Gateway Timeout",
-    );
+    for header in [
+        "authorization: Bearer s",
+        "X-Gitlab-Token: s",
+        "X-Telegram-Bot-Api-Secret-Token: s",
+    ] {
+        check_answered(
+            "token: \"s\" timeout_ms: 50",
+            &post(&format!("{header}\r\n"), ""),
+            "504 Gateway Timeout",
+        );
+    }
 }
 
 #[test]
