@@ -16,6 +16,7 @@ use duet_runtime::gate::Verdict;
 use duet_runtime::history::chain::called;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
+use duet_runtime::model::grant::Grant;
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
 use duet_runtime::run::source::Source;
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::exchange::{self, Asked, Heard};
+use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 
@@ -186,6 +188,7 @@ fn did_one(action: &Action) -> String {
         }
         Action::Resume(_) => "go on".to_owned(),
         Action::Exit(exit) => format!("exit with code {}", exit.code),
+        Action::Widen(widen) => format!("grant {}", granted(&widen.grant)),
         other => other.to_string(),
     };
     brief(&told)
@@ -215,6 +218,13 @@ pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
             _ => None,
         });
     told.chain(did).collect()
+}
+
+/// What a person grants, in words.
+fn granted(grant: &Grant) -> String {
+    let names = grant.manifest.grants_shown();
+    let all: Vec<String> = names.chain(Reach::of_note(&grant.note).shown()).collect();
+    all.join(", ")
 }
 
 fn describe(failure: &TurnFailure) -> String {
@@ -280,9 +290,10 @@ fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str,
         } else {
             ""
         };
-        match heard(told, asked) {
-            Some(heard) => exchange_rows(&heard.rows(), dropped, row),
-            None => row("event", &format!("{}{dropped}", event(told))),
+        match (heard(told, asked), told) {
+            (Some(heard), _) => exchange_rows(&heard.rows(), dropped, row),
+            (None, Event::Granted { grant }) => row("granted", &format!("{}{dropped}", granted(grant))),
+            (None, told) => row("event", &format!("{}{dropped}", event(told))),
         }
     }
     for (action, verdict) in turn.actions.iter().zip(&turn.verdicts) {

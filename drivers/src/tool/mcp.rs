@@ -20,7 +20,7 @@ use super::description::Description;
 use super::interface::{Call, Context, Tool};
 use super::json;
 use crate::tool::failure::Kind;
-use duet_runtime::policy::card::ToolCard;
+use duet_runtime::model::card::ToolCard;
 use listing::Listed;
 pub use oauth::Credentials;
 use preserves::IOValue;
