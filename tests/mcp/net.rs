@@ -81,6 +81,24 @@ fn a_server_on_the_net_has_sessions_streams_and_a_token() {
     drop(web);
 }
 
+#[test]
+fn a_server_on_the_net_has_tasks_of_the_older_revision() {
+    let desk = desk(
+        "(import (duet mcp))\n(show (mcp-text (mcp-call 'p \"t/long\" (dictionary))))",
+        "",
+    );
+    let web = Web::start(
+        "mcp_web.py",
+        &["older-tasks", &desk.path("state").display().to_string()],
+    );
+    let configuration = format!("[servers.t]\nurl = \"{}/mcp\"\ntoken = \"WEB_TOKEN\"\n", web.1);
+    fs::write(desk.path("config/duet/config.toml"), configuration).unwrap();
+    let said = run(&desk, &[("WEB_TOKEN", "open-sesame")]);
+    assert!(said.starts_with("done at last\n"), "{said}");
+    let noted = fs::read_to_string(desk.path("state")).unwrap();
+    assert!(noted.contains("tasks/result task-1"), "{noted}");
+}
+
 /// Starts a server that wants tokens, with the authorization server that gives them.
 fn guarded(program: &str, oauth: &str) -> (Desk, Web) {
     let desk = desk(program, "");

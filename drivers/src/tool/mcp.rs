@@ -33,6 +33,7 @@ mod failed;
 mod link;
 mod listing;
 mod oauth;
+mod older;
 mod program;
 mod request;
 mod server;

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: when this is dropped, no process of the program's group is left; a line that is too
 //! long ends the connection before it fills the memory.
-//! It does not know the protocol.
+//! It does not know the protocol; each line passes `older.rs`.
 //! Read next: `link.rs`.
 
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
@@ -20,6 +20,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::older;
 use super::server::{Place, Settings};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
@@ -114,7 +115,8 @@ impl Program {
         });
         let output = Metered {
             output,
-            line_bytes: 0,
+            line: Vec::new(),
+            ready: (Vec::new(), 0),
             is_too_long: Arc::clone(&fault.is_too_long),
         };
         Ok((Self { group, fault }, (output, input)))
@@ -198,11 +200,57 @@ async fn keep_last_words(mut errors: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>
     }
 }
 
-/// The output of a program, which ends where a line gets too long.
+/// The output of a program, line by line, which ends where a line gets too long.
 pub(super) struct Metered {
     output: ChildStdout,
-    line_bytes: usize,
+    /// The line that is not complete yet.
+    line: Vec<u8>,
+    /// Complete lines, of which so many bytes have been read.
+    ready: (Vec<u8>, usize),
     is_too_long: Arc<AtomicBool>,
+}
+
+impl Metered {
+    /// Hands out what is ready; says whether there was anything.
+    fn hand_out(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+        let (bytes, read) = &mut self.ready;
+        let end = bytes.len().min(*read + buffer.remaining());
+        let handed = &bytes[*read..end];
+        buffer.put_slice(handed);
+        let is_any = !handed.is_empty();
+        *read = end;
+        if end == bytes.len() {
+            self.ready = (Vec::new(), 0);
+        }
+        is_any
+    }
+
+    /// Takes what the program said; the end of its output ends a line.
+    fn hear(&mut self, came: &[u8]) {
+        for part in came.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if self.line.len() > LINE_BYTES_MAX {
+                self.is_too_long.store(true, Ordering::Relaxed);
+                self.line = Vec::new();
+                return;
+            }
+            if part.ends_with(b"\n") {
+                self.end_line();
+            }
+        }
+        if came.is_empty() && !self.line.is_empty() {
+            self.end_line();
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let told = older::told(&line);
+        self.ready.0.extend_from_slice(&told);
+        if !told.ends_with(b"\n") {
+            self.ready.0.push(b'\n');
+        }
+    }
 }
 
 impl AsyncRead for Metered {
@@ -211,20 +259,18 @@ impl AsyncRead for Metered {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.is_too_long.load(Ordering::Relaxed) {
-            return Poll::Ready(Ok(()));
+        loop {
+            if self.hand_out(buffer) || self.is_too_long.load(Ordering::Relaxed) {
+                return Poll::Ready(Ok(()));
+            }
+            let mut space = [0; 8 << 10];
+            let mut chunk = ReadBuf::new(&mut space);
+            ready!(Pin::new(&mut self.output).poll_read(context, &mut chunk))?;
+            self.hear(chunk.filled());
+            if chunk.filled().is_empty() {
+                self.hand_out(buffer);
+                return Poll::Ready(Ok(()));
+            }
         }
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.output).poll_read(context, buffer);
-        let came = &buffer.filled()[before..];
-        self.line_bytes = match came.iter().rposition(|byte| *byte == b'\n') {
-            Some(end) => came.len() - end - 1,
-            None => self.line_bytes + came.len(),
-        };
-        if self.line_bytes > LINE_BYTES_MAX {
-            self.is_too_long.store(true, Ordering::Relaxed);
-            buffer.set_filled(before);
-        }
-        read
     }
 }

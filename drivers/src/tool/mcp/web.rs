@@ -29,9 +29,10 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use sse_stream::{Error as SseError, Sse, SseStream};
-use tokio_stream::Stream;
+use tokio_stream::{Stream, StreamExt as _};
 
 use super::oauth::Tokens;
+use super::older;
 use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{port, read_url};
@@ -171,7 +172,20 @@ async fn whole(response: Response<Incoming>) -> Result<Bytes, Failed> {
 /// Takes a body apart as events.
 fn events(response: Response<Incoming>, limit_bytes: usize) -> Events {
     let body = Limited::new(response.into_body(), limit_bytes).map_err(io::Error::other);
-    Box::pin(SseStream::from_bytes_stream(body.into_data_stream()))
+    let events = SseStream::from_bytes_stream(body.into_data_stream());
+    Box::pin(events.map(|event| event.map(retold)))
+}
+
+/// Tells an event in the words of the newer revision.
+fn retold(event: Sse) -> Sse {
+    let told = event.data.as_deref().map(|data| older::told(data.as_bytes()));
+    match told {
+        Some(Cow::Owned(told)) => Sse {
+            data: String::from_utf8(told).ok(),
+            ..event
+        },
+        Some(Cow::Borrowed(_)) | None => event,
+    }
 }
 
 fn is_kind(response: &Response<Incoming>, kind: &str) -> bool {
@@ -264,7 +278,7 @@ impl StreamableHttpClient for Web {
             let kind = text_header(&response, &CONTENT_TYPE);
             return Err(StreamableHttpError::UnexpectedContentType(kind));
         }
-        let answer = serde_json::from_slice(&whole(response).await?)?;
+        let answer = serde_json::from_slice(&older::told(&whole(response).await?))?;
         Ok(StreamableHttpPostResponse::Json(answer, session))
     }
 
