@@ -30,6 +30,7 @@ pub use server::{Login, Place, Server, Settings};
 mod client;
 mod elicitation;
 mod failed;
+mod kept_token;
 mod link;
 mod listing;
 mod oauth;
