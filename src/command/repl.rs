@@ -295,7 +295,7 @@ fn obey(
         Command::Undo => words(&["undo", &here]),
         Command::Redo => words(&["redo", &here]),
         Command::Branches => words(&["branches", &here]),
-        Command::Log => words(&["log", &here]),
+        Command::Log(count) => Ok(comma::log(&here, *count)),
         Command::Facts(None) => words(&["facts", &here]),
         Command::Facts(Some(pattern)) => words(&["facts", &here, pattern]),
         Command::Diff(other) => live
