@@ -1,7 +1,7 @@
 //! Exchanges with language models, as records tell them: the question, the answer, and the cost.
 //!
-//! INVARIANT: nothing here is computed again; a value that is not of the shape of `model/chat` is
-//! no exchange and is shown like any other.
+//! INVARIANT: nothing here is computed again; a result is an answer if the call that it answers was
+//! one of `model/chat`, whatever other results look like.
 //! It does not know providers; the drivers do.
 //! Read next: `turn.rs`, `command/cost.rs`.
 
@@ -11,7 +11,7 @@ use preserves::{IOValue, Value, ValueImpl};
 use crate::value_text::shown;
 
 /// The tool that is a model.
-const TOOL: &str = "model/chat";
+pub(crate) const TOOL: &str = "model/chat";
 
 /// A question to a model.
 pub(crate) struct Asked {
@@ -64,13 +64,14 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
     })
 }
 
-/// Reads the result of a model.
+/// Reads the result of a call of `model/chat`; the caller knows that it is one.
 pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     let usage = field(result, "usage").filter(IOValue::is_dictionary);
-    let content = text(result, "content")?;
-    // A file has contents too; a reply also has usage, calls or a reason to stop.
-    let is_reply = usage.is_some() || field(result, "tool_calls").is_some();
-    let stop = text(result, "stop").or_else(|| is_reply.then(|| "end".to_owned()))?;
+    let content = match field(result, "content") {
+        Some(_) => text(result, "content")?,
+        None => field(result, "tool_calls").map(|_| String::new())?,
+    };
+    let stop = text(result, "stop").unwrap_or_else(|| "end".to_owned());
     let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;
     let call = |call: IOValue| {
         let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
@@ -265,22 +266,18 @@ mod tests {
         let wants = result(&format!("{{content: \"\", stop: \"tools\", {calls}}}"));
         assert_eq!(wants.line(), "model (0 + 0 tokens) wants look, go");
         assert_eq!(wants.rows()[1], ("wants", "look {x: 1}".to_owned()));
-        let brief = result("{content: \"Hi\", usage: {input_tokens: 2, output_tokens: 1}}");
+        let brief = result("{content: \"Hi\"}");
         assert_eq!(
             (brief.line(), brief.stop),
-            ("model (2 + 1 tokens) says \"Hi\"".to_owned(), "end".to_owned())
+            ("model (0 + 0 tokens) says \"Hi\"".to_owned(), "end".to_owned())
         );
+        let silent = result("{tool_calls: [{id: \"a\", name: \"look\"}]}");
+        assert_eq!(silent.line(), "model (0 + 0 tokens) wants look");
     }
 
     #[test]
     fn other_values_are_no_results() {
-        for text in [
-            "1",
-            "{}",
-            "{content: \"x\"}",
-            "{content: 1, stop: \"end\"}",
-            "{status: 200, body: \"\"}",
-        ] {
+        for text in ["1", "{}", "{content: 1, stop: \"end\"}", "{status: 200, body: \"\"}"] {
             assert!(heard(&text.parse().expect("a value")).is_none(), "{text}");
         }
     }

@@ -12,12 +12,14 @@ use std::path::{Path, PathBuf};
 use duet_drivers::memory;
 use duet_journal::{PackedValue, RunId, Store};
 use duet_runtime::model::codec::{Codec, DecodeError, Fields, record};
+use duet_runtime::model::grant::Grant;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::Genesis;
 
 use crate::error::CommandError;
 use crate::launch::{self, LaunchNote};
+use crate::reach::Reach;
 use crate::world_options::WorldOptions;
 
 /// What an imported run has here.
@@ -112,10 +114,17 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// The wishes in a run's first record.
-    pub(crate) fn of(genesis: &Genesis, note: Option<LaunchNote>) -> Self {
+    /// The wishes in a run's first record, and in the grants that it has had since elsewhere.
+    pub(crate) fn of(genesis: &Genesis, grants: &[Grant], mut note: Option<LaunchNote>) -> Self {
         let always = Manifest::of(&launch::ALWAYS).of_main();
-        let asked = genesis.manifest.names().filter(|name| !always.grants(name));
+        let mut manifest = genesis.manifest.clone();
+        for grant in grants {
+            manifest.add(&grant.manifest);
+            if let Some(note) = &mut note {
+                note.reach.add(Reach::of_note(&grant.note));
+            }
+        }
+        let asked = manifest.names().filter(|name| !always.grants(name));
         Self {
             tools: asked.cloned().collect(),
             note,
@@ -130,8 +139,8 @@ impl Wishes {
     fn shown(&self) -> String {
         let tool = |name: &String| match &self.note {
             Some(note) if needs_directory(name) => format!("{name} in {}", note.workspace.display()),
-            Some(note) if name.starts_with("http/") && !note.hosts.is_empty() => {
-                format!("{name} to {}", note.hosts.join(" and "))
+            Some(note) if name.starts_with("http/") && !note.reach.hosts.is_empty() => {
+                format!("{name} to {}", note.reach.hosts.join(" and "))
             }
             Some(_) | None => name.clone(),
         };
@@ -144,7 +153,7 @@ impl Wishes {
         if self.tools.iter().any(|tool| needs_directory(tool)) {
             line.push_str(" --workspace DIRECTORY");
         }
-        for host in self.note.iter().flat_map(|note| &note.hosts) {
+        for host in self.note.iter().flat_map(|note| &note.reach.hosts) {
             line.push_str(&format!(" --allow-host {host}"));
         }
         CommandError::problem(format!("{name} was imported, and nobody here has granted it anything"))
@@ -183,10 +192,11 @@ pub(crate) fn needs_directory(tool: &str) -> bool {
     tool == "*" || tool.starts_with("workspace/") || tool.starts_with("process/")
 }
 
-/// What a person grants an imported run when it goes on.
+/// What a person grants a run when it goes on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GrantArguments {
-    /// Grants an imported run these capabilities, or with `none` nothing; replaces earlier grants.
+    /// Grants the run these capabilities in addition. For an imported run they replace earlier
+    /// grants, and `none` grants nothing.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     grant: Vec<String>,
     /// Lets an imported run work in this directory.
@@ -195,26 +205,30 @@ pub(crate) struct GrantArguments {
 }
 
 impl GrantArguments {
-    /// Notes the grants in the journal, if there are any.
+    /// The capabilities.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.grant
+    }
+
+    /// Notes the grants to an imported run in the journal, if there are any.
     ///
     /// # Errors
-    /// If the run was not imported, does not ask for a grant, or lacks a directory.
+    /// If an imported run does not ask for a grant or lacks a directory, or a run that was begun
+    /// here is given what only an imported one takes.
     pub(crate) fn settle(
         &self,
         store: &mut dyn Store,
         (run, owner): (&RunId, &str),
-        wishes: &Wishes,
+        wishes: impl FnOnce(&dyn Store) -> Result<Wishes, CommandError>,
         options: &WorldOptions,
     ) -> Result<(), CommandError> {
         if self.grant.is_empty() {
             return Ok(());
         }
         let Some(terms) = terms(store, run)? else {
-            return Err(
-                CommandError::usage(format!("{run} was begun here, and has what it was granted then"))
-                    .advise("`--grant` is for runs that were imported"),
-            );
+            return self.check_own(run);
         };
+        let wishes = wishes(store)?;
         let tools: Vec<String> = self.grant.iter().filter(|name| *name != "none").cloned().collect();
         tools.iter().try_for_each(|tool| wishes.require(tool))?;
         let workspace = self.workspace.as_deref().map(absolute).transpose()?;
@@ -231,6 +245,18 @@ impl GrantArguments {
         };
         let epoch = store.claim(run, owner)?;
         Ok(store.set_note(run, epoch, &terms.pack()?)?)
+    }
+
+    /// Refuses what makes no sense for a run that was begun here.
+    fn check_own(&self, run: &RunId) -> Result<(), CommandError> {
+        let begun = || CommandError::usage(format!("{run} was begun here, and keeps what it was granted"));
+        if self.grant.iter().any(|name| name == "none") {
+            return Err(begun().advise("`--grant none` is for runs that were imported"));
+        }
+        if self.workspace.is_some() {
+            return Err(begun().advise("it goes on in the workspace that it began with, so leave out `--workspace`"));
+        }
+        Ok(())
     }
 }
 

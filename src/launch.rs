@@ -14,13 +14,14 @@ use duet_drivers::memory;
 use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
 use duet_runtime::action::{ask_user, spawn_actor, write};
-use duet_runtime::model::codec::{Codec, Fields, record};
+use duet_runtime::model::codec::{Codec, Fields, is_labelled, record};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
 
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
+use crate::reach::Reach;
 use crate::world_options::WorldOptions;
 use crate::{migrate, render};
 
@@ -94,6 +95,8 @@ pub(crate) struct Launch {
     secrets: Vec<String>,
     /// The MCP servers that its manifest describes.
     servers: Vec<Vec<String>>,
+    /// The tools that are granted because doubles stand in for them.
+    doubled: Vec<String>,
 }
 
 impl Launch {
@@ -138,6 +141,7 @@ impl Launch {
             hosts: grant.hosts,
             secrets: grant.secrets,
             servers: grant.servers,
+            doubled: Vec::new(),
         })
     }
 
@@ -167,6 +171,7 @@ impl Launch {
             hosts: Vec::new(),
             secrets: Vec::new(),
             servers: Vec::new(),
+            doubled: Vec::new(),
         })
     }
 
@@ -181,37 +186,19 @@ impl Launch {
         options
     }
 
-    /// Says whether the program may call any tool of a server, and no double stands in for them.
-    pub(crate) fn uses_server(&self, name: &str, options: &WorldOptions) -> bool {
-        let of_server = format!("{name}/");
-        let is_doubled = |(_, script): &(String, String)| {
-            let doubles = duet_drivers::tool::double::names(script);
-            doubles.iter().any(|double| double.starts_with(&of_server))
-        };
-        self.manifest.names().any(|grant| grant.starts_with(&of_server)) && !options.double.iter().any(is_doubled)
-    }
-
     /// Grants a single file the options of the person: the hosts, the secrets, the models, the
     /// servers, the tools with doubles.
     pub(crate) fn grant(&mut self, options: &WorldOptions) {
         if self.is_folder {
             return;
         }
-        let http = (!options.hosts.is_empty()).then(|| "http/*".to_owned());
-        let secrets = options.secrets.iter().map(|name| format!("environment/{name}"));
         let doubles = options
             .double
             .iter()
             .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
-        let models = options.models.provider.as_ref().map(|_| "model/chat".to_owned());
-        let servers = options.servers.allowed.iter().map(|name| format!("{name}/*"));
-        let granted = http
-            .into_iter()
-            .chain(secrets)
-            .chain(models)
-            .chain(servers)
-            .chain(doubles);
-        self.manifest.extend(granted);
+        self.manifest.extend(implied(options));
+        self.doubled = doubles.filter(|name| !self.manifest.grants(name)).collect();
+        self.manifest.extend(self.doubled.iter().cloned());
     }
 
     /// The limits of the run. Without a choice of the person, they follow from this machine, and
@@ -228,21 +215,45 @@ impl Launch {
     /// # Errors
     /// If the path is too long for a record.
     pub(crate) fn note(&self, options: &WorldOptions) -> Result<Blob, CommandError> {
-        let workspace = self.workspace.to_string_lossy().into_owned();
-        let models: Vec<String> = [&options.models.provider, &options.models.model]
-            .map(|choice| choice.clone().unwrap_or_default())
-            .to_vec();
-        let fields = vec![
-            workspace.encode(),
-            options.hosts.encode(),
-            options.secrets.encode(),
-            models.encode(),
-            options.servers.encoded().encode(),
-        ];
-        let packed = PackedValue::from_value(&record(NOTE, fields))
+        let mut fields = vec![self.workspace.to_string_lossy().into_owned().encode()];
+        fields.extend(Reach::of(options).fields());
+        let label = if self.is_folder { FOLDER_NOTE } else { NOTE };
+        let packed = PackedValue::from_value(&record(label, fields))
             .map_err(|error| CommandError::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
+
+    /// Notes the tools that only doubles may stand in for, if there are any.
+    ///
+    /// # Errors
+    /// If there are too many for a record.
+    pub(crate) fn note_of_doubles(&self) -> Result<Option<Blob>, CommandError> {
+        if self.doubled.is_empty() {
+            return Ok(None);
+        }
+        let packed = PackedValue::from_value(&record(DOUBLES_NOTE, vec![self.doubled.encode()]))
+            .map_err(|error| CommandError::caused("the names of the doubles cannot be recorded", &error))?;
+        Ok(Some(Blob::new(packed.into_bytes())?))
+    }
+}
+
+/// Says whether a manifest grants any tool of a server, and no double stands in for them.
+pub(crate) fn uses_server(manifest: &Manifest, name: &str, options: &WorldOptions) -> bool {
+    let of_server = format!("{name}/");
+    let is_doubled = |(_, script): &(String, String)| {
+        let doubles = duet_drivers::tool::double::names(script);
+        doubles.iter().any(|double| double.starts_with(&of_server))
+    };
+    manifest.names().any(|grant| grant.starts_with(&of_server)) && !options.double.iter().any(is_doubled)
+}
+
+/// Lists what the options of the person grant a single file: to reach what they name.
+pub(crate) fn implied(options: &WorldOptions) -> Vec<String> {
+    let http = (!options.hosts.is_empty()).then(|| "http/*".to_owned());
+    let secrets = options.secrets.iter().map(|name| format!("environment/{name}"));
+    let models = options.models.provider.as_ref().map(|_| "model/chat".to_owned());
+    let servers = options.servers.allowed.iter().map(|name| format!("{name}/*"));
+    http.into_iter().chain(secrets).chain(models).chain(servers).collect()
 }
 
 /// Lists the further grants of a single file.
@@ -258,54 +269,43 @@ fn directory_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
+/// The label of the note about a single file, and of that about a folder.
 const NOTE: &str = "launch";
+const FOLDER_NOTE: &str = "launch-folder";
+
+/// The label of the note about tools that were granted for their doubles.
+const DOUBLES_NOTE: &str = "launch-doubles";
 
 /// The note about a launch in a run's first record.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaunchNote {
     /// The workspace.
     pub(crate) workspace: PathBuf,
-    pub(crate) hosts: Vec<String>,
-    pub(crate) secrets: Vec<String>,
-    /// The provider of models and the model, each empty if the person chose none.
-    pub(crate) models: Vec<String>,
-    /// The servers, as [`ServerChoice::encoded`] has them.
-    pub(crate) servers: Vec<Vec<String>>,
-}
-
-impl LaunchNote {
-    /// Adds the options that the run began with.
-    pub(crate) fn fit(self, mut options: WorldOptions) -> (PathBuf, WorldOptions) {
-        options.hosts.extend(self.hosts);
-        options.secrets.extend(self.secrets);
-        options.servers.extend(ServerChoice::decoded(self.servers));
-        let mut models = self
-            .models
-            .into_iter()
-            .map(|choice| Some(choice).filter(|choice| !choice.is_empty()));
-        let (provider, model) = (models.next().flatten(), models.next().flatten());
-        // The earlier model may be unknown to another provider.
-        if options.models.provider.is_none() {
-            options.models.provider = provider;
-            options.models.model = options.models.model.or(model);
-        }
-        (self.workspace, options)
-    }
+    /// Whether the program is a folder, whose manifest alone says what options grant it.
+    pub(crate) is_folder: bool,
+    /// What the run reaches.
+    pub(crate) reach: Reach,
 }
 
 /// Reads a note; `None` if the bytes are something else, such as a source text: packed records do
 /// not begin like UTF-8.
 pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
     let value = duet_journal::packed::read_value(bytes).ok()?;
-    let mut fields = Fields::of(&value, NOTE, 5).ok()?;
+    let is_folder = is_labelled(&value, FOLDER_NOTE);
+    let mut fields = Fields::of(&value, if is_folder { FOLDER_NOTE } else { NOTE }, 5).ok()?;
     let workspace: String = fields.read("workspace").ok()?;
     Some(LaunchNote {
         workspace: workspace.into(),
-        hosts: fields.read("hosts").ok()?,
-        secrets: fields.read("secrets").ok()?,
-        models: fields.read("models").ok()?,
-        servers: fields.read("servers").ok()?,
+        is_folder,
+        reach: Reach::read(&mut fields).ok()?,
     })
+}
+
+/// Reads a note about tools that were granted for their doubles; `None` if the bytes are something
+/// else.
+pub(crate) fn read_note_of_doubles(bytes: &[u8]) -> Option<Vec<String>> {
+    let value = duet_journal::packed::read_value(bytes).ok()?;
+    Fields::of(&value, DOUBLES_NOTE, 1).ok()?.read("names").ok()
 }
 
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
@@ -405,17 +405,32 @@ mod tests {
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
             servers: vec![vec!["files".to_owned(), "serve".to_owned()]],
+            doubled: vec!["process/run".to_owned()],
         };
+        let doubles = launch.note_of_doubles().expect("small").expect("a note");
+        assert_eq!(read_note(doubles.as_bytes()), None);
+        assert_eq!(read_note_of_doubles(doubles.as_bytes()).as_ref(), Some(&launch.doubled));
         let mut options = WorldOptions::default();
         options.models.provider = Some("local=openai-chat:http://[::1]:9".to_owned());
-        let note = launch.note(&launch.fit(options)).expect("a short path");
-        let expected = LaunchNote {
-            workspace: "/some/where".into(),
-            hosts: launch.hosts,
-            secrets: launch.secrets,
+        let note = launch.note(&launch.fit(options.clone())).expect("a short path");
+        let reach = Reach {
+            hosts: launch.hosts.clone(),
+            secrets: launch.secrets.clone(),
             models: vec!["local=openai-chat:http://[::1]:9".to_owned(), String::new()],
-            servers: launch.servers,
+            servers: launch.servers.clone(),
         };
+        let mut expected = LaunchNote {
+            workspace: "/some/where".into(),
+            is_folder: false,
+            reach,
+        };
+        assert_eq!(read_note(note.as_bytes()).as_ref(), Some(&expected));
+        let folder = Launch {
+            is_folder: true,
+            ..launch
+        };
+        expected.is_folder = true;
+        let note = folder.note(&folder.fit(options)).expect("a short path");
         assert_eq!(read_note(note.as_bytes()), Some(expected));
     }
 }

@@ -36,6 +36,7 @@ mod moves;
 mod native;
 mod porter;
 mod query;
+mod reach;
 mod records;
 mod redact;
 mod redeliver;

@@ -239,22 +239,24 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
     let ways = [
         (
             "`workspace/",
-            "`duet run --workspace DIR FILE`, or `duet repl --workspace DIR`, lets a program write and delete in DIR",
+            "`duet run --workspace DIR FILE`, or `duet repl --workspace DIR`, lets a program write and delete in DIR; \
+             `duet resume RUN --grant NAME` lets a run that has begun, where it works",
         ),
         (
             "`http/",
-            "`duet run --allow-host HOST FILE` lets a single file speak to HOST",
+            "`--allow-host HOST` lets a single file speak to HOST, with `duet run` from the start, with `duet resume \
+             RUN` or `duet repl RUN` from then on",
         ),
         (
             "`model/",
-            "`duet run --provider NAME FILE` lets a single file call language models; `duet providers` lists the names",
+            "`--provider NAME` lets a single file call language models, with `duet run` from the start, with `duet \
+             resume RUN` or `duet repl RUN` from then on; `duet providers` lists the names",
         ),
     ];
     let way = ways.iter().find(|(tools, _)| failure.message.contains(tools));
     let other = "a folder is granted what its `manifest.scm` names, a single file the tools of the servers that \
-                 `--allow-server` names; `duet help run` says more";
-    let way = way.map_or(other, |(_, way)| way);
-    Some(format!("{way}; a run keeps what it was granted when it began"))
+                 `--allow-server` names, a run that has begun what `duet resume RUN --grant NAME` names";
+    Some(way.map_or(other, |(_, way)| way).to_owned())
 }
 
 /// Lays out the difference between a program and its journal, with the place in the program if that

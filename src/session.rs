@@ -26,30 +26,28 @@ mod rescue;
 pub(crate) mod serve;
 mod shelf;
 mod stop_report;
+mod surroundings;
 pub(crate) mod tell;
 mod unshown;
+mod widening;
 
-use duet_runtime::run::source;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
 use duet_drivers::bell::Bell;
 use duet_drivers::door::Request;
-use duet_drivers::tool::description::EffectClass;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
 use duet_runtime::record::Genesis;
-use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::Source;
+use duet_runtime::run::source::{Source, genesis};
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
 use crate::error::CommandError;
-use crate::imported::{self, Wishes};
+use crate::imported;
 use crate::journal::{self, Place};
 use crate::launch::{self, Launch, LaunchNote};
 use crate::native;
@@ -65,6 +63,8 @@ pub(crate) use pace::{Waited, newest_evaluation};
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
 use shelf::Folder;
+pub(crate) use surroundings::looking_tools;
+use surroundings::take_up;
 
 /// A run with its world.
 pub(crate) struct Session {
@@ -108,7 +108,6 @@ impl RunPlace {
 /// A program as its run's first record describes it.
 pub(crate) struct Pinned {
     pub(crate) programs: SchemePrograms,
-    pub(crate) genesis: Genesis,
     pub(crate) texts: SourceTexts,
 }
 
@@ -203,7 +202,7 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
 /// # Errors
 /// If the record is none of a run, or the texts are missing.
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
-    let genesis = source::genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
@@ -215,17 +214,20 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Command
     }
     measure::begin(&mut programs, bytes_max);
     let texts = SourceTexts::of(programs.expander());
-    Ok(Pinned {
-        programs,
-        genesis,
-        texts,
-    })
+    Ok(Pinned { programs, texts })
 }
 
 /// The note about its launch that a run's first record names.
 pub(crate) fn launch_note(store: &dyn Store, genesis: &Genesis) -> Option<LaunchNote> {
     let mut pinned = genesis.pinned.iter();
     pinned.find_map(|hash| launch::read_note(&store.blob(hash).ok()?))
+}
+
+/// The tools that a run was granted at its start because doubles stood in for them.
+fn granted_for_doubles(store: &dyn Store, genesis: &Genesis) -> Vec<String> {
+    let mut pinned = genesis.pinned.iter();
+    let names = pinned.find_map(|hash| launch::read_note_of_doubles(&store.blob(hash).ok()?));
+    names.unwrap_or_default()
 }
 
 /// Compiles a program from its file to stand in for a run's own, under its name, with its arguments
@@ -239,7 +241,7 @@ pub(crate) fn changed(
     program: &Path,
     terminal: &mut Terminal,
 ) -> Result<Pinned, CommandError> {
-    let genesis = source::genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let (name, arguments) = scheme::description(&genesis.program)
         .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
     let mut launch = Launch::read(program, None, arguments.into_iter().skip(1).collect())?;
@@ -248,11 +250,7 @@ pub(crate) fn changed(
     programs.stand_in_for(genesis.program.clone());
     measure::begin(&mut programs, genesis.limits.run_bytes_max);
     let texts = SourceTexts::of(programs.expander());
-    Ok(Pinned {
-        programs,
-        genesis,
-        texts,
-    })
+    Ok(Pinned { programs, texts })
 }
 
 /// Reads a record of a branch.
@@ -270,72 +268,16 @@ pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Resul
 /// If the run cannot be replayed.
 pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemePrograms>, CommandError> {
     let pinned = pinned(store, place)?;
-    let source = Source {
+    Ok(source(store, place).restore(place.turn, pinned.programs, Snapshots::Use)?)
+}
+
+/// The branch that a place names.
+fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
+    Source {
         store,
         run: &place.run,
         branch: &place.branch,
-    };
-    Ok(source.restore(place.turn, pinned.programs, Snapshots::Use)?)
-}
-
-/// The world in which a run was begun, or that whoever imported it gives it, and the tools whose
-/// calls can be repeated or reversed.
-fn surroundings(
-    store: &dyn Store,
-    (run, name): (&RunId, &str),
-    genesis: &Genesis,
-    mut options: WorldOptions,
-) -> Result<(World, Recovery), CommandError> {
-    let note = launch_note(store, genesis);
-    let workspace = match (imported::terms(store, run)?, note) {
-        (None, None) => PathBuf::from("."),
-        (None, Some(note)) => {
-            let workspace;
-            (workspace, options) = note.fit(options);
-            workspace
-        }
-        (Some(terms), note) => {
-            // To mask more harms nobody.
-            options
-                .secrets
-                .extend(note.iter().flat_map(|note| note.secrets.clone()));
-            let wishes = Wishes::of(genesis, note);
-            if !terms.is_settled && !wishes.is_empty() {
-                return Err(wishes.refusal(name));
-            }
-            options.hosts.extend(terms.hosts.iter().cloned());
-            let workspace = terms.directory().to_owned();
-            options.terms = Some(terms);
-            workspace
-        }
-    };
-    let afresh = options.afresh;
-    let world = options.world(&workspace)?;
-    let mut repeatable = world.tools().named(|tool| tool.idempotent);
-    repeatable.extend(looking_tools(genesis));
-    let recovery = Recovery {
-        repeatable,
-        afresh,
-        reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
-    };
-    Ok((world, recovery))
-}
-
-/// Names the tools of servers that only look: those that the run's first record says so of, and the
-/// lists and readings that every server has. The servers need not run to say this again.
-pub(crate) fn looking_tools(genesis: &Genesis) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for card in &genesis.tools {
-        if card.capabilities == ["mcp.read"] {
-            names.insert(card.name.clone());
-        }
-        let is_of_server = card.capabilities.iter().any(|need| need.starts_with("mcp."));
-        if let Some((server, _)) = card.name.split_once('/').filter(|_| is_of_server) {
-            let own = ["tools", "resources", "templates", "read", "prompts", "prompt", "task"];
-            names.extend(own.map(|own| format!("{server}/mcp:{own}")));
-        }
     }
-    names
 }
 
 impl Prepared {
@@ -349,11 +291,12 @@ impl Prepared {
         let options = launch.fit(options);
         let note = launch.note(&options)?;
         let mut world = options.clone().world(&launch.workspace)?;
-        for problem in world.introduce(|server| launch.uses_server(server, &options)) {
+        for problem in world.introduce(|server| launch::uses_server(&launch.manifest, server, &options)) {
             terminal.message(format!("warning: {problem}"));
         }
         let mut pinned = program.pinned;
         pinned.push(note);
+        pinned.extend(launch.note_of_doubles()?);
         let genesis = Genesis {
             program: program.value,
             manifest: launch.manifest.clone(),
@@ -424,17 +367,12 @@ impl Session {
         options: WorldOptions,
         command: &str,
     ) -> Result<Self, CommandError> {
-        let Pinned {
-            programs,
-            genesis,
-            texts,
-        } = pinned(store, place)?;
+        let Pinned { programs, texts } = pinned(store, place)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
-        let (world, recovery) = surroundings(store, (&place.run, &place.name()), &genesis, options)?;
-        let owner = journal::owner(command);
-        let at = (&place.run, &place.branch, owner.as_str());
-        let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
+        let epoch = store.claim(&place.run, &journal::owner(command))?;
+        let restored = source(store, place).restore(None, programs, Snapshots::Use)?;
+        let (run, world) = take_up(restored, (&*store, place), epoch, options)?;
         Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
     }
 
@@ -448,15 +386,9 @@ impl Session {
         options: WorldOptions,
         epoch: Epoch,
     ) -> Result<Self, CommandError> {
-        let Pinned {
-            programs,
-            genesis,
-            texts,
-        } = pinned(store, place)?;
-        let options = options.beside(journal);
-        let (world, recovery) = surroundings(store, (&place.run, &place.name()), &genesis, options)?;
-        let at = (&place.run, &place.branch, epoch);
-        let run = Run::open_held(store, at, programs, SnapshotPolicy::default(), &recovery)?;
+        let Pinned { programs, texts } = pinned(store, place)?;
+        let restored = source(store, place).restore(None, programs, Snapshots::Use)?;
+        let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
         let place = RunPlace {
             is_further: true,
             ..RunPlace::of(place, journal)
@@ -503,14 +435,9 @@ impl Session {
         else {
             return Self::resume(place, (store, journal), options, "repl");
         };
-        let (world, recovery) = surroundings(
-            store,
-            (&place.run, &place.name()),
-            run.genesis(),
-            options.beside(journal),
-        )?;
-        let owner = journal::owner("repl");
-        let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
+        let epoch = store.claim(&place.run, &journal::owner("repl"))?;
+        let restored = run.rewind(&source(store, place), None)?;
+        let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
         branches.renew(run.epoch());
         Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
     }

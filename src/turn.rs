@@ -8,21 +8,25 @@ use std::fmt::Write;
 
 use duet_drivers::text;
 use duet_drivers::tool::workspace::change::changes;
-use duet_journal::Record;
+use duet_journal::{Record, Sequence};
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::Verdict;
+use duet_runtime::history::chain::called;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
+use duet_runtime::model::grant::Grant;
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
+use duet_runtime::run::source::Source;
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::exchange::{self, Asked, Heard};
+use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 
@@ -78,17 +82,34 @@ fn cause(cause: &Cause) -> String {
     }
 }
 
+/// Says whether a request called a model.
+pub(crate) type AskedModel<'a> = &'a dyn Fn(RequestId) -> bool;
+
+/// Finds out on a branch whether requests that a turn of it answers called a model.
+pub(crate) fn asked_on(source: Source<'_>, at: Sequence) -> impl Fn(RequestId) -> bool {
+    move |request| {
+        // A record that cannot be read is reported where it is shown.
+        let tool = called(&source, request, at).ok().flatten();
+        tool.is_some_and(|tool| tool == exchange::TOOL)
+    }
+}
+
 /// Describes a record in one line.
-pub(crate) fn line(body: &Body) -> String {
+pub(crate) fn line(body: &Body, asked: AskedModel<'_>) -> String {
     match body {
         Body::Genesis(genesis) => format!("run of {}", text::line(&program_name(genesis))),
-        Body::Turn(turn) => format!("{:<8} {:<8} {}", actor(turn.actor), cause(&turn.cause), did(turn)),
+        Body::Turn(turn) => format!(
+            "{:<8} {:<8} {}",
+            actor(turn.actor),
+            cause(&turn.cause),
+            did(turn, asked)
+        ),
     }
 }
 
 /// Writes the actor and the actions of a turn in one line.
-pub(crate) fn told(turn: &TurnRecord) -> String {
-    format!("{:<8} {}", actor(turn.actor), did(turn))
+pub(crate) fn told(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
+    format!("{:<8} {}", actor(turn.actor), did(turn, asked))
 }
 
 /// Whether the record is of a turn that failed.
@@ -102,7 +123,7 @@ pub(crate) fn is_failed(body: &Body) -> bool {
     )
 }
 
-fn did(turn: &TurnRecord) -> String {
+fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
     if let Outcome::Failed { failure } = &turn.outcome {
         return format!(
             "failed: {}",
@@ -116,7 +137,8 @@ fn did(turn: &TurnRecord) -> String {
     } else {
         loud
     };
-    let heard = turn.events.iter().filter_map(heard).map(|heard| brief(&heard.line()));
+    let heard = turn.events.iter().filter_map(|event| heard(event, asked));
+    let heard = heard.map(|heard| brief(&heard.line()));
     let told: Vec<String> = heard.chain(told.into_iter().map(did_one)).collect();
     if told.is_empty() {
         return "no action".to_owned();
@@ -125,14 +147,15 @@ fn did(turn: &TurnRecord) -> String {
 }
 
 /// The words of a model that an event brings.
-pub(crate) fn heard(event: &Event) -> Option<Heard> {
+pub(crate) fn heard(event: &Event, asked: AskedModel<'_>) -> Option<Heard> {
     let Event::Answered {
-        outcome: Ok(result), ..
+        request,
+        outcome: Ok(result),
     } = event
     else {
         return None;
     };
-    exchange::heard(result)
+    exchange::heard(result).filter(|_| asked(*request))
 }
 
 /// Shortens a text so that it fits into a line.
@@ -165,6 +188,7 @@ fn did_one(action: &Action) -> String {
         }
         Action::Resume(_) => "go on".to_owned(),
         Action::Exit(exit) => format!("exit with code {}", exit.code),
+        Action::Widen(widen) => format!("grant {}", granted(&widen.grant)),
         other => other.to_string(),
     };
     brief(&told)
@@ -196,6 +220,13 @@ pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
     told.chain(did).collect()
 }
 
+/// What a person grants, in words.
+fn granted(grant: &Grant) -> String {
+    let names = grant.manifest.grants_shown();
+    let all: Vec<String> = names.chain(Reach::of_note(&grant.note).shown()).collect();
+    all.join(", ")
+}
+
 fn describe(failure: &TurnFailure) -> String {
     format!(
         "{}: {}",
@@ -212,7 +243,7 @@ fn short(text: &str, characters: usize) -> String {
 }
 
 /// Describes a record in full.
-pub(crate) fn full(address: &str, record: &Record, body: &Body) -> String {
+pub(crate) fn full(address: &str, (record, body): (&Record, &Body), asked: AskedModel<'_>) -> String {
     let header = record.header();
     let mut text = format!("{address}\n");
     let mut row = |name: &str, value: &dyn std::fmt::Display| {
@@ -228,7 +259,7 @@ pub(crate) fn full(address: &str, record: &Record, body: &Body) -> String {
     }
     match body {
         Body::Genesis(genesis) => full_genesis(genesis, &mut row),
-        Body::Turn(turn) => full_turn(turn, &mut row),
+        Body::Turn(turn) => full_turn(turn, asked, &mut row),
     }
     text
 }
@@ -250,7 +281,7 @@ fn full_genesis(genesis: &Genesis, row: &mut dyn FnMut(&str, &dyn std::fmt::Disp
     }
 }
 
-fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
+fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
     row("actor", &actor(turn.actor));
     row("cause", &cause(&turn.cause));
     for (position, told) in (0..).zip(&turn.events) {
@@ -259,9 +290,10 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
         } else {
             ""
         };
-        match heard(told) {
-            Some(heard) => exchange_rows(&heard.rows(), dropped, row),
-            None => row("event", &format!("{}{dropped}", event(told))),
+        match (heard(told, asked), told) {
+            (Some(heard), _) => exchange_rows(&heard.rows(), dropped, row),
+            (None, Event::Granted { grant }) => row("granted", &format!("{}{dropped}", granted(grant))),
+            (None, told) => row("event", &format!("{}{dropped}", event(told))),
         }
     }
     for (action, verdict) in turn.actions.iter().zip(&turn.verdicts) {
@@ -270,7 +302,7 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
             Verdict::Deny { reason } => format!("  (denied: {reason})"),
             Verdict::Defer { reason } => format!("  (deferred: {reason})"),
         };
-        match asked(action) {
+        match question(action) {
             Some((asked, request)) => exchange_rows(&asked.rows(), &format!(", as {request}{verdict}"), row),
             None => row("action", &format!("{action}{verdict}")),
         }
@@ -293,7 +325,7 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
 }
 
 /// The call of a model that an action is, and its id.
-fn asked(action: &Action) -> Option<(Asked, RequestId)> {
+fn question(action: &Action) -> Option<(Asked, RequestId)> {
     let Action::InvokeTool(call) = action else {
         return None;
     };

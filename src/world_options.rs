@@ -1,9 +1,9 @@
 //! The options of a run's world: hosts, secrets, models, servers, doubles, and answers.
 //!
 //! INVARIANT: a resumed run has the hosts, the secrets, the servers and the provider of models that
-//! it began with, and those that are given in addition.
-//! It grants nothing; `launch.rs` does.
-//! Read next: `session.rs`.
+//! it began with or was granted since, and those that are given in addition.
+//! It grants nothing; `launch.rs` and `session/widening.rs` do.
+//! Read next: `reach.rs`, `session.rs`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -64,6 +64,10 @@ pub(crate) struct WorldOptions {
     pub(crate) afresh: Option<RequestId>,
     /// The terms of the person who imported the run.
     pub(crate) terms: Option<Terms>,
+    /// Capabilities that the person grants by name to a run that has begun.
+    pub(crate) granted: Vec<String>,
+    /// Tools that the run may call only where doubles stand in for them.
+    pub(crate) withheld: Vec<String>,
 }
 
 /// The options of a command that drives a run.
@@ -268,6 +272,17 @@ impl WorldOptions {
         }
     }
 
+    /// The options without what they reach, for a run whose turns say what it reaches.
+    #[must_use]
+    pub(crate) fn without_reach(self) -> Self {
+        Self {
+            hosts: Vec::new(),
+            models: Choice::default(),
+            servers: ServerChoice::default(),
+            ..self
+        }
+    }
+
     /// Replaces secrets in the words that a program gets.
     pub(crate) fn mask_words(&self, words: &mut [String]) {
         let secrets = self.secrets_among(&environment());
@@ -317,10 +332,22 @@ impl WorldOptions {
             Some((path, script)) => double::stand_in(tools, script)
                 .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}")))?,
         };
-        let Some(terms) = &self.terms else { return Ok(tools) };
-        let mut granted = terms.manifest();
         // Nothing happens outside when a double is called.
-        granted.extend(self.double.iter().flat_map(|(_, script)| double::names(script)));
+        let doubled: Vec<String> = self
+            .double
+            .iter()
+            .flat_map(|(_, script)| double::names(script))
+            .collect();
+        let Some(terms) = &self.terms else {
+            let withheld = self.withheld.iter().filter(|name| !doubled.contains(name));
+            return Ok(withheld.fold(tools, |tools, name| {
+                let why =
+                    format!("a double stood in for it when the run began; `duet resume --grant {name}` grants it");
+                tools.withholding(name.clone(), why)
+            }));
+        };
+        let mut granted = terms.manifest();
+        granted.extend(doubled);
         let why = "the run was imported; `duet resume --grant` grants it more";
         Ok(tools.restricted(granted, why.to_owned()))
     }

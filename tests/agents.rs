@@ -111,7 +111,7 @@ fn what_an_author_gets_wrong_is_told_before_a_model_is_asked() {
         ("(define-model a (budget :turns))", "a number follows the keyword"),
         ("(make-agent 'a :turn 5)", "make-agent: expected :turns: ':turn'"),
         ("(make-model 'a :seeds 5)", "make-model: expected :seed: ':seeds'"),
-        ("(define-agent a) (ask a \"Hi\")", "#<conversation length: 1 messages: "),
+        ("(define-agent a) (ask a \"Hi\")", "was not granted (after 1 message)\n"),
     ] {
         let desk = Desk::new();
         fs::write(desk.folder.path().join("wrong.scm"), format!("{head}{program}\n")).unwrap();

@@ -299,6 +299,27 @@ fn a_manifest_describes_a_server_which_a_resumed_run_still_has() {
 }
 
 #[test]
+fn a_run_that_has_begun_is_granted_a_server_with_the_schemas_of_its_tools() {
+    let program = "(define (both)
+  (try (lambda () (said (call \"echo\" 'text 7))))
+  (try (lambda () (said (call \"echo\" 'text \"a\")))))
+(both)
+(await (user-input :prompt \"Go on?\"))
+(both)";
+    let desk = desk("plain", program);
+    let waits = desk.duet("run p.scm");
+    assert_eq!(waits.code, 4, "{waits:?}");
+    assert!(!waits.output.contains("you said"), "{waits:?}");
+    assert_eq!(noted(&desk).len(), 0);
+    let done = desk.duet("resume p --allow-server t --answer yes");
+    assert!(done.errors.contains("grants the run: t/*, the server t"), "{done:?}");
+    assert!(done.output.contains("7 is not of type"), "{done:?}");
+    assert!(done.output.ends_with("you said a\n"), "{done:?}");
+    assert_eq!(count(&desk, "call echo"), 1);
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
 fn a_double_stands_in_for_a_server_which_does_not_start() {
     let desk = desk("plain", "(show (said (call \"echo\" 'text \"a\")))");
     fs::write(

@@ -421,3 +421,50 @@ fn no_answer_that_is_durable_is_paid_again() {
         assert!(tree.contains("% 400"), "{tree}");
     }
 }
+
+#[test]
+fn a_reply_is_known_by_the_call_that_it_answers() {
+    let program = ASK.replace(
+        "(ask helper \"Hello\")",
+        "(begin (call-tool 'p \"workspace/read\" (dictionary 'path \"p.scm\")) (ask helper \"Hello\"))",
+    );
+    let doubles = "{\"workspace/read\": [<returns {content: \"a file\", stop: \"end\", usage: {}}>],
+                    \"model/chat\": [<returns {content: \"Hi\"}>]}";
+    let desk = Desk::new(&[("p.scm", &program), ("d.pr", doubles)]);
+    desk.check("run p.scm --double d.pr", 0, "Hi\n");
+    let log = desk.duet("log p").output;
+    assert!(log.contains("model (0 + 0 tokens) says \"Hi\""), "{log}");
+    assert!(!log.contains("says \"a file\""), "{log}");
+    // A line that is listed alone knows the call, too.
+    let log = desk.duet("log p --pattern \"{content: \\\"Hi\\\"}\"").output;
+    assert!(log.contains("says \"Hi\""), "{log}");
+    let turn = log.split_whitespace().nth(1).unwrap();
+    let shown = desk.duet(&format!("show p@{turn}")).output;
+    assert!(shown.contains("says      Hi\n"), "{shown}");
+}
+
+#[test]
+fn the_failure_of_an_agent_is_brief_and_names_its_conversation() {
+    let program = "(import (duet base) (duet dataspace) (duet agents))
+(define-tool (look) \"Looks.\" \"nothing there\")
+(define-agent finder (tools look) (budget :turns 2))
+(ask finder \"Where is it?\")";
+    let call = |id: &str| {
+        format!("<returns {{content: \"\", tool_calls: [{{id: \"{id}\", name: \"look\", arguments: {{}}}}]}}>")
+    };
+    let doubles = format!("{{\"model/chat\": [{} {}]}}", call("a"), call("b"));
+    let desk = Desk::new(&[("p.scm", program), ("d.pr", &doubles)]);
+    let said = desk.check("run p.scm --double d.pr", 1, "").errors;
+    assert!(
+        said.contains("there is no reply (after 5 messages): turns 2\n"),
+        "{said}"
+    );
+    assert!(!said.contains("#<"), "{said}");
+    let (before, _) = said.split_once(" asked the model last;").unwrap();
+    let address = before.rsplit('\n').next().unwrap();
+    let shown = desk.duet(&format!("show {address}")).output;
+    assert!(
+        shown.contains("Where is it?") && shown.contains("nothing there"),
+        "{shown}"
+    );
+}

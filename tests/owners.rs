@@ -189,6 +189,20 @@ fn a_running_program_is_stopped_and_goes_on_elsewhere() {
 }
 
 #[test]
+fn to_stop_a_run_that_has_ended_is_not_advised_to_resume_it() {
+    let desk = Desk::new(&[
+        ("done.scm", "(display 1)"),
+        ("asks.scm", "(await (user-input :prompt \"Who?\"))"),
+    ]);
+    desk.check("run done.scm", 0, "1");
+    let said = desk.check("stop done", 0, "").errors;
+    assert_eq!(said, "done ended at turn 1 with code 0, so there is nothing to stop\n");
+    desk.check("run asks.scm", 4, "");
+    let said = desk.check("stop asks", 0, "").errors;
+    assert!(said.contains("`duet waits asks` says for what"), "{said}");
+}
+
+#[test]
 fn a_killed_owner_is_replaced_at_once() {
     let desk = Desk::new(&[("ticker.scm", TICKER)]);
     let mut ticker = Running::start(&desk, "run ticker.scm");

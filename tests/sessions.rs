@@ -255,7 +255,8 @@ fn a_prompt_reaches_a_session_over_a_socket() {
         .next()
         .map(|id| desk.duet(&format!("grant --revoke {id}")));
     let said = desk.feed(&format!("{connect} --session ada"), "1\n");
-    assert!(said.errors.contains("the gatekeeper refuses"), "{}", said.errors);
+    let refused = "the gatekeeper refuses: the sturdy reference has been revoked\n";
+    assert!(said.errors.contains(refused), "{}", said.errors);
     drop(served);
     let said = desk.feed(&format!("{connect} --session ada"), "1\n");
     assert!(said.errors.contains("does not answer"), "{}", said.errors);

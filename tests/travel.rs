@@ -94,6 +94,27 @@ fn a_diff_names_the_files_that_differ() {
 }
 
 #[test]
+fn a_question_that_both_branches_ask_is_no_difference() {
+    let asker = r#"(if (string=? (await (user-input :prompt "First?")) "a")
+    (begin (sleep 1) (assert! (record 'slept))))
+(await (user-input :prompt "Second?"))
+"#;
+    let desk = Desk::new(&[("asker.scm", asker)]);
+    desk.check("run asker.scm", 4, "");
+    desk.check("fork asker/main other", 0, "");
+    desk.check("answer asker/main a", 4, "");
+    desk.check("answer asker/other b", 4, "");
+    let facts = |line: &str| desk.duet(line).output;
+    assert_ne!(
+        facts("facts asker/main user-input-request"),
+        facts("facts asker/other user-input-request")
+    );
+    let diff = json(&desk, "diff asker/main asker/other");
+    assert_eq!(diff["left"]["facts"], serde_json::json!(["<slept>"]));
+    assert_eq!(diff["right"]["facts"], serde_json::json!([]));
+}
+
+#[test]
 fn facts_are_found_by_pattern_by_turn_and_by_cause() {
     let desk = parted();
     desk.check("facts greeter greeted", 0, "handle 2   main     <greeted \"Ada\">\n");

@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::policy::card::ToolCard;
 
 pub mod arguments;
 mod chance;
@@ -47,6 +47,8 @@ pub struct Registry {
     servers: Servers,
     /// The only tools that may be called, and the reason, if not all may.
     only: Option<(Manifest, String)>,
+    /// Tools that may not be called, each with the reason.
+    withheld: BTreeMap<String, String>,
 }
 
 impl Registry {
@@ -122,14 +124,21 @@ impl Registry {
         self
     }
 
+    /// Refuses a tool; `because` says why, for the program.
+    #[must_use]
+    pub fn withholding(mut self, name: String, because: String) -> Self {
+        self.withheld.insert(name, because);
+        self
+    }
+
     /// Finds a tool, by its own name or by the `prefix/*` that stands for the name.
     ///
     /// # Errors
     /// `denied` if it may not be called; `no-such-tool`, naming the tools there are.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolFailure> {
-        if let Some((granted, because)) = &self.only
-            && !granted.grants(name)
-        {
+        let outside = self.only.as_ref().filter(|(granted, _)| !granted.grants(name));
+        let outside = outside.map(|(_, because)| because).or_else(|| self.withheld.get(name));
+        if let Some(because) = outside {
             return Err(failure::Kind::Denied.because(format!("`{name}` is not granted: {because}")));
         }
         let mut families = name.rmatch_indices('/').map(|(end, _)| format!("{}/*", &name[..end]));

@@ -343,6 +343,8 @@ actions! {
     relay Relay "relay"
     /// Asserts or sends through a capability.
     pass Pass "pass"
+    /// Widens what the acting actor may do, as a person grants it.
+    widen Widen "widen"
     /// Makes an actor.
     spawn_actor SpawnActor "spawn-actor"
     /// Ends the acting actor.

@@ -16,6 +16,7 @@ use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::failure::ActorFailure;
+use crate::model::grant::Grant;
 use crate::model::identity::{ActorId, RequestId};
 use crate::model::manifest::Manifest;
 use crate::model::peer::{Said, Told};
@@ -274,6 +275,11 @@ pub enum Input {
         /// The caveats of its capability for the dataspace, the newest last.
         caveats: Vec<IOValue>,
     },
+    /// The person grants the run more than it has.
+    Grant {
+        /// The grant.
+        grant: Grant,
+    },
     /// A peer says something; the events are handled in one turn.
     Said {
         /// The actor that stands for the peer.
@@ -306,6 +312,7 @@ impl Input {
             | Self::Merge { .. }
             | Self::Tell { .. }
             | Self::Join { .. }
+            | Self::Grant { .. }
             | Self::Said { .. }
             | Self::Leave { .. } => None,
         }

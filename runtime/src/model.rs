@@ -5,8 +5,10 @@
 //! Read next: `model/codec.rs`, `model/value.rs`, `model/identity.rs`.
 
 pub mod address;
+pub mod card;
 pub mod codec;
 pub mod failure;
+pub mod grant;
 pub mod identity;
 pub mod limits;
 pub mod manifest;

@@ -19,12 +19,12 @@ use preserves::{IOValue, ValueImpl};
 use crate::action::{Action, InvokeTool};
 use crate::codec_enum;
 use crate::gate::Verdict;
+use crate::model::card::ToolCard;
 use crate::model::codec::{Codec, DecodeError, Fields, is_labelled, label_of};
 use crate::model::failure::Failure;
 use crate::model::identity::ActorId;
 use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
-use crate::policy::card::ToolCard;
 use crate::state::event::{Cause, Event};
 
 pub use form::{VERSION, payload_bytes};

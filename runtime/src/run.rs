@@ -209,7 +209,7 @@ impl<P: Programs> Run<P> {
         programs: P,
         mut state: RunState,
     ) -> Self {
-        state.tools = std::sync::Arc::new(crate::policy::item::Tools::of_cards(&genesis.tools));
+        state.describe_tools(&genesis.tools);
         Self {
             names: Namer::new(run.as_str()),
             run,

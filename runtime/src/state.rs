@@ -12,6 +12,7 @@ pub mod before;
 pub mod chain;
 pub mod draft;
 pub mod event;
+pub mod grants;
 mod loss;
 pub(crate) mod own_requests;
 pub mod peers;
@@ -32,10 +33,10 @@ use crate::model::codec::{Codec, DecodeError, Fields};
 use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, CapabilityId, Counters, FacetId, Handle, RequestId};
 use crate::policy::entry::Entries;
-use crate::policy::item::Tools;
 use crate::policy::keyed;
 use crate::state::actor::Actor;
 use crate::state::event::{Outbox, Queue};
+use crate::state::grants::Granted;
 use crate::state::peers::Peers;
 use crate::state::refusal::Ignored;
 use crate::state::request::{Held, Question, Request};
@@ -85,8 +86,10 @@ pub struct RunState {
     /// Whether the main program's actor is a session, because a person gave it a text to evaluate.
     /// A failure in a session ends what the failed event led to, never the actor.
     pub is_session: bool,
-    /// The tools as the run's first record describes them.
-    pub tools: Arc<Tools>,
+    /// What a person granted the run after it began, and the tools as policy knows them.
+    pub granted: Granted,
+    /// The same before the turn, if the turn has changed it.
+    before_grant: Option<Box<Granted>>,
     /// The asserted facts that are keyed entries.
     entries: Entries,
     /// Whether the turn asserted or retracted a keyed entry.
@@ -109,11 +112,12 @@ impl Codec for RunState {
             self.untaken.write(out);
             self.is_session.write(out);
             self.peers.write(out);
+            self.granted.grants.write(out);
         });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 12)?;
+        let mut fields = Fields::of(value, "run-state", 13)?;
         let counters = fields.read("counters")?;
         let held: Tracked<Handle, Held> = fields.read("held")?;
         let matches: Vec<KnownMatches> = fields.read("matches")?;
@@ -132,7 +136,11 @@ impl Codec for RunState {
             untaken: fields.read("untaken")?,
             is_session: fields.read("is-session")?,
             peers: fields.read("peers")?,
-            tools: Arc::default(),
+            granted: Granted {
+                grants: fields.read("grants")?,
+                tools: Arc::default(),
+            },
+            before_grant: None,
             entries: Entries::default(),
             has_touched_entries: false,
             begun: Begun::default(),
@@ -174,6 +182,7 @@ impl RunState {
         self.capabilities_of.commit_turn();
         self.calls.commit_turn();
         self.peers.commit_turn();
+        self.before_grant = None;
     }
 
     /// Undoes the turn's changes.
@@ -191,6 +200,9 @@ impl RunState {
         self.is_session = self.begun.is_session;
         self.entries = self.begun.entries.clone();
         self.has_touched_entries = false;
+        if let Some(before) = self.before_grant.take() {
+            self.granted = *before;
+        }
     }
 
     /// Compacts the state of an idle actor, between turns.

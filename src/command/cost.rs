@@ -112,8 +112,7 @@ impl Costs {
             let Some((role, model)) = self.asked.remove(request) else {
                 continue;
             };
-            // A reply can be as short as `{content: "text"}`.
-            let heard = turn::heard(event);
+            let heard = turn::heard(event, &|_| true);
             let named = heard.as_ref().and_then(|heard| heard.model.clone());
             let row = self.rows.entry((role, named.unwrap_or(model))).or_default();
             row.replies += 1;

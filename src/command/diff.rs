@@ -25,7 +25,8 @@ use crate::value_text::{self, abbreviated, shown};
 /// Duet names the last turn that both share, the first difference of the turns after it, and then
 /// everything that is only on the left (-) or only on the right (+): facts, output, and files that
 /// tools wrote. Without B, Duet compares A with the head of the current branch. Two turns of one
-/// branch can be compared as well. Facts about who observes what are left out.
+/// branch can be compared as well. Facts about who observes what are left out, and questions that
+/// differ only in the names by which programs find them.
 ///
 ///   duet diff review/main review/what-if
 ///   duet diff @5 @9 --json
@@ -137,10 +138,26 @@ fn text_at(payload: &IOValue, key: &str) -> Option<String> {
     found.as_string().map(|text| text.into_owned()).or(bytes)
 }
 
-/// The parts of either list that the other does not have: left, then right.
-fn apart<'a, T: PartialEq>(left: &'a [T], right: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
-    let only = |one: &'a [T], other: &[T]| one.iter().filter(|item| !other.contains(item)).collect();
+/// The facts of either side that the other does not have: left, then right.
+fn facts_apart<'a>(left: &'a [IOValue], right: &'a [IOValue]) -> (Vec<&'a IOValue>, Vec<&'a IOValue>) {
+    let only = |one: &'a [IOValue], other: &[IOValue]| {
+        let known: Vec<IOValue> = other.iter().map(without_names).collect();
+        let is_new = |fact: &&IOValue| !known.contains(&without_names(fact));
+        one.iter().filter(is_new).collect()
+    };
     (only(left, right), only(right, left))
+}
+
+/// A fact without the names that each branch gives its questions: what is asked is in the second
+/// field.
+fn without_names(fact: &IOValue) -> IOValue {
+    let is_question =
+        fact.is_simple_record("user-input-request", Some(3)) || fact.is_simple_record("approval-request", Some(2));
+    if is_question {
+        IOValue::record(fact.label().into(), vec![fact.index(1).into()])
+    } else {
+        fact.clone()
+    }
 }
 
 /// The lines between the common beginning and the common end of two texts.
@@ -189,7 +206,7 @@ fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
         None => {}
     }
     let [left, right] = sides;
-    let (only_left, only_right) = apart(&left.facts, &right.facts);
+    let (only_left, only_right) = facts_apart(&left.facts, &right.facts);
     section(
         &mut text,
         "facts",
@@ -253,7 +270,7 @@ fn section(text: &mut String, title: &str, left: impl Iterator<Item = String>, r
 
 fn as_json(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Value {
     let [left, right] = sides;
-    let (left_facts, right_facts) = apart(&left.facts, &right.facts);
+    let (left_facts, right_facts) = facts_apart(&left.facts, &right.facts);
     let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
     let (left_files, right_files) = files_apart(left, right);
     let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| {

@@ -284,7 +284,7 @@ struct OutsideEffects {
 fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<OutsideEffects, CommandError> {
     let registry = WorldOptions::default().tools(Path::new("."))?;
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let harmless = session::looking_tools(&genesis);
+    let harmless = session::looking_tools(genesis.tools.iter());
     let mut effects = OutsideEffects::default();
     let first = turn.next().unwrap_or(turn);
     for tool in called_tools(store, (&place.run, &place.branch), (first, place.head.sequence))? {

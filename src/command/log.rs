@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use duet_journal::store::Opener;
-use duet_journal::{ClosedRecord, Head, Record, RecordHash, Sequence, Store};
+use duet_journal::{BranchName, ClosedRecord, Head, Record, RecordHash, RunId, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::record::Body;
+use duet_runtime::run::source::Source;
 use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
@@ -146,7 +147,8 @@ fn follow(
             } else {
                 let glyph = if turn::is_failed(&body) { '×' } else { '○' };
                 let at = record.header().sequence;
-                terminal.data(format!("{glyph}  {at:>3}  {}\n", turn::line(&body)))?;
+                let asked = turn::asked_on(source(store, (&place.run, &place.branch)), at);
+                terminal.data(format!("{glyph}  {at:>3}  {}\n", turn::line(&body, &asked)))?;
             }
         }
     }
@@ -252,6 +254,10 @@ fn read_actor(text: &str) -> Result<ActorId, CommandError> {
     })
 }
 
+fn source<'a>(store: &'a dyn Store, (run, branch): (&'a RunId, &'a BranchName)) -> Source<'a> {
+    Source { store, run, branch }
+}
+
 /// For each turn, the position of the first head it leads to: the addressed branch's, then the
 /// others in order of their names.
 fn ranks(newest_first: &[&ClosedRecord], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
@@ -317,10 +323,16 @@ fn draw(
         } else {
             format!("[{}] ", ends.join(" "))
         };
+        // The branch of the head that the turn leads to has the calls before it.
+        let rank = ranks.get(&record.hash()).and_then(|rank| rank.checked_sub(1));
+        let branch = rank
+            .and_then(|other| heads.get(other))
+            .map_or(&place.branch, |head| &head.branch);
+        let asked = turn::asked_on(source(store, (&place.run, branch)), header.sequence);
         terminal.data(format!(
             "{drawn} {:>width$}  {ends}{}\n",
             header.sequence,
-            turn::line(&body)
+            turn::line(&body, &asked)
         ))?;
     }
     if graph.is_open() {

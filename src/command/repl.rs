@@ -41,7 +41,8 @@ use crate::world_options::ReachArguments;
 /// you leave and can be entered again.
 ///
 /// The options that name doubles, secrets, hosts, servers and models grant their use to a new
-/// session. A session that is continued keeps the grants with which it began.
+/// session. A session that is continued is granted them by a turn of its own, except the doubles;
+/// going back to before that turn takes the grant back.
 ///
 /// With `--connect` the run is one that `duet serve` hosts, and its journal can be out of your
 /// reach: the file given with `--reference` holds the reference that `duet grant` has printed.
@@ -145,7 +146,7 @@ fn open(
     }
     let journal = &arguments.journal;
     if address.is_some() {
-        return Live::open(journal, address, desk);
+        return Live::open(journal, address, desk, terminal);
     }
     let mut store = journal.open_or_create("repl")?;
     let given = arguments.name.as_deref().map(run::read_name).transpose()?;
@@ -294,7 +295,7 @@ fn obey(
         Command::Undo => words(&["undo", &here]),
         Command::Redo => words(&["redo", &here]),
         Command::Branches => words(&["branches", &here]),
-        Command::Log => words(&["log", &here]),
+        Command::Log(count) => Ok(comma::log(&here, *count)),
         Command::Facts(None) => words(&["facts", &here]),
         Command::Facts(Some(pattern)) => words(&["facts", &here, pattern]),
         Command::Diff(other) => live

@@ -1,7 +1,6 @@
 //! `duet resume`: continues a run from its last durable turn.
 
-use duet_journal::{Sequence, Store};
-use duet_runtime::run::source;
+use duet_journal::Store;
 
 use crate::detach;
 use crate::error::{CommandError, ExitCode};
@@ -20,8 +19,14 @@ use crate::world_options::WorldArguments;
 /// A run that was taken back may make the same call once more. Unless its tool may be repeated,
 /// Duet does not make that call again and gives the run the recorded result.
 ///
-/// Hosts and secrets are added to those that the run began with; doubles have to be given again.
-/// The run calls the tools that it was granted when it began, and no option grants it others.
+/// A run that was begun here can be granted more. `--grant` names capabilities; hosts, secrets,
+/// servers, a provider and a model are added to what the run reaches, and a single file is granted
+/// the capabilities to use them, as when it begins. The journal records the grant as a turn, so it
+/// holds from then on, also in forks, until the run goes back to before it. `--double` grants
+/// nothing and has to be given again.
+///
+///   duet resume review --provider ollama
+///   duet resume review --grant workspace/write
 ///
 /// A run that another process executes stays with it, unless that process has died. `--take-over`
 /// takes it from one that lives and does not answer.
@@ -80,11 +85,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let mut options = arguments.world.read(false)?;
     options.is_detached = arguments.detach.is_done();
-    let genesis = source::genesis(&session::record_at(&store, &place, Sequence::FIRST)?)?;
-    let wishes = Wishes::of(&genesis, session::launch_note(&store, &genesis));
-    arguments
-        .grants
-        .settle(&mut store, (&place.run, &owner("resume")), &wishes, &options)?;
+    let wishes = |store: &dyn Store| {
+        let restored = session::restore(store, &place)?;
+        let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
+        Ok(Wishes::of(genesis, grants, session::launch_note(store, genesis)))
+    };
+    let grants = &arguments.grants;
+    grants.settle(&mut store, (&place.run, &owner("resume")), wishes, &options)?;
+    options.granted = grants.names().to_vec();
+    let given = options.clone();
     let mut session = Session::resume(&place, (&mut store, journal.path()), options, "resume")?;
     if arguments.again {
         session.call_again();
@@ -98,6 +107,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.message(ended(&place, code));
         return Ok(ExitCode::of_run(code));
     }
+    session.widen(&store, &given, terminal)?;
     session.tell_changed_texts(terminal);
     arguments.detach.announce(&place.run);
     session.drive(&mut store, true, terminal)

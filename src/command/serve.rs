@@ -148,7 +148,7 @@ fn begin(
     let mut options = arguments.world.read(false)?.beside(journal.path());
     options.is_detached = arguments.detach.is_done();
     if !Path::new(run).exists() {
-        return resume(run, journal, store, options);
+        return resume((run, journal), store, options, terminal);
     }
     let mut launch = Launch::read(Path::new(run), None, Vec::new())?;
     launch
@@ -157,7 +157,7 @@ fn begin(
         .for_each(|warning| terminal.message(warning.clone()));
     let id = read_name(&launch.stem)?;
     if store.has_run(&id)? {
-        return resume(id.as_str(), journal, store, options);
+        return resume((id.as_str(), journal), store, options, terminal);
     }
     launch.grant(&options);
     launch.cache = Some(journal.cache());
@@ -166,11 +166,18 @@ fn begin(
     Session::start(prepared, (id, "serve"), (store, Some(journal.path())))
 }
 
-fn resume(run: &str, journal: &Journal, store: &mut dyn Store, options: WorldOptions) -> Result<Session, CommandError> {
+fn resume(
+    (run, journal): (&str, &Journal),
+    store: &mut dyn Store,
+    options: WorldOptions,
+    terminal: &mut Terminal,
+) -> Result<Session, CommandError> {
     let place = journal.resolve(store, Some(run))?;
-    let session = Session::resume(&place, (store, journal.path()), options, "serve")?;
-    match session.exit() {
-        Some(code) => Err(CommandError::problem(super::resume::ended(&place, code))),
-        None => Ok(session),
+    let given = options.clone();
+    let mut session = Session::resume(&place, (&mut *store, journal.path()), options, "serve")?;
+    if let Some(code) = session.exit() {
+        return Err(CommandError::problem(super::resume::ended(&place, code)));
     }
+    session.widen(store, &given, terminal)?;
+    Ok(session)
 }

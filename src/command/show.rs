@@ -64,7 +64,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         value["memory"] = memory.as_ref().map(memory_as_json).into();
         terminal.json(&value)?;
     } else {
-        let mut text = turn::full(&place.address(place.at()), &record, &body);
+        let mut text = turn::full(
+            &place.address(place.at()),
+            (&record, &body),
+            &turn::asked_on(source(&store, &place), place.at()),
+        );
         text.extend(came.map(|fact| format!("  fact      + {fact}\n")));
         text.extend(went.map(|fact| format!("  fact      - {fact}\n")));
         if let Some(memory) = &memory {
@@ -77,13 +81,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 const UNTOLD: &str = "the changes in memory are not known";
 
-/// The changes of the turn among the facts.
-fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
-    let source = Source {
+/// The branch of a place.
+fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
+    Source {
         store,
         run: &place.run,
         branch: &place.branch,
-    };
+    }
+}
+
+/// The changes of the turn among the facts.
+fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
+    let source = source(store, place);
     let mut found = Changes::default();
     if let Some(before) = place
         .at()
@@ -103,11 +112,7 @@ fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
 /// no turn.
 fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differences>, CommandError> {
     let Body::Turn(turn) = body else { return Ok(None) };
-    let source = Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = source(store, place);
     let before = Sequence::new(place.at().number().saturating_sub(1)).ok();
     let pinned = session::pinned(store, place)?;
     let run = source.restore(before, pinned.programs, Snapshots::Use)?;

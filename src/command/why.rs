@@ -1,6 +1,6 @@
 //! `duet why`: lists the turns that led to a fact, back to an input.
 
-use duet_journal::Sequence;
+use duet_journal::{Sequence, Store};
 use duet_runtime::history::chain::{Link, chain};
 use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::model::codec::Codec;
@@ -63,7 +63,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "chain": links.iter().map(as_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        terminal.data(format!("{}\n{}", abbreviated(&fact.value()), text(&place, &links)))?;
+        let text = text((&store, &place), &links);
+        terminal.data(format!("{}\n{text}", abbreviated(&fact.value())))?;
     }
     Ok(ExitCode::OK)
 }
@@ -76,7 +77,7 @@ fn is_going_on(link: &Link) -> bool {
         .all(|event| matches!(event, Event::Resume { .. }))
 }
 
-fn text(place: &Place, links: &[Link]) -> String {
+fn text((store, place): (&dyn Store, &Place), links: &[Link]) -> String {
     let mut text = String::new();
     let mut skipped = 0;
     for (position, link) in links.iter().enumerate() {
@@ -104,10 +105,15 @@ fn text(place: &Place, links: &[Link]) -> String {
             .asked
             .map(|asked| format!(", asked for in turn {asked}"))
             .unwrap_or_default();
+        let source = Source {
+            store,
+            run: &place.run,
+            branch: &place.branch,
+        };
         text.push_str(&format!(
             "{} {}\n{cause} {}{asked}\n",
             place.address(link.sequence),
-            turn::told(&link.turn),
+            turn::told(&link.turn, &turn::asked_on(source, link.sequence)),
             told.join("; ")
         ));
     }

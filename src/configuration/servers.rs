@@ -18,6 +18,7 @@ use toml::{Table, Value};
 
 use super::{File, OF_USER, is_url, key};
 use crate::error::CommandError;
+use crate::state_folder;
 
 /// A server as a file or a manifest describes it.
 #[derive(Clone, Debug)]
@@ -249,7 +250,7 @@ impl File<'_> {
                 log_in(settings, name, key.map(Login::Token).map_err(|()| variable.clone()))?;
             }
             ("oauth", Value::Table(entries)) => {
-                let credentials = self.credentials(entries)?;
+                let credentials = self.credentials(&settings.name, entries)?;
                 log_in(settings, name, credentials.map(|all| Login::OAuth(Box::new(all))))?;
             }
             ("effects", Value::Table(effects)) => {
@@ -284,7 +285,7 @@ impl File<'_> {
 
     /// Reads the credentials for an authorization server; the inner error is a variable that is not
     /// set.
-    fn credentials(&self, entries: &Table) -> Result<Result<Credentials, String>, String> {
+    fn credentials(&self, server: &str, entries: &Table) -> Result<Result<Credentials, String>, String> {
         let mut texts: BTreeMap<&str, String> = BTreeMap::new();
         for (name, value) in entries {
             let known = ["token_url", "client_id", "client_secret", "refresh_token", "scope"];
@@ -320,6 +321,7 @@ impl File<'_> {
             client_secret: keys.remove("client_secret"),
             refresh_token: keys.remove("refresh_token"),
             scope: texts.remove("scope"),
+            kept_in: state_folder::path(&format!("oauth/{server}.json")),
         }))
     }
 

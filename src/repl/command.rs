@@ -42,8 +42,8 @@ pub(crate) enum Command {
     Branches,
     /// Go to the head of a branch.
     Switch(String),
-    /// List the turns.
-    Log,
+    /// List the newest turns, by default [`LOGGED`].
+    Log(Option<NonZeroU64>),
     /// List the assertions, or those that match a pattern.
     Facts(Option<String>),
     /// Show the changes of the last text, or the differences from another turn or branch.
@@ -70,6 +70,15 @@ pub(crate) enum Command {
     Answer(String),
     /// Show a turn, or the last one.
     Show(Option<String>),
+}
+
+/// The number of turns that `,log` lists.
+const LOGGED: u64 = 20;
+
+/// The words of `duet log` for a place and a number of turns.
+pub(crate) fn log(place: &str, count: Option<NonZeroU64>) -> Vec<String> {
+    let limit = count.map_or(LOGGED, NonZeroU64::get);
+    vec!["log".to_owned(), place.to_owned(), format!("--limit={limit}")]
 }
 
 /// The operands of a command, and the command that they make.
@@ -125,7 +134,7 @@ commands! {
     "fork" "NAME" Operands::Word(Command::Fork), "begin a branch here and go on in it";
     "branches" "" Operands::Nothing(Command::Branches), "list the branches";
     "switch" "BRANCH" Operands::Word(Command::Switch), "go to the head of a branch";
-    "log" "" Operands::Nothing(Command::Log), "list the turns, newest first";
+    "log" "[N]" Operands::OptionalCount(Command::Log), "list the newest 20 turns, or the newest N";
     "facts" "[PATTERN]" Operands::OptionalText(Command::Facts),
         "list what is asserted, or what of it matches, as in `,facts <job _>`";
     "diff" "[TURN-OR-BRANCH]" Operands::OptionalWord(Command::Diff),
@@ -383,7 +392,8 @@ mod tests {
             (",fork try", Command::Fork(text("try"))),
             (",branches", Command::Branches),
             (",switch main", Command::Switch(text("main"))),
-            (",log", Command::Log),
+            (",log", Command::Log(None)),
+            (",log 7", Command::Log(NonZeroU64::new(7))),
             (",facts", Command::Facts(None)),
             (",facts <job _>", Command::Facts(Some(text("<job _>")))),
             (",diff", Command::Diff(None)),
@@ -439,7 +449,11 @@ mod tests {
             ),
             (",goto", "`,goto` needs TURN", "the form is: ,goto TURN"),
             (",time  ", "`,time` needs EXPR", "the form is: ,time EXPR"),
-            (",log 3", "`3` is more than `,log` takes", "the form is: ,log"),
+            (
+                ",branches 3",
+                "`3` is more than `,branches` takes",
+                "the form is: ,branches",
+            ),
             (
                 ",fork a b c",
                 "`b c` is more than `,fork` takes",

@@ -53,7 +53,7 @@ pub(crate) struct Live {
 pub(crate) struct Desk {
     /// Where the person sits.
     pub(super) seat: Seat,
-    /// What the session reaches besides what its run began with.
+    /// The world of the session besides what its run reaches.
     world: WorldOptions,
     /// The line editor; none if the texts come from a file or a pipe.
     pub(super) typist: Option<Typist>,
@@ -78,6 +78,15 @@ impl Desk {
     /// Lets the session reach more of the world.
     pub(crate) fn reaching(self, world: WorldOptions) -> Self {
         Self { world, ..self }
+    }
+
+    /// The desk of a session that reaches what the turns of its run grant, and nothing else, so
+    /// that going back takes a grant back.
+    fn begun(self) -> Self {
+        Self {
+            world: self.world.without_reach(),
+            ..self
+        }
     }
 
     fn options(&self) -> WorldOptions {
@@ -119,7 +128,7 @@ impl Live {
             store,
             reported: session.head(),
             session,
-            desk,
+            desk: desk.begun(),
         })
     }
 
@@ -136,12 +145,23 @@ impl Live {
         Self::begin(id, workspace, (Box::new(MemoryStore::default()), None), desk, terminal)
     }
 
-    /// Opens a session where a branch ends.
+    /// Opens a session where a branch ends, and grants its run what the desk reaches beyond it.
     ///
     /// # Errors
     /// If the run cannot be opened.
-    pub(crate) fn open(journal: &Journal, address: Option<&str>, desk: Desk) -> Result<Self, CommandError> {
-        Self::open_in_place_of(None, journal, address, desk)
+    pub(crate) fn open(
+        journal: &Journal,
+        address: Option<&str>,
+        desk: Desk,
+        terminal: &mut Terminal,
+    ) -> Result<Self, CommandError> {
+        let given = desk.world.clone();
+        let mut live = Self::open_in_place_of(None, journal, address, desk)?;
+        if live.session.widen(&*live.store, &given, terminal)? {
+            live.session.settle(&mut *live.store)?;
+        }
+        live.desk = live.desk.begun();
+        Ok(live)
     }
 
     fn open_in_place_of(

@@ -1,50 +1,68 @@
-//! The way back to before a call whose failure ended a run.
+//! The ways from the failure that ended a run: back to before a call that failed, and to the
+//! conversation of an agent.
 //!
 //! A turn that a call's failure led to has that failure wherever a run goes back to after the call;
 //! only from before the turn that made it is the call made again.
-//! INVARIANT: the way is named only if going it repeats the call.
+//! INVARIANT: the way back is named only if going it repeats the call; a conversation is named only
+//! if the failure is an agent's.
 //! It goes no way. Read next: `stop_report.rs`.
 
 use duet_journal::Store;
-use duet_runtime::history::chain::failed_call;
+use duet_runtime::history::chain::leading_call;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::source::Source;
 
 use super::Session;
 use crate::error::CommandError;
-use crate::turn;
+use crate::{exchange, turn};
+
+/// The kinds of failures with which no call was made.
+const NOT_MADE: [&str; 4] = ["unavailable", "denied", "bad-argument", "no-such-tool"];
 
 impl Session {
-    /// Names the way back to before the call whose failure ended the run, if one did and may be
-    /// repeated.
-    pub(super) fn way_to_call_again(&self, store: &dyn Store) -> Result<Option<String>, CommandError> {
+    /// Names the way back to before the call whose failure ended the run, if one did, and the turn with the conversation of an agent whose failure ended it.
+    pub(super) fn ways_from_failure(&self, store: &dyn Store) -> Result<Vec<String>, CommandError> {
         let (run, name) = (&self.run, &self.place.name);
         if self.place.journal.is_none() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let Some(record) = store.record_at(run.id(), run.branch(), self.head())? else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let Body::Turn(last) = turn::body(&record)? else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let Outcome::Failed { failure } = last.outcome else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let source = Source {
             store,
             run: run.id(),
             branch: run.branch(),
         };
-        let call = failed_call(&source, self.head())?;
-        let call = call.filter(|call| call.kind == failure.kind && self.world.is_repeatable(&call.tool));
-        let before = call.and_then(|call| Some((call.turn.number().checked_sub(1)?, call)));
-        Ok(before.map(|(before, call)| {
-            format!(
-                "{name}@{} and later have the failure of {}; `duet goto {name}@{before}`, then `duet resume {name}`, \
-                 calls it again",
-                call.turn, call.tool
-            )
-        }))
+        let Some(call) = leading_call(&source, self.head())? else {
+            return Ok(Vec::new());
+        };
+        let (turn, tool) = (call.turn, &call.tool);
+        let mut ways = Vec::new();
+        if *tool == exchange::TOOL && failure.is_of("conversation") {
+            ways.push(format!(
+                "{name}@{turn} asked the model last; `duet show {name}@{turn}` shows the conversation up to there"
+            ));
+        }
+        let is_failed = call.failed.is_some_and(|kind| kind == failure.kind);
+        if let (true, Some(before)) = (is_failed, turn.number().checked_sub(1)) {
+            let again = if self.world.is_repeatable(tool) { "" } else { " --again" };
+            let risk = if again.is_empty() || NOT_MADE.contains(&&*failure.kind) {
+                ""
+            } else {
+                "; the first call may have had its effect"
+            };
+            ways.push(format!(
+                "{name}@{turn} and later have the failure of {tool}; `duet goto {name}@{before}`, then `duet resume \
+                 {name}{again}`, calls it again{risk}"
+            ));
+        }
+        Ok(ways)
     }
 }

@@ -82,14 +82,15 @@ impl Drop for Branches {
 }
 
 impl Branches {
-    /// None yet; each will have the run's world but its person.
+    /// None yet; each will have the run's world but its person. It reaches what its own turns have
+    /// been granted.
     pub(super) fn of(options: &WorldOptions) -> Self {
         let screen = options.seat.as_ref().and_then(|seat| seat.screen());
         let options = WorldOptions {
             seat: None,
             screen: screen.or_else(|| options.screen.clone()),
             is_detached: true,
-            ..options.clone()
+            ..options.clone().without_reach()
         };
         Self {
             options,

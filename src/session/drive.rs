@@ -73,15 +73,13 @@ impl Session {
     ) -> Result<ExitCode, CommandError> {
         self.tell_unshown(store, terminal)?;
         let rest = self.run_on(store)?;
-        let again = if let DriveOutcome::Ended { code: 1.. } = rest {
-            self.way_to_call_again(store)?
+        let ways = if let DriveOutcome::Ended { code: 1.. } = rest {
+            self.ways_from_failure(store)?
         } else {
-            None
+            Vec::new()
         };
         let code = self.conclude(rest, is_verbose, terminal)?;
-        if let Some(way) = again {
-            terminal.message(way);
-        }
+        ways.into_iter().for_each(|way| terminal.message(way));
         Ok(code)
     }
 

@@ -68,7 +68,8 @@ impl Session {
         &mut self,
         look: impl FnOnce(&mut SchemePrograms, &mut SchemeActor, &Manifest) -> Result<T, failure::Failure>,
     ) -> Result<T, failure::Failure> {
-        let manifest = self.run.genesis().manifest.clone();
+        let main = self.run.state().actor(MAIN);
+        let manifest = main.map(|main| main.manifest.clone()).unwrap_or_default();
         match self.run.lend(MAIN) {
             Some((programs, instance)) => look(programs, instance, &manifest),
             None => Ok(T::default()),

@@ -14,6 +14,7 @@ use duet_drivers::serve::host::Host;
 use duet_drivers::world::{Happening, World};
 use duet_journal::{RecordHash, RunId, Sequence};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
+use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::failure::ActorFailure;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::tip::Tip;
@@ -87,6 +88,17 @@ impl Reporting {
     /// Returns the flag that stops the turn in progress.
     pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {
         self.world.stop_flag()
+    }
+
+    /// Starts the servers whose names satisfy `is_wanted`; returns a line for each thing that is
+    /// wrong.
+    pub(super) fn introduce(&mut self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        self.world.introduce(is_wanted)
+    }
+
+    /// Returns the cards of the tools.
+    pub(super) fn cards(&self) -> Vec<ToolCard> {
+        self.world.tools().cards().collect()
     }
 
     /// Says whether calls of a tool may be repeated.

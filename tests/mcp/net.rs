@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 
 use crate::IMPORTS;
@@ -55,6 +56,7 @@ fn run(desk: &Desk, variables: &[(&str, &str)]) -> String {
         .args(["run", "p.scm", "--allow-server", "t"])
         .current_dir(desk.path(""))
         .env("XDG_CONFIG_HOME", desk.path("config"))
+        .env("XDG_STATE_HOME", desk.path("account"))
         .envs(variables.iter().copied())
         .output()
         .unwrap();
@@ -79,6 +81,24 @@ fn a_server_on_the_net_has_sessions_streams_and_a_token() {
         "{said}"
     );
     drop(web);
+}
+
+#[test]
+fn a_server_on_the_net_has_tasks_of_the_older_revision() {
+    let desk = desk(
+        "(import (duet mcp))\n(show (mcp-text (mcp-call 'p \"t/long\" (dictionary))))",
+        "",
+    );
+    let web = Web::start(
+        "mcp_web.py",
+        &["older-tasks", &desk.path("state").display().to_string()],
+    );
+    let configuration = format!("[servers.t]\nurl = \"{}/mcp\"\ntoken = \"WEB_TOKEN\"\n", web.1);
+    fs::write(desk.path("config/duet/config.toml"), configuration).unwrap();
+    let said = run(&desk, &[("WEB_TOKEN", "open-sesame")]);
+    assert!(said.starts_with("done at last\n"), "{said}");
+    let noted = fs::read_to_string(desk.path("state")).unwrap();
+    assert!(noted.contains("tasks/result task-1"), "{noted}");
 }
 
 /// Starts a server that wants tokens, with the authorization server that gives them.
@@ -126,11 +146,37 @@ fn a_refresh_token_is_replaced_as_the_server_says() {
     let (desk, _web) = guarded(FIVE_CALLS, oauth);
     let said = run(&desk, &[("DESK_TOKEN", "refresh-0")]);
     assert!(said.contains("you said 5\n"), "{said}");
+    // The configured token is spent, and the next process goes on with the one that replaced it.
     let said = run(&desk, &[("DESK_TOKEN", "refresh-0")]);
+    assert!(said.contains("you said 5\n"), "{said}");
+    let kept = desk.path("account/duet/oauth/t.json");
+    assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = fs::read_to_string(&kept).unwrap();
+    assert!(text.contains("refresh-6") && !text.contains("refresh-0"), "{text}");
+    // A token that the person configures goes before the kept one.
+    let said = run(&desk, &[("DESK_TOKEN", "refresh-0-again")]);
     assert!(
         said.contains("invalid_grant: the token was used; look at DESK_TOKEN"),
         "{said}"
     );
+    let said = run(&desk, &[("DESK_TOKEN", "refresh-0")]);
+    assert!(said.contains("you said 5\n"), "{said}");
+    fs::remove_file(&kept).unwrap();
+    let said = run(&desk, &[("DESK_TOKEN", "refresh-0")]);
+    assert!(said.contains("invalid_grant: the token was used"), "{said}");
+}
+
+#[test]
+fn a_refresh_token_that_cannot_be_kept_is_told() {
+    let oauth = "oauth = { token_url = \"URL/token\", client_id = \"desk\", refresh_token = \"DESK_TOKEN\" }";
+    let program = "(try (lambda () (said (call \"echo\" 'text \"a\"))))";
+    let (desk, _web) = guarded(&format!("{program}\n{program}"), oauth);
+    // The folder cannot be made, because a file has its name.
+    fs::create_dir_all(desk.path("account/duet")).unwrap();
+    fs::write(desk.path("account/duet/oauth"), "").unwrap();
+    let said = run(&desk, &[("DESK_TOKEN", "refresh-0")]);
+    assert!(said.contains("the new one cannot be kept in"), "{said}");
+    assert!(said.contains("you said a\n"), "{said}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 """A server of the Model Context Protocol for tests: the standard library only, faults included.
 
 `mcp_server.py MODE` speaks on its standard streams. Each mode is a behaviour: `plain` speaks the
-revision of 2025 with a handshake, `modern` that of 2026 without one, `tasks` the same with tasks, the
-others have one fault each.
+revision of 2025 with a handshake, `modern` that of 2026 without one, `tasks` the same with tasks,
+`older-tasks` that of 2025 with its tasks, the others have one fault each.
 """
 
 import json
@@ -42,8 +42,12 @@ TOOLS = [
     tool("grow", "Adds the tool `new`."),
     tool("a/b", "Has a slash in its name."),
 ]
-if MODE == "tasks":
+OLDER_TASKS = MODE == "older-tasks"
+if MODE == "tasks" or OLDER_TASKS:
     TOOLS.append(tool("long", "Makes a task of each call."))
+if OLDER_TASKS:
+    TOOLS[-1]["execution"] = {"taskSupport": "required"}
+    TOOLS[0]["execution"] = {"taskSupport": "forbidden"}
 
 
 def say(message):
@@ -58,8 +62,11 @@ def note(text):
             file.write(text + "\n")
 
 
+waiting = []
+
+
 def hear():
-    line = sys.stdin.readline()
+    line = waiting.pop(0) if waiting else sys.stdin.readline()
     if not line:
         sys.exit(0)
     return json.loads(line)
@@ -142,6 +149,61 @@ def task(method, params):
     return standing(name, "completed", result=text("done at last"))
 
 
+def older_standing(name, status, **more):
+    return {"taskId": name, "status": status, "createdAt": "2025-11-25T10:00:00Z",
+            "lastUpdatedAt": "2025-11-25T10:00:00Z", "ttl": None, "pollInterval": 60, **more}
+
+
+def begin_older_task(params):
+    if "task" not in params:
+        raise LookupError("a call that is no task")
+    name = f"task-{len(tasks()) + 1}"
+    tasks({name: {"polls": 0, "given": params.get("arguments") or {}}})
+    return {"task": older_standing(name, "working", statusMessage="begun")}
+
+
+def older_task(message):
+    """Tasks as in the revision of 2025: the state alone, and the result and questions by a request."""
+    method, name = message["method"], message["params"]["taskId"]
+    note(f"{method} {name}")
+    if name not in tasks():
+        raise LookupError("task")
+    it = tasks()[name]
+    given = it["given"]
+    if method == "tasks/cancel":
+        return older_standing(name, "cancelled")
+    if method == "tasks/result":
+        related = {"_meta": {"io.modelcontextprotocol/related-task": {"taskId": name}}}
+        if given.get("fail"):
+            return text("the disk is full", isError=True, **related)
+        if given.get("refuse"):
+            raise RuntimeError("the quota")
+        if not given.get("ask"):
+            return text("done at last", **related)
+        question = {"mode": "form", "message": "Who are you?", "requestedSchema": FORM, **related}
+        say({"id": "q-" + name, "method": "elicitation/create", "params": question})
+        while True:
+            # Other requests wait.
+            line = sys.stdin.readline()
+            if not line:
+                sys.exit(0)
+            if json.loads(line).get("id") == "q-" + name:
+                break
+            waiting.append(line)
+        return text("hello " + json.loads(line)["result"]["content"]["name"], **related)
+    it["polls"] += 1
+    tasks({name: it})
+    if given.get("crash") == it["polls"]:
+        os._exit(9)
+    if given.get("says"):
+        return older_standing(name, given["says"], **given.get("more", {}))
+    if it["polls"] < given.get("polls", 3):
+        return older_standing(name, "working", statusMessage=f"step {it['polls']}")
+    if given.get("ask"):
+        return older_standing(name, "input_required")
+    return older_standing(name, "failed" if given.get("fail") or given.get("refuse") else "completed")
+
+
 FORM = {"type": "object", "properties": {"name": {"type": "string", "title": "Your name"}}, "required": ["name"]}
 
 
@@ -152,7 +214,7 @@ def call(message):
     if name.startswith("echo") or name in ("new", "a/b"):
         return text("you said " + given.get("text", "nothing"))
     if name == "long":
-        return begin_task(params)
+        return begin_older_task(params) if OLDER_TASKS else begin_task(params)
     if name == "add":
         total = given["a"] + given["b"]
         return text(str(total), structuredContent={"total": total, "half": 0.5})
@@ -213,7 +275,8 @@ def answer(message):
         return {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "serverInfo": {"name": "test", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}
     if method == "initialize" and not MODERN:
         note("initialize " + params["protocolVersion"])
-        return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        offers = {"tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}} if OLDER_TASKS else {}
+        return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}, "prompts": {}, **offers},
                 "serverInfo": {"name": "test", "version": "1"}}
     if method == "ping":
         return {}
@@ -227,6 +290,8 @@ def answer(message):
         return call(message)
     if method.startswith("tasks/") and MODE == "tasks":
         return task(method, params)
+    if method.startswith("tasks/") and OLDER_TASKS:
+        return older_task(message)
     if method == "resources/list":
         return {"resources": [{"uri": "note://1", "name": "one", "mimeType": "text/plain"}]}
     if method == "resources/read":
@@ -262,6 +327,9 @@ def main():
         except LookupError as unknown:
             code = -32602 if message["method"].startswith(("tools/call", "tasks/")) else -32601
             say({"id": message["id"], "error": {"code": code, "message": f"Unknown: {unknown}"}})
+            continue
+        except RuntimeError as fault:
+            say({"id": message["id"], "error": {"code": -32603, "message": str(fault)}})
             continue
         if MODERN:
             assert message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"

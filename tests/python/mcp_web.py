@@ -1,14 +1,14 @@
 """The server of `mcp_server.py` over streamable HTTP, in the revision of 2025: sessions and streams.
 
-`mcp_web.py` serves at a port of 127.0.0.1, which it prints. It wants the token `open-sesame`, answers
-calls with streams of events, and everything else with JSON.
+`mcp_web.py [MODE STATE]` serves at a port of 127.0.0.1, which it prints. It wants the token
+`open-sesame`, answers calls with streams of events, and everything else with JSON.
 """
 
 import http.server
 import json
 import sys
 
-sys.argv = ["web.py", "plain"]
+sys.argv = ["web.py", *(sys.argv[1:] or ["plain"])]
 
 import mcp_server as server  # It reads its mode when it is imported.
 
@@ -47,7 +47,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except LookupError as unknown:
             answer = {"error": {"code": -32602, "message": f"Unknown: {unknown}"}}
         said = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer})
-        if message["method"] != "tools/call":
+        if message["method"] not in ("tools/call", "tasks/get"):
             session = {"mcp_session_id": "s1"} if message["method"] == "initialize" else {}
             return self.reply(200, said.encode(), content_type="application/json", **session)
         assert self.headers["mcp-session-id"] == "s1"

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use duet_runtime::policy::card::ToolCard;
+use duet_runtime::model::card::ToolCard;
 
 use super::returns::Returns;
 

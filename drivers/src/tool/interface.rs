@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_runtime::driver::ToolFailure;
-use duet_runtime::policy::card::ToolCard;
+use duet_runtime::model::card::ToolCard;
 use preserves::IOValue;
 
 use super::description::Description;

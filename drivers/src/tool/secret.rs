@@ -204,6 +204,7 @@ impl Secrets {
                 what: what.into_iter().map(|said| self.mask_said(said)).collect(),
             },
             Input::Join { .. }
+            | Input::Grant { .. }
             | Input::Leave { .. }
             | Input::Due { .. }
             | Input::Elapsed { .. }

@@ -56,6 +56,10 @@ const OF_PEERS: &[(&str, &str)] = &[
         "welcome client as actor 2, who has dataspace/*, with 1 caveat",
     ),
     (
+        "<widen <grant [\"http/*\"] [<tool-card \"files/read\" [\"mcp.read\"] \"\" #f>] <reach []>>>",
+        "widen by http/*",
+    ),
+    (
         "<import-object 7 2 1 4>",
         "import-object object 7 of the peer as facet 2, by capability 4",
     ),

@@ -6,9 +6,11 @@
 //! Read next: `input.rs`.
 
 use duet_journal::Sequence;
+use preserves::IOValue;
 
 use crate::action::Action;
 use crate::driver::EffectKind;
+use crate::model::identity::RequestId;
 use crate::record::TurnRecord;
 use crate::run::error::RunError;
 use crate::run::input::tool_failure;
@@ -26,7 +28,9 @@ pub struct Link {
     pub asked: Option<Sequence>,
 }
 
-/// The maximum number of records in one read of the backward search.
+/// The number of records in the first read of the backward search, because most requests are
+/// answered soon; each further read doubles it, up to the maximum.
+const PORTION_MIN: u64 = 8;
 const PORTION: u64 = 64;
 
 /// Lists the turns that led to one, beginning with that turn. A tool's result leads back to the
@@ -54,25 +58,25 @@ pub fn chain(source: &Source<'_>, from: Sequence) -> Result<Vec<Link>, RunError>
     Ok(chain)
 }
 
-/// A call whose failure led to a turn.
+/// A call of a tool whose answer led to a turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FailedCall {
+pub struct Call {
     /// The turn that made it.
     pub turn: Sequence,
     /// The tool.
     pub tool: String,
-    /// The kind of its failure.
-    pub kind: String,
+    /// The kind of its failure, if it failed.
+    pub failed: Option<String>,
 }
 
 /// The maximum number of turns between the answer to a call and a turn to which it led.
 const LINKS_MAX: usize = 1_000;
 
-/// Finds the failed call that led to a turn, if the input that led to it is the answer to one.
+/// Finds the call that led to a turn, if the input that led to it is the answer to one.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
-pub fn failed_call(source: &Source<'_>, from: Sequence) -> Result<Option<FailedCall>, RunError> {
+pub fn leading_call(source: &Source<'_>, from: Sequence) -> Result<Option<Call>, RunError> {
     let mut next = from;
     for _ in 0..LINKS_MAX {
         if next <= Sequence::FIRST {
@@ -81,64 +85,77 @@ pub fn failed_call(source: &Source<'_>, from: Sequence) -> Result<Option<FailedC
         let turn = decode_turn(&source.record(next)?)?;
         match turn.cause {
             Cause::Turn { sequence } if sequence < next => next = sequence,
-            Cause::Input {} => return failed_answer(source, &turn, next),
+            Cause::Input {} => return answered_call(source, &turn, next),
             Cause::Turn { .. } | Cause::Start {} => return Ok(None),
         }
     }
     Ok(None)
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "one kind of event answers")]
-fn failed_answer(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result<Option<FailedCall>, RunError> {
-    let failed = turn.events.iter().find_map(|event| match event {
-        Event::Answered {
-            request,
-            outcome: Err(fault),
-        } => Some((*request, tool_failure(fault)?.kind)),
-        _ => None,
-    });
-    let (Some((request, kind)), Some((asked, true))) = (failed, asked(source, turn, at)?) else {
+fn answered_call(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result<Option<Call>, RunError> {
+    let Some((request, outcome)) = answer(turn) else {
         return Ok(None);
     };
-    let actions = decode_turn(&source.record(asked)?)?.actions;
-    let mut calls = actions.iter().filter_map(Action::call);
-    let call = calls.find(|call| call.request == request);
-    Ok(call.map(|call| FailedCall {
-        turn: asked,
-        tool: call.tool.clone(),
-        kind,
-    }))
+    let failed = outcome.as_ref().err();
+    let failed = failed.map(|fault| tool_failure(fault).map_or_else(String::new, |failure| failure.kind));
+    let made = maker(source, request, at)?;
+    let called = made.and_then(|(turn, tool)| Some((turn, tool?)));
+    Ok(called.map(|(turn, tool)| Call { turn, tool, failed }))
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "one kind of event answers, one kind of action calls a tool"
-)]
+/// Finds the tool that a request called, if it called one before a turn.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn called(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<String>, RunError> {
+    Ok(maker(source, request, before)?.and_then(|(_, tool)| tool))
+}
+
 /// Finds the turn that made the request which a turn's events answer, and whether it called a tool.
 fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, bool)>, RunError> {
-    let answered = turn.events.iter().find_map(|event| match event {
-        Event::Answered { request, .. } => Some(*request),
+    let Some((request, _)) = answer(turn) else {
+        return Ok(None);
+    };
+    let made = maker(source, request, before)?;
+    Ok(made.map(|(turn, tool)| (turn, tool.is_some())))
+}
+
+/// The first answer that a turn received.
+#[expect(clippy::wildcard_enum_match_arm, reason = "one kind of event answers")]
+fn answer(turn: &TurnRecord) -> Option<(RequestId, &Result<IOValue, IOValue>)> {
+    turn.events.iter().find_map(|event| match event {
+        Event::Answered { request, outcome } => Some((*request, outcome)),
         _ => None,
-    });
-    let Some(request) = answered else { return Ok(None) };
-    let mut end = before.number();
+    })
+}
+
+/// Finds the turn that made a request, and the tool if it called one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "one kind of action calls a tool")]
+fn maker(
+    source: &Source<'_>,
+    request: RequestId,
+    before: Sequence,
+) -> Result<Option<(Sequence, Option<String>)>, RunError> {
+    let made = |action: &Action| match action {
+        // The effect would copy the payload.
+        Action::InvokeTool(call) => (call.request == request).then(|| Some(call.tool.clone())),
+        _ => action.effects().find_map(|(made, kind)| match kind {
+            _ if made != request || kind == EffectKind::Withdraw => None,
+            EffectKind::Tool { name, .. } => Some(Some(name)),
+            _ => Some(None),
+        }),
+    };
+    let (mut end, mut count) = (before.number(), PORTION_MIN);
     while end > 1 {
-        let start = end.saturating_sub(PORTION).max(1);
+        let start = end.saturating_sub(count).max(1);
         let from = Sequence::new(start).map_err(|_| RunError::Full)?;
         for record in source.read(from, end)?.rev() {
             let record = record?;
-            let made = |action: &Action| match action {
-                Action::InvokeTool(call) => (call.request == request).then_some(true),
-                _ => action.effects().find_map(|(made, kind)| {
-                    let is_tool = matches!(kind, EffectKind::Tool { .. });
-                    (made == request && kind != EffectKind::Withdraw).then_some(is_tool)
-                }),
-            };
-            if let Some(is_tool) = decode_turn(&record)?.actions.iter().find_map(made) {
-                return Ok(Some((record.header().sequence, is_tool)));
+            if let Some(tool) = decode_turn(&record)?.actions.iter().find_map(made) {
+                return Ok(Some((record.header().sequence, tool)));
             }
         }
-        end = start;
+        (end, count) = (start, PORTION.min(count * 2));
     }
     Ok(None)
 }

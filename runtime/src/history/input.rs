@@ -117,6 +117,7 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
             value: value.clone(),
             stays: *stays,
         })),
+        Event::Granted { grant } => Some(RecordedInput::Unasked(Input::Grant { grant: grant.clone() })),
         Event::Boot {}
         | Event::Added { .. }
         | Event::Removed { .. }

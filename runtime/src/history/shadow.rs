@@ -211,6 +211,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Merged { .. }
         | Event::Told { .. }
         | Event::Joined { .. }
+        | Event::Granted { .. }
         | Event::Given { .. }
         | Event::Taken { .. }
         | Event::Said { .. } => {}

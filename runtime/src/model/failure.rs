@@ -185,8 +185,8 @@ impl Failure {
         }
     }
 
-    /// Returns the message, followed by the irritants that it does not name; `show` prints each
-    /// irritant.
+    /// Returns the message, followed by the irritants that it does not name and that are not a
+    /// library's own; `show` prints each irritant.
     pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
         let mut text = self.message.clone();
         if self.is_from_outside() {
@@ -194,12 +194,23 @@ impl Failure {
             return text;
         }
         let mut separator = if text.ends_with(':') { " " } else { ": " };
-        for irritant in self.irritants.iter().filter(|irritant| !self.is_said(irritant)) {
+        let is_told = |irritant: &&IOValue| !self.is_said(irritant) && !is_internal(irritant);
+        for irritant in self.irritants.iter().filter(is_told) {
             text.push_str(separator);
             text.push_str(&show(irritant));
             separator = " ";
         }
         text
+    }
+
+    /// Says whether the failure carries a record of this type, which a library keeps to itself.
+    pub fn is_of(&self, type_name: &str) -> bool {
+        let begins = format!("{INTERNAL}{type_name}");
+        let mut irritants = self.irritants.iter().filter_map(|irritant| irritant.as_string());
+        irritants.any(|text| {
+            text.strip_prefix(&begins)
+                .is_some_and(|rest| rest.starts_with([' ', '>']))
+        })
     }
 
     /// Lists the names of the texts in which the failure has places.
@@ -223,6 +234,15 @@ impl Failure {
         }
     }
 }
+
+/// Says whether an irritant is, as a text, a record that a library keeps to itself: the name of its
+/// type begins with `%`.
+fn is_internal(irritant: &IOValue) -> bool {
+    irritant.as_string().is_some_and(|text| text.starts_with(INTERNAL))
+}
+
+/// How such a record begins as a text.
+const INTERNAL: &str = "#<%";
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

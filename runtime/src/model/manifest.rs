@@ -107,6 +107,15 @@ impl Manifest {
         self.measure();
     }
 
+    /// Adds all that another manifest grants.
+    pub fn add(&mut self, other: &Self) {
+        self.names.extend(other.names.iter().cloned());
+        other
+            .limited()
+            .for_each(|limited| self.limit(limited.right, limited.pattern.clone()));
+        self.measure();
+    }
+
     /// Returns the manifest of a run's main program: it has all rights in the dataspace of its own
     /// run, unless it names one of them.
     #[must_use]
@@ -286,6 +295,20 @@ mod tests {
             extents(limited.of_main()),
             [Extent::Nothing, Extent::Nothing, Extent::Limited]
         );
+    }
+
+    #[test]
+    fn a_manifest_takes_over_what_another_grants() {
+        let mut manifest = Manifest::of(&["console"]);
+        manifest.limit(Right::Assert, pattern("<_>"));
+        let mut other = Manifest::of(&["dataspace/observe", "web/*"]);
+        other.limit(Right::Assert, pattern("<_>"));
+        other.limit(Right::Message, pattern("<_>"));
+        manifest.add(&other);
+        assert!(manifest.grants("console") && manifest.grants("web/get") && !manifest.grants("shell"));
+        let extents = Right::ALL.map(|right| manifest.extent(right));
+        assert_eq!(extents, [Extent::Whole, Extent::Limited, Extent::Limited]);
+        assert_eq!(Manifest::decode(&manifest.encode()).as_ref(), Ok(&manifest));
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! Tools as a run's first record describes them to policy.
+//! The cards of tools, read for policy.
 //!
-//! INVARIANT: a card holds for the whole run, whatever tools a later process has, so judging again
-//! gives the same ruling.
+//! INVARIANT: equal cards give equal tools, and of two cards of one name the later holds.
 //! It does not know what tools do; the drivers do.
 //! Read next: `item.rs`.
 //!
@@ -11,27 +10,22 @@ use std::collections::BTreeSet;
 
 use super::item::{ArgumentSchema, Tool, Tools};
 use super::json;
-use crate::codec_struct;
-
-/// What policy knows about a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCard {
-    /// Its name; `prefix/*` stands for every name that begins with `prefix/`.
-    pub name: String,
-    /// The capabilities that a call needs besides the one of its own name, such as `fs.read` or
-    /// `net`; constraints and tokens refer to them.
-    pub capabilities: Vec<String>,
-    /// The JSON Schema of its arguments; if empty, any arguments are valid.
-    pub schema: String,
-    /// Whether a person must approve each call.
-    pub needs_approval: bool,
-}
-codec_struct!(ToolCard "tool-card" { name, capabilities, schema, needs_approval });
+use crate::model::card::ToolCard;
 
 impl Tools {
     /// Makes the tools of a run: those on cards, and any others, about which policy knows nothing.
     pub fn of_cards(cards: &[ToolCard]) -> Self {
-        let known = cards.iter().map(|card| {
+        let mut tools = Self {
+            is_open: true,
+            ..Self::default()
+        };
+        tools.describe(cards);
+        tools
+    }
+
+    /// Adds tools, or replaces those of the same names.
+    pub(crate) fn describe(&mut self, cards: &[ToolCard]) {
+        self.known.extend(cards.iter().map(|card| {
             // A text that is not JSON becomes a schema that accepts no arguments.
             let schema = || ArgumentSchema::of(json::parse(&card.schema).unwrap_or_default());
             let tool = Tool {
@@ -40,10 +34,6 @@ impl Tools {
                 needs_approval: card.needs_approval,
             };
             (card.name.clone(), tool)
-        });
-        Self {
-            known: known.collect(),
-            is_open: true,
-        }
+        }));
     }
 }

@@ -57,8 +57,12 @@ impl<P: Programs> Run<P> {
         restored.take_up(&source, epoch, policy, recovery)
     }
 
-    /// Makes a restored run ready to continue.
-    pub(crate) fn take_up(
+    /// Makes a run that was restored from a source ready to continue, under the epoch of a claim:
+    /// decides about requests in flight as [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// [`RunError::Store`], [`RunError::Decode`].
+    pub fn take_up(
         mut self,
         source: &Source<'_>,
         epoch: Epoch,

@@ -59,6 +59,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Merged { .. }
         | Event::Told { .. }
         | Event::Joined { .. }
+        | Event::Granted { .. }
         | Event::Taken { .. }
         | Event::Said { .. } => false,
     }

@@ -77,9 +77,10 @@ impl<'a> StateBefore<'a> {
         self.0.capabilities.before(&capability)
     }
 
-    /// Returns the tools as the run's first record describes them.
+    /// Returns the tools as the run's first record and earlier grants describe them.
     pub fn tools(self) -> &'a Tools {
-        &self.0.tools
+        let before = self.0.before_grant.as_deref();
+        &before.unwrap_or(&self.0.granted).tools
     }
 
     /// Returns the number of an actor's tool calls.

@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::Attached;
 use crate::model::failure::{ActorFailure, Failure};
+use crate::model::grant::Grant;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::manifest::Manifest;
 use crate::model::peer::Said;
@@ -175,6 +176,11 @@ pub enum Event {
         /// The caveats of its capability for the dataspace, the newest last.
         caveats: Vec<IOValue>,
     },
+    /// The person grants the run more than it has.
+    Granted {
+        /// The grant.
+        grant: Grant,
+    },
     /// An object of the peer that the actor stands for receives a value.
     Given {
         /// The facet that stands for the object.
@@ -219,6 +225,7 @@ codec_enum!(Event "an event" {
     Merged "merged" { asserted, retracted }
     Told "told" { value, stays }
     Joined "joined" { name, manifest, caveats }
+    Granted "granted" { grant }
     Given "given" { facet, handle, value }
     Taken "taken" { handle }
     Said "said" { what }
@@ -251,6 +258,7 @@ impl Event {
             | Self::Merged { .. }
             | Self::Told { .. }
             | Self::Joined { .. }
+            | Self::Granted { .. }
             | Self::Given { .. }
             | Self::Taken { .. }
             | Self::Said { .. } => None,

@@ -73,6 +73,7 @@ impl Actor {
             | Event::Merged { .. }
             | Event::Told { .. }
             | Event::Joined { .. }
+            | Event::Granted { .. }
             | Event::Given { .. }
             | Event::Taken { .. }
             | Event::Said { .. } => None,

@@ -12,6 +12,7 @@ use crate::collections::tracked::Tracking;
 use crate::model::identity::Counters;
 use crate::policy::entry::Entries;
 use crate::state::event::Queue;
+use crate::state::grants::Granted;
 use crate::state::untaken::UntakenFailures;
 
 /// The values at a savepoint of the fields that have no undo log.
@@ -23,6 +24,7 @@ pub(crate) struct StateSavepoint {
     untaken: Arc<UntakenFailures>,
     is_session: bool,
     entries: Entries,
+    granted: Granted,
 }
 
 impl RunState {
@@ -55,6 +57,7 @@ impl RunState {
             untaken: Arc::clone(&self.untaken),
             is_session: self.is_session,
             entries: self.entries.clone(),
+            granted: self.granted.clone(),
         }
     }
 
@@ -74,6 +77,7 @@ impl RunState {
         (self.exit, self.entries) = (savepoint.exit, savepoint.entries.clone());
         self.untaken = Arc::clone(&savepoint.untaken);
         self.is_session = savepoint.is_session;
+        self.granted = savepoint.granted.clone();
         is_back
     }
 

@@ -226,7 +226,7 @@ fn words(command: Command, here: String) -> Option<Vec<String>> {
     let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
     Some(match command {
         Command::Branches => vec!["branches".to_owned(), here],
-        Command::Log => vec!["log".to_owned(), here],
+        Command::Log(count) => comma::log(&here, count),
         Command::Facts(pattern) => ["facts".to_owned(), here].into_iter().chain(pattern).collect(),
         Command::Why(pattern) => vec!["why".to_owned(), pattern, here],
         Command::When(pattern) => vec!["when".to_owned(), pattern, here],

@@ -70,18 +70,23 @@
       (shape->schema '(object (prompt string "what the agent is asked to do")))
       (lambda (role arguments) (ask agent (dictionary-ref arguments 'prompt))))))
 
-;;; The conversation that a failure carries. A procedure returns the messages, so that a failure
-;;; prints their number and not the messages.
-(define-record-type <conversation> (%keep-conversation length messages) %kept-conversation?
-  (length %kept-length)
+;;; The conversation that a failure carries. The `%` keeps it out of what people read of the
+;;; failure, and the procedure keeps the messages out of the record.
+(define-record-type <%conversation> (%keep-conversation messages) %kept-conversation?
   (messages %kept-messages))
 
-(define (%kept messages) (%keep-conversation (length messages) (lambda () messages)))
+(define (%kept messages) (%keep-conversation (lambda () messages)))
+
+;;; Returns a message about a failure with the number of messages before it.
+(define (%after message messages)
+  (let ((count (length messages)))
+    (string-append message " (after " (number->string count)
+      (if (= count 1) " message)" " messages)"))))
 
 ;;; Raises a failure of a run that keeps its conversation.
 (define (%agent-failure messages kind message . irritants)
   (raise
-    (%make-condition kind (string-append "run-agent: " message)
+    (%make-condition kind (%after (string-append "run-agent: " message) messages)
       (append irritants (list (%kept messages))))))
 
 ;;;> Returns the conversation of an agent that failed, from the condition that `ask`, `converse` or
@@ -134,8 +139,9 @@
 ;;;> calls a third time, or as `:repeats` says, and each time they had the same results; with
 ;;;> `invalid-reply` after too many replies that do not fit; with `cut-off` when the model stopped
 ;;;> at its limit of tokens, with `refused` when it or its provider refuses; with `bad-reply` if the
-;;;> result of `model/chat` has another shape; and with the conditions of `call-tool`. Each of these
-;;;> conditions has the conversation, for `failure-messages`.
+;;;> result of `model/chat` has another shape; and with the conditions of `call-tool`. The message of
+;;;> each of these conditions says how many messages the conversation had, and `failure-messages`
+;;;> returns them.
 (define (run-agent agent prompt . options)
   (if (not (agent? agent)) (%wrong-type 'run-agent "an agent" agent))
   (%check-options 'run-agent options (cons :messages %run-options))
@@ -211,7 +217,8 @@
 (define (%keeping messages thunk)
   (guard (failure ((condition? failure)
                    (raise
-                     (%make-condition (condition-kind failure) (condition-message failure)
+                     (%make-condition (condition-kind failure)
+                       (%after (condition-message failure) messages)
                        (append (condition-irritants failure)
                          (list (%kept messages)))))))
     (thunk)))

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use duet_runtime::driver::BlobHash;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
     ErrorData, FormElicitationCapability, Implementation, JsonObject, ProgressNotificationParam, ProgressToken,
@@ -45,6 +46,15 @@ pub(super) struct Question {
 }
 
 impl Question {
+    /// A digest of what the person sees, by which a repeated question is known.
+    pub(super) fn digest(&self) -> BlobHash {
+        let mut shown = self.asked.clone();
+        if let Some(members) = shown.as_object_mut() {
+            members.remove("_meta");
+        }
+        BlobHash::of(shown.to_string().as_bytes())
+    }
+
     /// Answers it; an answer that is none cancels it.
     pub(super) fn answer(self, said: Json) {
         let cancelled = || ElicitResult::new(ElicitationAction::Cancel);

@@ -7,7 +7,7 @@
 //! It does not start programs; `program.rs` does.
 //! Read next: `client.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +32,7 @@ use super::client::{Client, Question};
 use super::elicitation;
 use super::failed;
 use super::mend::Lines;
+use super::older;
 use super::probe::{LateAnswer, Probed};
 use super::program::{End, Program};
 use super::request::{Answer, Method};
@@ -61,12 +62,36 @@ pub(super) struct Link {
     suspended: Mutex<BTreeMap<String, Suspended>>,
     suspended_count: AtomicU64,
     farewells: Farewells,
+    /// Whether the server makes tasks of calls by the revision of 2025.
+    has_older_tasks: bool,
+    /// The tools whose calls can be such tasks, once the server has listed its tools.
+    with_tasks: Mutex<Option<BTreeSet<String>>>,
 }
 
 /// A call under way.
 struct Following {
     running: Running,
     questions: Receiver<Question>,
+}
+
+/// What a call under way comes to.
+enum Followed {
+    Answer(Result<Json, ToolFailure>),
+    Question(Question),
+}
+
+impl Following {
+    /// Waits until the call has its answer or asks the person.
+    async fn next(&mut self) -> Followed {
+        tokio::select! {
+            biased;
+            answer = &mut self.running.0 => {
+                let broke = |error| Err(Kind::Failed.because(format!("the call broke down: {error}")));
+                Followed::Answer(answer.unwrap_or_else(broke))
+            }
+            Some(question) = self.questions.recv() => Followed::Question(question),
+        }
+    }
 }
 
 /// A call that waits for a person.
@@ -176,7 +201,10 @@ impl Link {
                 }
             }
         };
+        let server = service.peer().peer_info();
         Ok(Self {
+            has_older_tasks: server.is_some_and(|server| older::makes_tasks(&server.capabilities)),
+            with_tasks: Mutex::default(),
             name: settings.name.clone(),
             timeout: Duration::from_millis(settings.timeout_ms),
             peer: service.peer().clone(),
@@ -240,9 +268,39 @@ impl Link {
                 return Err(Kind::OutputLimit.because(message));
             }
             if next.is_none() {
-                return Ok(all);
+                break;
             }
             cursor = next;
+        }
+        if what == "tools" && self.has_older_tasks {
+            let known = older::with_tasks(&all);
+            *self.with_tasks.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        }
+        Ok(all)
+    }
+
+    /// Says whether the server makes tasks of calls by the revision of 2025.
+    pub(super) fn has_older_tasks(&self) -> bool {
+        self.has_older_tasks
+    }
+
+    /// The message of a call, which wants a task of it if the tool can have one by the revision of
+    /// 2025.
+    async fn message(&self, method: Method, context: &Context) -> ClientRequest {
+        let Some(params) = method.called().filter(|_| self.has_older_tasks) else {
+            return method.message();
+        };
+        let known = |tools: &Option<BTreeSet<String>>| Some(tools.as_ref()?.contains(&*params.name));
+        let mut can_be = known(&self.with_tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        if can_be.is_none() {
+            // A process that goes on with a run has not listed the tools. Where that fails, the
+            // call shows why.
+            let _ = self.all("tools", context).await;
+            can_be = known(&self.with_tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        match can_be {
+            Some(true) => older::call(params),
+            Some(false) | None => method.message(),
         }
     }
 
@@ -287,10 +345,49 @@ impl Link {
     /// Sends a request whose answer may be a question to the person.
     pub(super) async fn call(&self, method: Method, context: &Context) -> Result<Json, ToolFailure> {
         let (shown, is_call) = (method.shown(), method.is_call());
-        let questions = self.client.listen();
-        let running = Running(tokio::spawn(self.requesting(method.message(), context)));
-        let result = self.follow(Following { running, questions }).await?;
+        let message = self.message(method, context).await;
+        let result = self.follow(self.following(message, context)).await?;
         elicitation::result_of(&self.name, (&shown, is_call), result)
+    }
+
+    /// Begins a request that may ask the person.
+    fn following(&self, message: ClientRequest, context: &Context) -> Following {
+        let questions = self.client.listen();
+        let running = Running(tokio::spawn(self.requesting(message, context)));
+        Following { running, questions }
+    }
+
+    /// Waits for the result of a task of the revision of 2025, or a question of it. An answer goes
+    /// to the wait that asked; if that is not there any more, because its process has ended, to the
+    /// same question once the server asks it again.
+    pub(super) async fn result_of_task(
+        &self,
+        id: &str,
+        mut answer: Option<(String, Json)>,
+        context: &Context,
+    ) -> Result<Json, ToolFailure> {
+        let asked = answer
+            .as_ref()
+            .and_then(|(own, _)| self.suspensions(|all| all.remove(own)));
+        let mut following = match (asked, &answer) {
+            (Some(Suspended { question, following }), Some((_, said))) => {
+                question.answer(said.clone());
+                answer = None;
+                following
+            }
+            _ => self.following(older::result(id), context),
+        };
+        loop {
+            let question = match following.next().await {
+                Followed::Answer(result) => return result,
+                Followed::Question(question) => question,
+            };
+            let own = format!("{}{id}/{}", elicitation::OWN_STATE, question.digest());
+            match answer.take_if(|(name, _)| *name == own) {
+                Some((_, said)) => question.answer(said),
+                None => return Ok(self.suspend(own, Suspended { question, following })),
+            }
+        }
     }
 
     /// Goes on with a call that waits for a person, or repeats it with the answers, as its server
@@ -324,23 +421,24 @@ impl Link {
 
     /// Waits until a call has its answer or asks the person.
     async fn follow(&self, mut following: Following) -> Result<Json, ToolFailure> {
-        let question = tokio::select! {
-            biased;
-            answer = &mut following.running.0 => {
-                let broke = |error| Err(Kind::Failed.because(format!("the call broke down: {error}")));
-                return answer.unwrap_or_else(broke);
-            }
-            Some(question) = following.questions.recv() => question,
+        let question = match following.next().await {
+            Followed::Answer(result) => return result,
+            Followed::Question(question) => question,
         };
         let number = self.suspended_count.fetch_add(1, Ordering::Relaxed);
         let state = format!("{}{number}", elicitation::OWN_STATE);
+        Ok(self.suspend(state, Suspended { question, following }))
+    }
+
+    /// Lets a call wait for a person; returns the question in the form of 2026.
+    fn suspend(&self, state: String, suspended: Suspended) -> Json {
         let asked = json!({
             "resultType": "input_required",
-            "inputRequests": { "answer": { "method": "elicitation/create", "params": question.asked } },
+            "inputRequests": { "answer": { "method": "elicitation/create", "params": suspended.question.asked } },
             "requestState": state,
         });
-        self.suspensions(|all| all.insert(state, Suspended { question, following }));
-        Ok(asked)
+        self.suspensions(|all| all.insert(state, suspended));
+        asked
     }
 
     fn suspensions<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Suspended>) -> T) -> T {

@@ -6,7 +6,7 @@
 //! understands; of any other answer it makes an error that says why.
 //! INVARIANT: what answers a request gives an answer or an error. A line that is no message, such
 //! as a line of a log, gives nothing.
-//! It does not know which requests wait. Read next: `failed.rs`.
+//! It does not know which requests wait. Read next: `older.rs`, `failed.rs`.
 //!
 //! Source: JSON-RPC 2.0, "Response object", "Batch"; Model Context Protocol 2025-03-26, "Batching".
 
@@ -17,6 +17,8 @@ use std::task::{Context, Poll, ready};
 use rmcp::model::ErrorCode;
 use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncRead, ReadBuf};
+
+use super::older;
 
 /// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 16 << 10;
@@ -97,11 +99,12 @@ fn formed(message: Json) -> Json {
         return Json::Object(members);
     }
     members.insert("jsonrpc".to_owned(), json!("2.0"));
-    if is_answer {
-        answered(members)
-    } else {
-        Json::Object(members)
+    if !is_answer {
+        return Json::Object(members);
     }
+    let mut answer = answered(members);
+    older::retell(&mut answer);
+    answer
 }
 
 fn answered(mut members: Map<String, Json>) -> Json {

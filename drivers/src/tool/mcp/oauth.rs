@@ -3,13 +3,16 @@
 //! The person names the authorization server. A server that wants a token can name one, too, but
 //! whoever has taken that server over would then be sent the credentials.
 //! INVARIANT: credentials go to the configured URL and nowhere else; an access token goes to its
-//! server, and is masked wherever that server repeats it.
+//! server, and is masked wherever that server repeats it. A refresh token that the authorization
+//! server replaces is kept for the next process, and never in a journal.
 //! It opens no browser: a person logs in with another program and configures the refresh token.
-//! Read next: `web.rs`.
+//! Read next: `kept_token.rs`, `web.rs`.
 //!
 //! Source: RFC 6749, sections 2.3.1, 4.4, 5 and 6; RFC 6750; RFC 8707.
 
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
@@ -21,6 +24,7 @@ use serde_json::Value as Json;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
+use super::kept_token::KeptToken;
 use super::web::send;
 use crate::tool::failure::Kind;
 use crate::tool::model::Key;
@@ -50,6 +54,9 @@ pub struct Credentials {
     pub refresh_token: Option<Key>,
     /// The rights that the token should give.
     pub scope: Option<String>,
+    /// The file that keeps the token by which the authorization server replaces `refresh_token`;
+    /// without one it lasts as long as the process.
+    pub kept_in: Option<PathBuf>,
 }
 
 /// The way to the tokens of one server.
@@ -58,6 +65,8 @@ pub(super) struct Tokens {
     /// The server that they are for.
     resource: String,
     kept: Mutex<Kept>,
+    /// Where the newest refresh token is kept for other processes.
+    file: Option<KeptToken>,
 }
 
 /// What the authorization server gave last.
@@ -83,7 +92,13 @@ impl fmt::Debug for Tokens {
 
 impl Tokens {
     pub(super) fn new(credentials: Credentials, resource: &str) -> Self {
+        let refresh_token = credentials.refresh_token.as_ref().map(|key| &*key.value);
+        let file = credentials.kept_in.as_ref().zip(refresh_token).map(|(path, token)| {
+            let parts = [&credentials.token_url, &credentials.client_id, token];
+            KeptToken::new(path, parts)
+        });
         Self {
+            file,
             credentials,
             resource: resource.to_owned(),
             kept: Mutex::default(),
@@ -94,7 +109,8 @@ impl Tokens {
     ///
     /// # Errors
     /// `denied` if the authorization server refuses the credentials, `unavailable` if it cannot be
-    /// reached, `bad-result` if its answer is none.
+    /// reached, `bad-result` if its answer is none, `failed` if a new refresh token cannot be kept;
+    /// then this process has it, and the next call goes on.
     pub(super) async fn get(&self, refused: Option<&str>) -> Result<String, ToolFailure> {
         let mut kept = self.kept.lock().await;
         let is_good = |token: &&AccessToken| {
@@ -104,14 +120,41 @@ impl Tokens {
         if let Some(token) = kept.token.as_ref().filter(is_good) {
             return Ok(token.text.clone());
         }
-        let late = |_| Err(self.unreachable("it does not answer"));
-        let asked = self.ask(kept.refresh_token.as_deref());
-        let answer = timeout(TIMEOUT, asked).await.unwrap_or_else(late)?;
-        let (token, refresh_token) = self.read(&answer)?;
+        let asked = self.ask_and_keep(&mut kept);
+        let late = |_| Err(self.unreachable("it does not answer, or another process waits for its answer"));
+        timeout(TIMEOUT, asked).await.unwrap_or_else(late)
+    }
+
+    /// Asks for a token with the newest refresh token, and keeps what comes.
+    async fn ask_and_keep(&self, kept: &mut Kept) -> Result<String, ToolFailure> {
+        let locked = match &self.file {
+            Some(file) => Some(file.lock().await),
+            None => None,
+        };
+        let of_file = locked.as_ref().and_then(|locked| locked.as_ref().ok()?.read());
+        let newer = of_file.or_else(|| kept.refresh_token.clone());
+        let answer = self.ask(newer.as_deref()).await?;
+        let (token, next) = self.read(&answer)?;
         let text = token.text.clone();
         kept.token = Some(token);
-        kept.refresh_token = refresh_token.or(kept.refresh_token.take());
+        if let Some(next) = next.filter(|next| Some(next) != newer.as_ref()) {
+            kept.refresh_token = Some(next.clone());
+            if let Some(locked) = locked {
+                let kept = locked.and_then(|locked| locked.write(&next));
+                kept.map_err(|error| self.unkept(&error))?;
+            }
+        }
         Ok(text)
+    }
+
+    fn unkept(&self, error: &io::Error) -> ToolFailure {
+        let url = &self.credentials.token_url;
+        let path = self.file.as_ref().map(|file| file.path().display().to_string());
+        Kind::Failed.because(format!(
+            "the authorization server at {url} has replaced the refresh token, and the new one cannot be kept in `{}` \
+             for the next process: {error}; this process has it, so call again",
+            path.unwrap_or_default()
+        ))
     }
 
     /// Returns the token that would be masked, if there is one.
@@ -127,6 +170,7 @@ impl Tokens {
             client_secret,
             refresh_token,
             scope,
+            kept_in: _,
         } = &self.credentials;
         let refresh_token = newer.or(refresh_token.as_ref().map(|key| &*key.value));
         let mut fields = match refresh_token {
@@ -162,7 +206,7 @@ impl Tokens {
         if status.is_success() {
             return answer.ok_or_else(|| self.no_token("it is no JSON"));
         }
-        Err(self.refusal(status, &answer.unwrap_or_default()))
+        Err(self.refusal(status, &answer.unwrap_or_default(), newer.is_some()))
     }
 
     fn basic(&self, name: &str, password: &str) -> Result<HeaderValue, ToolFailure> {
@@ -210,7 +254,7 @@ impl Tokens {
         ))
     }
 
-    fn refusal(&self, status: StatusCode, answer: &Json) -> ToolFailure {
+    fn refusal(&self, status: StatusCode, answer: &Json, is_newer: bool) -> ToolFailure {
         let text = |name: &str| answer.get(name).and_then(Json::as_str);
         let said = [text("error"), text("error_description")];
         let said: Vec<&str> = said.into_iter().flatten().collect();
@@ -234,9 +278,14 @@ impl Tokens {
         } else {
             named.join(" and ")
         };
+        let newer = if is_newer {
+            "; the refresh token was the one that it gave last, and a new one in the variable takes its place"
+        } else {
+            ""
+        };
         Kind::Denied.because(format!(
             "the authorization server at {url} gives no token: {said}; look at {named} and the rest of `oauth` in the \
-             configuration"
+             configuration{newer}"
         ))
     }
 }

@@ -116,9 +116,17 @@ impl Method {
         }
     }
 
+    /// The call of a tool, if it is one.
+    pub(super) fn called(&self) -> Option<&CallToolRequestParams> {
+        match self {
+            Self::Call(params) => Some(params),
+            Self::Read(_) | Self::Prompt(_) => None,
+        }
+    }
+
     /// Says whether it calls a tool.
     pub(super) fn is_call(&self) -> bool {
-        matches!(self, Self::Call(_))
+        self.called().is_some()
     }
 
     /// Names it for people.

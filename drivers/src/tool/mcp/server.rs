@@ -233,6 +233,9 @@ impl Server {
 
     /// Waits until a task has a result or asks the person. The server may start again meanwhile.
     async fn wait_for(&self, task: Task, context: &Context) -> Result<Json, ToolFailure> {
+        if self.link().await.is_ok_and(|link| link.has_older_tasks()) {
+            return self.wait_for_older(task, context).await;
+        }
         let mut waiting = task::Waiting::new(&task, context);
         if let Some(update) = task.update() {
             self.about(&task, (&update, &mut waiting), context).await?;
@@ -256,6 +259,45 @@ impl Server {
                     return Err(failure);
                 }
             }
+        }
+    }
+
+    /// Waits for a task of the revision of 2025 in the same way.
+    async fn wait_for_older(&self, task: Task, context: &Context) -> Result<Json, ToolFailure> {
+        let mut waiting = task::Waiting::new(&task, context);
+        let shown = context.live.until_dropped();
+        let (name, mut answer) = (&self.settings.name, task.own_answer());
+        let (mut attempt, mut delay) = (1, TASK_DELAY);
+        loop {
+            if answer.is_none() {
+                let state = self.about(&task, (&task.question(), &mut waiting), context).await;
+                let works = state.and_then(|state| task.read_older(name, &state));
+                let works = works.inspect_err(|_| waiting.is_over())?;
+                if let Some(Standing::Works { interval, says }) = works {
+                    if !says.is_empty() {
+                        shown.says(&context.tool, &says);
+                    }
+                    sleep(interval).await;
+                    continue;
+                }
+            }
+            let link = self.link().await?;
+            waiting.through(Arc::clone(&link));
+            let outcome = link.result_of_task(&task.id, answer.clone(), context).await;
+            let kind = outcome.as_ref().err().map(|failure| &*failure.kind);
+            if kind == Some(Kind::Timeout.as_str()) {
+                // The task works on after its question.
+                answer = None;
+                continue;
+            }
+            if kind.is_some() && !link.is_open() && attempt < TASK_ATTEMPTS_MAX {
+                sleep(delay).await;
+                (attempt, delay) = (attempt + 1, delay.saturating_mul(2));
+                continue;
+            }
+            waiting.is_over();
+            let result = outcome.map_err(|failure| task::unknown(name, &task, failure))?;
+            return task.result(name, result);
         }
     }
 

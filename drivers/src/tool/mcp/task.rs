@@ -3,12 +3,16 @@
 //! The answer of such a call names the task. That is the call's result, so the name is in the
 //! journal before anybody waits for the task, and a run that is resumed waits for the same task.
 //! (Rejected: to wait within the call. The name would be lost with the process.)
+//! In the revision of 2025 a state has neither result nor questions: both come by a request of
+//! their own, which waits. A question then has a name of Duet's, by which the wait goes on with the
+//! answer.
 //! INVARIANT: a question of a task is asked once, however often the server repeats it; a task that
 //! nobody waits for any more is cancelled, unless only this process ends.
 //! It does not wait; `server.rs` does.
 //! Read next: `server.rs`.
 //!
-//! Source: Model Context Protocol, extension `io.modelcontextprotocol/tasks` of 2026-07-28.
+//! Source: Model Context Protocol, extension `io.modelcontextprotocol/tasks` of 2026-07-28;
+//! revision 2025-11-25, "Tasks".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -62,6 +66,42 @@ impl Task {
     /// The message that asks how the task stands.
     pub(super) fn question(&self) -> ClientRequest {
         ClientRequest::GetTaskRequest(GetTaskRequest::new(GetTaskParams::new(self.id.clone())))
+    }
+
+    /// The answer to a question that a wait in this process may have asked, with its name.
+    pub(super) fn own_answer(&self) -> Option<(String, Json)> {
+        let mut own = self.responses.iter();
+        let own = own.find(|(name, _)| name.starts_with(elicitation::OWN_STATE));
+        own.map(|(name, said)| (name.clone(), said.clone()))
+    }
+
+    /// Reads the state of a task of 2025: how long it works on; nothing if it has a result to ask
+    /// for, or a question.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_older(&self, server: &str, answer: &Json) -> Result<Option<Standing>, ToolFailure> {
+        match answer.get("status").and_then(Json::as_str).unwrap_or_default() {
+            "working" => Ok(Some(works(answer))),
+            "completed" | "failed" | "input_required" => Ok(None),
+            status => Err(self.failure(server, status, answer)),
+        }
+    }
+
+    /// The result of a task of 2025, or the question that it asks the person.
+    ///
+    /// # Errors
+    /// `failed` if the tool says that it failed; `bad-result` if the answer is none.
+    pub(super) fn result(&self, server: &str, mut answer: Json) -> Result<Json, ToolFailure> {
+        let own = answer.get("requestState").and_then(Json::as_str).map(str::to_owned);
+        let Some(own) = own.filter(|own| own.starts_with(elicitation::OWN_STATE)) else {
+            return elicitation::result(server, &self.shown(), answer);
+        };
+        let asked = answer.pointer_mut("/inputRequests/answer").map(Json::take);
+        answer["inputRequests"] = json!({ own: asked });
+        let mut question = elicitation::result(server, &self.shown(), answer)?;
+        question["task"] = json!({ "id": self.id });
+        Ok(question)
     }
 
     /// The message that gives the server the answers, if there are any.

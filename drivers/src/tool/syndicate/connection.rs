@@ -20,6 +20,9 @@ use crate::tool::failure::Kind;
 /// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 16 << 10;
 
+/// The maximum length of a server's words in a failure, in characters.
+const SAID_CHARACTERS_MAX: usize = 200;
+
 /// The object of this side that hears the gatekeeper's answer.
 const LISTENER: u64 = 0;
 
@@ -207,7 +210,11 @@ fn resolved(pair: &IOValue) -> Option<Result<u64, ToolFailure>> {
         });
         return Some(object.ok_or_else(|| malformed("the gatekeeper answers with something else than an object")));
     }
-    let shown: String = format!("{said:?}").chars().take(200).collect();
-    let message = format!("the gatekeeper refuses the sturdyref: {shown}");
-    Some(Err(Kind::Denied.because(message)))
+    let why = said
+        .is_simple_record("rejected", Some(1))
+        .then(|| IOValue::from(said.index(0)));
+    let words = why.as_ref().and_then(|why| Some(why.as_string()?.into_owned()));
+    let shown = words.unwrap_or_else(|| format!("{:?}", why.unwrap_or(said)));
+    let shown: String = shown.chars().take(SAID_CHARACTERS_MAX).collect();
+    Some(Err(Kind::Denied.because(format!("the gatekeeper refuses: {shown}"))))
 }

@@ -117,7 +117,7 @@ fn a_server_that_breaks_the_rules_is_told() {
     check_refused(
         "[[0 <A <rejected \"no\"> 3>]]",
         "denied",
-        "refuses the sturdyref: <rejected \"no\">",
+        "the gatekeeper refuses: no",
     );
     check_refused("[[0 <A <error \"no\" #f> 3>]]", "denied", "refuses the sturdyref");
     check_refused(

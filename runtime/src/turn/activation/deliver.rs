@@ -9,7 +9,7 @@ use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
 use crate::action::message::Message;
-use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced};
+use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced, Widen};
 use crate::model::codec::label_of;
 use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
@@ -78,6 +78,10 @@ impl Activation {
                 manifest,
                 caveats,
             } => self.welcome(name, manifest, &caveats)?,
+            Event::Granted { grant } => {
+                self.perform(Widen { grant }).map_err(failure)?;
+                true
+            }
             Event::Said { what } => self.hear(what)?,
             Event::Given { facet, handle, value } => self.relay_given(facet, handle, &value)?,
             Event::Taken { handle } => self.relay_taken(handle)?,

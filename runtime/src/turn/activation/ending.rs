@@ -64,6 +64,7 @@ impl Activation {
                 | Event::Merged { .. }
                 | Event::Told { .. }
                 | Event::Joined { .. }
+                | Event::Granted { .. }
                 | Event::Given { .. }
                 | Event::Taken { .. }
                 | Event::Said { .. } => {}

@@ -1,0 +1,127 @@
+//! The world of a run that goes on: what its first record notes, the grants since, and the options
+//! of this process; or what whoever imported the run gives it.
+//!
+//! INVARIANT: a grant counts as long as the turn that has it is on the branch; a grant that an
+//! imported run had elsewhere counts nowhere else.
+//! It grants nothing; `widening.rs` does.
+//! Read next: `../reach.rs`, `../imported.rs`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use duet_drivers::tool::description::EffectClass;
+use duet_drivers::world::World;
+use duet_journal::{Epoch, RunId, Store};
+use duet_runtime::model::card::ToolCard;
+use duet_runtime::model::grant::Grant;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::run::Run;
+use duet_runtime::run::inflight::Recovery;
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::scheme::SchemePrograms;
+
+use super::{granted_for_doubles, launch_note, source};
+use crate::error::CommandError;
+use crate::imported::{self, Wishes};
+use crate::journal::Place;
+use crate::launch::{LaunchNote, implied};
+use crate::reach::Reach;
+use crate::world_options::WorldOptions;
+
+/// Makes a restored run ready to go on, in its world.
+///
+/// # Errors
+/// If the world cannot be made, or nobody has granted an imported run anything.
+pub(super) fn take_up(
+    restored: Run<SchemePrograms>,
+    (store, place): (&dyn Store, &Place),
+    epoch: Epoch,
+    options: WorldOptions,
+) -> Result<(Run<SchemePrograms>, World), CommandError> {
+    let (world, recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
+    let run = restored.take_up(&source(store, place), epoch, SnapshotPolicy::default(), &recovery)?;
+    Ok((run, world))
+}
+
+/// The world, and the tools whose calls can be repeated or reversed.
+fn surroundings(
+    store: &dyn Store,
+    (id, name): (&RunId, &str),
+    run: &Run<SchemePrograms>,
+    mut options: WorldOptions,
+) -> Result<(World, Recovery), CommandError> {
+    let (genesis, grants) = (run.genesis(), &run.state().granted.grants);
+    let note = launch_note(store, genesis);
+    let workspace = match (imported::terms(store, id)?, note) {
+        (None, None) => PathBuf::from("."),
+        (None, Some(note)) => {
+            options.withheld = withheld(store, run, &options);
+            options = reach(&note, grants).fit(options);
+            note.workspace
+        }
+        (Some(terms), note) => {
+            // To mask more harms nobody.
+            let secrets = note.iter().flat_map(|note| reach(note, grants).secrets);
+            options.secrets.extend(secrets);
+            let wishes = Wishes::of(genesis, grants, note);
+            if !terms.is_settled && !wishes.is_empty() {
+                return Err(wishes.refusal(name));
+            }
+            options.hosts.extend(terms.hosts.iter().cloned());
+            let workspace = terms.directory().to_owned();
+            options.terms = Some(terms);
+            workspace
+        }
+    };
+    let afresh = options.afresh;
+    let world = options.world(&workspace)?;
+    let mut repeatable = world.tools().named(|tool| tool.idempotent);
+    repeatable.extend(looking_tools(genesis.tools.iter().chain(cards(grants))));
+    let recovery = Recovery {
+        repeatable,
+        afresh,
+        reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
+    };
+    Ok((world, recovery))
+}
+
+/// The tools that the run was granted only for doubles, and not since. To call one without its
+/// double would do what nobody has granted.
+pub(super) fn withheld(store: &dyn Store, run: &Run<SchemePrograms>, given: &WorldOptions) -> Vec<String> {
+    let mut since = Manifest::default();
+    let grants = run.state().granted.grants.iter();
+    grants.for_each(|grant| since.add(&grant.manifest));
+    since.extend(implied(given).into_iter().chain(given.granted.iter().cloned()));
+    let mut names = granted_for_doubles(store, run.genesis());
+    names.retain(|name| !since.grants(name));
+    names
+}
+
+/// Returns all that a run reaches, from its start and by later grants.
+pub(super) fn reach(note: &LaunchNote, grants: &[Grant]) -> Reach {
+    let mut reach = note.reach.clone();
+    grants.iter().for_each(|grant| reach.add(Reach::of_note(&grant.note)));
+    reach
+}
+
+/// The cards of the tools that grants describe.
+pub(crate) fn cards(grants: &[Grant]) -> impl Iterator<Item = &ToolCard> {
+    grants.iter().flat_map(|grant| &grant.tools)
+}
+
+/// Names the tools of servers that only look: those whose cards say so, and the lists and readings
+/// that every server has. The servers need not run to say this again.
+pub(crate) fn looking_tools<'a>(cards: impl Iterator<Item = &'a ToolCard>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for card in cards {
+        if card.capabilities == ["mcp.read"] {
+            names.insert(card.name.clone());
+        }
+        let is_of_server = card.capabilities.iter().any(|need| need.starts_with("mcp."));
+        if let Some((server, _)) = card.name.split_once('/').filter(|_| is_of_server) {
+            let own = ["tools", "resources", "templates", "read", "prompts", "prompt", "task"];
+            names.extend(own.map(|own| format!("{server}/mcp:{own}")));
+        }
+    }
+    names
+}

@@ -1,0 +1,120 @@
+//! Grants to a run that has begun.
+//!
+//! Whoever owns the journal may grant a run of it more, by the options with which it goes on. The
+//! grant is an input of the run, so its turn is recorded, replayed, forked and taken back like any
+//! other. A program has no such input.
+//! INVARIANT: nothing is granted that the options do not name; an imported run is granted nothing
+//! here, because its importer's terms hold.
+//! It does not say what a manifest grants; the gate does.
+//! Read next: `../reach.rs`, `duet_runtime::action::widen`.
+
+use duet_journal::Store;
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::driver::Input;
+use duet_runtime::model::card::ToolCard;
+use duet_runtime::model::grant::Grant;
+use duet_runtime::model::manifest::{Manifest, Right};
+
+use super::surroundings::{reach, withheld};
+use super::{Session, launch_note};
+use crate::error::CommandError;
+use crate::imported;
+use crate::launch::{ALWAYS, implied, uses_server};
+use crate::reach::Reach;
+use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
+
+impl Session {
+    /// Grants the run what its owner names beyond what it has: capabilities by name, and what
+    /// options reach. The grant is the next turn, which is taken here; says whether there was any.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or a name is no capability; then nothing is granted.
+    pub(crate) fn widen(
+        &mut self,
+        store: &dyn Store,
+        given: &WorldOptions,
+        terminal: &mut Terminal,
+    ) -> Result<bool, CommandError> {
+        if self.exit().is_some() || imported::terms(store, self.id())?.is_some() {
+            return Ok(false);
+        }
+        given.granted.iter().try_for_each(|name| self.require_known(name))?;
+        let note = launch_note(store, self.run.genesis()).unwrap_or_default();
+        let reached = reach(&note, &self.run.state().granted.grants).excess(given);
+        // The manifest of a folder says what its program may do; only a name adds to it.
+        let implied = if note.is_folder { Vec::new() } else { implied(given) };
+        let main = self.main_manifest();
+        let withheld = withheld(store, &self.run, &WorldOptions::default());
+        let is_lacking = |name: &&String| {
+            let named = Manifest::of(&[name]);
+            !main.grants(name) || withheld.iter().any(|tool| named.grants(tool))
+        };
+        let names = given.granted.iter().chain(&implied).filter(is_lacking);
+        let manifest: Manifest = names.cloned().collect();
+        if manifest.names().next().is_none() && reached.is_empty() {
+            return Ok(false);
+        }
+        let tools = self.introduce((&manifest, &reached), given, terminal);
+        let shown: Vec<String> = manifest.grants_shown().chain(reached.shown()).collect();
+        let note = reached.note();
+        let grant = Grant { manifest, tools, note };
+        self.run.deliver_first(Input::Grant { grant });
+        self.run.step()?;
+        let (name, at) = (&self.place.name, self.head());
+        terminal.message(format!("{name}@{at} grants the run: {}", shown.join(", ")));
+        Ok(true)
+    }
+
+    fn main_manifest(&self) -> Manifest {
+        let main = self.run.state().actor(MAIN);
+        main.map(|main| main.manifest.clone()).unwrap_or_default()
+    }
+
+    /// Requires that a name is that of a capability.
+    fn require_known(&self, name: &str) -> Result<(), CommandError> {
+        let mut named = Manifest::default();
+        let granted = named.grant(name.to_owned());
+        granted.map_err(|unknown| CommandError::usage(unknown.to_string()))?;
+        let is_right = [Right::ALL.map(Right::name).as_slice(), &ALWAYS].concat();
+        let cards = self.world.cards();
+        let known = cards.iter().map(|card| &*card.name).chain(is_right);
+        let covers = |one: &str| named.grants(one) || Manifest::of(&[one]).grants(name);
+        if known.into_iter().any(covers) {
+            return Ok(());
+        }
+        Err(CommandError::usage(format!("there is no tool `{name}` to grant"))
+            .advise("`duet tools` lists the tools, and `duet servers` those that have others"))
+    }
+
+    /// Starts the servers that become reachable or whose tools are granted, and returns the cards
+    /// of the tools that the run does not know yet.
+    fn introduce(
+        &mut self,
+        (manifest, reached): (&Manifest, &Reach),
+        given: &WorldOptions,
+        terminal: &mut Terminal,
+    ) -> Vec<ToolCard> {
+        let is_new = |server: &str| {
+            reached
+                .servers
+                .iter()
+                .any(|words| words.first().is_some_and(|name| name == server))
+                || uses_server(manifest, server, given)
+        };
+        let mut all = self.main_manifest();
+        all.add(manifest);
+        for problem in self
+            .world
+            .introduce(|server| is_new(server) && uses_server(&all, server, given))
+        {
+            terminal.message(format!("warning: {problem}"));
+        }
+        let known = &self.run.state().granted.tools.known;
+        let cards = self.world.cards().into_iter();
+        let is_of_new = |card: &ToolCard| card.name.split_once('/').is_some_and(|(server, _)| is_new(server));
+        cards
+            .filter(|card| !known.contains_key(&card.name) && is_of_new(card))
+            .collect()
+    }
+}
