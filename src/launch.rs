@@ -145,8 +145,8 @@ impl Launch {
         })
     }
 
-    /// A program of this command's own, which works in a workspace that the person named, or else
-    /// looks at the present directory.
+    /// A text as a program, which works in a workspace that the person named, or else looks at the
+    /// present directory.
     ///
     /// # Errors
     /// If the workspace cannot be used.

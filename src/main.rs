@@ -65,6 +65,11 @@ fn main() -> std::process::ExitCode {
         reason = "this is the one place that reads the arguments"
     )]
     let words = std::env::args_os().skip(1).collect();
+    #[expect(clippy::disallowed_methods, reason = "it says whom this machine trusts")]
+    let certificates = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty());
+    if let Some(file) = certificates {
+        duet_drivers::tool::http::trust(file.into());
+    }
     let ExitCode(code) = command::dispatch(words, &mut terminal);
     std::process::ExitCode::from(code)
 }

@@ -34,7 +34,8 @@ const SHOWN_CHARACTERS_MAX: usize = 20_000;
 
 const INSTRUCTIONS: &str = "Duet runs Scheme programs whose every step can be taken back. `run` starts one, `log` and \
     `show` say what it did, `fork` and `goto` go back to any turn, `amend` changes what came in at a turn, `answer` \
-    and `resume` go on. An address is RUN, RUN/BRANCH or RUN@TURN.";
+    and `resume` go on. An address is RUN, RUN/BRANCH or RUN@TURN. A program is R7RS Scheme that begins with \
+    `(import (scheme base) (duet base) (duet dataspace))`; `(duet agents)` asks models; `describe` explains a name.";
 
 /// The protocol, with what the person granted.
 pub(crate) struct Service {

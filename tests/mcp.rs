@@ -201,7 +201,10 @@ fn faults_of_a_list_are_told_and_cost_no_other_tool() {
             "duplicates",
             "it lists the tool `echo` more than once; the first one counts",
         ),
-        ("names", "it lists a tool without a usable name"),
+        (
+            "names",
+            "it lists a tool with the name \"mcp:read\", which cannot be called",
+        ),
         (
             "schemas",
             "the arguments of `echo0` are not checked, because the schema that it has for them is invalid",

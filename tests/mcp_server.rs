@@ -183,7 +183,7 @@ fn both_eras_are_understood() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    for name in "run eval log show facts why when diff goto fork amend answer replay".split(' ') {
+    for name in "run eval log show facts why when diff goto fork amend answer replay describe stop undo".split(' ') {
         assert!(names.contains(&name), "{name}");
     }
     assert_eq!(unknown["error"]["code"], -32_601);
@@ -393,6 +393,21 @@ fn the_python_client_works_with_duet() {
     );
     assert_eq!(said.matches("hello Ada").count(), 2, "{said}");
     fs::remove_dir_all(environment).unwrap();
+}
+
+#[test]
+fn a_client_without_files_runs_a_text_and_asks_what_names_mean() {
+    let desk = Desk::new(&[]);
+    let text = "(import (duet base) (duet dataspace)) (define order (await (signal 'order)))
+(write (cons (record-fields order) (cdr (command-line))))";
+    let run = json!({ "text": text, "name": "tea", "arguments": ["a b"] });
+    let (said, is_error) = call(&desk, "run", run);
+    assert!(!is_error && said.contains("tea"), "{said}");
+    let signal = json!({ "address": "tea", "label": "order", "values": ["\"green\""] });
+    let (said, is_error) = call(&desk, "signal", signal);
+    assert!(!is_error && said.starts_with("((\"green\") \"a b\")"), "{said}");
+    let (said, is_error) = call(&desk, "describe", json!({ "name": "string-split" }));
+    assert!(!is_error && said.contains("string-split"), "{said}");
 }
 
 #[test]

@@ -6,12 +6,13 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::print_stderr,
     clippy::disallowed_methods,
-    reason = "a test fails by panicking; its servers are threads"
+    reason = "a test fails by panicking; its servers are threads; one that is skipped says so"
 )]
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
@@ -325,4 +326,86 @@ fn a_long_timer_goes_on_where_it_was() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(told(), 1, "{}", said(&["log", "p"]));
+}
+
+#[test]
+fn a_certificate_that_the_person_names_is_trusted() {
+    let desk = Desk::new(&[]);
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "30",
+            "-subj",
+            "/CN=localhost",
+        ])
+        .args(["-keyout", "key.pem", "-out", "cert.pem"])
+        .args([
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ])
+        .current_dir(desk.folder.path())
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        eprintln!("THERE IS NO openssl: a server with TLS was not tried");
+        return;
+    }
+    let script = "import http.server, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain('cert.pem', 'key.pem')
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'hello')
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(('127.0.0.1', 0), Page)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()";
+    let server = Command::new("python3")
+        .args(["-c", script])
+        .current_dir(desk.folder.path())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut server) = server else {
+        eprintln!("THERE IS NO python3: a server with TLS was not tried");
+        return;
+    };
+    let mut port = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut port)
+        .unwrap();
+    let port = port.trim();
+    let program = format!(
+        "(import (duet base) (duet dataspace))
+         (guard (failure (#t (display (condition-message failure))))
+           (display (dictionary-ref (call-tool 'a 'http/get (dictionary 'url \"https://localhost:{port}/\")) 'body)))"
+    );
+    fs::write(desk.folder.path().join("p.scm"), program).unwrap();
+    let said = |certificates: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        command.args(["run", "p.scm", "--memory", "--allow-host", &format!("localhost:{port}")]);
+        command.current_dir(desk.folder.path());
+        if let Some(file) = certificates {
+            command.env("SSL_CERT_FILE", file);
+        }
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let answers = [None, Some("none.pem"), Some("key.pem"), Some("cert.pem")].map(said);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(answers[0].contains("UnknownIssuer"), "{answers:?}");
+    assert!(
+        answers[1].contains("the certificates in `none.pem` cannot be used"),
+        "{answers:?}"
+    );
+    assert!(answers[2].contains("there are none"), "{answers:?}");
+    assert_eq!(answers[3], "hello");
 }

@@ -38,6 +38,8 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// A single file may read the files of its own directory. With `--workspace` it is granted
 /// workspace/*, which lets it write and delete in that directory as well.
 ///
+/// `--text` runs a text: `duet run --text '(display (+ 1 2))'`.
+///
 /// With `--detach` the run goes on in the background; `duet attach` shows it, `duet stop` stops it.
 ///
 /// A run that has to ask waits for `duet answer`. With `--headless` nobody will ever answer; the
@@ -57,10 +59,14 @@ use crate::world_options::{WorldArguments, WorldOptions};
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The Scheme file, or the folder with `manifest.scm`.
-    program: PathBuf,
+    #[arg(required_unless_present = "text")]
+    program: Option<PathBuf>,
     /// The arguments of the program, behind `--`.
     #[arg(value_name = "ARG")]
     arguments: Vec<String>,
+    /// Runs this text in place of a file; all words are then arguments of the program.
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
     /// Names the run; without it the run has the program's name, with a number if that is taken.
     #[arg(long, value_name = "RUN")]
     name: Option<String>,
@@ -107,6 +113,22 @@ fn require_allowed(folder: &Path, allowed: &[PathBuf]) -> Result<(), CommandErro
     .advise("a client can run single files, which have what the options of the server grant"))
 }
 
+/// Reads the program, or takes its text.
+fn read(arguments: &Arguments) -> Result<Launch, CommandError> {
+    let (workspace, words) = (arguments.workspace.as_deref(), arguments.arguments.iter().cloned());
+    let Some(text) = &arguments.text else {
+        let program = arguments.program.as_deref().unwrap_or(Path::new(""));
+        if arguments.for_client {
+            require_allowed(program, &arguments.allow_folder)?;
+        }
+        return Launch::read(program, workspace, words.collect());
+    };
+    let first = arguments.program.as_ref().map(|word| word.display().to_string());
+    let mut launch = Launch::of_text("text", text, workspace)?;
+    launch.arguments = first.into_iter().chain(words).collect();
+    Ok(launch)
+}
+
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     if arguments.detach.is_wanted() {
         return detach::detach(&arguments.journal, terminal);
@@ -118,14 +140,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         detach: arguments.detach,
     };
     let options = kept.options(&arguments.world)?;
-    if arguments.for_client {
-        require_allowed(&arguments.program, &arguments.allow_folder)?;
-    }
-    let mut launch = Launch::read(
-        &arguments.program,
-        arguments.workspace.as_deref(),
-        arguments.arguments.clone(),
-    )?;
+    let mut launch = read(arguments)?;
     launch
         .warnings
         .iter()

@@ -73,6 +73,8 @@ struct Row {
 /// Whether a command drives a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Drives {
+    /// It needs no journal.
+    NoRun,
     Nothing,
     New,
     Known,
@@ -165,9 +167,15 @@ const fn acting(name: &'static str, description: &'static str, fields: &'static 
 const TABLE: &[Row] = &[
     acting(
         "run",
-        "Runs a program, a Scheme file or a folder with manifest.scm, until it ends or waits for a person.",
+        "Runs a program, a Scheme file, a folder with manifest.scm or a text, until it ends or waits for a person.",
         &[
-            required("program", Shape::File, Place::Word, "the path of the program"),
+            field("program", Shape::File, Place::Word, "the path of the program"),
+            field(
+                "text",
+                Shape::Text,
+                Place::Option("--text"),
+                "the text of the program, in place of a path",
+            ),
             field("arguments", Shape::Texts, Place::Word, "the program's arguments"),
             field("name", Shape::Text, Place::Option("--name"), "a name for the run"),
             field(
@@ -327,6 +335,57 @@ const TABLE: &[Row] = &[
         ],
         Drives::Changed,
     ),
+    acting(
+        "message",
+        "Sends a message to a run, which its observers receive once.",
+        &[
+            RUN,
+            required(
+                "value",
+                Shape::Text,
+                Place::Word,
+                "the value in Preserves text, such as <order \"tea\" 2>",
+            ),
+            LIMIT,
+        ],
+        Drives::Nothing,
+    ),
+    acting(
+        "signal",
+        "Asserts a signal in a run, for which `(await (signal 'LABEL))` waits.",
+        &[
+            RUN,
+            required("label", Shape::Text, Place::Word, "the label of the signal"),
+            field("values", Shape::Texts, Place::Word, "its values in Preserves text"),
+            LIMIT,
+        ],
+        Drives::Nothing,
+    ),
+    acting(
+        "stop",
+        "Stops a run that goes on in the background.",
+        &[RUN],
+        Drives::Nothing,
+    ),
+    acting(
+        "undo",
+        "Takes the last move of a run's head back.",
+        &[RUN],
+        Drives::Nothing,
+    ),
+    Row {
+        drives: Drives::NoRun,
+        ..reading(
+            "describe",
+            "Describes a procedure, a form or a tool of the language by its name.",
+            &[required(
+                "name",
+                Shape::Text,
+                Place::Word,
+                "the name, such as string-split or process/run",
+            )],
+        )
+    },
     reading(
         "replay",
         "Executes a run again from its journal, without the world, and proves that every turn comes out the same, or \
@@ -354,7 +413,7 @@ pub(crate) fn list() -> Vec<Json> {
             "annotations": {
                 "readOnlyHint": row.is_reading,
                 "destructiveHint": false,
-                "openWorldHint": row.drives != Drives::Nothing,
+                "openWorldHint": ![Drives::NoRun, Drives::Nothing].contains(&row.drives),
             },
         })
     });
@@ -413,9 +472,11 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
     }
     let mut options: Vec<String> = vec![name.to_owned()];
     options.extend(row.words.iter().map(|word| (*word).to_owned()));
-    options.extend(grants.journal.iter().cloned());
+    if row.drives != Drives::NoRun {
+        options.extend(grants.journal.iter().cloned());
+    }
     let granted: &[&Vec<String>] = match row.drives {
-        Drives::Nothing => &[],
+        Drives::NoRun | Drives::Nothing => &[],
         Drives::New => &[&grants.world, &grants.run],
         Drives::Known => &[&grants.world],
         Drives::Changed => &[&grants.changed],
@@ -423,7 +484,9 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
     options.extend(granted.iter().copied().flatten().cloned());
     let (mut words, mut limit_ms) = (Vec::new(), LIMIT_MS);
     for field in row.fields {
-        let Some(value) = given.get(field.name).filter(|value| !value.is_null()) else {
+        // Some clients must give every argument, and give nothing as an empty text.
+        let is_nothing = |value: &Json| value.is_null() || (!field.is_required && value.as_str() == Some(""));
+        let Some(value) = given.get(field.name).filter(|value| !is_nothing(value)) else {
             if field.is_required {
                 return Err(Misuse::Arguments(format!("{name} needs the argument `{}`", field.name)));
             }

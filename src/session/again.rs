@@ -20,7 +20,8 @@ use crate::{exchange, turn};
 const NOT_MADE: [&str; 4] = ["unavailable", "denied", "bad-argument", "no-such-tool"];
 
 impl Session {
-    /// Names the way back to before the call whose failure ended the run, if one did, and the turn with the conversation of an agent whose failure ended it.
+    /// Names the way back to before the call whose failure ended the run, if one did, and the turn
+    /// with the conversation of an agent whose failure ended it.
     pub(super) fn ways_from_failure(&self, store: &dyn Store) -> Result<Vec<String>, CommandError> {
         let (run, name) = (&self.run, &self.place.name);
         if self.place.journal.is_none() {

@@ -62,8 +62,10 @@
 ;;;> those of embedded resources are among them.
 (define (mcp-text result)
   (define (text-of part)
-    (let ((text (dictionary-ref (dictionary-ref part 'resource part) 'text #f)))
-      (and (string? text) text)))
+    (and (dictionary? part)
+         (let* ((resource (dictionary-ref part 'resource part))
+                (text (and (dictionary? resource) (dictionary-ref resource 'text #f))))
+           (and (string? text) text))))
   (let* ((key (if (dictionary-contains? result 'contents) 'contents 'content))
          (parts (dictionary-ref result key '())))
     (string-join (filter-map text-of (if (pair? parts) parts (if (null? parts) '() (list parts))))
@@ -128,7 +130,7 @@
                (required? (and (member (%name key) required) #t))
                (schema (cdar rest))
                (title (dictionary-ref schema 'title (%name key)))
-               (value (%property (string-append message " " title) schema required?)))
+               (value (%property (string-append message " " title) schema)))
           (cond ((not (eq? value 'nothing))
                  (dictionary-set! content key value)
                  (loop (cdr rest) content))
@@ -142,14 +144,13 @@
     (filter (lambda (property) (not (member (%name (car property)) required))) properties)))
 
 ;;; Asks for a property; the symbol `nothing` stands for an empty answer.
-(define (%property text schema required?)
+(define (%property text schema)
   (let ((type (dictionary-ref schema 'type "string"))
         (choices (%choices schema)))
     (cond ((pair? choices)
            (%choose text schema (append choices '(("nothing" . nothing)))))
           ((equal? type "boolean")
-           (%choose text schema
-             (append '((#t . #t) (#f . #f)) (if required? '() '(("nothing" . nothing))))))
+           (%choose text schema '((#t . #t) (#f . #f) ("nothing" . nothing))))
           ((equal? type "array") (%several text schema (dictionary-ref schema 'items (dictionary))))
           ((equal? type "integer") (%typed text schema (%limits schema) (%number schema integer?)))
           ((equal? type "number") (%typed text schema (%limits schema) (%number schema real?)))

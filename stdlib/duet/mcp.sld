@@ -8,7 +8,7 @@
     (scheme base)
     (only (scheme write) display)
     (only (duet base)
-      dictionary dictionary-ref dictionary-set! dictionary-contains? dictionary-count
+      dictionary dictionary? dictionary-ref dictionary-set! dictionary-contains? dictionary-count
       dictionary->alist dictionary-keys filter filter-map find record string-index string-join
       string-split string-trim with-output-to-string)
     (only (duet dataspace) await call-tool user-input)

@@ -36,7 +36,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         if self.headers.get("authorization") != "Bearer open-sesame":
-            return self.reply(401, www_authenticate='Bearer realm="test"')
+            return self.reply(401)
         message = json.loads(body)
         if "id" not in message:
             return self.reply(202)

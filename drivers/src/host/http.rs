@@ -17,7 +17,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN};
+use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -140,7 +140,12 @@ impl Desk {
         }
         let given = head.headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
         let wanted = self.authorization.as_ref()?.as_bytes();
-        (!is_same(wanted, given)).then(|| plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
+        (!is_same(wanted, given)).then(|| {
+            let mut refusal = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+            let scheme = HeaderValue::from_static("Bearer");
+            refusal.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            refusal
+        })
     }
 }
 

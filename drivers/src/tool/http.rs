@@ -26,6 +26,9 @@ use crate::tool::secret::Secrets;
 pub(super) mod address;
 pub(super) mod connection;
 mod exchange;
+mod roots;
+
+pub use roots::trust;
 
 const TIMEOUT_MS: u64 = 30_000;
 const BODY_BYTES_MAX: u64 = 1 << 20;

@@ -95,8 +95,12 @@
         value)))
 
 (define (%without-text part)
+  (and (dictionary? part) (%named-part part)))
+
+(define (%named-part part)
   (let* ((type (dictionary-ref part 'type #f))
          (resource (dictionary-ref part 'resource part))
+         (resource (if (dictionary? resource) resource part))
          (place (dictionary-ref resource 'uri (dictionary-ref part 'mimeType ""))))
     (and (string? type)
          (not (string? (dictionary-ref resource 'text #f)))

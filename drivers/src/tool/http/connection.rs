@@ -6,7 +6,6 @@
 
 use std::fmt::Display;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
@@ -14,10 +13,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, crypto};
 
 use super::address::admitted;
+use super::roots::configuration;
 use super::{Hosts, not_listed};
 use crate::tool::failure::Kind;
 
@@ -103,23 +103,4 @@ impl Server<'_> {
         let secured = TlsConnector::from(configuration()?).connect(name, stream).await;
         Ok(Box::new(secured.map_err(|error| self.insecure(&error))?))
     }
-}
-
-/// Returns the TLS configuration; it is made once.
-fn configuration() -> Result<Arc<ClientConfig>, ToolFailure> {
-    static CONFIGURATION: OnceLock<Option<Arc<ClientConfig>>> = OnceLock::new();
-    let make = || {
-        let roots = RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        };
-        let provider = Arc::new(crypto::ring::default_provider());
-        let versions = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .ok()?;
-        Some(Arc::new(versions.with_root_certificates(roots).with_no_client_auth()))
-    };
-    CONFIGURATION
-        .get_or_init(make)
-        .clone()
-        .ok_or_else(|| Kind::Failed.because("TLS cannot be set up"))
 }

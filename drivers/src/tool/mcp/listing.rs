@@ -154,12 +154,26 @@ fn checked(schema: Option<&Json>, room_bytes: &mut usize) -> (Json, Option<Strin
         Some(schema) => match Schema::parse(schema) {
             Ok(_) => {
                 *room_bytes -= length_bytes;
-                return (schema.clone(), None);
+                return (without_defaults(schema.clone()), None);
             }
             Err(fault) => format!("is invalid: {fault}"),
         },
     };
     (json!({"type": "object"}), Some(fault))
+}
+
+/// Requires no argument that has a default: many servers list these, too, and fill them in.
+fn without_defaults(mut schema: Json) -> Json {
+    let has_default = |schema: &Json, name: &Json| {
+        let property = name.as_str().and_then(|name| schema.get("properties")?.get(name));
+        property.is_some_and(|property| property.get("default").is_some())
+    };
+    let required = schema.get("required").and_then(Json::as_array);
+    let required = required.map(|all| all.iter().filter(|name| !has_default(&schema, name)).cloned().collect());
+    if let Some(required) = required {
+        schema["required"] = Json::Array(required);
+    }
+    schema
 }
 
 /// Describes the tools of a server about which nothing is known.

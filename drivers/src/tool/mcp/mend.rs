@@ -19,6 +19,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::older;
+use crate::tool::surrogate::{joined, marked};
 
 /// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 16 << 10;
@@ -63,30 +64,7 @@ pub(super) fn mended(text: &[u8]) -> Option<Vec<Json>> {
 
 /// Replaces what is no UTF-8, and escapes of half a character, by the replacement character.
 fn whole_characters(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    let mut whole = String::with_capacity(text.len());
-    let mut rest = &*text;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        whole.push_str(before);
-        let (length, kept) = match unit(escape) {
-            Some(0xd800..0xdc00) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..0xe000)) => (12, true),
-            Some(0xd800..0xe000) => (6, false),
-            Some(_) => (6, true),
-            None => (1 + escape[1..].chars().next().map_or(0, char::len_utf8), true),
-        };
-        whole.push_str(if kept { &escape[..length] } else { "\u{fffd}" });
-        rest = &escape[length..];
-    }
-    whole.push_str(rest);
-    whole
-}
-
-/// Reads the escape `\uXXXX` with which a text begins.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    u16::from_str_radix(digits, 16).ok().filter(|_| is_number)
+    joined(marked(&String::from_utf8_lossy(text)).into_owned())
 }
 
 /// Brings one message into form. Whatever is no message stays as it is.

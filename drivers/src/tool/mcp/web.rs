@@ -233,7 +233,9 @@ async fn refused(
 ) -> Result<StreamableHttpPostResponse, Failed> {
     let status = response.status();
     let is_authorization = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
-    if is_authorization && let Some(challenge) = text_header(&response, &WWW_AUTHENTICATE) {
+    // Many servers want a token without saying so in a header.
+    let bare = (status == StatusCode::UNAUTHORIZED).then(String::new);
+    if is_authorization && let Some(challenge) = text_header(&response, &WWW_AUTHENTICATE).or(bare) {
         return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
     }
     let session = text_header(&response, &SESSION);

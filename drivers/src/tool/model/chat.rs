@@ -19,6 +19,7 @@ use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::json;
 use crate::tool::returns::Returns;
+use crate::tool::surrogate::joined;
 
 pub(super) static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("model/chat"),
@@ -166,6 +167,27 @@ pub(super) struct Reply {
     pub(super) stop: Stop,
     pub(super) usage: Usage,
     pub(super) model: String,
+}
+
+impl Reply {
+    /// Joins the halves of characters that came in different pieces.
+    pub(super) fn joined(mut self) -> Self {
+        self.content = joined(self.content);
+        for call in &mut self.calls {
+            call.arguments = joined(std::mem::take(&mut call.arguments));
+        }
+        for member in self
+            .thoughts
+            .iter_mut()
+            .filter_map(Json::as_object_mut)
+            .flat_map(Map::values_mut)
+        {
+            if let Json::String(text) = member {
+                *text = joined(std::mem::take(text));
+            }
+        }
+        self
+    }
 }
 
 impl Chat {

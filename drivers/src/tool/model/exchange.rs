@@ -243,14 +243,14 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
             for event in events.push(said.trim_start().as_bytes()) {
                 answer.event(&event).map_err(|broken| unusable(provider, broken))?;
             }
-            return answer.reply().ok_or_else(missing);
+            return answer.reply().map(Reply::joined).ok_or_else(missing);
         }
         let json = serde_json::from_str(&said).map_err(|error| {
             let shown: String = said.trim_start().chars().take(BEGINNING_CHARACTERS_MAX).collect();
             unusable(provider, Broken::Garbled(format!("it is no JSON ({error}): {shown}")))
         })?;
         answer.whole(&json).map_err(|broken| unusable(provider, broken))?;
-        return answer.reply().ok_or_else(missing);
+        return answer.reply().map(Reply::joined).ok_or_else(missing);
     }
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| broke_off(provider, &error.to_string()))?;
@@ -267,6 +267,7 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
     }
     answer
         .reply()
+        .map(Reply::joined)
         .ok_or_else(|| broke_off(provider, "the stream ended before the reply did"))
 }
 

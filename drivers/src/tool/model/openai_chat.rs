@@ -17,6 +17,10 @@ use super::protocol::{Answer, Broken, Posting, data, error, stream, text, though
 const THOUGHT: &str = "text";
 const THOUGHT_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
+/// The type of thoughts that sign a call, and the member of a call in which Gemini sends them.
+const SIGNATURE: &str = "call";
+const EXTRA: &str = "extra_content";
+
 /// The member of a choice with the whole answer.
 const WHOLE: &str = "message";
 
@@ -57,7 +61,7 @@ fn message(message: &Message) -> Json {
             calls,
             thoughts: all,
         } => {
-            let calls: Vec<Json> = calls.iter().map(call).collect();
+            let calls: Vec<Json> = calls.iter().map(|asked| call(asked, all)).collect();
             // Some servers refuse an empty content beside calls.
             let content = Some(content).filter(|content| !content.is_empty());
             let mut message = json!({"role": "assistant", "content": content, "tool_calls": calls});
@@ -80,9 +84,14 @@ fn part(part: &Part) -> Json {
     }
 }
 
-fn call(call: &AskedCall) -> Json {
+fn call(call: &AskedCall, all: &[Json]) -> Json {
     let function = json!({"name": call.name, "arguments": call.arguments});
-    json!({"id": call.id, "type": "function", "function": function})
+    let mut asked = json!({"id": call.id, "type": "function", "function": function});
+    let mut signatures = thoughts(all, &[SIGNATURE]).filter(|thought| text(thought, "/id") == call.id);
+    if let Some(extra) = signatures.find_map(|thought| thought.get(EXTRA)) {
+        asked[EXTRA] = extra.clone();
+    }
+    asked
 }
 
 fn tool(offer: &Offer) -> Json {
@@ -96,6 +105,8 @@ pub(super) struct Completion {
     reply: Reply,
     /// The calls in the order in which they began, with the index that the server gave.
     calls: Vec<(Option<u64>, AskedCall)>,
+    /// What signs calls, with the calls' places.
+    signatures: Vec<(usize, Json)>,
     /// The thoughts, by the place of their field in [`THOUGHT_FIELDS`].
     thoughts: [String; THOUGHT_FIELDS.len()],
     is_finished: bool,
@@ -146,20 +157,20 @@ impl Completion {
     fn call(&mut self, piece: &Json, is_whole: bool) {
         let index = piece.get("index").and_then(Json::as_u64);
         let (id, name) = (text(piece, "/id"), text(piece, "/function/name"));
-        let belongs = |(known_index, known): &&mut (Option<u64>, AskedCall)| {
+        let belongs = |(known_index, known): &(Option<u64>, AskedCall)| {
             let is_same_id = id.is_empty() || known.id.is_empty() || known.id == id;
             let is_more = index.is_some() || name.is_empty() || known.name.is_empty();
             *known_index == index && is_same_id && is_more
         };
-        let known = self.calls.iter_mut().rev().find(belongs).filter(|_| !is_whole);
-        let known = match known {
-            Some((_, known)) => known,
-            None => {
-                self.calls.push((index, AskedCall::default()));
-                let Some((_, made)) = self.calls.last_mut() else { return };
-                made
-            }
-        };
+        let place = self.calls.iter().rposition(belongs).filter(|_| !is_whole);
+        let place = place.unwrap_or(self.calls.len());
+        if place == self.calls.len() {
+            self.calls.push((index, AskedCall::default()));
+        }
+        if let Some(extra) = piece.get(EXTRA).filter(|extra| !extra.is_null()) {
+            self.signatures.push((place, extra.clone()));
+        }
+        let (_, known) = &mut self.calls[place];
         if known.id.is_empty() {
             id.clone_into(&mut known.id);
         }
@@ -231,6 +242,11 @@ impl Answer for Completion {
             self.reply.thoughts = fields.map(thought).collect();
             let calls = std::mem::take(&mut self.calls).into_iter().map(|(_, call)| call);
             self.reply.calls = calls.enumerate().map(completed).collect();
+            for (place, extra) in std::mem::take(&mut self.signatures) {
+                let id = &self.reply.calls[place].id;
+                let thought = json!({"type": SIGNATURE, "id": id, EXTRA: extra});
+                self.reply.thoughts.push(thought);
+            }
             std::mem::take(&mut self.reply)
         })
     }

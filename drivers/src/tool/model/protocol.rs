@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::chat::{Chat, Reply};
 use super::events::Event;
 use super::{anthropic, openai_chat, openai_responses};
+use crate::tool::surrogate::marked;
 
 /// A protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +106,10 @@ pub(super) fn stream(body: &mut Map<String, Json>) -> bool {
     is_stream
 }
 
-/// Reads the data of an event.
+/// Reads the data of an event. Halves of characters stay marked until the [reply is
+/// whole](super::chat::Reply::joined).
 pub(super) fn data(event: &Event) -> Result<Json, Broken> {
-    serde_json::from_str(&event.data).map_err(|error| {
+    serde_json::from_str(&marked(&event.data)).map_err(|error| {
         let shown: String = event.data.chars().take(80).collect();
         Broken::Garbled(format!("an event is no JSON ({error}): {shown}"))
     })

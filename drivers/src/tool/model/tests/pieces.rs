@@ -216,3 +216,35 @@ fn a_place_without_a_provider_is_named() {
         "{failure:?}"
     );
 }
+
+#[test]
+fn a_character_that_is_cut_between_two_pieces_comes_out_whole() {
+    let said = sse(&[
+        r#"{"choices":[{"delta":{"content":"Hi \ud83d"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"\udc4b"},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ]);
+    let server = Server::start(vec![stream(&said)]);
+    let reply = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap();
+    let mut entries = reply.as_dictionary().unwrap();
+    let content = entries.find(|(key, _)| key.as_symbol().is_some_and(|key| key == "content"));
+    assert_eq!(content.unwrap().1.as_string().unwrap(), "Hi 👋");
+}
+
+#[test]
+fn what_signs_a_call_goes_back_with_it() {
+    let signed = r#"{"id":"c1","function":{"name":"look","arguments":"{}"},"extra_content":{"google":{"s":"x"}}}"#;
+    let said = sse(&[
+        &format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{signed}]}},"finish_reason":"tool_calls"}}]}}"#),
+        "[DONE]",
+    ]);
+    let server = Server::start(vec![stream(&said), stream(&said)]);
+    let provider = || server.provider(Protocol::OpenaiChat);
+    let thoughts = thoughts_of(&call(provider(), SHORT).unwrap());
+    let expected = r#"[{type: "call", id: "c1", extra_content: {google: {s: "x"}}}]"#;
+    assert_eq!(thoughts, expected.parse().unwrap());
+    server.body();
+    call(provider(), &with_thoughts(expected, "{}")).unwrap();
+    let back = server.body()["messages"][1]["tool_calls"][0].clone();
+    assert_eq!(back["extra_content"], json!({"google": {"s": "x"}}));
+}
