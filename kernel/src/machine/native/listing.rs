@@ -5,6 +5,7 @@
 //! Read next: `machine/native/assembler.rs`.
 
 use super::assembler::{Surroundings, assemble};
+use super::processor::X86_64;
 use crate::code::CodeSpace;
 use crate::value::Value;
 
@@ -31,7 +32,7 @@ impl MachineCode {
     /// or it is too large.
     pub fn of_block(code: &CodeSpace, position: u32) -> Option<MachineCode> {
         let block = code.block_at(position)?;
-        let assembly = assemble(code, (block.start, block.end), 0, &Nothing)?;
+        let assembly = assemble::<X86_64>(code, (block.start, block.end), 0, &Nothing)?;
         let ends = assembly.places.iter().skip(1).chain(std::iter::once(&assembly.end));
         let ranges = assembly.places.iter().zip(ends);
         Some(MachineCode {

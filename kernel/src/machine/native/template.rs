@@ -13,3 +13,8 @@ mod number;
 mod object;
 mod primitive;
 mod value;
+
+/// The bytes of this many words.
+const fn words(count: usize) -> i32 {
+    8 * count as i32
+}
