@@ -48,8 +48,8 @@ use enter::{CodeMemory, WayIn};
 use processor::Host;
 
 pub(super) use enter::{Exit, run};
-pub use listing::MachineCode;
 use listing::Nothing;
+pub use listing::{Architecture, MachineCode};
 
 /// The byte code that enters machine code.
 pub(super) const ENTER_CODE: u8 = 0xff;
@@ -184,6 +184,7 @@ impl NativeTier {
         let traps = self.mode != NativeMode::Auto;
         if let Some(native) = &mut self.code {
             native.extend(code, traps);
+            native.memory.iter().for_each(CodeMemory::prepare);
         }
     }
 

@@ -67,8 +67,8 @@ pub(super) struct Assembler<'a, P> {
     entries: Vec<(u32, usize)>,
     /// The offset of each instruction so far.
     places: Vec<usize>,
-    /// The register of the frame of which the processor's register for results is a copy, because the
-    /// present instruction has called a procedure.
+    /// The register of the frame that has the same word as the processor's register for results,
+    /// because the present instruction has called a procedure.
     returned: Option<usize>,
     /// Whether the present instruction only leaves.
     has_left: bool,

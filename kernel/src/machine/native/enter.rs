@@ -14,6 +14,7 @@
 use std::panic::resume_unwind;
 
 use dynasmrt::ExecutableBuffer;
+use dynasmrt::cache_control::{prepare_for_execution, synchronize_icache};
 
 use super::super::execute::{SLICE, SlowPath};
 use super::super::frame::Frame;
@@ -42,8 +43,14 @@ pub(super) struct CodeMemory {
 }
 
 /// Whether this processor and system run the machine code that the templates emit, and call Rust as
-/// it does.
-pub(super) const IS_SUPPORTED: bool = cfg!(all(target_arch = "x86_64", unix, not(miri)));
+/// it does. The system of Apple's aarch64 changes memory for each thread in a way of its own.
+pub(super) const IS_SUPPORTED: bool = cfg!(all(
+    not(miri),
+    any(
+        all(target_arch = "x86_64", unix),
+        all(target_arch = "aarch64", target_endian = "little", target_os = "linux"),
+    )
+));
 
 /// A callee's first registers are loaded whether its frame has them or not; the stack has words
 /// above every frame.
@@ -79,13 +86,27 @@ impl CodeMemory {
 
     /// Appends machine code that was assembled for [`CodeMemory::next_address`]. `None`, and all is
     /// lost, if the system does not let the memory change.
+    ///
+    /// An aarch64 fetches instructions past its cache of data, and may have fetched those that were
+    /// here before. So each line is cleaned to where both caches meet (`dc cvau`), then its
+    /// instructions are forgotten (`ic ivau`) on every processor, and the pipeline on this one
+    /// (`isb`). An x86-64 sees to this itself.
     pub(super) fn append(self, bytes: &[u8]) -> Option<CodeMemory> {
         let start = self.buffer.len();
         let mut writable = self.buffer.make_mut().ok()?;
         writable.set_len(start + bytes.len());
         writable[start..].copy_from_slice(bytes);
         let buffer = writable.make_exec().ok()?;
+        synchronize_icache(&buffer[start..]);
+        prepare_for_execution(&buffer[start..]);
         Some(CodeMemory { buffer, ..self })
+    }
+
+    /// Makes the processor forget instructions that it has fetched too early. Another processor
+    /// than the one that has written the machine code may run it, after the machine has moved to
+    /// another thread.
+    pub(super) fn prepare(&self) {
+        prepare_for_execution(&self.buffer);
     }
 
     /// Forgets all machine code but the entry and the exits.

@@ -11,6 +11,7 @@
 //! It does not know instructions.
 //! Read next: `machine/native/processor/x86_64.rs`.
 
+mod aarch64;
 mod x86_64;
 
 use dynasmrt::DynamicLabel;
@@ -18,9 +19,14 @@ use dynasmrt::DynamicLabel;
 use super::SLOTS;
 use crate::value::{Immediate, Value};
 
+pub(super) use aarch64::Aarch64;
 pub(super) use x86_64::X86_64;
 
 /// The processor that this program runs on; on others nothing runs as machine code.
+#[cfg(target_arch = "aarch64")]
+pub(super) type Host = Aarch64;
+/// The processor that this program runs on; on others nothing runs as machine code.
+#[cfg(not(target_arch = "aarch64"))]
 pub(super) type Host = X86_64;
 
 /// The tag that a pair's word has.

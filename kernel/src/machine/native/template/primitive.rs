@@ -7,6 +7,8 @@
 //! It does not finish calls that fail or after which a collection is due; Rust does.
 //! Read next: `machine/native/service.rs`.
 
+use std::ops::Range;
+
 use dynasmrt::DynamicLabel;
 
 use super::object::header_bits;
@@ -28,6 +30,9 @@ const FIELDS_MAX: usize = 16;
 /// Applies a primitive to the words in these registers of the frame; branches to the label where
 /// the primitive has to be called. Returns the processor register with the result.
 type Inline<'a, P> = fn(&mut Assembler<'a, P>, Call, DynamicLabel) -> u8;
+
+/// The name of a primitive, the numbers of arguments, and what is done in line.
+type InLine<'a, P> = (&'static str, Range<usize>, Inline<'a, P>);
 
 /// The call of a primitive.
 #[derive(Clone, Copy)]
@@ -60,19 +65,22 @@ impl<'a, P: Processor> Assembler<'a, P> {
 
     /// The inline code for a primitive with this many arguments, if there is any.
     fn inline_of(name: &str, count: usize) -> Option<Inline<'a, P>> {
-        Some(match (name, count) {
-            ("vector", 1..FIELDS_MAX) => Self::make_vector,
-            ("%make-record", 1..FIELDS_MAX) => Self::make_record,
-            ("string-set!", 3) => Self::string_set,
-            ("char->integer", 1) => Self::character_to_integer,
-            ("number?", 1) => Self::is_number,
-            ("assq", 2) => Self::associate,
-            ("-", 1) => Self::negate,
-            ("sqrt", 1) => Self::square_root,
-            ("inexact", 1) => Self::inexact,
-            _ => return None,
-        })
+        let is_it = |row: &&InLine<'a, P>| row.0 == name && row.1.contains(&count);
+        Self::IN_LINE.iter().find(is_it).map(|row| row.2)
     }
+
+    /// The primitives that have inline code for some numbers of arguments.
+    const IN_LINE: [InLine<'a, P>; 9] = [
+        ("vector", 1..FIELDS_MAX, Self::make_vector),
+        ("%make-record", 1..FIELDS_MAX, Self::make_record),
+        ("string-set!", 3..4, Self::string_set),
+        ("char->integer", 1..2, Self::character_to_integer),
+        ("number?", 1..2, Self::is_number),
+        ("assq", 2..3, Self::associate),
+        ("-", 1..2, Self::negate),
+        ("sqrt", 1..2, Self::square_root),
+        ("inexact", 1..2, Self::inexact),
+    ];
 
     /// Calls Rust.
     fn call_function(&mut self, call: Call) {
@@ -248,5 +256,23 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.out.set_flonum_constants();
         self.out.make_flonum(result, slow);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::CodeSpace;
+    use crate::machine::native::processor::Host;
+
+    #[test]
+    fn what_is_done_in_line_is_a_primitive_of_that_name() {
+        let code = CodeSpace::new(&[]);
+        for (name, counts, _) in Assembler::<Host>::IN_LINE {
+            let primitive = code.primitives().iter().find(|primitive| primitive.name == name);
+            let primitive = primitive.unwrap_or_else(|| panic!("{name}"));
+            assert!(matches!(primitive.body, PrimitiveBody::Function(_)), "{name}");
+            assert!(counts.into_iter().all(|count| primitive.accepts(count)), "{name}");
+        }
     }
 }
