@@ -28,7 +28,7 @@ use crate::value::{Immediate, Value};
 
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
-pub use native::{MachineCode, NativeMode};
+pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
 
 use frame::Frame;

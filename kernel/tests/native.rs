@@ -18,8 +18,9 @@ use common::process::{code_of, compiled, compiled_for};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::Limits;
 use duet_kernel::instruction::Opcode;
-use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
+use duet_kernel::machine::{Architecture, Instance, Machine, MachineCode, NativeMode, Outcome};
 use duet_kernel::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError};
+use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
 use native::drawn::{self, Draw, FRAME_REGISTERS};
 use proptest::prelude::*;
@@ -128,6 +129,52 @@ proptest! {
     ) {
         check(&draws, &arguments, slice)?;
     }
+}
+
+/// The machine code of the drawn block of a unit.
+fn assembled(unit: &CompiledUnit, architecture: Architecture) -> Option<MachineCode> {
+    let mut code = CodeSpace::new(&[]);
+    let number = code.load(unit).unwrap();
+    let position = code.units()[number].start + unit.blocks[1].start;
+    MachineCode::of_block(&code, position, architecture)
+}
+
+proptest! {
+    #![proptest_config(configuration())]
+
+    /// Whatever processor the tests run on: all branches reach, and all operands are in range, in
+    /// frames of any size.
+    #[test]
+    fn drawn_code_becomes_machine_code_of_every_processor(
+        draws in draws(),
+        distance in prop_oneof![Just(0), 0..0x100u16, 0..0xff00u16],
+    ) {
+        let unit = drawn::far_unit(&draws, distance);
+        for architecture in Architecture::ALL {
+            let machine_code = assembled(&unit, architecture);
+            let machine_code = machine_code.ok_or_else(|| TestCaseError::fail(format!("{architecture:?}")))?;
+            let block = &unit.blocks[1];
+            prop_assert_eq!(machine_code.instructions.len() as u32, block.end - block.start);
+            prop_assert!(architecture != Architecture::Aarch64 || machine_code.behind.len() % 4 == 0);
+        }
+    }
+}
+
+/// A conditional branch of aarch64 reaches a megabyte.
+#[test]
+fn a_block_whose_branches_do_not_reach_has_no_machine_code() {
+    let row = drawn::ROWS.iter().position(|row| *row == Opcode::VectorSet).unwrap();
+    let draw = Draw {
+        row,
+        bits: 0,
+        registers: [1, 2, 3, 4, 5],
+    };
+    let unit = drawn::long_unit(&draw, 12_000);
+    let is_some = Architecture::ALL.map(|architecture| assembled(&unit, architecture).is_some());
+    assert_eq!(is_some, [true, false]);
+    let unit = drawn::long_unit(&draw, 4_000);
+    let is_some = Architecture::ALL.map(|architecture| assembled(&unit, architecture).is_some());
+    assert_eq!(is_some, [true, true]);
 }
 
 /// Each instruction alone, with every value as each of its operands in turn.
@@ -289,7 +336,11 @@ fn memory_is_never_writable_and_executable() {
     // A mapping of a file has the file's name at its end.
     let is_own = |line: &str| has(line, 'x') && line.split_whitespace().count() == 5;
     let is_compiled = maps.lines().any(is_own);
-    assert_eq!(is_compiled, cfg!(all(target_arch = "x86_64", not(miri))), "{maps}");
+    assert_eq!(
+        is_compiled,
+        cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))),
+        "{maps}"
+    );
 }
 
 /// The machine code of these procedures takes more memory than there is for it.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
-use duet_kernel::machine::MachineCode;
+use duet_kernel::machine::{Architecture, MachineCode};
 use duet_kernel::unit::{Block, CompiledUnit};
 use duet_runtime::scheme::host;
 
@@ -21,8 +21,9 @@ use crate::terminal::Terminal;
 pub(crate) struct Arguments {
     /// The program.
     file: PathBuf,
-    /// Shows under each instruction the bytes of its machine code for x86-64, and under the last of
-    /// a procedure those of rare cases and of the exits to the interpreter.
+    /// Shows under each instruction the bytes of its machine code for this processor, x86-64 or
+    /// aarch64, and under the last of a procedure those of rare cases and of the exits to the
+    /// interpreter.
     #[arg(long)]
     native: bool,
 }
@@ -54,7 +55,7 @@ fn with_machine_code(unit: &CompiledUnit, code: &CodeSpace, start: u32) -> Strin
     let blocks: Vec<Option<MachineCode>> = unit
         .blocks
         .iter()
-        .map(|block| MachineCode::of_block(code, start + block.start))
+        .map(|block| MachineCode::of_block(code, start + block.start, Architecture::HOST))
         .collect();
     let note = |offset: usize| {
         let place = |block: &&Block| (block.start as usize..block.end as usize).contains(&offset);

@@ -205,8 +205,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         defence: "machine code leaves where a number is no fixnum",
         file: "kernel/src/machine/native/template/number.rs",
-        from: "; or eax, Rd(right)",
-        to: "",
+        from: "test_fixnums(left, right)",
+        to: "test_fixnums(left, left)",
         suite: &["duet-kernel", "--test", "native"],
         test: "each_instruction_does_the_same_as_machine_code",
         at: "kernel/tests/native.rs",

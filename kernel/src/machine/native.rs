@@ -20,15 +20,17 @@
 //! It does not say what instructions do.
 //! Read next: `machine/native/enter.rs`, `machine/native/assembler.rs`.
 
-#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod assembler;
 mod context;
-#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod enter;
 mod listing;
+#[expect(
+    clippy::useless_conversion,
+    reason = "the macro of machine code converts every operand"
+)]
+mod processor;
 mod registers;
 mod service;
-#[expect(clippy::useless_conversion, reason = "the macro of templates converts every operand")]
 mod template;
 
 use std::collections::BTreeMap;
@@ -43,10 +45,11 @@ use super::execute::SlowPath;
 use super::frame::Frame;
 use assembler::{Surroundings, assemble};
 use enter::{CodeMemory, WayIn};
+use processor::Host;
 
 pub(super) use enter::{Exit, run};
-pub use listing::MachineCode;
 use listing::Nothing;
+pub use listing::{Architecture, MachineCode};
 
 /// The byte code that enters machine code.
 pub(super) const ENTER_CODE: u8 = 0xff;
@@ -56,17 +59,18 @@ pub(super) const COMPILE_CODE: u8 = 0xfe;
 /// Machine code that all blocks share; the addresses lie before the targets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
-    /// Leaves for the interpreter, which executes the instruction at the position in rcx.
+    /// Leaves for the interpreter, which executes the instruction at the position in register C of
+    /// the [processor].
     Exit,
     /// Leaves because the machine stops.
     Stop,
-    /// Goes on at the position in rcx after the frames below the running one have changed.
+    /// Goes on at the position in C after the frames below the running one have changed.
     Restart,
     /// Returns the context's result.
     Return,
     /// Enters what is in register 0.
     Enter,
-    /// Calls the service whose address is in rax for the position in rcx.
+    /// Calls the service whose address is in A for the position in C.
     Service,
 }
 
@@ -180,6 +184,7 @@ impl NativeTier {
         let traps = self.mode != NativeMode::Auto;
         if let Some(native) = &mut self.code {
             native.extend(code, traps);
+            native.memory.iter().for_each(CodeMemory::prepare);
         }
     }
 
@@ -328,7 +333,7 @@ impl NativeCode {
                 return;
             };
             let address = memory.next_address();
-            let Some(assembly) = assemble(code, (block.start, block.end), address, &Nothing) else {
+            let Some(assembly) = assemble::<Host>(code, (block.start, block.end), address, &Nothing) else {
                 self.memory = Some(memory);
                 return;
             };
@@ -389,7 +394,7 @@ impl NativeCode {
         for is_last_try in [false, true] {
             let address = self.memory.as_ref()?.next_address();
             let surroundings = Globals { heap };
-            let Some(assembly) = assemble(code, (block.start, block.end), address, &surroundings) else {
+            let Some(assembly) = assemble::<Host>(code, (block.start, block.end), address, &surroundings) else {
                 return Some(());
             };
             if self.memory.as_ref()?.has_room(assembly.bytes.len()) {

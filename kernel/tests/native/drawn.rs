@@ -137,6 +137,41 @@ pub(crate) fn unit(draws: &[Draw]) -> CompiledUnit {
     unit
 }
 
+/// The same with the registers of the drawn code this far from the beginning of its frame.
+pub(crate) fn far_unit(draws: &[Draw], distance: u16) -> CompiledUnit {
+    let mut unit = unit(draws);
+    let block = &mut unit.blocks[1];
+    block.frame_size += distance;
+    for instruction in &mut unit.instructions[block.start as usize..block.end as usize] {
+        let operands = instruction.description().unwrap().operands.iter();
+        let is_register = |role: &Role| {
+            matches!(role, Role::Out | Role::In | Role::Captures) || matches!(role, Role::Arguments0 | Role::Window)
+        };
+        let registers = operands.filter(|(_, role)| is_register(role));
+        let bits = registers.fold(instruction.to_bits(), |bits, (field, _)| {
+            bits + (u64::from(distance) << place(*field).0)
+        });
+        *instruction = Instruction::from_bits(bits);
+    }
+    unit
+}
+
+/// A unit of one block that repeats a drawn instruction.
+pub(crate) fn long_unit(draw: &Draw, count: usize) -> CompiledUnit {
+    unit(&vec![draw.clone(); count])
+}
+
+/// The first bit of an operand, and the bits of its width.
+const fn place(field: Field) -> (u32, u64) {
+    match field {
+        Field::d => (8, 0xff),
+        Field::a => (16, 0xffff),
+        Field::b => (32, 0xffff),
+        Field::c => (48, 0xffff),
+        Field::w => (32, 0xffff_ffff),
+    }
+}
+
 fn add(unit: &mut CompiledUnit, code: Vec<Instruction>, (frame_size, arity, captured): (u16, Option<u8>, u16)) {
     let start = unit.instructions.len() as u32;
     unit.instructions.extend(code);
@@ -240,13 +275,7 @@ fn instruction(row: &Description, draw: &Draw, (window, count): (u16, usize), po
     let mut bits = u64::from(row.opcode as u8);
     let mut registers = draw.registers.iter();
     for (field, role) in row.operands {
-        let (shift, mask) = match field {
-            Field::d => (8, 0xff),
-            Field::a => (16, 0xffff),
-            Field::b => (32, 0xffff),
-            Field::c => (48, 0xffff),
-            Field::w => (32, 0xffff_ffff),
-        };
+        let (shift, mask) = place(*field);
         let drawn = draw.bits >> shift & mask;
         let primitive = (draw.bits >> 32) % PRIMITIVES.len() as u64;
         let operand = match role {

@@ -1,51 +1,22 @@
 //! The assembler of one block: the order of its instructions, its labels, entries and exits.
 //!
-//! Owns what all templates share. Processor registers while machine code runs:
-//!
-//! | register | word |
-//! |---|---|
-//! | rbx | the address of register 0 of the frame |
-//! | rbp | the offset of the heap's next free word, in bytes |
-//! | r12 | the address of the heap's first word |
-//! | r13 | fuel |
-//! | r14 | the address of the [context](super::context) |
-//! | r15 | the addresses by code position |
-//! | rsi, rdi, r8–r11 | copies of registers of the frame; rsi is the result at a return |
-//! | rdi, r8–r10 | at the beginning of a block: the first registers of the frame |
-//! | rax, rcx, rdx | free within an instruction; rcx is the position at a jump through the table |
-//! | rsp | the host's stack: an address for each call since the entry that has not returned |
-//!
+//! Owns what all templates share. The [processor](super::processor) says which of its registers
+//! hold the state of the machine, and which may hold copies of registers of the frame.
 //! INVARIANT: an instruction writes its registers to the frame, and where it cannot go on it leaves
 //! with nothing of it done, so the interpreter can execute it from its beginning. Where control can
 //! come in, no copy of a register is assumed.
 //! It does not know what instructions do; the templates do.
 //! Read next: `machine/native/template/`, `machine/native/registers.rs`.
 
-use dynasmrt::x64::X64Relocation;
-use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler};
+use dynasmrt::DynamicLabel;
 
-use super::Slot;
+use super::processor::Processor;
 use super::registers::Registers;
 use super::service::{self, Service};
 use crate::code::{ARITY_AT_ENTRY, CodeSpace};
 use crate::instruction::{Instruction, Opcode};
 use crate::instruction_table;
 use crate::value::Value;
-
-/// Emits machine code.
-macro_rules! emit {
-    ($assembler:expr; $($code:tt)*) => {
-        dynasmrt::dynasm!($assembler.operations ; .arch x64 ; $($code)*)
-    };
-}
-pub(super) use emit;
-
-/// The processor register that has the result at a return: rsi.
-pub(super) const RESULT: u8 = 6;
-
-/// The processor registers that have the first registers of the frame at the beginning of a block:
-/// rdi, r8 to r10.
-pub(super) const FIRST: [u8; 4] = [7, 8, 9, 10];
 
 /// What a block's machine code depends on besides the block.
 pub(super) trait Surroundings {
@@ -65,7 +36,7 @@ pub(super) struct Assembly {
 }
 
 /// The rest of an instruction, placed behind the block.
-type ColdPath<'a> = Box<dyn FnOnce(&mut Assembler<'a>) + 'a>;
+type ColdPath<'a, P> = Box<dyn FnOnce(&mut Assembler<'a, P>) + 'a>;
 
 /// How an exit continues.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,8 +49,9 @@ enum ExitKind {
     Finish,
 }
 
-pub(super) struct Assembler<'a> {
-    pub(super) operations: VecAssembler<X64Relocation>,
+pub(super) struct Assembler<'a, P> {
+    /// The machine code so far.
+    pub(super) out: P,
     pub(super) registers: Registers,
     pub(super) code: &'a CodeSpace,
     pub(super) surroundings: &'a dyn Surroundings,
@@ -90,13 +62,13 @@ pub(super) struct Assembler<'a> {
     /// The labels of the block's instructions.
     labels: Vec<DynamicLabel>,
     exits: Vec<(DynamicLabel, u32, ExitKind)>,
-    cold_paths: Vec<(DynamicLabel, ColdPath<'a>)>,
+    cold_paths: Vec<(DynamicLabel, ColdPath<'a, P>)>,
     /// The positions at which control may come in so far, with the offsets of their machine code.
     entries: Vec<(u32, usize)>,
     /// The offset of each instruction so far.
     places: Vec<usize>,
-    /// The register of the frame of which [`RESULT`] is a copy, because the present instruction has
-    /// called a procedure.
+    /// The register of the frame that has the same word as the processor's register for results,
+    /// because the present instruction has called a procedure.
     returned: Option<usize>,
     /// Whether the present instruction only leaves.
     has_left: bool,
@@ -104,18 +76,18 @@ pub(super) struct Assembler<'a> {
 
 /// Assembles the block that the positions `start..end` make up, to run at `address`. `None` if it
 /// cannot be encoded.
-pub(super) fn assemble(
+pub(super) fn assemble<P: Processor>(
     code: &CodeSpace,
     (start, end): (u32, u32),
     address: usize,
     surroundings: &dyn Surroundings,
 ) -> Option<Assembly> {
     let instructions = &code.instructions()[start as usize..end as usize];
-    let mut operations = VecAssembler::new(address);
-    let labels = instructions.iter().map(|_| operations.new_dynamic_label()).collect();
+    let mut out = P::new(address);
+    let labels = instructions.iter().map(|_| out.label()).collect();
     let mut assembler = Assembler {
-        operations,
-        registers: Registers::default(),
+        out,
+        registers: Registers::new(P::POOL),
         code,
         surroundings,
         start,
@@ -129,10 +101,10 @@ pub(super) fn assemble(
         has_left: false,
     };
     assembler.assemble_all(instructions);
-    let AssemblyOffset(end) = assembler.operations.offset();
+    let end = assembler.out.offset_bytes();
     assembler.assemble_cold_paths();
     assembler.assemble_exits();
-    let bytes = assembler.operations.finalize().ok()?;
+    let bytes = assembler.out.finish()?;
     Some(Assembly {
         bytes,
         entries: assembler.entries,
@@ -146,7 +118,7 @@ macro_rules! declare_templates {
         $name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*],
         $documentation:literal;
     )*) => {
-        impl Assembler<'_> {
+        impl<P: Processor> Assembler<'_, P> {
             /// Emits the machine code of one instruction.
             fn assemble_instruction(&mut self, instruction: Instruction) {
                 match instruction.code() {
@@ -160,7 +132,7 @@ macro_rules! declare_templates {
 
 instruction_table!(declare_templates);
 
-impl<'a> Assembler<'a> {
+impl<'a, P: Processor> Assembler<'a, P> {
     fn assemble_all(&mut self, instructions: &[Instruction]) {
         let is_target = jump_targets(instructions);
         for (offset, instruction) in instructions.iter().enumerate() {
@@ -171,8 +143,8 @@ impl<'a> Assembler<'a> {
                 self.bind_first();
             }
             let label = self.labels[offset];
-            emit!(self; =>label);
-            let AssemblyOffset(place) = self.operations.offset();
+            self.out.place(label);
+            let place = self.out.offset_bytes();
             self.places.push(place);
             let is_open = offset == 0 || self.registers.is_empty();
             let returned = self.returned.take();
@@ -197,60 +169,56 @@ impl<'a> Assembler<'a> {
             .block_at(self.start)
             .map(|block| block.code_word.detail() as u8);
         let parameters = code_word.filter(|arity| *arity != ARITY_AT_ENTRY).unwrap_or(0);
-        for (register, processor) in FIRST.iter().enumerate().take(1 + usize::from(parameters)) {
+        for (register, processor) in P::FIRST.iter().enumerate().take(1 + usize::from(parameters)) {
             self.registers.bind(register, *processor);
         }
     }
 
     /// Lets control come in at the present position, before which a call has put its result into a
-    /// register of the frame and into [`RESULT`].
+    /// register of the frame and into the processor's register for results.
     fn enter_with_result(&mut self, register: usize, label: DynamicLabel) {
         let position = self.position;
         self.cold(move |assembler| {
-            let AssemblyOffset(place) = assembler.operations.offset();
+            let place = assembler.out.offset_bytes();
             assembler.entries.push((position, place));
-            assembler.fetch(RESULT, register);
-            emit!(assembler; jmp =>label);
+            assembler.fetch(P::RESULT, register);
+            assembler.out.jump(label);
         });
     }
 
-    /// Notes that the present instruction has called a procedure, which has returned [`RESULT`],
-    /// and stores it to a register of the frame.
+    /// Notes that the present instruction has called a procedure, which has returned a result, and
+    /// stores it to a register of the frame.
     pub(super) fn write_result(&mut self, register: usize) {
         self.registers.clear();
-        self.write(register, RESULT);
+        self.write(register, P::RESULT);
         self.returned = Some(register);
     }
 
     /// Places the cold paths, and those that they have themselves.
     fn assemble_cold_paths(&mut self) {
         while let Some((label, path)) = self.cold_paths.pop() {
-            emit!(self; =>label);
+            self.out.place(label);
             path(self);
         }
     }
 
     fn assemble_exits(&mut self) {
         for (label, position, kind) in std::mem::take(&mut self.exits) {
-            emit!(self; =>label);
-            if kind == ExitKind::Refuel {
-                emit!(self; inc r13);
-            }
-            emit!(self; mov ecx, position as i32);
-            if kind == ExitKind::Finish {
-                emit!(self
-                    ; mov rax, QWORD service::finish as Service as usize as i64
-                    ; jmp QWORD [BYTE r15 + Slot::Service.offset_bytes()]
-                );
-            } else {
-                emit!(self; jmp QWORD [BYTE r15 + Slot::Exit.offset_bytes()]);
+            self.out.place(label);
+            match kind {
+                ExitKind::Redo => self.out.exit(position),
+                ExitKind::Refuel => {
+                    self.out.refuel();
+                    self.out.exit(position);
+                }
+                ExitKind::Finish => self.out.exit_to(service::finish as Service as usize, position),
             }
         }
     }
 
     /// A label that is placed later.
     pub(super) fn label(&mut self) -> DynamicLabel {
-        self.operations.new_dynamic_label()
+        self.out.label()
     }
 
     /// The label of the instruction at this distance from the next one.
@@ -293,29 +261,26 @@ impl<'a> Assembler<'a> {
 
     /// Leaves the whole instruction to the interpreter.
     pub(super) fn leave_here(&mut self) {
-        emit!(self
-            ; mov ecx, self.position as i32
-            ; jmp QWORD [BYTE r15 + Slot::Exit.offset_bytes()]
-        );
+        self.out.exit(self.position);
         self.has_left = true;
         self.registers.clear();
     }
 
     /// Places the rest of the instruction behind the block; returns its label.
-    pub(super) fn cold(&mut self, path: impl FnOnce(&mut Assembler<'a>) + 'a) -> DynamicLabel {
+    pub(super) fn cold(&mut self, path: impl FnOnce(&mut Assembler<'a, P>) + 'a) -> DynamicLabel {
         let label = self.label();
         self.cold_at(label, path);
         label
     }
 
     /// The same with its label.
-    pub(super) fn cold_at(&mut self, label: DynamicLabel, path: impl FnOnce(&mut Assembler<'a>) + 'a) {
+    pub(super) fn cold_at(&mut self, label: DynamicLabel, path: impl FnOnce(&mut Assembler<'a, P>) + 'a) {
         self.cold_paths.push((label, Box::new(path)));
     }
 
     /// Lets control come in here for the position after the present one.
     pub(super) fn enter_next(&mut self) {
-        let AssemblyOffset(place) = self.operations.offset();
+        let place = self.out.offset_bytes();
         self.entries.push((self.position + 1, place));
     }
 
@@ -332,10 +297,7 @@ impl<'a> Assembler<'a> {
 
     /// Loads a register of the frame into a processor register.
     pub(super) fn fetch(&mut self, processor: u8, register: usize) {
-        match short_displacement(register) {
-            Some(short) => emit!(self; mov Rq(processor), [BYTE rbx + short]),
-            None => emit!(self; mov Rq(processor), [rbx + displacement(register)]),
-        }
+        self.out.load_frame(processor, register);
     }
 
     /// A processor register for the instruction's result.
@@ -352,21 +314,8 @@ impl<'a> Assembler<'a> {
 
     /// Stores a processor register, of which nothing is noted, to a register of the frame.
     pub(super) fn put(&mut self, register: usize, processor: u8) {
-        match short_displacement(register) {
-            Some(short) => emit!(self; mov [BYTE rbx + short], Rq(processor)),
-            None => emit!(self; mov [rbx + displacement(register)], Rq(processor)),
-        }
+        self.out.store_frame(register, processor);
     }
-}
-
-/// The offset of a register of the frame from its register 0.
-pub(super) fn displacement(register: usize) -> i32 {
-    8 * register as i32
-}
-
-/// The same where it fits a byte, which makes an instruction three bytes shorter.
-fn short_displacement(register: usize) -> Option<i8> {
-    i8::try_from(displacement(register)).ok()
 }
 
 /// Which instructions of a block some jump leads to. A call of the block itself is no jump.

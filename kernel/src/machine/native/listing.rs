@@ -5,8 +5,29 @@
 //! Read next: `machine/native/assembler.rs`.
 
 use super::assembler::{Surroundings, assemble};
+use super::processor::{Aarch64, X86_64};
 use crate::code::CodeSpace;
 use crate::value::Value;
+
+/// A processor that there are templates for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// 64-bit processors of Intel and AMD.
+    X86_64,
+    /// 64-bit processors of ARM.
+    Aarch64,
+}
+
+impl Architecture {
+    /// All of them.
+    pub const ALL: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
+    /// That of this processor; x86-64 on one that nothing runs on as machine code.
+    pub const HOST: Architecture = if cfg!(target_arch = "aarch64") {
+        Architecture::Aarch64
+    } else {
+        Architecture::X86_64
+    };
+}
 
 /// The machine code of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +48,15 @@ impl Surroundings for Nothing {
 }
 
 impl MachineCode {
-    /// The machine code of the block that a position belongs to. `None` if there is no such block,
-    /// or it is too large.
-    pub fn of_block(code: &CodeSpace, position: u32) -> Option<MachineCode> {
+    /// The machine code of the block that a position belongs to, for any processor. `None` if there
+    /// is no such block, or it is too large.
+    pub fn of_block(code: &CodeSpace, position: u32, architecture: Architecture) -> Option<MachineCode> {
         let block = code.block_at(position)?;
-        let assembly = assemble(code, (block.start, block.end), 0, &Nothing)?;
+        let range = (block.start, block.end);
+        let assembly = match architecture {
+            Architecture::X86_64 => assemble::<X86_64>(code, range, 0, &Nothing)?,
+            Architecture::Aarch64 => assemble::<Aarch64>(code, range, 0, &Nothing)?,
+        };
         let ends = assembly.places.iter().skip(1).chain(std::iter::once(&assembly.end));
         let ranges = assembly.places.iter().zip(ends);
         Some(MachineCode {

@@ -7,12 +7,10 @@
 //! It emits nothing.
 //! Read next: `machine/native/assembler.rs`.
 
-/// The processor registers that may hold copies: rsi, rdi, r8 to r11. Calls do not keep them.
-const POOL: [u8; 6] = [6, 7, 8, 9, 10, 11];
-
 /// The copies.
-#[derive(Default)]
 pub(super) struct Registers {
+    /// The processor registers that may hold copies.
+    pool: &'static [u8],
     /// Registers of the frame and the processor registers that hold their words.
     bindings: Vec<(usize, u8)>,
     /// Registers of the frame that are known to hold pairs.
@@ -24,6 +22,17 @@ pub(super) struct Registers {
 }
 
 impl Registers {
+    /// No copies, in a pool of processor registers.
+    pub(super) fn new(pool: &'static [u8]) -> Registers {
+        Registers {
+            pool,
+            bindings: Vec::new(),
+            pairs: Vec::new(),
+            pinned: 0,
+            next: 0,
+        }
+    }
+
     /// Whether nothing is known, so that control may come in from anywhere.
     pub(super) fn is_empty(&self) -> bool {
         self.bindings.is_empty() && self.pairs.is_empty()
@@ -52,12 +61,12 @@ impl Registers {
     pub(super) fn take(&mut self) -> u8 {
         let is_bound = |processor: u8| self.bindings.iter().any(|(_, bound)| *bound == processor);
         let is_pinned = |processor: u8| self.pinned >> processor & 1 == 1;
-        let in_turn = (0..POOL.len()).map(|place| POOL[(self.next + place) % POOL.len()]);
+        let in_turn = (0..self.pool.len()).map(|place| self.pool[(self.next + place) % self.pool.len()]);
         let unpinned = in_turn.filter(|processor| !is_pinned(*processor));
         let free = unpinned.clone().find(|processor| !is_bound(*processor));
         let chosen = free.or_else(|| unpinned.clone().next());
         let processor = chosen.expect("an instruction uses fewer registers than there are");
-        self.next = POOL.iter().position(|place| *place == processor).unwrap_or(0) + 1;
+        self.next = self.pool.iter().position(|place| *place == processor).unwrap_or(0) + 1;
         self.bindings.retain(|(_, bound)| *bound != processor);
         self.pinned |= 1 << processor;
         processor
@@ -96,9 +105,11 @@ impl Registers {
 mod tests {
     use super::*;
 
+    const POOL: [u8; 6] = [6, 7, 8, 9, 10, 11];
+
     #[test]
     fn a_word_stays_where_it_is_until_its_place_is_needed() {
-        let mut registers = Registers::default();
+        let mut registers = Registers::new(&POOL);
         let first = registers.take();
         registers.bind(1, first);
         registers.unpin();
@@ -116,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_written_register_is_no_longer_what_it_was() {
-        let mut registers = Registers::default();
+        let mut registers = Registers::new(&POOL);
         let processor = registers.take();
         registers.bind(1, processor);
         registers.bind(2, processor);

@@ -23,15 +23,10 @@ use crate::primitive::{PrimitiveBody, PrimitiveError};
 use crate::value::Value;
 
 /// A function that a stub calls, with the position and, for an entry, the number of arguments.
-pub(super) type Service = extern "sysv64" fn(*mut Context, u32, u32) -> usize;
+pub(super) type Service = extern "C" fn(*mut Context, u32, u32) -> usize;
 
 /// Calls a primitive that was compiled into a block; returns whether nothing else is left to do.
-pub(super) extern "sysv64" fn call_primitive(
-    context: *mut Context,
-    first: *const Value,
-    count: u32,
-    number: u32,
-) -> u32 {
+pub(super) extern "C" fn call_primitive(context: *mut Context, first: *const Value, count: u32, number: u32) -> u32 {
     let is_done = guard(context, |context, slow| {
         let first = slow.machine.index_on_stack(first);
         let is_done = slow.compute_at(first, count as usize, number as usize);
@@ -42,7 +37,7 @@ pub(super) extern "sysv64" fn call_primitive(
 }
 
 /// Finishes the call of a primitive after [`call_primitive`].
-pub(super) extern "sysv64" fn finish(context: *mut Context, position: u32, _: u32) -> usize {
+pub(super) extern "C" fn finish(context: *mut Context, position: u32, _: u32) -> usize {
     let target = guard(context, |context, slow| {
         let frame = context.frame(slow, position + 1);
         let instruction = slow.code.instructions()[position as usize];
@@ -53,7 +48,7 @@ pub(super) extern "sysv64" fn finish(context: *mut Context, position: u32, _: u3
 }
 
 /// Executes the instruction of control with this byte code.
-pub(super) extern "sysv64" fn control<const CODE: u8>(context: *mut Context, position: u32, _: u32) -> usize {
+pub(super) extern "C" fn control<const CODE: u8>(context: *mut Context, position: u32, _: u32) -> usize {
     let target = guard(context, |context, slow| {
         let mut frame = context.frame(slow, position + 1);
         slow.machine.argument_count = context.argument_count;
@@ -67,7 +62,7 @@ pub(super) extern "sysv64" fn control<const CODE: u8>(context: *mut Context, pos
 
 /// Enters what is in register 0, no procedure object, with this many arguments after it; the return
 /// point lies below.
-pub(super) extern "sysv64" fn enter(context: *mut Context, position: u32, count: u32) -> usize {
+pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32) -> usize {
     let target = guard(context, |context, slow| {
         let base = context.base;
         // SAFETY: machine code has written the callee to register 0.

@@ -8,21 +8,16 @@
 //! It does not enter primitives: Rust does.
 //! Read next: `machine/native/template/primitive.rs`.
 
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
+use dynasmrt::DynamicLabel;
 
-use super::object::PAIR_TAG;
-use super::value::PROCEDURE_TAG;
+use super::words;
 use crate::code::ARITY_AT_ENTRY;
 use crate::instruction::{Instruction, Opcode};
-use crate::machine::native::assembler::{Assembler, FIRST, RESULT, displacement, emit};
+use crate::machine::native::assembler::Assembler;
+use crate::machine::native::processor::{Condition, Processor};
 use crate::machine::native::service::{self, Service};
 use crate::machine::native::{Slot, context};
 use crate::value::{Immediate, Value};
-
-/// The numbers of processor registers.
-const RAX: u8 = 0;
-const RCX: u8 = 1;
-const RDX: u8 = 2;
 
 /// A call as its instruction describes it.
 #[derive(Clone)]
@@ -38,7 +33,7 @@ struct CallSite {
     is_global: bool,
     /// The processor registers that hold the callee and the arguments, where one does.
     held: Vec<Option<u8>>,
-    /// Where the callee is entered by the code word in rcx.
+    /// Where the callee is entered by the code word in C.
     enter: DynamicLabel,
     /// Where the callee returns to.
     returned: DynamicLabel,
@@ -51,7 +46,7 @@ enum Entry {
     Label(DynamicLabel),
     /// At a position that is known.
     Position(u32),
-    /// At the position in rcx.
+    /// At the position in the code word in C.
     Computed,
 }
 
@@ -62,7 +57,7 @@ impl CallSite {
     }
 }
 
-impl<'a> Assembler<'a> {
+impl<P: Processor> Assembler<'_, P> {
     fn site(&mut self, instruction: Instruction, is_tail: bool, is_global: bool) -> CallSite {
         CallSite {
             window: (!is_tail).then_some(instruction.a()),
@@ -78,7 +73,7 @@ impl<'a> Assembler<'a> {
     /// Counts one unit of fuel, or leaves.
     fn burn(&mut self) {
         let leave = self.leave_refuelled();
-        emit!(self; sub r13, 1; js =>leave);
+        self.out.burn(leave);
     }
 
     pub(in super::super) fn call(&mut self, instruction: Instruction) {
@@ -95,7 +90,7 @@ impl<'a> Assembler<'a> {
         let callee = self.read(site.callee);
         site.held = self.held(&site);
         self.burn();
-        emit!(self; mov rax, Rq(callee));
+        self.out.copy(P::A, callee);
         self.load_code_word(&site);
         self.enter_any(&site);
         self.after_call(&site);
@@ -121,10 +116,8 @@ impl<'a> Assembler<'a> {
     fn call_of_global(&mut self, mut site: CallSite, global: usize) {
         site.held = self.held(&site);
         self.burn();
-        emit!(self
-            ; mov rax, [BYTE r14 + context::GLOBALS]
-            ; mov rax, [rax + displacement(global)]
-        );
+        self.out.load_context(P::A, context::GLOBALS);
+        self.out.load_word(P::A, P::A, words(global));
         self.load_code_word(&site);
         let code_word = self.surroundings.code_word(global);
         match code_word.filter(|word| word.detail() as usize & 0xff == site.count) {
@@ -134,7 +127,7 @@ impl<'a> Assembler<'a> {
         self.after_call(&site);
     }
 
-    /// Loads into rcx the code word of the callee in rax. If it is no procedure object, Rust enters
+    /// Loads into C the code word of the callee in A. If it is no procedure object, Rust enters
     /// it; its code word is then one whose position is that of a stub.
     fn load_code_word(&mut self, site: &CallSite) {
         let (position, enter, count, is_global) = (self.position, site.enter, site.count, site.is_global);
@@ -142,25 +135,19 @@ impl<'a> Assembler<'a> {
             assembler.position = position;
             if is_global {
                 let leave = assembler.leave_refuelled();
-                assembler.load(RCX, Value::UNDEFINED);
-                emit!(assembler; cmp rax, rcx; je =>leave);
+                assembler.load(P::C, Value::UNDEFINED);
+                assembler.out.compare(P::A, P::C);
+                assembler.out.branch(Condition::Equal, leave);
             }
-            emit!(assembler
-                ; mov DWORD [BYTE r14 + context::POSITION], position as i32
-                ; mov QWORD [BYTE r14 + context::ARGUMENT_COUNT], count as i32
-                ; mov rcx, QWORD (Slot::Enter.index() as i64) << 32
-                ; jmp =>enter
-            );
+            assembler.out.set_position(position);
+            assembler.out.set_argument_count(count);
+            assembler.out.set(P::C, (Slot::Enter.index() as u64) << 32);
+            assembler.out.jump(enter);
         });
-        emit!(self
-            ; lea ecx, [rax - PROCEDURE_TAG]
-            ; test cl, 7
-            ; jnz =>other
-            ; mov rcx, [r12 + rax + 8 - PROCEDURE_TAG]
-        );
+        self.out.load_code_word(other);
     }
 
-    /// Enters the callee in rax with the code word in rcx, which is likely `expected`.
+    /// Enters the callee in A with the code word in C, which is likely `expected`.
     fn enter_expected(&mut self, site: &CallSite, expected: Value) {
         let position = self.position;
         let leave = self.leave_refuelled();
@@ -169,18 +156,14 @@ impl<'a> Assembler<'a> {
             assembler.position = position;
             assembler.enter_any(&unexpected);
             if unexpected.window.is_some() {
-                emit!(assembler; jmp =>unexpected.returned);
+                assembler.out.jump(unexpected.returned);
             }
         });
-        self.load(RDX, expected);
+        self.load(P::D, expected);
         let frame_size = expected.detail() as usize >> 8;
-        emit!(self
-            ; cmp rcx, rdx
-            ; jne =>other
-            ; lea rdx, [rbx + displacement(site.first() + frame_size)]
-            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
-            ; ja =>leave
-        );
+        self.out.compare(P::C, P::D);
+        self.out.branch(Condition::NotEqual, other);
+        self.out.expect_room(site.first() + frame_size, leave);
         self.move_to_callee(site);
         let entry = expected.payload();
         let label = self.label_at(entry);
@@ -190,18 +173,12 @@ impl<'a> Assembler<'a> {
     /// Goes to the callee, whose frame is the running one.
     fn transfer(&mut self, site: &CallSite, entry: Entry) {
         match (entry, site.window.is_some()) {
-            (Entry::Label(label), false) => emit!(self; jmp =>label),
-            (Entry::Label(label), true) => emit!(self; call =>label),
-            (Entry::Position(position), false) => emit!(self
-                ; mov ecx, position as i32
-                ; jmp QWORD [r15 + 8 * position as i32]
-            ),
-            (Entry::Position(position), true) => emit!(self
-                ; mov ecx, position as i32
-                ; call QWORD [r15 + 8 * position as i32]
-            ),
-            (Entry::Computed, false) => emit!(self; sar rcx, 32; jmp QWORD [r15 + rcx * 8]),
-            (Entry::Computed, true) => emit!(self; sar rcx, 32; call QWORD [r15 + rcx * 8]),
+            (Entry::Label(label), false) => self.out.jump(label),
+            (Entry::Label(label), true) => self.out.call(label),
+            (Entry::Position(position), false) => self.out.jump_to(position),
+            (Entry::Position(position), true) => self.out.call_to(position),
+            (Entry::Computed, false) => self.out.jump_to_callee(),
+            (Entry::Computed, true) => self.out.call_callee(),
         }
     }
 
@@ -209,12 +186,13 @@ impl<'a> Assembler<'a> {
     fn after_call(&mut self, site: &CallSite) {
         self.registers.clear();
         if let Some(window) = site.window {
-            emit!(self; =>site.returned; sub rbx, displacement(site.callee));
+            self.out.place(site.returned);
+            self.out.leave_frame(site.callee);
             self.write_result(window);
         }
     }
 
-    /// Enters the callee in rax with the code word in rcx.
+    /// Enters the callee in A with the code word in C.
     fn enter_any(&mut self, site: &CallSite) {
         let leave = self.leave_refuelled();
         let position = self.position;
@@ -222,70 +200,54 @@ impl<'a> Assembler<'a> {
         let variadic = self.cold(move |assembler| {
             assembler.position = position;
             assembler.check_variadic(first, count);
-            emit!(assembler; jmp =>enter);
+            assembler.out.jump(enter);
         });
-        emit!(self
-            ; cmp ch, site.count as i8
-            ; jne =>variadic
-            ; mov edx, ecx
-            ; shr edx, 16
-            ; lea rdx, [rbx + rdx * 8 + displacement(site.first())]
-            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
-            ; ja =>leave
-            ;=>enter
-        );
+        self.out.compare_parameters(site.count as u8);
+        self.out.branch(Condition::NotEqual, variadic);
+        self.out.expect_room_for_callee(first, leave);
+        self.out.place(enter);
         self.move_to_callee(site);
         self.transfer(site, Entry::Computed);
     }
 
-    /// Leaves unless the callee with the code word in rcx looks at the number of its arguments
+    /// Leaves unless the callee with the code word in C looks at the number of its arguments
     /// itself and its frame fits, also with a word for each argument.
     fn check_variadic(&mut self, first: usize, count: usize) {
-        let (leave, is_large) = (self.leave_refuelled(), self.label());
-        emit!(self
-            ; cmp ch, ARITY_AT_ENTRY as i8
-            ; jne =>leave
-            ; mov edx, ecx
-            ; shr edx, 16
-            ; cmp edx, 1 + count as i32
-            ; jae =>is_large
-            ; mov edx, 1 + count as i32
-            ;=>is_large
-            ; lea rdx, [rbx + rdx * 8 + displacement(first + 1)]
-            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
-            ; ja =>leave
-            ; mov QWORD [BYTE r14 + context::ARGUMENT_COUNT], count as i32
-        );
+        let leave = self.leave_refuelled();
+        self.out.compare_parameters(ARITY_AT_ENTRY);
+        self.out.branch(Condition::NotEqual, leave);
+        self.out.expect_room_for_arguments(first, count, leave);
+        self.out.set_argument_count(count);
     }
 
-    /// Makes the callee's frame the running one; uses rdx and keeps rcx.
+    /// Makes the callee's frame the running one; uses D and keeps C.
     fn move_to_callee(&mut self, site: &CallSite) {
         self.load_first(site);
         if let Some(window) = site.window {
-            self.load(RDX, self.return_point(window));
-            self.put(window, RDX);
+            self.load(P::D, self.return_point(window));
+            self.put(window, P::D);
             if site.is_global {
-                self.put(site.callee, RAX);
+                self.put(site.callee, P::A);
             }
-            emit!(self; add rbx, displacement(site.callee));
+            self.out.enter_frame(site.callee);
             return;
         }
         for register in 0..=site.count {
-            let processor = FIRST.get(register).copied().unwrap_or(RDX);
-            if processor == RDX {
-                self.fetch(RDX, site.callee + register);
+            let processor = P::FIRST.get(register).copied().unwrap_or(P::D);
+            if processor == P::D {
+                self.fetch(P::D, site.callee + register);
             }
             self.put(register, processor);
         }
     }
 
-    /// Loads the callee in rax and the first arguments into the registers that a callee expects.
+    /// Loads the callee in A and the first arguments into the registers that a callee expects.
     fn load_first(&mut self, site: &CallSite) {
-        let places = 1..FIRST.len().min(1 + site.count);
-        let (mut moves, mut loads) = (vec![(RAX, FIRST[0])], Vec::new());
+        let places = 1..P::FIRST.len().min(1 + site.count);
+        let (mut moves, mut loads) = (vec![(P::A, P::FIRST[0])], Vec::new());
         for place in places {
             match site.held[place] {
-                Some(from) => moves.push((from, FIRST[place])),
+                Some(from) => moves.push((from, P::FIRST[place])),
                 None => loads.push(place),
             }
         }
@@ -295,13 +257,13 @@ impl<'a> Assembler<'a> {
             let next = moves.iter().position(is_free);
             let (from, to) = moves.swap_remove(next.unwrap_or(0));
             if next.is_none() {
-                loads.extend(FIRST.iter().position(|first| *first == to));
+                loads.extend(P::FIRST.iter().position(|first| *first == to));
             } else if from != to {
-                emit!(self; mov Rq(to), Rq(from));
+                self.out.copy(to, from);
             }
         }
         for place in loads {
-            self.fetch(FIRST[place], site.callee + place);
+            self.fetch(P::FIRST[place], site.callee + place);
         }
     }
 
@@ -318,12 +280,8 @@ impl<'a> Assembler<'a> {
         let leave = self.leave_refuelled();
         let block = self.code.block_at(self.position);
         let frame_size = block.map_or(0, |block| usize::from(block.frame_size));
-        emit!(self
-            ; lea rdx, [rbx + displacement(site.callee + frame_size)]
-            ; cmp rdx, [BYTE r14 + context::STACK_LIMIT]
-            ; ja =>leave
-            ; mov rax, Rq(callee)
-        );
+        self.out.expect_room(site.callee + frame_size, leave);
+        self.out.copy(P::A, callee);
         self.move_to_callee(&site);
         let target = self.target(instruction.w_signed());
         self.transfer(&site, Entry::Label(target));
@@ -334,66 +292,46 @@ impl<'a> Assembler<'a> {
     /// return point.
     pub(in super::super) fn return_value(&mut self, instruction: Instruction) {
         match self.registers.holding(instruction.a()) {
-            Some(RESULT) => {}
-            Some(word) => emit!(self; mov Rq(RESULT), Rq(word)),
-            None => self.fetch(RESULT, instruction.a()),
+            Some(word) if word == P::RESULT => {}
+            Some(word) => self.out.copy(P::RESULT, word),
+            None => self.fetch(P::RESULT, instruction.a()),
         }
-        emit!(self; ret);
+        self.out.return_to_caller();
         self.registers.clear();
     }
 
     pub(in super::super) fn arity_exact(&mut self, instruction: Instruction) {
         let leave = self.leave();
-        emit!(self; cmp QWORD [BYTE r14 + context::ARGUMENT_COUNT], instruction.a() as i32; jne =>leave);
+        self.out.compare_argument_count(instruction.a());
+        self.out.branch(Condition::NotEqual, leave);
     }
 
     /// Makes the list of the arguments from the last to the first, in the interpreter's order.
     pub(in super::super) fn arity_rest(&mut self, instruction: Instruction) {
-        let required = instruction.a();
-        let (leave, next, done) = (self.leave(), self.label(), self.label());
+        let leave = self.leave();
         self.registers.clear();
-        emit!(self
-            ; mov rcx, [BYTE r14 + context::ARGUMENT_COUNT]
-            ; sub rcx, required as i32
-            ; jb =>leave
-            ; mov rdx, rcx
-            ; shl rdx, 4
-            ; add rdx, rbp
-            ; cmp rdx, [BYTE r14 + context::LIMIT]
-            ; ja =>leave
-        );
-        self.load(RAX, Value::NIL);
-        emit!(self
-            ; test rcx, rcx
-            ; jz =>done
-            ;=>next
-            ; mov rdx, [rbx + rcx * 8 + displacement(required)]
-            ; mov [r12 + rbp], rdx
-            ; mov [r12 + rbp + 8], rax
-            ; lea rax, [rbp + PAIR_TAG]
-            ; add rbp, 16
-            ; dec rcx
-            ; jnz =>next
-            ;=>done
-            ; mov [rbx + displacement(required + 1)], rax
-        );
+        self.out.collect_rest(instruction.a(), leave);
     }
 
     pub(in super::super) fn arity_clause(&mut self, instruction: Instruction) {
         let target = self.target(instruction.w_signed());
-        emit!(self; cmp QWORD [BYTE r14 + context::ARGUMENT_COUNT], instruction.a() as i32);
-        if instruction.d() == 0 {
-            emit!(self; jne =>target);
-        } else {
-            emit!(self; jb =>target);
-        }
+        let is_exact = instruction.d() == 0;
+        self.out.compare_argument_count(instruction.a());
+        self.out.branch(
+            if is_exact {
+                Condition::NotEqual
+            } else {
+                Condition::Below
+            },
+            target,
+        );
     }
 }
 
 /// Declares instructions that Rust executes.
 macro_rules! controls {
     ($($name:ident $opcode:ident)*) => {
-        impl Assembler<'_> {
+        impl<P: Processor> Assembler<'_, P> {
             $(pub(in super::super) fn $name(&mut self, _: Instruction) {
                 self.control(service::control::<{ Opcode::$opcode as u8 }>);
             })*
@@ -416,13 +354,9 @@ controls! {
     uncaught Uncaught
 }
 
-impl Assembler<'_> {
+impl<P: Processor> Assembler<'_, P> {
     fn control(&mut self, service: Service) {
-        emit!(self
-            ; mov ecx, self.position as i32
-            ; mov rax, QWORD service as usize as i64
-            ; jmp QWORD [BYTE r15 + Slot::Service.offset_bytes()]
-        );
+        self.out.exit_to(service as usize, self.position);
         self.registers.clear();
     }
 

@@ -4,20 +4,16 @@
 //! It does not compare numbers; `machine/native/template/number.rs` does.
 //! Read next: `machine/native/template/call.rs`.
 
-use dynasmrt::{DynasmApi, DynasmLabelApi};
-
-use super::number::{Operand, Relation};
-use super::object::PAIR_TAG;
-use super::value::OBJECT_TAG;
-use crate::heap::kind::Kind;
+use super::number::Operand;
 use crate::instruction::Instruction;
-use crate::machine::native::assembler::{Assembler, emit};
-use crate::value::{Immediate, Value};
+use crate::machine::native::assembler::Assembler;
+use crate::machine::native::processor::{Condition, PAIR_TAG, Processor, Relation};
+use crate::value::Value;
 
 /// Declares jumps, one in a row: its name, the method that emits it with the method's arguments.
 macro_rules! jumps {
     ($($name:ident: $method:ident($($argument:expr),*);)*) => {
-        impl Assembler<'_> {
+        impl<P: Processor> Assembler<'_, P> {
             $(pub(in super::super) fn $name(&mut self, instruction: Instruction) {
                 self.$method(instruction, $($argument),*);
             })*
@@ -62,43 +58,35 @@ jumps! {
     jump_unless_char_less_equal: jump_on_characters(Relation::LessEqual, false);
 }
 
-impl Assembler<'_> {
+impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn jump(&mut self, instruction: Instruction) {
         let target = self.target(instruction.w_signed());
-        emit!(self; jmp =>target);
+        self.out.jump(target);
         self.registers.clear();
     }
 
     pub(in super::super) fn loop_back(&mut self, instruction: Instruction) {
         let (target, leave) = (self.target(instruction.w_signed()), self.leave_refuelled());
-        emit!(self; sub r13, 1; js =>leave; jmp =>target);
+        self.out.burn(leave);
+        self.out.jump(target);
         self.registers.clear();
     }
 
     /// Jumps if the flags say equal, or if they do not.
     fn jump_if(&mut self, sense: bool, distance: i32) {
         let target = self.target(distance);
-        if sense {
-            emit!(self; je =>target);
-        } else {
-            emit!(self; jne =>target);
-        }
+        self.out.branch(Relation::Equal.signed(sense), target);
     }
 
     fn jump_on_word(&mut self, instruction: Instruction, wanted: Value, sense: bool) {
         let word = self.read(instruction.a());
-        if let Ok(low) = i32::try_from(wanted.to_bits()) {
-            emit!(self; cmp Rq(word), DWORD low);
-        } else {
-            self.load(0, wanted);
-            emit!(self; cmp Rq(word), rax);
-        }
+        self.out.compare_value(word, wanted);
         self.jump_if(sense, instruction.w_signed());
     }
 
     fn jump_on_pair(&mut self, instruction: Instruction, sense: bool) {
         let word = self.read(instruction.a());
-        emit!(self; lea ecx, [Rq(word) - PAIR_TAG]; test cl, 7);
+        self.out.test_tag(word, PAIR_TAG);
         self.jump_if(sense, instruction.w_signed());
         if !sense {
             self.registers.note_pair(instruction.a());
@@ -107,13 +95,13 @@ impl Assembler<'_> {
 
     fn jump_on_character(&mut self, instruction: Instruction, sense: bool) {
         let word = self.read(instruction.a());
-        emit!(self; movzx eax, Rb(word); cmp eax, Immediate::Character as i32);
+        self.out.test_character(word);
         self.jump_if(sense, instruction.w_signed());
     }
 
     fn jump_on_same(&mut self, instruction: Instruction, sense: bool) {
         let (left, right) = (self.read(instruction.a()), self.read(instruction.b()));
-        emit!(self; cmp Rq(left), Rq(right));
+        self.out.compare(left, right);
         self.jump_if(sense, instruction.c_signed().into());
     }
 
@@ -122,22 +110,14 @@ impl Assembler<'_> {
         let (target, next) = (self.target(instruction.c_signed().into()), self.label());
         let (same, other) = if sense { (target, next) } else { (next, target) };
         let leave = self.leave();
-        emit!(self; cmp Rq(left), Rq(right); je =>same);
+        self.out.compare(left, right);
+        self.out.branch(Condition::Equal, same);
         // Two objects may be the same number.
         self.expect_object(left, other);
         self.expect_object(right, other);
-        emit!(self
-            ; movzx eax, BYTE [r12 + Rq(left) + 1 - OBJECT_TAG]
-            ; mov ecx, eax
-            ; and ecx, !(Kind::Ratio as i32 ^ Kind::Complex as i32)
-            ; cmp ecx, Kind::Ratio as i32 & Kind::Complex as i32
-            ; je =>leave
-            ; and eax, !(Kind::Bignum as i32 ^ Kind::Flonum as i32)
-            ; cmp eax, Kind::Bignum as i32 & Kind::Flonum as i32
-            ; je =>leave
-            ; jmp =>other
-            ;=>next
-        );
+        self.out.branch_if_number(left, leave);
+        self.out.jump(other);
+        self.out.place(next);
     }
 
     fn jump_on_numbers(&mut self, instruction: Instruction, relation: Relation, sense: bool) {
@@ -154,16 +134,10 @@ impl Assembler<'_> {
         let (left, right) = (self.read(instruction.a()), self.read(instruction.b()));
         let (leave, target) = (self.leave(), self.target(instruction.c_signed().into()));
         for character in [left, right] {
-            emit!(self; movzx eax, Rb(character); cmp eax, Immediate::Character as i32; jne =>leave);
+            self.out.test_character(character);
+            self.out.branch(Condition::NotEqual, leave);
         }
-        emit!(self; mov rax, Rq(left); shr rax, 32; mov rcx, Rq(right); shr rcx, 32; cmp eax, ecx);
-        match (relation, sense) {
-            (Relation::Less, true) | (Relation::GreaterEqual, false) => emit!(self; jb =>target),
-            (Relation::Less, false) | (Relation::GreaterEqual, true) => emit!(self; jae =>target),
-            (Relation::LessEqual, true) | (Relation::Greater, false) => emit!(self; jbe =>target),
-            (Relation::LessEqual, false) | (Relation::Greater, true) => emit!(self; ja =>target),
-            (Relation::Equal, true) => emit!(self; je =>target),
-            (Relation::Equal, false) => emit!(self; jne =>target),
-        }
+        self.out.compare_characters(left, right);
+        self.out.branch(relation.unsigned(sense), target);
     }
 }

@@ -4,20 +4,11 @@
 //! It does not compute with other numbers.
 //! Read next: `machine/native/template/jump.rs`.
 
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
+use dynasmrt::DynamicLabel;
 
 use crate::instruction::Instruction;
-use crate::machine::native::assembler::{Assembler, emit};
-use crate::value::{FLONUM_BIAS, FLONUM_TAGS};
-
-/// An operation on flonums.
-#[derive(Clone, Copy)]
-enum FlonumOperation {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-}
+use crate::machine::native::assembler::Assembler;
+use crate::machine::native::processor::{Condition, FlonumOperation, Processor, Relation};
 
 /// The right operand of an operation.
 #[derive(Clone, Copy)]
@@ -28,12 +19,14 @@ pub(super) enum Operand {
     Small(i16),
 }
 
-impl<'a> Assembler<'a> {
+impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn add(&mut self, instruction: Instruction) {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
         let (result, leave) = (self.result(), self.leave());
         let done = self.test_fixnums(left, right, result, FlonumOperation::Add);
-        emit!(self; mov Rq(result), Rq(left); add Rq(result), Rq(right); jo =>leave; =>done);
+        self.out.add(result, left, right);
+        self.out.branch(Condition::Overflow, leave);
+        self.out.place(done);
         self.write(instruction.a(), result);
     }
 
@@ -41,7 +34,9 @@ impl<'a> Assembler<'a> {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
         let (result, leave) = (self.result(), self.leave());
         let done = self.test_fixnums(left, right, result, FlonumOperation::Subtract);
-        emit!(self; mov Rq(result), Rq(left); sub Rq(result), Rq(right); jo =>leave; =>done);
+        self.out.subtract(result, left, right);
+        self.out.branch(Condition::Overflow, leave);
+        self.out.place(done);
         self.write(instruction.a(), result);
     }
 
@@ -49,13 +44,8 @@ impl<'a> Assembler<'a> {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
         let (result, leave) = (self.result(), self.leave());
         let done = self.test_fixnums(left, right, result, FlonumOperation::Multiply);
-        emit!(self
-            ; mov Rq(result), Rq(left)
-            ; sar Rq(result), 3
-            ; imul Rq(result), Rq(right)
-            ; jo =>leave
-            ;=>done
-        );
+        self.out.multiply(result, left, right, leave);
+        self.out.place(done);
         self.write(instruction.a(), result);
     }
 
@@ -65,16 +55,13 @@ impl<'a> Assembler<'a> {
         let cold = self.cold(move |assembler| {
             let right = Operand::Small(small);
             assembler.compute_flonum((left, right, result), FlonumOperation::Add, leave);
-            emit!(assembler; jmp =>done);
+            assembler.out.jump(done);
         });
-        emit!(self
-            ; test Rd(left), 7
-            ; jnz =>cold
-            ; mov Rq(result), Rq(left)
-            ; add Rq(result), DWORD 8 * i32::from(small)
-            ; jo =>leave
-            ;=>done
-        );
+        self.out.test_fixnum(left);
+        self.out.branch(Condition::NotEqual, cold);
+        self.out.add_number(result, left, 8 * i32::from(small));
+        self.out.branch(Condition::Overflow, leave);
+        self.out.place(done);
         self.write(instruction.a(), result);
     }
 
@@ -93,7 +80,7 @@ impl<'a> Assembler<'a> {
         let cold = self.cold(move |assembler| {
             let right = Operand::Register(right);
             assembler.compute_flonum((left, right, result), operation, leave);
-            emit!(assembler; jmp =>done);
+            assembler.out.jump(done);
         });
         self.expect_fixnums(left, right, cold);
         done
@@ -101,16 +88,8 @@ impl<'a> Assembler<'a> {
 
     /// Branches unless both words are fixnums.
     fn expect_fixnums(&mut self, left: u8, right: u8, otherwise: DynamicLabel) {
-        if left == right {
-            emit!(self; test Rd(left), 7; jnz =>otherwise);
-            return;
-        }
-        emit!(self
-            ; mov eax, Rd(left)
-            ; or eax, Rd(right)
-            ; test al, 7
-            ; jnz =>otherwise
-        );
+        self.out.test_fixnums(left, right);
+        self.out.branch(Condition::NotEqual, otherwise);
     }
 
     /// Computes with immediate flonums; leaves if an operand or the result is none.
@@ -121,118 +100,64 @@ impl<'a> Assembler<'a> {
         leave: DynamicLabel,
     ) {
         self.load_flonums(left, right, leave);
-        match operation {
-            FlonumOperation::Add => emit!(self; addsd xmm0, xmm1),
-            FlonumOperation::Subtract => emit!(self; subsd xmm0, xmm1),
-            FlonumOperation::Multiply => emit!(self; mulsd xmm0, xmm1),
-            FlonumOperation::Divide => emit!(self; divsd xmm0, xmm1),
-        }
-        emit!(self; movq rax, xmm0);
-        self.store_flonum(result, leave);
+        self.out.compute_flonum(operation);
+        self.out.take_flonum();
+        self.out.make_flonum(result, leave);
     }
 
-    /// Moves the number in rax, with the bias in rcx and the set of tags in rdx, into `result`;
-    /// leaves unless it is an immediate flonum.
-    pub(super) fn store_flonum(&mut self, result: u8, leave: DynamicLabel) {
-        emit!(self
-            ; add rax, rcx
-            ; rol rax, 4
-            ; bt rdx, rax
-            ; jnc =>leave
-            ; mov Rq(result), rax
-        );
-    }
-
-    /// Loads the bias into rcx and the set of tags into rdx.
-    pub(super) fn load_flonum_constants(&mut self) {
-        emit!(self
-            ; mov rdx, QWORD FLONUM_TAGS as i64
-            ; mov rcx, QWORD FLONUM_BIAS as i64
-        );
-    }
-
-    /// Loads an operand into xmm0; leaves unless it is an immediate flonum. Then rcx is the bias
-    /// and rdx the set of tags.
+    /// Loads an operand as the left one; leaves unless it is an immediate flonum.
     pub(super) fn load_flonum(&mut self, word: u8, leave: DynamicLabel) {
-        self.load_flonum_constants();
-        emit!(self
-            ; bt rdx, Rq(word)
-            ; jnc =>leave
-            ; mov rax, Rq(word)
-            ; ror rax, 4
-            ; sub rax, rcx
-            ; movq xmm0, rax
-        );
+        self.out.set_flonum_constants();
+        self.out.load_flonum(0, word, leave);
     }
 
-    /// Loads two operands into xmm0 and xmm1; leaves unless they are immediate flonums. Then rcx is
-    /// the bias and rdx the set of tags.
+    /// Loads two operands; leaves unless they are immediate flonums.
     fn load_flonums(&mut self, left: u8, right: Operand, leave: DynamicLabel) {
         self.load_flonum(left, leave);
         match right {
-            Operand::Register(right) => emit!(self
-                ; bt rdx, Rq(right)
-                ; jnc =>leave
-                ; mov rax, Rq(right)
-                ; ror rax, 4
-                ; sub rax, rcx
-                ; movq xmm1, rax
-            ),
-            Operand::Small(small) => emit!(self
-                ; mov eax, i32::from(small)
-                ; cvtsi2sd xmm1, eax
-            ),
+            Operand::Register(right) => self.out.load_flonum(1, right, leave),
+            Operand::Small(small) => self.out.load_right_integer(small),
         }
     }
 
     pub(in super::super) fn quotient(&mut self, instruction: Instruction) {
         let (result, leave) = (self.result(), self.leave());
         self.divide_fixnums(instruction);
-        emit!(self
-            ; lea Rq(result), [rax * 8]
-            ; mov rdx, Rq(result)
-            ; sar rdx, 3
-            ; cmp rdx, rax
-            ; jne =>leave
-        );
+        self.out.make_fixnum(result, P::A);
+        self.out.shift_right_signed(P::D, result, 3);
+        self.out.compare(P::D, P::A);
+        self.out.branch(Condition::NotEqual, leave);
         self.write(instruction.a(), result);
     }
 
     pub(in super::super) fn remainder(&mut self, instruction: Instruction) {
         let result = self.result();
         self.divide_fixnums(instruction);
-        emit!(self; mov Rq(result), rdx);
+        self.out.copy(result, P::D);
         self.write(instruction.a(), result);
     }
 
     pub(in super::super) fn modulo(&mut self, instruction: Instruction) {
         let (result, done) = (self.result(), self.label());
         let divisor = self.divide_fixnums(instruction);
-        emit!(self
-            ; mov Rq(result), rdx
-            ; test rdx, rdx
-            ; jz =>done
-            ; xor rdx, Rq(divisor)
-            ; jns =>done
-            ; add Rq(result), Rq(divisor)
-            ;=>done
-        );
+        self.out.copy(result, P::D);
+        self.out.test_zero(P::D);
+        self.out.branch(Condition::Equal, done);
+        self.out.branch_if_same_sign(divisor, done);
+        self.out.add(result, result, divisor);
+        self.out.place(done);
         self.write(instruction.a(), result);
     }
 
-    /// Divides: rax is the quotient as an integer, rdx the remainder as a fixnum. Leaves unless
+    /// Divides: A is the quotient as an integer, D the remainder as a fixnum. Leaves unless
     /// both operands are fixnums and the divisor is not zero. Returns where the divisor is.
     fn divide_fixnums(&mut self, instruction: Instruction) -> u8 {
         let (dividend, divisor) = (self.read(instruction.b()), self.read(instruction.c()));
         let leave = self.leave();
         self.expect_fixnums(dividend, divisor, leave);
-        emit!(self
-            ; test Rq(divisor), Rq(divisor)
-            ; jz =>leave
-            ; mov rax, Rq(dividend)
-            ; cqo
-            ; idiv Rq(divisor)
-        );
+        self.out.test_zero(divisor);
+        self.out.branch(Condition::Equal, leave);
+        self.out.divide(dividend, divisor);
         divisor
     }
 
@@ -242,55 +167,21 @@ impl<'a> Assembler<'a> {
         let (leave, target, next) = (self.leave(), self.target(distance.into()), self.label());
         let cold = self.cold(move |assembler| {
             assembler.load_flonums(left, right, leave);
-            assembler.jump_on_flonums(relation, sense, target, next);
-            emit!(assembler; jmp =>next);
+            assembler.out.branch_on_flonums(relation, sense, target, next);
+            assembler.out.jump(next);
         });
         match right {
             Operand::Register(right) => {
                 self.expect_fixnums(left, right, cold);
-                emit!(self; cmp Rq(left), Rq(right));
+                self.out.compare(left, right);
             }
-            Operand::Small(small) => emit!(self
-                ; test Rd(left), 7
-                ; jnz =>cold
-                ; cmp Rq(left), DWORD 8 * i32::from(small)
-            ),
+            Operand::Small(small) => {
+                self.out.test_fixnum(left);
+                self.out.branch(Condition::NotEqual, cold);
+                self.out.compare_number(left, 8 * i32::from(small));
+            }
         }
-        match (relation, sense) {
-            (Relation::Less, true) | (Relation::GreaterEqual, false) => emit!(self; jl =>target),
-            (Relation::Less, false) | (Relation::GreaterEqual, true) => emit!(self; jge =>target),
-            (Relation::LessEqual, true) | (Relation::Greater, false) => emit!(self; jle =>target),
-            (Relation::LessEqual, false) | (Relation::Greater, true) => emit!(self; jg =>target),
-            (Relation::Equal, true) => emit!(self; je =>target),
-            (Relation::Equal, false) => emit!(self; jne =>target),
-        }
-        emit!(self; =>next);
+        self.out.branch(relation.signed(sense), target);
+        self.out.place(next);
     }
-
-    /// Jumps on a comparison of xmm0 with xmm1. A comparison with something that is no number is
-    /// false.
-    fn jump_on_flonums(&mut self, relation: Relation, sense: bool, target: DynamicLabel, next: DynamicLabel) {
-        match relation {
-            Relation::Less | Relation::LessEqual => emit!(self; ucomisd xmm1, xmm0),
-            Relation::Greater | Relation::GreaterEqual | Relation::Equal => emit!(self; ucomisd xmm0, xmm1),
-        }
-        match (relation, sense) {
-            (Relation::Less | Relation::Greater, true) => emit!(self; ja =>target),
-            (Relation::Less | Relation::Greater, false) => emit!(self; jbe =>target),
-            (Relation::LessEqual | Relation::GreaterEqual, true) => emit!(self; jae =>target),
-            (Relation::LessEqual | Relation::GreaterEqual, false) => emit!(self; jb =>target),
-            (Relation::Equal, true) => emit!(self; jp =>next; je =>target),
-            (Relation::Equal, false) => emit!(self; jp =>target; jne =>target),
-        }
-    }
-}
-
-/// A relation between two numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Relation {
-    Less,
-    LessEqual,
-    Equal,
-    Greater,
-    GreaterEqual,
 }

@@ -4,34 +4,28 @@
 //! It does not call anything.
 //! Read next: `machine/native/template/number.rs`.
 
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
+use dynasmrt::DynamicLabel;
 
-use super::value::OBJECT_TAG;
+use super::words;
 use crate::heap::kind::Kind;
 use crate::heap::{KIND_AND_MUTABILITY_MASK, KIND_MASK, VECTOR_HEADER};
 use crate::instruction::Instruction;
-use crate::machine::native::assembler::{Assembler, displacement, emit};
-use crate::value::{Immediate, Value};
-
-/// The tag that a pair's word has.
-pub(super) const PAIR_TAG: i32 = 2;
+use crate::machine::native::assembler::Assembler;
+use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Processor, Relation};
+use crate::value::Immediate;
 
 /// The low half of a header of this kind, without flags.
 pub(super) const fn header_bits(kind: Kind) -> i32 {
     Immediate::Header as i32 | (kind as i32) << 8
 }
 
-impl Assembler<'_> {
+impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn cons(&mut self, instruction: Instruction) {
         self.reserve(2);
         let (car, cdr) = (self.read(instruction.b()), self.read(instruction.c()));
         let result = self.result();
-        emit!(self
-            ; mov [r12 + rbp], Rq(car)
-            ; mov [r12 + rbp + 8], Rq(cdr)
-            ; lea Rq(result), [rbp + PAIR_TAG]
-            ; mov rbp, rdx
-        );
+        self.out.store_both_new(car, cdr);
+        self.out.finish_new(result, PAIR_TAG);
         self.write(instruction.a(), result);
         self.registers.note_pair(instruction.a());
     }
@@ -47,7 +41,7 @@ impl Assembler<'_> {
     fn part(&mut self, instruction: Instruction, part: usize) {
         let pair = self.read_pair(instruction.b());
         let result = self.result();
-        emit!(self; mov Rq(result), [r12 + Rq(pair) + displacement(part) - PAIR_TAG]);
+        self.out.load_object(result, pair, words(part) - PAIR_TAG);
         self.write(instruction.a(), result);
     }
 
@@ -63,11 +57,8 @@ impl Assembler<'_> {
     }
 
     fn expect_pair(&mut self, word: u8, leave: DynamicLabel) {
-        emit!(self
-            ; lea ecx, [Rq(word) - PAIR_TAG]
-            ; test cl, 7
-            ; jnz =>leave
-        );
+        self.out.test_tag(word, PAIR_TAG);
+        self.out.branch(Condition::NotEqual, leave);
     }
 
     pub(in super::super) fn set_car(&mut self, instruction: Instruction) {
@@ -81,7 +72,7 @@ impl Assembler<'_> {
     fn set_part(&mut self, instruction: Instruction, part: usize) {
         let pair = self.read_pair(instruction.a());
         let (word, leave) = (self.read(instruction.b()), self.leave());
-        emit!(self; lea rcx, [Rq(pair) + displacement(part) - PAIR_TAG]);
+        self.out.set_place(pair, words(part) - PAIR_TAG);
         self.store(word, leave);
     }
 
@@ -91,7 +82,7 @@ impl Assembler<'_> {
         let result = self.result();
         while path > 1 {
             self.expect_pair(part, leave);
-            emit!(self; mov Rq(result), [r12 + Rq(part) + displacement(path & 1) - PAIR_TAG]);
+            self.out.load_object(result, part, words(path & 1) - PAIR_TAG);
             (part, path) = (result, path >> 1);
         }
         self.write(instruction.a(), part);
@@ -102,37 +93,27 @@ impl Assembler<'_> {
     fn expect_element(&mut self, vector: u8, index: u8, mask: u64) {
         let leave = self.leave();
         self.expect_object(vector, leave);
-        emit!(self
-            ; mov rdx, [r12 + Rq(vector) - OBJECT_TAG]
-            ; mov eax, edx
-            ; and eax, mask as i32
-            ; cmp eax, VECTOR_HEADER.to_bits() as i32
-            ; jne =>leave
-            ; shr rdx, 32
-        );
+        self.out.load_object(P::D, vector, -OBJECT_TAG);
+        self.out.compare_header(mask, VECTOR_HEADER.to_bits() as i32);
+        self.out.branch(Condition::NotEqual, leave);
+        self.out.shift_right(P::D, P::D, 32);
         self.expect_index(index, leave);
     }
 
-    /// Leaves unless `index` is a fixnum below the number in rdx.
+    /// Leaves unless `index` is a fixnum below the number in D; A is then its integer.
     pub(super) fn expect_index(&mut self, index: u8, leave: DynamicLabel) {
-        emit!(self
-            ; test Rd(index), 7
-            ; jnz =>leave
-            ; mov rax, Rq(index)
-            ; shr rax, 3
-            ; cmp rax, rdx
-            ; jae =>leave
-        );
+        self.out.test_fixnum(index);
+        self.out.branch(Condition::NotEqual, leave);
+        self.out.shift_right(P::A, index, 3);
+        self.out.compare(P::A, P::D);
+        self.out.branch(Condition::AboveEqual, leave);
     }
 
     pub(in super::super) fn vector_ref(&mut self, instruction: Instruction) {
         let (vector, index) = (self.read(instruction.b()), self.read(instruction.c()));
         let result = self.result();
         self.expect_element(vector, index, KIND_MASK);
-        emit!(self
-            ; lea rax, [r12 + Rq(vector) + 8 - OBJECT_TAG]
-            ; mov Rq(result), [rax + Rq(index)]
-        );
+        self.out.load_element(result, vector, index, 8 - OBJECT_TAG);
         self.write(instruction.a(), result);
     }
 
@@ -140,19 +121,16 @@ impl Assembler<'_> {
         let (vector, index) = (self.read(instruction.a()), self.read(instruction.b()));
         let (word, leave) = (self.read(instruction.c()), self.leave());
         self.expect_element(vector, index, KIND_AND_MUTABILITY_MASK);
-        emit!(self; lea rcx, [Rq(vector) + Rq(index) + 8 - OBJECT_TAG]);
+        self.out.set_place_at(vector, index, 8 - OBJECT_TAG);
         self.store(word, leave);
     }
 
-    /// Leaves unless `word` is an object of `kind`; rdx is then its header.
+    /// Leaves unless `word` is an object of `kind`; D is then its header.
     pub(super) fn expect_kind(&mut self, word: u8, kind: Kind, leave: DynamicLabel) {
         self.expect_object(word, leave);
-        emit!(self
-            ; mov rdx, [r12 + Rq(word) - OBJECT_TAG]
-            ; movzx eax, dx
-            ; cmp eax, header_bits(kind)
-            ; jne =>leave
-        );
+        self.out.load_object(P::D, word, -OBJECT_TAG);
+        self.out.compare_kind(header_bits(kind));
+        self.out.branch(Condition::NotEqual, leave);
     }
 
     pub(in super::super) fn vector_length(&mut self, instruction: Instruction) {
@@ -161,26 +139,21 @@ impl Assembler<'_> {
         self.write_length(instruction.a(), result);
     }
 
-    /// Writes the length in the header in rdx, which may use the processor register `result`.
+    /// Writes the length in the header in D, which may use the processor register `result`.
     fn write_length(&mut self, register: usize, result: u8) {
-        emit!(self
-            ; shr rdx, 32
-            ; lea Rq(result), [rdx * 8]
-        );
+        self.out.shift_right(P::D, P::D, 32);
+        self.out.make_fixnum(result, P::D);
         self.write(register, result);
     }
 
-    /// Leaves unless `string` is a string of narrow characters; rax is then their object, rdx its
+    /// Leaves unless `string` is a string of narrow characters; A is then their object, D its
     /// header.
     fn expect_narrow(&mut self, string: u8, leave: DynamicLabel) {
         self.expect_kind(string, Kind::String, leave);
-        emit!(self
-            ; mov rax, [r12 + Rq(string) + 8 - OBJECT_TAG]
-            ; mov rdx, [r12 + rax - OBJECT_TAG]
-            ; movzx ecx, dx
-            ; cmp ecx, header_bits(Kind::NarrowCharacters)
-            ; jne =>leave
-        );
+        self.out.load_object(P::A, string, 8 - OBJECT_TAG);
+        self.out.load_object(P::D, P::A, -OBJECT_TAG);
+        self.out.compare_kind_beside(header_bits(Kind::NarrowCharacters));
+        self.out.branch(Condition::NotEqual, leave);
     }
 
     pub(in super::super) fn string_length(&mut self, instruction: Instruction) {
@@ -193,14 +166,11 @@ impl Assembler<'_> {
         let (string, index) = (self.read(instruction.b()), self.read(instruction.c()));
         let (result, leave) = (self.result(), self.leave());
         self.expect_narrow(string, leave);
-        emit!(self; mov Rq(result), rax; shr rdx, 32);
+        self.out.copy(result, P::A);
+        self.out.shift_right(P::D, P::D, 32);
         self.expect_index(index, leave);
-        emit!(self
-            ; add Rq(result), r12
-            ; movzx Rd(result), BYTE [Rq(result) + rax + 8 - OBJECT_TAG]
-            ; shl Rq(result), 32
-            ; or Rq(result), Value::character('\0').to_bits() as i32
-        );
+        self.out.load_byte(result, result, 8 - OBJECT_TAG);
+        self.out.make_character(result);
         self.write(instruction.a(), result);
     }
 
@@ -208,13 +178,10 @@ impl Assembler<'_> {
         let (bytevector, index) = (self.read(instruction.b()), self.read(instruction.c()));
         let (result, leave) = (self.result(), self.leave());
         self.expect_kind(bytevector, Kind::Bytevector, leave);
-        emit!(self; shr rdx, 32);
+        self.out.shift_right(P::D, P::D, 32);
         self.expect_index(index, leave);
-        emit!(self
-            ; lea Rq(result), [r12 + Rq(bytevector) + 8 - OBJECT_TAG]
-            ; movzx Rd(result), BYTE [Rq(result) + rax]
-            ; shl Rd(result), 3
-        );
+        self.out.load_byte(result, bytevector, 8 - OBJECT_TAG);
+        self.out.shift_left(result, result, 3);
         self.write(instruction.a(), result);
     }
 
@@ -222,41 +189,30 @@ impl Assembler<'_> {
         let (bytevector, index) = (self.read(instruction.a()), self.read(instruction.b()));
         let (byte, leave) = (self.read(instruction.c()), self.leave());
         self.expect_object(bytevector, leave);
-        emit!(self
-            ; mov rdx, [r12 + Rq(bytevector) - OBJECT_TAG]
-            ; mov eax, edx
-            ; and eax, KIND_AND_MUTABILITY_MASK as i32
-            ; cmp eax, header_bits(Kind::Bytevector)
-            ; jne =>leave
-            ; shr rdx, 32
-        );
+        self.out.load_object(P::D, bytevector, -OBJECT_TAG);
+        self.out
+            .compare_header(KIND_AND_MUTABILITY_MASK, header_bits(Kind::Bytevector));
+        self.out.branch(Condition::NotEqual, leave);
+        self.out.shift_right(P::D, P::D, 32);
         self.expect_index(index, leave);
-        emit!(self
-            ; test Rd(byte), 7
-            ; jnz =>leave
-            ; cmp Rq(byte), 8 * i32::from(u8::MAX)
-            ; ja =>leave
-            ; lea rcx, [Rq(bytevector) + rax + 8 - OBJECT_TAG]
-        );
-        self.pass_barrier(leave);
-        emit!(self
-            ; mov eax, Rd(byte)
-            ; shr eax, 3
-            ; mov [r12 + rcx], al
-        );
+        self.out.test_fixnum(byte);
+        self.out.branch(Condition::NotEqual, leave);
+        self.out.compare_number(byte, 8 * i32::from(u8::MAX));
+        self.out.branch(Condition::Above, leave);
+        self.out.set_place_at(bytevector, P::A, 8 - OBJECT_TAG);
+        self.out.pass_barrier(leave);
+        self.out.store_fixnum_byte(byte);
     }
 
     /// Leaves unless `record` is an instance of `record_type` that has a field `field`.
     fn expect_instance(&mut self, record: u8, record_type: u8, field: usize) {
         let leave = self.leave();
         self.expect_kind(record, Kind::Record, leave);
-        emit!(self
-            ; shr rdx, 32
-            ; cmp rdx, 1 + field as i32
-            ; jbe =>leave
-            ; cmp [r12 + Rq(record) + 8 - OBJECT_TAG], Rq(record_type)
-            ; jne =>leave
-        );
+        self.out.shift_right(P::D, P::D, 32);
+        self.out.compare_number(P::D, 1 + field as i32);
+        self.out.branch(Condition::BelowEqual, leave);
+        self.out.compare_object(record, 8 - OBJECT_TAG, record_type);
+        self.out.branch(Condition::NotEqual, leave);
         self.expect_kind(record_type, Kind::RecordType, leave);
     }
 
@@ -264,7 +220,8 @@ impl Assembler<'_> {
         let (record, record_type) = (self.read(instruction.b()), self.read(instruction.c()));
         let result = self.result();
         self.expect_instance(record, record_type, instruction.d());
-        emit!(self; mov Rq(result), [r12 + Rq(record) + displacement(2 + instruction.d()) - OBJECT_TAG]);
+        self.out
+            .load_object(result, record, words(2 + instruction.d()) - OBJECT_TAG);
         self.write(instruction.a(), result);
     }
 
@@ -272,7 +229,7 @@ impl Assembler<'_> {
         let (record, record_type) = (self.read(instruction.a()), self.read(instruction.b()));
         let (word, leave) = (self.read(instruction.c()), self.leave());
         self.expect_instance(record, record_type, instruction.d());
-        emit!(self; lea rcx, [Rq(record) + displacement(2 + instruction.d()) - OBJECT_TAG]);
+        self.out.set_place(record, words(2 + instruction.d()) - OBJECT_TAG);
         self.store(word, leave);
     }
 
@@ -290,13 +247,9 @@ impl Assembler<'_> {
         self.expect_kind(record_type, Kind::RecordType, leave);
         let otherwise = if sense { next } else { target };
         self.expect_kind(word, Kind::Record, otherwise);
-        emit!(self; cmp [r12 + Rq(word) + 8 - OBJECT_TAG], Rq(record_type));
-        if sense {
-            emit!(self; je =>target);
-        } else {
-            emit!(self; jne =>target);
-        }
-        emit!(self; =>next);
+        self.out.compare_object(word, 8 - OBJECT_TAG, record_type);
+        self.out.branch(Relation::Equal.signed(sense), target);
+        self.out.place(next);
     }
 
     pub(in super::super) fn jump_if_kind(&mut self, instruction: Instruction) {
@@ -311,12 +264,9 @@ impl Assembler<'_> {
         let word = self.read(instruction.a());
         let (target, next) = (self.target(instruction.w_signed()), self.label());
         self.expect_object(word, if sense { next } else { target });
-        emit!(self; cmp BYTE [r12 + Rq(word) + 1 - OBJECT_TAG], instruction.d() as i8);
-        if sense {
-            emit!(self; je =>target);
-        } else {
-            emit!(self; jne =>target);
-        }
-        emit!(self; =>next);
+        self.out
+            .compare_object_byte(word, 1 - OBJECT_TAG, instruction.d() as u8);
+        self.out.branch(Relation::Equal.signed(sense), target);
+        self.out.place(next);
     }
 }

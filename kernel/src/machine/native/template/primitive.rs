@@ -7,27 +7,32 @@
 //! It does not finish calls that fail or after which a collection is due; Rust does.
 //! Read next: `machine/native/service.rs`.
 
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
+use std::ops::Range;
 
-use super::object::{PAIR_TAG, header_bits};
-use super::value::OBJECT_TAG;
+use dynasmrt::DynamicLabel;
+
+use super::object::header_bits;
+use super::words;
 use crate::heap::KIND_AND_MUTABILITY_MASK;
 use crate::heap::kind::{Header, Kind, padded, record, record_type};
 use crate::instruction::Instruction;
-use crate::machine::native::assembler::{Assembler, displacement, emit};
-use crate::machine::native::{context, service};
+use crate::machine::native::assembler::Assembler;
+use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Processor};
 use crate::primitive::PrimitiveBody;
-use crate::value::{Immediate, Value};
+use crate::value::Value;
 
 /// Lists longer than this are searched by the primitive, which looks for cycles.
-const PAIRS_MAX: i32 = 1024;
+const PAIRS_MAX: u64 = 1024;
 
 /// Objects with more fields are made by the primitive.
 const FIELDS_MAX: usize = 16;
 
 /// Applies a primitive to the words in these registers of the frame; branches to the label where
 /// the primitive has to be called. Returns the processor register with the result.
-type Inline<'a> = fn(&mut Assembler<'a>, Call, DynamicLabel) -> u8;
+type Inline<'a, P> = fn(&mut Assembler<'a, P>, Call, DynamicLabel) -> u8;
+
+/// The name of a primitive, the numbers of arguments, and what is done in line.
+type InLine<'a, P> = (&'static str, Range<usize>, Inline<'a, P>);
 
 /// The call of a primitive.
 #[derive(Clone, Copy)]
@@ -38,7 +43,7 @@ struct Call {
     number: u32,
 }
 
-impl<'a> Assembler<'a> {
+impl<'a, P: Processor> Assembler<'a, P> {
     pub(in super::super) fn call_primitive(&mut self, instruction: Instruction) {
         let call = Call {
             first: instruction.a(),
@@ -49,7 +54,7 @@ impl<'a> Assembler<'a> {
         if !matches!(primitive.body, PrimitiveBody::Function(_)) {
             return self.leave_here();
         }
-        match Assembler::inline_of(primitive.name, call.count) {
+        match Self::inline_of(primitive.name, call.count) {
             Some(inline) => self.call_in_line(call, inline),
             None => {
                 self.call_function(call);
@@ -59,49 +64,36 @@ impl<'a> Assembler<'a> {
     }
 
     /// The inline code for a primitive with this many arguments, if there is any.
-    fn inline_of(name: &str, count: usize) -> Option<Inline<'a>> {
-        Some(match (name, count) {
-            ("vector", 1..FIELDS_MAX) => Assembler::make_vector,
-            ("%make-record", 1..FIELDS_MAX) => Assembler::make_record,
-            ("string-set!", 3) => Assembler::string_set,
-            ("char->integer", 1) => Assembler::character_to_integer,
-            ("number?", 1) => Assembler::is_number,
-            ("assq", 2) => Assembler::associate,
-            ("-", 1) => Assembler::negate,
-            ("sqrt", 1) => Assembler::square_root,
-            ("inexact", 1) => Assembler::inexact,
-            _ => return None,
-        })
+    fn inline_of(name: &str, count: usize) -> Option<Inline<'a, P>> {
+        let is_it = |row: &&InLine<'a, P>| row.0 == name && row.1.contains(&count);
+        Self::IN_LINE.iter().find(is_it).map(|row| row.2)
     }
+
+    /// The primitives that have inline code for some numbers of arguments.
+    const IN_LINE: [InLine<'a, P>; 9] = [
+        ("vector", 1..FIELDS_MAX, Self::make_vector),
+        ("%make-record", 1..FIELDS_MAX, Self::make_record),
+        ("string-set!", 3..4, Self::string_set),
+        ("char->integer", 1..2, Self::character_to_integer),
+        ("number?", 1..2, Self::is_number),
+        ("assq", 2..3, Self::associate),
+        ("-", 1..2, Self::negate),
+        ("sqrt", 1..2, Self::square_root),
+        ("inexact", 1..2, Self::inexact),
+    ];
 
     /// Calls Rust.
     fn call_function(&mut self, call: Call) {
         let finish = self.finish();
-        emit!(self
-            ; mov [BYTE r14 + context::TOP], rbp
-            ; mov rdi, r14
-            ; lea rsi, [rbx + displacement(call.first)]
-            ; mov edx, call.count as i32
-            ; mov ecx, call.number as i32
-            ; mov rax, QWORD service::call_primitive as *const () as i64
-            // Rust needs a stack that is aligned to 16 bytes.
-            ; mov [BYTE r14 + context::CALLER_STACK], rsp
-            ; and rsp, -16
-            ; call rax
-            ; mov rsp, [BYTE r14 + context::CALLER_STACK]
-            ; mov r12, [BYTE r14 + context::HEAP]
-            ; mov rbp, [BYTE r14 + context::TOP]
-            ; test eax, eax
-            ; jz =>finish
-        );
+        self.out.call_primitive(call.first, call.count, call.number, finish);
     }
 
     /// Applies a primitive in line; behind the block it is called where that is not enough.
-    fn call_in_line(&mut self, call: Call, inline: Inline<'a>) {
+    fn call_in_line(&mut self, call: Call, inline: Inline<'a, P>) {
         let (slow, done) = (self.label(), self.label());
         let result = inline(self, call, slow);
         self.write(call.first, result);
-        emit!(self; =>done);
+        self.out.place(done);
         let (position, copies) = (self.position, self.registers.copies());
         self.cold_at(slow, move |assembler| {
             assembler.position = position;
@@ -111,30 +103,30 @@ impl<'a> Assembler<'a> {
             for (register, processor) in copies {
                 assembler.fetch(processor, register);
             }
-            emit!(assembler; jmp =>done);
+            assembler.out.jump(done);
         });
     }
 
-    /// Makes an object of the words in registers of the frame; rdx is the offset behind it.
+    /// Makes an object of the words in registers of the frame; D is the place behind it.
     fn make_object(&mut self, kind: Kind, (first, count): (usize, usize)) -> u8 {
         let header = Header::new(kind, count as u32).to_value();
-        self.load(0, header);
-        emit!(self; mov [r12 + rbp], rax);
+        self.load(P::A, header);
+        self.out.store_new(0, P::A);
         if padded(1 + count) != 1 + count {
-            emit!(self; mov QWORD [r12 + rbp + displacement(1 + count)], 0);
+            self.out.clear_new(1 + count);
         }
         for place in 0..count {
             self.registers.unpin();
             let word = self.read(first + place);
-            emit!(self; mov [r12 + rbp + displacement(1 + place)], Rq(word));
+            self.out.store_new(1 + place, word);
         }
         let result = self.result();
-        emit!(self; lea Rq(result), [rbp + OBJECT_TAG]; mov rbp, rdx);
+        self.out.finish_new(result, OBJECT_TAG);
         result
     }
 
     fn make_vector(&mut self, call: Call, slow: DynamicLabel) -> u8 {
-        self.reserve_or(padded(1 + call.count), slow);
+        self.out.reserve(padded(1 + call.count), slow);
         self.make_object(Kind::Vector, (call.first, call.count))
     }
 
@@ -142,12 +134,12 @@ impl<'a> Assembler<'a> {
         const { assert!(record::LABEL == 0 && record::FIELDS == 1) };
         let record_type = self.read(call.first);
         self.expect_kind(record_type, Kind::RecordType, slow);
-        emit!(self
-            ; mov rax, [r12 + Rq(record_type) + displacement(1 + record_type::FIELD_NAMES) - OBJECT_TAG]
-            ; cmp DWORD [r12 + rax + 4 - OBJECT_TAG], call.count as i32 - 1
-            ; jne =>slow
-        );
-        self.reserve_or(padded(1 + call.count), slow);
+        let names = words(1 + record_type::FIELD_NAMES) - OBJECT_TAG;
+        self.out.load_object(P::A, record_type, names);
+        self.out
+            .compare_object_half(P::A, 4 - OBJECT_TAG, call.count as i32 - 1);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.reserve(padded(1 + call.count), slow);
         self.make_object(Kind::Record, (call.first, call.count))
     }
 
@@ -155,45 +147,33 @@ impl<'a> Assembler<'a> {
         let (string, index) = (self.read(call.first), self.read(call.first + 1));
         let (character, result) = (self.read(call.first + 2), self.result());
         self.expect_object(string, slow);
-        emit!(self
-            ; mov eax, [r12 + Rq(string) - OBJECT_TAG]
-            ; and eax, KIND_AND_MUTABILITY_MASK as i32
-            ; cmp eax, header_bits(Kind::String)
-            ; jne =>slow
-            ; mov Rq(result), [r12 + Rq(string) + 8 - OBJECT_TAG]
-            ; mov rdx, [r12 + Rq(result) - OBJECT_TAG]
-            ; movzx ecx, dx
-            ; cmp ecx, header_bits(Kind::NarrowCharacters)
-            ; jne =>slow
-            ; shr rdx, 32
-        );
+        self.out
+            .compare_header_of(string, -OBJECT_TAG, KIND_AND_MUTABILITY_MASK, header_bits(Kind::String));
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.load_object(result, string, 8 - OBJECT_TAG);
+        self.out.load_object(P::D, result, -OBJECT_TAG);
+        self.out.compare_kind_beside(header_bits(Kind::NarrowCharacters));
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.shift_right(P::D, P::D, 32);
         self.expect_index(index, slow);
-        emit!(self
-            ; lea rcx, [Rq(result) + rax + 8 - OBJECT_TAG]
-            ; mov Rq(result), Rq(character)
-            ; shr Rq(result), 32
-            ; cmp Rd(result), 0x7f
-            ; ja =>slow
-            ; movzx eax, Rb(character)
-            ; cmp eax, Immediate::Character as i32
-            ; jne =>slow
-        );
-        self.pass_barrier(slow);
-        emit!(self; mov [r12 + rcx], Rb(result));
+        self.out.set_place_at(result, P::A, 8 - OBJECT_TAG);
+        self.out.shift_right(result, character, 32);
+        self.out.compare_number(result, 0x7f);
+        self.out.branch(Condition::Above, slow);
+        self.out.test_character(character);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.pass_barrier(slow);
+        self.out.store_byte(result);
         self.load(result, Value::UNSPECIFIED);
         result
     }
 
     fn character_to_integer(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (character, result) = (self.read(call.first), self.result());
-        emit!(self
-            ; movzx eax, Rb(character)
-            ; cmp eax, Immediate::Character as i32
-            ; jne =>slow
-            ; mov Rq(result), Rq(character)
-            ; shr Rq(result), 32
-            ; shl Rq(result), 3
-        );
+        self.out.test_character(character);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.shift_right(result, character, 32);
+        self.out.shift_left(result, result, 3);
         result
     }
 
@@ -201,11 +181,14 @@ impl<'a> Assembler<'a> {
     fn is_number(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (word, result, done) = (self.read(call.first), self.result(), self.label());
         self.load(result, Value::TRUE);
-        self.load(2, Value::from_bits(crate::value::FLONUM_TAGS));
-        emit!(self; test Rd(word), 7; jz =>done; bt rdx, Rq(word); jc =>done);
-        emit!(self; lea ecx, [Rq(word) - OBJECT_TAG]; test cl, 7; jz =>slow);
+        self.out.set(P::D, crate::value::FLONUM_TAGS);
+        self.out.test_fixnum(word);
+        self.out.branch(Condition::Equal, done);
+        self.out.branch_if_flonum(word, done);
+        self.out.test_tag(word, OBJECT_TAG);
+        self.out.branch(Condition::Equal, slow);
         self.load(result, Value::FALSE);
-        emit!(self; =>done);
+        self.out.place(done);
         result
     }
 
@@ -213,47 +196,43 @@ impl<'a> Assembler<'a> {
     fn associate(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (key, list, result) = (self.read(call.first), self.read(call.first + 1), self.result());
         let (next, end, found) = (self.label(), self.label(), self.label());
-        emit!(self
-            ; mov rax, Rq(list)
-            ; mov edx, PAIRS_MAX
-            ;=>next
-            ; lea ecx, [rax - PAIR_TAG]
-            ; test cl, 7
-            ; jnz =>end
-            ; mov Rq(result), [r12 + rax - PAIR_TAG]
-            ; lea ecx, [Rq(result) - PAIR_TAG]
-            ; test cl, 7
-            ; jnz =>slow
-            ; cmp [r12 + Rq(result) - PAIR_TAG], Rq(key)
-            ; je =>found
-            ; mov rax, [r12 + rax + 8 - PAIR_TAG]
-            ; dec edx
-            ; jnz =>next
-            ; jmp =>slow
-            ;=>end
-        );
+        self.out.copy(P::A, list);
+        self.out.set(P::D, PAIRS_MAX);
+        self.out.place(next);
+        self.out.test_tag(P::A, PAIR_TAG);
+        self.out.branch(Condition::NotEqual, end);
+        self.out.load_object(result, P::A, -PAIR_TAG);
+        self.out.test_tag(result, PAIR_TAG);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.compare_object(result, -PAIR_TAG, key);
+        self.out.branch(Condition::Equal, found);
+        self.out.load_object(P::A, P::A, 8 - PAIR_TAG);
+        self.out.count_down();
+        self.out.branch(Condition::NotEqual, next);
+        self.out.jump(slow);
+        self.out.place(end);
         self.load(result, Value::NIL);
-        emit!(self; cmp rax, Rq(result); jne =>slow);
+        self.out.compare(P::A, result);
+        self.out.branch(Condition::NotEqual, slow);
         self.load(result, Value::FALSE);
-        emit!(self; =>found);
+        self.out.place(found);
         result
     }
 
     fn negate(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (number, result) = (self.read(call.first), self.result());
         let (fixnum, done) = (self.label(), self.label());
-        emit!(self; test Rd(number), 7; jz =>fixnum);
+        self.out.test_fixnum(number);
+        self.out.branch(Condition::Equal, fixnum);
         self.load_flonum(number, slow);
-        emit!(self; movq rax, xmm0; btc rax, 63);
-        self.store_flonum(result, slow);
-        emit!(self
-            ; jmp =>done
-            ;=>fixnum
-            ; mov Rq(result), Rq(number)
-            ; neg Rq(result)
-            ; jo =>slow
-            ;=>done
-        );
+        self.out.take_flonum();
+        self.out.flip_sign();
+        self.out.make_flonum(result, slow);
+        self.out.jump(done);
+        self.out.place(fixnum);
+        self.out.negate(result, number);
+        self.out.branch(Condition::Overflow, slow);
+        self.out.place(done);
         result
     }
 
@@ -261,30 +240,39 @@ impl<'a> Assembler<'a> {
     fn square_root(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (number, result) = (self.read(call.first), self.result());
         self.load_flonum(number, slow);
-        emit!(self
-            ; xorps xmm1, xmm1
-            ; ucomisd xmm0, xmm1
-            ; jbe =>slow
-            ; sqrtsd xmm0, xmm0
-            ; movq rax, xmm0
-        );
-        self.store_flonum(result, slow);
+        self.out.compute_root(slow);
+        self.out.take_flonum();
+        self.out.make_flonum(result, slow);
         result
     }
 
     /// The flonum of a fixnum.
     fn inexact(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (number, result) = (self.read(call.first), self.result());
-        emit!(self
-            ; test Rd(number), 7
-            ; jnz =>slow
-            ; mov rax, Rq(number)
-            ; sar rax, 3
-            ; cvtsi2sd xmm0, rax
-            ; movq rax, xmm0
-        );
-        self.load_flonum_constants();
-        self.store_flonum(result, slow);
+        self.out.test_fixnum(number);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.load_left_fixnum(number);
+        self.out.take_flonum();
+        self.out.set_flonum_constants();
+        self.out.make_flonum(result, slow);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::CodeSpace;
+    use crate::machine::native::processor::Host;
+
+    #[test]
+    fn what_is_done_in_line_is_a_primitive_of_that_name() {
+        let code = CodeSpace::new(&[]);
+        for (name, counts, _) in Assembler::<Host>::IN_LINE {
+            let primitive = code.primitives().iter().find(|primitive| primitive.name == name);
+            let primitive = primitive.unwrap_or_else(|| panic!("{name}"));
+            assert!(matches!(primitive.body, PrimitiveBody::Function(_)), "{name}");
+            assert!(counts.into_iter().all(|count| primitive.accepts(count)), "{name}");
+        }
     }
 }

@@ -1,0 +1,157 @@
+//! The way into machine code and back.
+//!
+//! Owns the instructions at the beginning of the memory: the entry, which saves the processor's
+//! registers and loads those of machine code, the exits, which store them back, and the calls of
+//! Rust.
+//! INVARIANT: the registers that a caller may rely on are as they were.
+//! It does not know the machine code of blocks.
+//! Read next: `machine/native/enter.rs`.
+
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, VecAssembler};
+
+use super::{X86_64, displacement};
+use crate::machine::native::context;
+use crate::machine::native::processor::{Emit, LEAVING, Stubs};
+use crate::machine::native::service::{self, Service};
+
+type Operations = VecAssembler<X64Relocation>;
+
+/// The entry, at the beginning, and the exits.
+pub(super) fn assemble() -> Option<(Vec<u8>, Stubs)> {
+    let mut operations = Operations::new(0);
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ; push rbx; push rbp; push r12; push r13; push r14; push r15
+        // Calls of Rust need a stack that is aligned to 16 bytes.
+        ; sub rsp, 8
+        ; mov r14, rdi
+        ; mov rbx, [BYTE r14 + context::BASE]
+        ; mov rbp, [BYTE r14 + context::TOP]
+        ; mov r12, [BYTE r14 + context::HEAP]
+        ; mov r13, [BYTE r14 + context::FUEL]
+        ; mov r15, [BYTE r14 + context::TARGETS]
+        ; mov [BYTE r14 + context::HOST_STACK], rsp
+        ; mov rax, rsi
+        ;->bottom:
+    );
+    load_first(&mut operations);
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ; call rax
+        // The frame that control came in with returns rsi, or control leaves.
+        ; cmp rsi, LEAVING.to_bits() as i32
+        ; je ->leave
+        ; mov rcx, [rbx - 8]
+        ; mov [rbx - 8], rsi
+        ; mov edx, ecx
+        ; shr edx, 8
+        ; neg rdx
+        ; lea rbx, [rbx + rdx * 8]
+        ; shr rcx, 32
+        ; mov rax, [r15 + rcx * 8]
+        ; jmp ->bottom
+    );
+    let starts = [
+        start(
+            &mut operations,
+            |operations| dynasmrt::dynasm!(operations; .arch x64; xor eax, eax; jmp ->exit),
+        ),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations; .arch x64; mov eax, 1);
+            assemble_exit(operations);
+        }),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations
+                ; .arch x64
+                ; mov rsp, [BYTE r14 + context::HOST_STACK]
+                ; mov rax, [r15 + rcx * 8]
+                ; jmp ->bottom
+            )
+        }),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations
+                ; .arch x64
+                ; mov rsi, [BYTE r14 + context::RESULT]
+                ; ret
+            )
+        }),
+        start(&mut operations, |operations| {
+            dynasmrt::dynasm!(operations
+                ; .arch x64
+                ; mov ecx, [BYTE r14 + context::POSITION]
+                ; mov edx, [BYTE r14 + context::ARGUMENT_COUNT]
+                ; mov rax, QWORD service::enter as Service as usize as i64
+            );
+        }),
+        start(&mut operations, assemble_service),
+    ];
+    let bytes = operations.finalize().ok()?;
+    let end = bytes.len();
+    Some((bytes, Stubs { starts, end }))
+}
+
+/// Assembles a stub; returns where it begins.
+fn start(operations: &mut Operations, assemble: impl FnOnce(&mut Operations)) -> usize {
+    let AssemblyOffset(start) = operations.offset();
+    assemble(operations);
+    start
+}
+
+/// Calls the service in rax for the position in rcx, with edx as what else it takes, and goes on
+/// where it says.
+fn assemble_service(operations: &mut Operations) {
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ; mov [BYTE r14 + context::BASE], rbx
+        ; mov [BYTE r14 + context::TOP], rbp
+        ; mov [BYTE r14 + context::FUEL], r13
+        ; mov [BYTE r14 + context::CALLER_STACK], rsp
+        // Rust needs a stack that is aligned to 16 bytes.
+        ; and rsp, -16
+        ; mov rdi, r14
+        ; mov esi, ecx
+        ; call rax
+        ; mov rsp, [BYTE r14 + context::CALLER_STACK]
+        ; mov rbx, [BYTE r14 + context::BASE]
+        ; mov rbp, [BYTE r14 + context::TOP]
+        ; mov r12, [BYTE r14 + context::HEAP]
+        ; mov r13, [BYTE r14 + context::FUEL]
+        ; mov ecx, [BYTE r14 + context::POSITION]
+    );
+    load_first(operations);
+    dynasmrt::dynasm!(operations; .arch x64; jmp rax);
+}
+
+/// Loads the registers that machine code expects at the beginning of a block.
+fn load_first(operations: &mut Operations) {
+    for (register, processor) in X86_64::FIRST.iter().enumerate() {
+        dynasmrt::dynasm!(operations; .arch x64; mov Rq(*processor), [rbx + displacement(register)]);
+    }
+}
+
+/// Leaves for the position in rcx, with the kind of the exit in rax.
+fn assemble_exit(operations: &mut Operations) {
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ;->exit:
+        ; lea rdx, [rsp + 8]
+        ; cmp rdx, [BYTE r14 + context::HOST_STACK]
+        ; jne ->from_deep
+        // A processor predicts returns well as long as each belongs to a call.
+        ; mov esi, LEAVING.to_bits() as i32
+        ; ret
+        ;->from_deep:
+        ; mov rsp, [BYTE r14 + context::HOST_STACK]
+        ;->leave:
+        ; shl rax, 32
+        ; mov ecx, ecx
+        ; or rax, rcx
+        ; mov [BYTE r14 + context::BASE], rbx
+        ; mov [BYTE r14 + context::TOP], rbp
+        ; mov [BYTE r14 + context::FUEL], r13
+        ; add rsp, 8
+        ; pop r15; pop r14; pop r13; pop r12; pop rbp; pop rbx
+        ; ret
+    );
+}
