@@ -14,6 +14,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use duet_drivers::tool::http::OwnHeaders;
 use duet_drivers::tool::model::{Key, Price, Protocol, Provider, Providers};
 use duet_drivers::tool::secret::is_secret_name;
 use toml::{Table, Value};
@@ -336,17 +337,28 @@ impl File<'_> {
                     provider.prices.insert(model.clone(), read_price(model, price)?);
                 }
             }
-            ("key" | "model", _) => return Err(format!("`{name}` is a string")),
+            ("key_header", Value::String(header)) => provider.headers.name_key(header)?,
+            ("headers", Value::Table(headers)) => add_headers(&mut provider.headers, headers)?,
+            ("headers", _) => return Err("`headers` is a table of strings".to_owned()),
+            ("key" | "key_header" | "model", _) => return Err(format!("`{name}` is a string")),
             ("timeout_ms", _) => return Err("`timeout_ms` is an integer above 0".to_owned()),
             ("prices", _) => return Err("`prices` is a table by model".to_owned()),
             _ => {
                 return Err(format!(
-                    "`{name}` is none of protocol, url, key, model, timeout_ms, prices"
+                    "`{name}` is none of protocol, url, key, key_header, headers, model, timeout_ms, prices"
                 ));
             }
         }
         Ok(())
     }
+}
+
+/// Adds the headers of a configuration.
+fn add_headers(headers: &mut OwnHeaders, table: &toml::Table) -> Result<(), String> {
+    table.iter().try_for_each(|(name, value)| {
+        let value = value.as_str().ok_or("`headers` has strings as values")?;
+        headers.add(name, value)
+    })
 }
 
 fn read_price(model: &str, price: &Value) -> Result<Price, String> {

@@ -32,6 +32,8 @@ use crate::world_options::environment;
 ///     [servers.search]
 ///     url = "https://mcp.example.org/mcp"
 ///     token = "SEARCH_TOKEN"            # the variable that holds the token
+///     token_header = "X-API-Key"        # where the token stands, if not in authorization
+///     headers = { X-Desk = "north" }    # further headers, without secrets
 ///
 ///     [servers.mail]
 ///     url = "https://mail.example.org/mcp"

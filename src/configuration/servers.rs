@@ -16,7 +16,7 @@ use duet_drivers::tool::process::allowed;
 use duet_drivers::tool::secret::is_secret_name;
 use toml::{Table, Value};
 
-use super::{File, OF_USER, is_url, key};
+use super::{File, OF_USER, add_headers, is_url, key};
 use crate::error::CommandError;
 use crate::state_folder;
 
@@ -176,6 +176,24 @@ pub(crate) fn settings(
     Ok(all.into_values().collect())
 }
 
+/// The fault of an entry that is unknown, or has a value of another kind.
+fn wrong_entry(name: &str) -> String {
+    match name {
+        "environment" | "headers" | "effects" | "oauth" => format!("`{name}` is a table of strings"),
+        "revision" | "token_header" => format!("`{name}` is a string"),
+        "token" => "`token` is the name of a variable of the environment".to_owned(),
+        "timeout_ms" | "start_timeout_ms" => format!("`{name}` is an integer above 0"),
+        "args" | "env" | "mcpServers" => format!(
+            "`{name}` is of another program's configuration: the words of `command` are one list, and variables stand \
+             in `environment`"
+        ),
+        _ => format!(
+            "`{name}` is none of command, url, environment, secrets, token, token_header, headers, oauth, effects, \
+             revision, timeout_ms, start_timeout_ms"
+        ),
+    }
+}
+
 /// A program whose environment and folder are not known yet.
 fn program(words: Vec<String>) -> Place {
     Place::Program {
@@ -249,6 +267,8 @@ impl File<'_> {
                 let key = self.secret("token", variable)?;
                 log_in(settings, name, key.map(Login::Token).map_err(|()| variable.clone()))?;
             }
+            ("token_header", Value::String(header)) => settings.headers.name_key(header)?,
+            ("headers", Value::Table(headers)) => add_headers(&mut settings.headers, headers)?,
             ("oauth", Value::Table(entries)) => {
                 let credentials = self.credentials(&settings.name, entries)?;
                 log_in(settings, name, credentials.map(|all| Login::OAuth(Box::new(all))))?;
@@ -269,16 +289,7 @@ impl File<'_> {
             }
             ("timeout_ms", Value::Integer(limit)) => settings.timeout_ms = milliseconds(*limit)?,
             ("start_timeout_ms", Value::Integer(limit)) => settings.start_timeout_ms = milliseconds(*limit)?,
-            ("environment" | "effects" | "oauth", _) => return Err(format!("`{name}` is a table of strings")),
-            ("revision", _) => return Err("`revision` is a string".to_owned()),
-            ("token", _) => return Err("`token` is the name of a variable of the environment".to_owned()),
-            ("timeout_ms" | "start_timeout_ms", _) => return Err(format!("`{name}` is an integer above 0")),
-            _ => {
-                return Err(format!(
-                    "`{name}` is none of command, url, environment, secrets, token, oauth, effects, revision, \
-                     timeout_ms, start_timeout_ms"
-                ));
-            }
+            _ => return Err(wrong_entry(name)),
         }
         Ok(())
     }

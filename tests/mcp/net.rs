@@ -102,6 +102,22 @@ fn a_server_on_the_net_has_tasks_of_the_older_revision() {
 }
 
 /// Starts a server that wants tokens, with the authorization server that gives them.
+#[test]
+fn a_token_stands_in_the_header_that_the_configuration_names() {
+    let web = Web::start("mcp_web.py", &[]);
+    let more = "token_header = \"X-API-Key\"\nheaders = { X-Desk = \"north\" }\n";
+    let configuration = format!("url = \"{}/mcp\"\ntoken = \"WEB_TOKEN\"\n{more}", web.1);
+    let desk = desk("(show (said (call \"echo\" 'text \"a\")))", &configuration);
+    assert_eq!(run(&desk, &[("WEB_TOKEN", "open-sesame")]), "you said a\n");
+    let wrong = configuration.replace("X-Desk", "Content-Length");
+    fs::write(desk.path("config/duet/config.toml"), format!("[servers.t]\n{wrong}")).unwrap();
+    let said = run(&desk, &[("WEB_TOKEN", "open-sesame")]);
+    assert!(
+        said.contains("the header `Content-Length` belongs to the protocol"),
+        "{said}"
+    );
+}
+
 fn guarded(program: &str, oauth: &str) -> (Desk, Web) {
     let desk = desk(program, "");
     let state = desk.path("state").display().to_string();

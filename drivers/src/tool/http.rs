@@ -26,8 +26,10 @@ use crate::tool::secret::Secrets;
 pub(super) mod address;
 pub(super) mod connection;
 mod exchange;
+mod own_headers;
 mod roots;
 
+pub use own_headers::OwnHeaders;
 pub use roots::trust;
 
 const TIMEOUT_MS: u64 = 30_000;

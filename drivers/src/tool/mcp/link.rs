@@ -174,7 +174,7 @@ impl Link {
         let (service, program) = match &settings.place {
             Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
             Place::Url { url, .. } => {
-                let transport = Probed::new(web::transport(url, bearer.clone()), late.clone());
+                let transport = Probed::new(web::transport(url, bearer.clone(), &settings.headers), late.clone());
                 let service = client.clone().serve_with_lifecycle(transport, mode).await;
                 let refuse = |error| Unopened {
                     is_modern: late.came(),

@@ -25,6 +25,7 @@ use super::web::Bearer;
 use crate::tool::arguments::integer;
 use crate::tool::description::EffectClass;
 use crate::tool::failure::Kind;
+use crate::tool::http::OwnHeaders;
 use crate::tool::interface::Context;
 use crate::tool::model::Key;
 
@@ -47,6 +48,8 @@ pub struct Settings {
     pub place: Place,
     /// The effects of tools, by their names; they go before what the server says.
     pub effects: BTreeMap<String, EffectClass>,
+    /// Further headers of the requests to a URL, and which one has the token.
+    pub headers: OwnHeaders,
     /// Whether it is spoken to by the revision of 2025 without being asked for that of 2026.
     pub is_of_2025: bool,
     /// The time limit of its start, in milliseconds.
@@ -96,6 +99,7 @@ impl Settings {
             name: name.into(),
             place,
             effects: BTreeMap::new(),
+            headers: OwnHeaders::default(),
             is_of_2025: false,
             start_timeout_ms: START_TIMEOUT_MS,
             timeout_ms: TIMEOUT_MS,

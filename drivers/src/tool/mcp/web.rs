@@ -20,9 +20,7 @@ use futures_util::{StreamExt as _, stream};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
-};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -38,6 +36,7 @@ use tokio_stream::Stream;
 use super::mend::{mended, unreadable};
 use super::oauth::Tokens;
 use crate::tool::failure::Kind;
+use crate::tool::http::OwnHeaders;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{port, read_url};
 
@@ -54,6 +53,7 @@ const OF_2024: &str = "URLs that end in `/sse` mostly belong to the transport of
 /// The maximum length of an error that is repeated, in characters.
 const ERROR_CHARACTERS_MAX: usize = 400;
 
+const AUTHORIZATION_NAME: &str = "authorization";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const BOTH_KINDS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -68,6 +68,7 @@ type Events = Pin<Box<dyn Stream<Item = Result<Sse, SseError>> + Send>>;
 #[derive(Clone)]
 pub(super) struct Web {
     bearer: Bearer,
+    headers: Arc<OwnHeaders>,
 }
 
 /// The token that each request has.
@@ -101,14 +102,15 @@ impl Web {
     async fn ask(
         &self,
         (method, url): (Method, &str),
-        (headers, body): (HeaderMap, Vec<u8>),
+        (mut headers, body): (HeaderMap, Vec<u8>),
     ) -> Result<Response<Incoming>, Failed> {
+        self.headers.apply(&mut headers);
         let token = match &self.bearer {
             Bearer::None => return send((method, url), (headers, body)).await,
-            Bearer::Fixed(token) => return send((method, url), (authorized(headers, token)?, body)).await,
+            Bearer::Fixed(token) => return send((method, url), (self.authorized(headers, token)?, body)).await,
             Bearer::Given(tokens) => tokens.get(None).await.map_err(refused_token)?,
         };
-        let first = authorized(headers.clone(), &token)?;
+        let first = self.authorized(headers.clone(), &token)?;
         let response = send((method.clone(), url), (first, body.clone())).await?;
         let Bearer::Given(tokens) = &self.bearer else {
             return Ok(response);
@@ -117,14 +119,23 @@ impl Web {
             return Ok(response);
         }
         let token = tokens.get(Some(&token)).await.map_err(refused_token)?;
-        send((method, url), (authorized(headers, &token)?, body)).await
+        send((method, url), (self.authorized(headers, &token)?, body)).await
+    }
+
+    fn authorized(&self, mut headers: HeaderMap, token: &str) -> Result<HeaderMap, Failed> {
+        let shown = self
+            .headers
+            .show_key(token, (AUTHORIZATION_NAME, "Bearer "), &mut headers);
+        shown.map_err(failed)?;
+        Ok(headers)
     }
 }
 
 /// Makes the transport to a server.
-pub(super) fn transport(url: &str, bearer: Bearer) -> StreamableHttpClientTransport<Web> {
+pub(super) fn transport(url: &str, bearer: Bearer, headers: &OwnHeaders) -> StreamableHttpClientTransport<Web> {
     let config = StreamableHttpClientTransportConfig::with_uri(url);
-    StreamableHttpClientTransport::with_client(Web { bearer }, config)
+    let headers = Arc::new(headers.clone());
+    StreamableHttpClientTransport::with_client(Web { bearer, headers }, config)
 }
 
 /// The failure of a request for which there is no token.
@@ -133,13 +144,6 @@ fn refused_token(failure: ToolFailure) -> Failed {
         return StreamableHttpError::AuthRequired(AuthRequiredError::new(failure.message));
     }
     failed(failure.message)
-}
-
-fn authorized(mut headers: HeaderMap, token: &str) -> Result<HeaderMap, Failed> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(failed)?;
-    value.set_sensitive(true);
-    headers.insert(AUTHORIZATION, value);
-    Ok(headers)
 }
 
 fn failed(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Failed {

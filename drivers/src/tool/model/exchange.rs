@@ -144,11 +144,9 @@ fn request(provider: &Provider, posting: &Posting, url: &Uri) -> Option<Request<
     for (name, value) in posting.headers {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
+    provider.headers.apply(headers);
     if let Some(key) = &provider.key {
-        let (name, scheme) = posting.key;
-        let mut value = HeaderValue::from_str(&format!("{scheme}{}", key.value)).ok()?;
-        value.set_sensitive(true);
-        headers.insert(HeaderName::from_static(name), value);
+        provider.headers.show_key(&key.value, posting.key, headers).ok()?;
     }
     request.body(Full::new(Bytes::from(posting.body.to_string()))).ok()
 }

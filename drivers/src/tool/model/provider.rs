@@ -12,6 +12,7 @@ use duet_runtime::driver::ToolFailure;
 use super::chat::{Chat, Price};
 use super::protocol::Protocol;
 use crate::tool::failure::Kind;
+use crate::tool::http::OwnHeaders;
 
 /// The time limit of an attempt, in milliseconds: models that think take minutes.
 const TIMEOUT_MS: u64 = 600_000;
@@ -30,6 +31,8 @@ pub struct Provider {
     pub url: String,
     /// Its key, if it needs one.
     pub key: Option<Key>,
+    /// Further headers of its requests, and which one has the key.
+    pub headers: OwnHeaders,
     /// The model that is meant by `default`.
     pub model: Option<String>,
     /// The dollars for a million tokens, by model.
@@ -63,6 +66,7 @@ impl Provider {
             protocol,
             url: url.into(),
             key: None,
+            headers: OwnHeaders::default(),
             model: None,
             prices: BTreeMap::new(),
             timeout_ms: TIMEOUT_MS,

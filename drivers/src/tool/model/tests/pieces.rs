@@ -248,3 +248,19 @@ fn what_signs_a_call_goes_back_with_it() {
     let back = server.body()["messages"][1]["tool_calls"][0].clone();
     assert_eq!(back["extra_content"], json!({"google": {"s": "x"}}));
 }
+
+#[test]
+fn a_key_stands_in_the_header_that_the_configuration_names() {
+    let server = Server::start(vec![stream("data: [DONE]\n\n")]);
+    let mut provider = server.provider(Protocol::OpenaiChat);
+    provider.headers.name_key("api-key").unwrap();
+    provider.headers.add("X-Desk", "north").unwrap();
+    assert!(provider.headers.add("Host", "north").is_err());
+    let _incomplete = call(provider, SHORT);
+    let request = server.requests.recv().unwrap().to_ascii_lowercase();
+    assert!(
+        request.contains("api-key: key-123\r\n") && request.contains("x-desk: north\r\n"),
+        "{request}"
+    );
+    assert!(!request.contains("authorization"), "{request}");
+}

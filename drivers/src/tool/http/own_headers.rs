@@ -1,0 +1,83 @@
+//! Headers that a configuration adds to the requests to one server.
+//!
+//! INVARIANT: they replace no header that a protocol needs, except that of the key, which the
+//! configuration may name.
+//! It reads no configuration; the command does. Read next: `../model/exchange.rs`,
+//! `../mcp/web.rs`.
+
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderValue};
+
+/// The headers that belong to the protocols.
+const TAKEN: [&str; 9] = [
+    "accept",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "te",
+    "transfer-encoding",
+];
+
+/// Further headers, and the name of the one that has the key.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OwnHeaders {
+    all: HeaderMap,
+    key: Option<HeaderName>,
+}
+
+impl OwnHeaders {
+    /// Adds a header.
+    ///
+    /// # Errors
+    /// The problem, if it is none or belongs to the protocol.
+    pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let header = read_name(name)?;
+        if TAKEN.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
+            return Err(format!("the header `{name}` belongs to the protocol"));
+        }
+        let value =
+            HeaderValue::from_str(value).map_err(|_| format!("the header `{name}` has no value of a header"))?;
+        self.all.insert(header, value);
+        Ok(())
+    }
+
+    /// Names the header that has the key, without anything before it.
+    ///
+    /// # Errors
+    /// The problem, if it is no name of a header.
+    pub fn name_key(&mut self, name: &str) -> Result<(), String> {
+        self.key = Some(read_name(name)?);
+        Ok(())
+    }
+
+    /// Adds the headers to those of a request.
+    pub(in crate::tool) fn apply(&self, headers: &mut HeaderMap) {
+        headers.extend(self.all.clone());
+    }
+
+    /// Adds the key, in the header that the protocol has for it unless another one is named.
+    ///
+    /// # Errors
+    /// If the key has characters that no header has.
+    pub(in crate::tool) fn show_key(
+        &self,
+        key: &str,
+        (usual, scheme): (&'static str, &str),
+        headers: &mut HeaderMap,
+    ) -> Result<(), InvalidHeaderValue> {
+        let (name, text) = match &self.key {
+            Some(name) => (name.clone(), key.to_owned()),
+            None => (HeaderName::from_static(usual), format!("{scheme}{key}")),
+        };
+        let mut value = HeaderValue::from_str(&text)?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        Ok(())
+    }
+}
+
+fn read_name(name: &str) -> Result<HeaderName, String> {
+    name.parse().map_err(|_| format!("`{name}` is no name of a header"))
+}
