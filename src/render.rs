@@ -214,17 +214,18 @@ fn explained_failure<'a>(
     if let Some(trace) = backtrace::shown(&failure.backtrace, source, texts) {
         group = group.element(Level::NOTE.message(prose(&trace)));
     }
+    let is_main = who.is_none();
     if let Some(who) = who {
         group = group.element(Level::NOTE.message(line(&who).into_owned()));
     }
-    for advice in way_out(failure).iter().chain(advice) {
+    for advice in way_out(failure, is_main).iter().chain(advice) {
         group = group.element(Level::HELP.message(prose(advice)));
     }
     group
 }
 
 /// Advice for conditions of some kinds.
-fn way_out(failure: &failure::Failure) -> Option<String> {
+fn way_out(failure: &failure::Failure, is_main: bool) -> Option<String> {
     if matches!(
         failure.kind.as_str(),
         failure::Failure::OUT_OF_MEMORY | failure::Failure::EXHAUSTED
@@ -239,24 +240,26 @@ fn way_out(failure: &failure::Failure) -> Option<String> {
     let ways = [
         (
             "`workspace/",
-            "`duet run --workspace DIR FILE`, or `duet repl --workspace DIR`, lets a program write and delete in DIR; \
-             `duet resume RUN --grant NAME` lets a run that has begun, where it works",
+            "`duet run --workspace DIR FILE`, or `duet repl --workspace DIR`, lets a program write and delete in DIR",
         ),
         (
             "`http/",
-            "`--allow-host HOST` lets a single file speak to HOST, with `duet run` from the start, with `duet resume \
-             RUN` or `duet repl RUN` from then on",
+            "`--allow-host HOST` of `duet run`, `duet resume` and `duet repl` lets a single file speak to HOST",
         ),
         (
             "`model/",
-            "`--provider NAME` lets a single file call language models, with `duet run` from the start, with `duet \
-             resume RUN` or `duet repl RUN` from then on; `duet providers` lists the names",
+            "`--provider NAME` of `duet run`, `duet resume` and `duet repl` lets a single file call language models; \
+             `duet providers` lists the names",
         ),
     ];
     let way = ways.iter().find(|(tools, _)| failure.message.contains(tools));
     let other = "a folder is granted what its `manifest.scm` names, a single file the tools of the servers that \
-                 `--allow-server` names, a run that has begun what `duet resume RUN --grant NAME` names";
-    Some(way.map_or(other, |(_, way)| way).to_owned())
+                 `--allow-server` names";
+    let way = way.map_or(other, |(_, way)| way);
+    // Another actor has what its maker grants.
+    let lacking = failure.message.split('`').nth(1).filter(|_| is_main);
+    let later = lacking.map(|name| format!("; `duet resume RUN --grant {name}` grants it to a run that has begun"));
+    Some(format!("{way}{}", later.unwrap_or_default()))
 }
 
 /// Lays out the difference between a program and its journal, with the place in the program if that

@@ -14,6 +14,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
@@ -328,9 +329,23 @@ fn a_long_timer_goes_on_where_it_was() {
     assert_eq!(told(), 1, "{}", said(&["log", "p"]));
 }
 
-#[test]
-fn a_certificate_that_the_person_names_is_trusted() {
-    let desk = Desk::new(&[]);
+/// A page behind TLS, with the certificate in `cert.pem`.
+const TLS_SERVER: &str = "import http.server, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain('cert.pem', 'key.pem')
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'hello')
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(('127.0.0.1', 0), Page)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()";
+
+/// Writes a new certificate of localhost, which signs itself, and its key.
+fn makes_certificate(folder: &Path) -> bool {
     let made = Command::new("openssl")
         .args([
             "req",
@@ -350,27 +365,20 @@ fn a_certificate_that_the_person_names_is_trusted() {
             "-addext",
             "basicConstraints=critical,CA:FALSE",
         ])
-        .current_dir(desk.folder.path())
+        .current_dir(folder)
         .output();
-    if !made.is_ok_and(|made| made.status.success()) {
+    made.is_ok_and(|made| made.status.success())
+}
+
+#[test]
+fn a_certificate_that_the_person_names_is_trusted() {
+    let desk = Desk::new(&[]);
+    if !makes_certificate(desk.folder.path()) {
         eprintln!("THERE IS NO openssl: a server with TLS was not tried");
         return;
     }
-    let script = "import http.server, ssl, sys
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain('cert.pem', 'key.pem')
-class Page(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b'hello')
-    def log_message(self, *_): pass
-server = http.server.HTTPServer(('127.0.0.1', 0), Page)
-server.socket = context.wrap_socket(server.socket, server_side=True)
-print(server.server_port, flush=True)
-server.serve_forever()";
     let server = Command::new("python3")
-        .args(["-c", script])
+        .args(["-c", TLS_SERVER])
         .current_dir(desk.folder.path())
         .stdout(Stdio::piped())
         .spawn();

@@ -48,7 +48,7 @@ fn a_run_that_forgot_its_provider_is_granted_one() {
     let desk = Desk::new(&[("p.scm", ASK)]);
     let said = desk.check("run p.scm", 1, "").errors;
     assert!(
-        said.contains("`duet resume RUN`") && said.contains("duet goto p@0"),
+        said.contains("`duet resume RUN --grant model/chat`") && said.contains("duet goto p@0"),
         "{said}"
     );
     desk.duet("goto p@0");

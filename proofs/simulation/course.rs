@@ -30,7 +30,7 @@ use duet_runtime::scheme::Program;
 use duet_runtime::turn::program::Programs;
 
 use super::medium::Medium;
-use super::operation::{Opening, Operation};
+use super::operation::{Opening, Operation, granting};
 use super::programs::{self, Shared};
 use super::world::{World, WorldError};
 use super::{Setting, Ways};
@@ -347,6 +347,12 @@ impl Course {
             }
             Operation::Abandon => {
                 self.run.deliver(Input::Abandon);
+                self.step(1)
+            }
+            Operation::Grant { which } => {
+                self.run.deliver(Input::Grant {
+                    grant: granting(*which),
+                });
                 self.step(1)
             }
             Operation::Restart(opening) => {

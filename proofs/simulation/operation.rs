@@ -8,6 +8,10 @@
 use std::fmt;
 
 use duet_journal::store::memory::Loss;
+use duet_runtime::model::card::ToolCard;
+use duet_runtime::model::grant::Grant;
+use duet_runtime::model::manifest::Manifest;
+use preserves::IOValue;
 
 use super::chance::Chance;
 
@@ -45,6 +49,11 @@ pub(crate) enum Operation {
     },
     /// SourceTexts that have not come to an end are given up.
     Abandon,
+    /// The person grants the run what it has not.
+    Grant {
+        /// Chooses what the grant says of the tool.
+        which: u64,
+    },
     /// The process ends between two turns, and another one opens the run.
     Restart(Opening),
     /// Some turns are taken, and the machine stops before they are durable.
@@ -210,6 +219,26 @@ pub(super) fn draw_text(chance: &mut Chance) -> String {
     }
 }
 
+/// A grant of the tool that the program lacks, or of nothing but a card that policy judges by.
+pub(super) fn granting(which: u64) -> Grant {
+    let tool = "forbidden";
+    let card = ToolCard {
+        name: tool.to_owned(),
+        capabilities: vec![format!("need-{}", which / 2)],
+        schema: String::new(),
+        needs_approval: which >= 8,
+    };
+    Grant {
+        manifest: if which.is_multiple_of(2) {
+            Manifest::of(&[tool])
+        } else {
+            Manifest::default()
+        },
+        tools: vec![card],
+        note: IOValue::new(which),
+    }
+}
+
 impl Operation {
     /// Draws a look from outside.
     fn draw_look(chance: &mut Chance) -> Self {
@@ -232,8 +261,11 @@ impl Operation {
                 text: draw_text(chance),
                 turns: chance.below(12),
             },
-            36..49 => Self::Step {
+            36..48 => Self::Step {
                 turns: 1 + chance.below(10),
+            },
+            48..49 => Self::Grant {
+                which: chance.below(10),
             },
             49..53 => Self::draw_look(chance),
             53..66 => Self::Answer {
@@ -304,6 +336,7 @@ impl fmt::Display for Operation {
             Self::AnswerAgain { request } => write!(f, "answer request {request} once more"),
             Self::Tick { seconds } => write!(f, "wait {seconds} s"),
             Self::Abandon => write!(f, "abandon what does not end"),
+            Self::Grant { which } => write!(f, "grant {which}"),
             Self::Restart(opening) => write!(f, "restart, {opening}"),
             Self::Crash { turns, loss, opening } => {
                 write!(f, "take {turns} turns and crash with {loss:?} lost, {opening}")

@@ -130,7 +130,7 @@ fn kind(schema: &Value) -> String {
         }
         Value::String(kind) => kind.clone(),
         Value::Array(kinds) => kinds.iter().map(text).collect::<Vec<_>>().join(" or "),
-        _ => "any value".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => "any value".to_owned(),
     }
 }
 

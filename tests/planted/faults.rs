@@ -34,7 +34,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "an imported run holds only what its importer grants",
-        file: "src/session.rs",
+        file: "src/session/surroundings.rs",
         from: "options.terms = Some(terms);",
         to: "drop(terms);",
         suite: &["duet", "--test", "trust"],

@@ -107,7 +107,9 @@ fn error_of(error: Json) -> Json {
     let mut members = match error {
         Json::Object(members) => members,
         Json::String(said) => Map::from_iter([("message".to_owned(), Json::String(said))]),
-        other => Map::from_iter([("message".to_owned(), Json::String(other.to_string()))]),
+        other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_)) => {
+            Map::from_iter([("message".to_owned(), Json::String(other.to_string()))])
+        }
     };
     let code = members.get("code").and_then(Json::as_i64);
     if code.is_none_or(|code| i32::try_from(code).is_err()) {

@@ -13,6 +13,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
@@ -73,7 +74,7 @@ pub(super) struct Tokens {
 #[derive(Default)]
 struct Kept {
     token: Option<AccessToken>,
-    /// The refresh token that replaces the configured one.
+    /// The refresh token that replaces the configured one, if no file keeps it.
     refresh_token: Option<String>,
 }
 
@@ -111,7 +112,15 @@ impl Tokens {
     /// `denied` if the authorization server refuses the credentials, `unavailable` if it cannot be
     /// reached, `bad-result` if its answer is none, `failed` if a new refresh token cannot be kept;
     /// then this process has it, and the next call goes on.
-    pub(super) async fn get(&self, refused: Option<&str>) -> Result<String, ToolFailure> {
+    pub(super) async fn get(self: &Arc<Self>, refused: Option<&str>) -> Result<String, ToolFailure> {
+        let (tokens, refused) = (Arc::clone(self), refused.map(str::to_owned));
+        // A call that is given up must not lose the refresh token that is on its way.
+        let got = tokio::spawn(async move { tokens.newest(refused.as_deref()).await });
+        got.await
+            .unwrap_or_else(|_| Err(self.unreachable("the request broke down")))
+    }
+
+    async fn newest(&self, refused: Option<&str>) -> Result<String, ToolFailure> {
         let mut kept = self.kept.lock().await;
         let is_good = |token: &&AccessToken| {
             let is_fresh = token.expires.is_none_or(|end| Instant::now() < end);
@@ -132,7 +141,7 @@ impl Tokens {
             None => None,
         };
         let of_file = locked.as_ref().and_then(|locked| locked.as_ref().ok()?.read());
-        let newer = of_file.or_else(|| kept.refresh_token.clone());
+        let newer = kept.refresh_token.clone().or(of_file);
         let answer = self.ask(newer.as_deref()).await?;
         let (token, next) = self.read(&answer)?;
         let text = token.text.clone();
@@ -140,8 +149,9 @@ impl Tokens {
         if let Some(next) = next.filter(|next| Some(next) != newer.as_ref()) {
             kept.refresh_token = Some(next.clone());
             if let Some(locked) = locked {
-                let kept = locked.and_then(|locked| locked.write(&next));
-                kept.map_err(|error| self.unkept(&error))?;
+                let written = locked.and_then(|locked| locked.write(&next));
+                written.map_err(|error| self.unkept(&error))?;
+                kept.refresh_token = None;
             }
         }
         Ok(text)

@@ -47,11 +47,14 @@ fn retell_result(result: &mut Map<String, Json>) -> bool {
         .is_some();
     if makes_tasks && let Some(Json::Object(all)) = result.get_mut("capabilities") {
         let experimental = all.entry("experimental").or_insert_with(|| json!({}));
-        experimental[CAPABILITY] = json!({});
+        if let Some(experimental) = experimental.as_object_mut() {
+            experimental.insert(CAPABILITY.to_owned(), json!({}));
+        }
         return true;
     }
     if let Some(Json::Array(tools)) = result.get_mut("tools") {
-        return tools.iter_mut().map(note_support).fold(false, |any, this| any || this);
+        let noted = tools.iter_mut().filter_map(|tool| note_support(tool).then_some(()));
+        return noted.count() > 0;
     }
     if let Some(Json::Object(task)) = result.get("task").filter(|task| task.get("taskId").is_some()) {
         *result = state(task, "task");
@@ -174,6 +177,13 @@ mod tests {
         assert!(retell(&mut told));
         let tools = told.pointer("/result/tools").and_then(Json::as_array).expect("tools");
         assert_eq!(with_tasks(tools), BTreeSet::from(["a".to_owned()]));
+    }
+
+    #[test]
+    fn capabilities_of_another_shape_do_no_harm() {
+        let message = r#"{"result": {"capabilities":
+            {"tasks": {"requests": {"tools": {"call": {}}}}, "experimental": true}}}"#;
+        check(message, message);
     }
 
     #[test]

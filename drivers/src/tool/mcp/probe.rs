@@ -148,7 +148,7 @@ mod tests {
         let error = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32601, "message": "no" } });
         let answer = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "result": {} });
         let both = ["server/discover", "initialize"];
-        check(&both[..1], &[error.clone()], &[0], false).await;
+        check(&both[..1], std::slice::from_ref(&error), &[0], false).await;
         check(&both, &[error, answer(1)], &[1], false).await;
         check(&both, &[answer(0), answer(1)], &[1], true).await;
     }
