@@ -10,11 +10,10 @@ use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
 use crate::world_options::environment;
 
-/// Lists the servers of the Model Context Protocol whose tools programs may call, or with NAME the
-/// tools of one of them.
+/// Lists the servers of the Model Context Protocol, or the tools of one.
 ///
-/// With NAME the server starts and says what its tools do and take; `--json` prints their JSON
-/// Schemas whole.
+/// Programs may call the tools of these servers. With NAME that server starts and says what its
+/// tools do and take; `--json` prints their JSON Schemas whole.
 ///
 /// A server is described in ~/.config/duet/config.toml, or without secrets in duet.toml in the
 /// workspace, from where it starts only with `--allow-server NAME`; a manifest describes one as
