@@ -53,7 +53,7 @@ fn an_agent_gets_the_result_of_a_task() {
         <returns {content: \"It is done.\"}>]}";
     fs::write(desk.path("d.pr"), replies).unwrap();
     desk.check("run p.scm --allow-server t --double d.pr", 0, "It is done.\n");
-    let log = desk.duet("show p --all").output + &desk.duet("log p").output;
+    let log = desk.duet("log p").output;
     assert!(log.contains("done at last"), "{log}");
 }
 
