@@ -336,6 +336,7 @@ context.load_cert_chain('cert.pem', 'key.pem')
 class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
+        self.send_header('Content-Length', '5')
         self.end_headers()
         self.wfile.write(b'hello')
     def log_message(self, *_): pass

@@ -115,7 +115,11 @@ fn check_refused(answer: &str, kind: &str, words: &str) {
 #[test]
 fn a_server_that_breaks_the_rules_is_told() {
     check_refused("[[0 <A <rejected \"no\"> 3>]]", "denied", "the gatekeeper refuses: no");
-    check_refused("[[0 <A <error \"no\" #f> 3>]]", "denied", "refuses the sturdyref");
+    check_refused(
+        "[[0 <A <error \"no\" #f> 3>]]",
+        "denied",
+        "the gatekeeper refuses: <error",
+    );
     check_refused(
         "[[0 <A <ok #:[1 7]> 3>]]",
         "bad-result",
