@@ -87,20 +87,33 @@ pub(crate) fn hand_over(
     place: &Place,
     what: &IOValue,
 ) -> Result<Option<IOValue>, CommandError> {
-    let Some(owner) = other_owner(store, place)? else {
-        return Ok(None);
-    };
     let address = format!("{}/{}", place.run, place.branch);
-    let further = path(journal.path(), &owner, (&place.run, Some(&place.branch)));
-    let door = if further.exists() {
-        further
-    } else {
-        path(journal.path(), &owner, (&place.run, None))
-    };
-    match caller::ask(&door, &address, what) {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) => Err(failed(error, place, &owner)),
+    for attempt in 1.. {
+        let Some(owner) = other_owner(store, place)? else {
+            break;
+        };
+        let further = path(journal.path(), &owner, (&place.run, Some(&place.branch)));
+        let door = if further.exists() {
+            further
+        } else {
+            path(journal.path(), &owner, (&place.run, None))
+        };
+        match caller::ask(&door, &address, what) {
+            Ok(answer) => return Ok(Some(answer)),
+            // A process that begins has no door yet, and one that ends has none any more.
+            Err(CallError::Absent(_)) if owner.is_here() && attempt < ABSENT_ATTEMPTS_MAX && !door.exists() => pause(),
+            Err(error) => return Err(failed(error, place, &owner)),
+        }
     }
+    Ok(None)
+}
+
+fn pause() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it waits for another process and enters no record"
+    )]
+    std::thread::sleep(Duration::from_millis(10));
 }
 
 /// Asks this process, which owns a run, for something.
@@ -124,6 +137,9 @@ pub(crate) fn ask_self(journal: &Journal, place: &Place, wish: &Wish) -> Result<
 /// How long a process that has stopped its run may take to end, in attempts of 10 ms.
 const ATTEMPTS_MAX: u32 = 1_000;
 
+/// How long a living process may be without a door, in attempts of 10 ms.
+const ABSENT_ATTEMPTS_MAX: u32 = 500;
+
 /// Stops the process that owns a run, and waits until it has given the run up; returns the turn at
 /// which it stopped, or `None` if no other process owns the run.
 ///
@@ -140,11 +156,7 @@ pub(crate) fn stop((store, journal): (&dyn Store, &Journal), place: &Place) -> R
         if other_owner(store, place)?.is_none() {
             break;
         }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "it waits for another process and enters no record"
-        )]
-        std::thread::sleep(Duration::from_millis(10));
+        pause();
     }
     Ok(Some(turn))
 }

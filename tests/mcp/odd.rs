@@ -10,12 +10,17 @@ use crate::support::desk::Desk;
 
 /// Makes a desk with a program and the server.
 fn desk(program: &str) -> Desk {
+    desk_with("", program)
+}
+
+/// The same with an argument of the server.
+fn desk_with(argument: &str, program: &str) -> Desk {
     let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}"))]);
     let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_odd.py");
     fs::create_dir_all(desk.path("config/duet")).unwrap();
     fs::write(
         desk.path("config/duet/config.toml"),
-        format!("[servers.t]\ncommand = [\"python3\", \"{server}\"]\n"),
+        format!("[servers.t]\ncommand = [\"python3\", \"{server}\", \"{argument}\"]\n"),
     )
     .unwrap();
     desk
@@ -82,4 +87,13 @@ fn an_agent_reads_embedded_texts_and_learns_of_what_it_cannot_see() {
     desk.check("run p.scm --allow-server t --double d.pr", 0, "I see.\n");
     let shown: String = (1..8).map(|turn| desk.duet(&format!("show p@{turn}")).output).collect();
     assert!(shown.contains("(image image/png, not shown)"), "{shown}");
+}
+
+#[test]
+fn an_answer_waits_until_a_process_that_ends_has_ended() {
+    let desk = desk_with("linger", "(import (duet mcp))\n(mcp-call 'p \"t/form\" (dictionary))");
+    desk.check("run p.scm --detach --allow-server t", 0, "p\n");
+    while !desk.duet("waits p").output.contains("Tea. size") {}
+    let said = desk.duet("answer p 3");
+    assert!(!said.errors.contains("cannot be reached"), "{said:?}");
 }

@@ -1,10 +1,12 @@
 """A server of the Model Context Protocol, revision 2025-06-18, that answers as no server should.
 
 Its tool `say` answers in the form that its argument `kind` names; its tool `form` asks the person
-for everything that a form can have. Python's standard library only.
+for everything that a form can have. With the argument `linger` it takes a while to end. Python's
+standard library only.
 """
 import json
 import sys
+import time
 
 
 def say(line):
@@ -73,3 +75,6 @@ for line in sys.stdin:
         say(odd(message["params"]["arguments"]["kind"], id))
     elif id is not None:
         say(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}}).encode())
+
+if "linger" in sys.argv:
+    time.sleep(5)
