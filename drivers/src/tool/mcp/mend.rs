@@ -45,15 +45,16 @@ pub(super) fn mended(text: &[u8]) -> Option<Vec<Json>> {
     if !text.starts_with(b"{") && !text.starts_with(b"[") {
         return None;
     }
-    let (read, is_as_sent) = match serde_json::from_slice(text) {
-        Ok(value) => (Ok(value), true),
-        Err(_) => (serde_json::from_str(&whole_characters(text)), false),
-    };
-    match read {
-        Ok(Json::Array(messages)) => Some(messages.into_iter().map(formed).collect()),
+    let read: Result<Json, _> = serde_json::from_slice(text);
+    let mut is_changed = read.is_err();
+    match read.or_else(|_| serde_json::from_str(&whole_characters(text))) {
+        Ok(Json::Array(messages)) => {
+            let formed = |message| formed(message, &mut is_changed);
+            Some(messages.into_iter().map(formed).collect())
+        }
         Ok(value) => {
-            let mended = formed(value.clone());
-            (!is_as_sent || mended != value).then(|| vec![mended])
+            let message = formed(value, &mut is_changed);
+            is_changed.then(|| vec![message])
         }
         Err(error) => {
             let why = format!("it is no JSON: {error}");
@@ -67,8 +68,9 @@ fn whole_characters(text: &[u8]) -> String {
     joined(marked(&String::from_utf8_lossy(text)).into_owned())
 }
 
-/// Brings one message into form. Whatever is no message stays as it is.
-fn formed(message: Json) -> Json {
+/// Brings one message into form, and notes whether that changed it. Whatever is no message stays as
+/// it is.
+fn formed(message: Json, is_changed: &mut bool) -> Json {
     let Json::Object(mut members) = message else {
         return message;
     };
@@ -76,28 +78,35 @@ fn formed(message: Json) -> Json {
     if !is_answer && !members.contains_key("method") {
         return Json::Object(members);
     }
-    members.insert("jsonrpc".to_owned(), json!("2.0"));
+    let version = json!("2.0");
+    *is_changed |= members.insert("jsonrpc".to_owned(), version.clone()) != Some(version);
     if !is_answer {
         return Json::Object(members);
     }
-    let mut answer = answered(members);
-    older::retell(&mut answer);
+    let mut answer = answered(members, is_changed);
+    *is_changed |= older::retell(&mut answer);
     answer
 }
 
-fn answered(mut members: Map<String, Json>) -> Json {
+fn answered(mut members: Map<String, Json>, is_changed: &mut bool) -> Json {
     // Requests have numbers; some servers give them back as texts.
     let number = members["id"].as_str().and_then(|id| id.parse::<u32>().ok());
     if let Some(number) = number {
         members.insert("id".to_owned(), json!(number));
+        *is_changed = true;
     }
-    match members.remove("error").filter(|error| !error.is_null()) {
-        Some(error) => {
-            members.remove("result");
-            members.insert("error".to_owned(), error_of(error));
+    let error = members.remove("error");
+    match error {
+        Some(error) if !error.is_null() => {
+            let formed = error_of(error.clone());
+            *is_changed |= members.remove("result").is_some() || formed != error;
+            members.insert("error".to_owned(), formed);
         }
-        None if members.contains_key("result") => {}
-        None => return unreadable(&members["id"], "it has neither a result nor an error"),
+        nothing if members.contains_key("result") => *is_changed |= nothing.is_some(),
+        Some(_) | None => {
+            *is_changed = true;
+            return unreadable(&members["id"], "it has neither a result nor an error");
+        }
     }
     Json::Object(members)
 }
