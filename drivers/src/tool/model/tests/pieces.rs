@@ -19,10 +19,18 @@ fn with_thoughts(thoughts: &str, options: &str) -> String {
     )
 }
 
+fn member(result: &IOValue, name: &str) -> IOValue {
+    let mut entries = result.as_dictionary().unwrap();
+    let found = entries.find(|(key, _)| key.as_symbol().is_some_and(|key| key == name));
+    found.unwrap().1.into()
+}
+
 fn thoughts_of(result: &IOValue) -> IOValue {
-    let entries = result.as_dictionary().unwrap();
-    let found = entries.filter(|(key, _)| key.as_symbol().is_some_and(|key| key == "thoughts"));
-    found.map(|(_, thoughts)| thoughts.into()).next().unwrap()
+    member(result, "thoughts")
+}
+
+fn content_of(result: &IOValue) -> String {
+    member(result, "content").as_string().unwrap().into_owned()
 }
 
 #[test]
@@ -119,10 +127,7 @@ fn check_calls(pieces: &[&str], expected: &str) {
     said += "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
     let server = Server::start(vec![stream(&said)]);
     let result = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap();
-    let entries = result.as_dictionary().unwrap();
-    let mut calls = entries.filter(|(key, _)| key.as_symbol().is_some_and(|key| key == "tool_calls"));
-    let calls: IOValue = calls.next().unwrap().1.into();
-    assert_eq!(calls, expected.parse().unwrap(), "{pieces:?}");
+    assert_eq!(member(&result, "tool_calls"), expected.parse().unwrap(), "{pieces:?}");
 }
 
 #[test]
@@ -167,11 +172,7 @@ fn an_answer_is_over_when_its_protocol_says_so() {
         let kind = "text/event-stream\r\ncontent-length: 100000";
         let server = Server::start(vec![answered("200 OK", kind, &format!("{said}data: [DONE]\n\n"))]);
         let reply = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap();
-        let content = reply
-            .as_dictionary()
-            .unwrap()
-            .find(|(key, _)| key.as_symbol().is_some_and(|key| key == "content"));
-        assert_eq!(content.unwrap().1.as_string().unwrap(), "Yes");
+        assert_eq!(content_of(&reply), "Yes");
     }
 }
 
@@ -180,9 +181,7 @@ fn other_forms_of_an_answer_are_understood_or_shown() {
     let content = |body: &str, kind: &str| {
         let server = Server::start(vec![answered("200 OK", kind, body)]);
         let reply = call(server.provider(Protocol::OpenaiChat), SHORT)?;
-        let mut entries = reply.as_dictionary().unwrap();
-        let found = entries.find(|(key, _)| key.as_symbol().is_some_and(|key| key == "content"));
-        Ok::<_, ToolFailure>(found.unwrap().1.as_string().unwrap().into_owned())
+        Ok::<_, ToolFailure>(content_of(&reply))
     };
     let parts = json!([{ "type": "text", "text": "Y" }, { "type": "text", "text": "es" }]);
     let parts = json!({ "choices": [{ "message": { "content": parts }, "finish_reason": "stop" }] }).to_string();
@@ -226,9 +225,7 @@ fn a_character_that_is_cut_between_two_pieces_comes_out_whole() {
     ]);
     let server = Server::start(vec![stream(&said)]);
     let reply = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap();
-    let mut entries = reply.as_dictionary().unwrap();
-    let content = entries.find(|(key, _)| key.as_symbol().is_some_and(|key| key == "content"));
-    assert_eq!(content.unwrap().1.as_string().unwrap(), "Hi 👋");
+    assert_eq!(content_of(&reply), "Hi 👋");
 }
 
 #[test]
