@@ -30,11 +30,7 @@ pub(crate) fn find(
     sought: Sought,
     terminal: &mut Terminal,
 ) -> Result<Vec<Change>, CommandError> {
-    let source = Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = place.source(store);
     let mut index = match Index::open(journal.path()) {
         Err(StoreError::Io { .. } | StoreError::Database { .. }) => Index::in_memory(),
         opened => opened,

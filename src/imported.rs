@@ -247,7 +247,7 @@ impl GrantArguments {
         Ok(store.set_note(run, epoch, &terms.pack()?)?)
     }
 
-    /// Refuses what makes no sense for a run that was begun here.
+    /// Refuses options that only an imported run takes.
     fn check_own(&self, run: &RunId) -> Result<(), CommandError> {
         let begun = || CommandError::usage(format!("{run} was begun here, and keeps what it was granted"));
         if self.grant.iter().any(|name| name == "none") {

@@ -15,6 +15,7 @@ use duet_journal::beside::{beside, open_beside, text_beside};
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::address::{Address, Mark, TurnAddress};
+use duet_runtime::run::source::Source;
 
 use crate::error::CommandError;
 use crate::marks;
@@ -45,6 +46,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The branch, to read it in a store.
+    pub(crate) fn source<'a>(&'a self, store: &'a dyn Store) -> Source<'a> {
+        Source {
+            store,
+            run: &self.run,
+            branch: &self.branch,
+        }
+    }
+
     /// The turn asked for, or the newest.
     pub(crate) fn at(&self) -> Sequence {
         self.turn.unwrap_or(self.head.sequence)

@@ -103,7 +103,7 @@ impl Secrets {
         let body = self.mask_value(&record.body());
         let outline = || match Body::decode(&body) {
             Ok(Body::Turn(turn)) => turn.outline(),
-            // Replay refuses a body that says nothing.
+            // Replay refuses a body that is no turn.
             Ok(Body::Genesis(_)) | Err(_) => Vec::new(),
         };
         let header = Header {

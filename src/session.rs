@@ -42,7 +42,7 @@ use duet_kernel::expander::{Expander, LibraryName};
 use duet_runtime::record::Genesis;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::{Source, genesis};
+use duet_runtime::run::source::genesis;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
@@ -268,16 +268,9 @@ pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Resul
 /// If the run cannot be replayed.
 pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemePrograms>, CommandError> {
     let pinned = pinned(store, place)?;
-    Ok(source(store, place).restore(place.turn, pinned.programs, Snapshots::Use)?)
-}
-
-/// The branch that a place names.
-fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
-    Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    }
+    Ok(place
+        .source(store)
+        .restore(place.turn, pinned.programs, Snapshots::Use)?)
 }
 
 impl Prepared {
@@ -371,7 +364,7 @@ impl Session {
         let options = options.beside(journal);
         let branches = Branches::of(&options);
         let epoch = store.claim(&place.run, &journal::owner(command))?;
-        let restored = source(store, place).restore(None, programs, Snapshots::Use)?;
+        let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
         let (run, world) = take_up(restored, (&*store, place), epoch, options)?;
         Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
     }
@@ -387,7 +380,7 @@ impl Session {
         epoch: Epoch,
     ) -> Result<Self, CommandError> {
         let Pinned { programs, texts } = pinned(store, place)?;
-        let restored = source(store, place).restore(None, programs, Snapshots::Use)?;
+        let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
         let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
         let place = RunPlace {
             is_further: true,
@@ -436,7 +429,7 @@ impl Session {
             return Self::resume(place, (store, journal), options, "repl");
         };
         let epoch = store.claim(&place.run, &journal::owner("repl"))?;
-        let restored = run.rewind(&source(store, place), None)?;
+        let restored = run.rewind(&place.source(store), None)?;
         let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
         branches.renew(run.epoch());
         Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))

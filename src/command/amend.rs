@@ -10,7 +10,6 @@ use duet_runtime::history::input::{Recorded, What, answer, recorded};
 use duet_runtime::model::codec::is_labelled;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::heads::move_head;
-use duet_runtime::run::source::Source;
 use preserves::{IOValue, Map, Value, ValueImpl};
 
 use crate::editing::edit;
@@ -79,11 +78,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             CommandError::usage("the input of which turn?").advise(format!("`duet amend {}@N INPUT`", place.name()))
         );
     };
-    let source = Source {
-        store: &store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = place.source(&store);
     let said = recorded(&source, (turn, turn))?.into_iter().next();
     let (Some(said), Some(before)) = (
         said,

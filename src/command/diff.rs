@@ -9,7 +9,6 @@ use duet_runtime::history::parting::{Parting, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::record::divergence::Divergence;
-use duet_runtime::run::source::Source;
 use preserves::{IOValue, ValueImpl};
 use serde_json::{Value, json};
 
@@ -61,7 +60,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let store = journal.open_to_read()?;
     let left = journal.resolve_turn(&store, Some(&arguments.left))?;
     let right = journal.resolve_turn(&store, arguments.right.as_deref())?;
-    let (left_source, right_source) = (source(&store, &left), source(&store, &right));
+    let (left_source, right_source) = (left.source(&store), right.source(&store));
     let parting = part((&left_source, left.at()), (&right_source, right.at()))?;
     let sides = [look(&store, &left, &parting)?, look(&store, &right, &parting)?];
     if arguments.json {
@@ -72,16 +71,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     Ok(ExitCode::OK)
 }
 
-fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
-    Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    }
-}
-
 fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, CommandError> {
-    let facts = Shadow::at(&source(store, place), place.at())?.facts();
+    let facts = Shadow::at(&place.source(store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let mut side = Side {
         facts: facts.into_iter().filter(is_shown).collect(),
@@ -148,8 +139,8 @@ fn facts_apart<'a>(left: &'a [IOValue], right: &'a [IOValue]) -> (Vec<&'a IOValu
     (only(left, right), only(right, left))
 }
 
-/// A fact without the names that each branch gives its questions: what is asked is in the second
-/// field.
+/// Leaves out of a question the names that differ on each branch; its second field has the text.
+/// Returns any other fact as it is.
 fn without_names(fact: &IOValue) -> IOValue {
     let is_question =
         fact.is_simple_record("user-input-request", Some(3)) || fact.is_simple_record("approval-request", Some(2));

@@ -10,7 +10,6 @@ use duet_journal::parts::NamedParts;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, Record, RunId, Sequence, Store};
 use duet_runtime::run::replay::Snapshots;
-use duet_runtime::run::source::Source;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place, owner, read_address};
@@ -191,11 +190,7 @@ fn check(store: &dyn Store, place: &Place) -> Result<(), CommandError> {
             ..place.clone()
         };
         let pinned = session::pinned(store, &place)?;
-        let source = Source {
-            store,
-            run: &place.run,
-            branch: &place.branch,
-        };
+        let source = place.source(store);
         source.restore(None, pinned.programs, Snapshots::Ignore)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use duet_journal::store::Opener;
-use duet_journal::{BranchName, ClosedRecord, Head, Record, RecordHash, RunId, Sequence, Store};
+use duet_journal::{ClosedRecord, Head, Record, RecordHash, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::model::identity::ActorId;
@@ -147,7 +147,7 @@ fn follow(
             } else {
                 let glyph = if turn::is_failed(&body) { '×' } else { '○' };
                 let at = record.header().sequence;
-                let asked = turn::asked_on(source(store, (&place.run, &place.branch)), at);
+                let asked = turn::asked_on(place.source(store), at);
                 terminal.data(format!("{glyph}  {at:>3}  {}\n", turn::line(&body, &asked)))?;
             }
         }
@@ -254,10 +254,6 @@ fn read_actor(text: &str) -> Result<ActorId, CommandError> {
     })
 }
 
-fn source<'a>(store: &'a dyn Store, (run, branch): (&'a RunId, &'a BranchName)) -> Source<'a> {
-    Source { store, run, branch }
-}
-
 /// For each turn, the position of the first head it leads to: the addressed branch's, then the
 /// others in order of their names.
 fn ranks(newest_first: &[&ClosedRecord], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
@@ -328,7 +324,11 @@ fn draw(
         let branch = rank
             .and_then(|other| heads.get(other))
             .map_or(&place.branch, |head| &head.branch);
-        let asked = turn::asked_on(source(store, (&place.run, branch)), header.sequence);
+        let source = Source {
+            branch,
+            ..place.source(store)
+        };
+        let asked = turn::asked_on(source, header.sequence);
         terminal.data(format!(
             "{drawn} {:>width$}  {ends}{}\n",
             header.sequence,

@@ -2,7 +2,6 @@
 
 use duet_journal::Sequence;
 use duet_runtime::history::input::recorded;
-use duet_runtime::run::source::Source;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -59,11 +58,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             ))
         })
     })?;
-    let of = Source {
-        store: &store,
-        run: &source.run,
-        branch: &source.branch,
-    };
+    let of = source.source(&store);
     let inputs = recorded(&of, (first, last))?;
     if inputs.is_empty() {
         return Err(

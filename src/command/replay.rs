@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::replay::Snapshots;
-use duet_runtime::run::source::Source;
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
@@ -52,11 +51,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Some(program) => session::changed(&store, &place, program, terminal)?,
         None => session::pinned(&store, &place)?,
     };
-    let source = Source {
-        store: &store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = place.source(&store);
     let run = match source.restore(Some(place.at()), pinned.programs, Snapshots::Ignore) {
         Err(RunError::Divergence(divergence)) => {
             if arguments.json {

@@ -88,6 +88,9 @@ fn list_tools(arguments: &Arguments, name: &str, terminal: &mut Terminal) -> Res
         terminal.json(&found["tools"])?;
         return Ok(ExitCode::OK);
     }
+    if tools.is_empty() {
+        terminal.message(format!("the MCP server `{name}` has no tools"));
+    }
     let shown: Vec<String> = tools.iter().map(tool_text).collect();
     terminal.data(shown.join("\n"))?;
     Ok(ExitCode::OK)

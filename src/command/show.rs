@@ -4,7 +4,6 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
-use duet_runtime::run::source::Source;
 use duet_runtime::scheme::{Difference, Differences};
 use serde_json::{Value, json};
 
@@ -67,7 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let mut text = turn::full(
             &place.address(place.at()),
             (&record, &body),
-            &turn::asked_on(source(&store, &place), place.at()),
+            &turn::asked_on(place.source(&store), place.at()),
         );
         text.extend(came.map(|fact| format!("  fact      + {fact}\n")));
         text.extend(went.map(|fact| format!("  fact      - {fact}\n")));
@@ -81,18 +80,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 const UNTOLD: &str = "the changes in memory are not known";
 
-/// The branch of a place.
-fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
-    Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    }
-}
-
 /// The changes of the turn among the facts.
 fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
-    let source = source(store, place);
+    let source = place.source(store);
     let mut found = Changes::default();
     if let Some(before) = place
         .at()
@@ -112,7 +102,7 @@ fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
 /// no turn.
 fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differences>, CommandError> {
     let Body::Turn(turn) = body else { return Ok(None) };
-    let source = source(store, place);
+    let source = place.source(store);
     let before = Sequence::new(place.at().number().saturating_sub(1)).ok();
     let pinned = session::pinned(store, place)?;
     let run = source.restore(before, pinned.programs, Snapshots::Use)?;

@@ -4,7 +4,6 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::history::chain::{Link, chain};
 use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::model::codec::Codec;
-use duet_runtime::run::source::Source;
 use duet_runtime::state::event::{Cause, Event};
 use serde_json::{Value, json};
 
@@ -51,11 +50,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.message(format!("there was no such fact up to {}", place.address(place.at())));
         return Ok(ExitCode::FAILED);
     };
-    let source = Source {
-        store: &store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = place.source(&store);
     let links = chain(&source, turn)?;
     if arguments.json {
         terminal.json(&json!({
@@ -105,11 +100,7 @@ fn text((store, place): (&dyn Store, &Place), links: &[Link]) -> String {
             .asked
             .map(|asked| format!(", asked for in turn {asked}"))
             .unwrap_or_default();
-        let source = Source {
-            store,
-            run: &place.run,
-            branch: &place.branch,
-        };
+        let source = place.source(store);
         text.push_str(&format!(
             "{} {}\n{cause} {}{asked}\n",
             place.address(link.sequence),

@@ -15,7 +15,7 @@ use duet_runtime::action::Action;
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::{Codec, Fields};
 use duet_runtime::record::Body;
-use duet_runtime::run::source::{Source, genesis};
+use duet_runtime::run::source::genesis;
 use preserves::{IOValue, ValueImpl};
 
 use super::link::{Link, News};
@@ -94,11 +94,7 @@ impl<'a> Local<'a> {
     fn facts(&self) -> Result<Vec<IOValue>, CommandError> {
         let head = self.store.head(&self.place.run, &self.place.branch)?;
         let at = head.map_or(self.place.head.sequence, |head| head.sequence);
-        let source = Source {
-            store: &*self.store,
-            run: &self.place.run,
-            branch: &self.place.branch,
-        };
+        let source = self.place.source(&*self.store);
         Ok(Shadow::at(&source, at)?.facts())
     }
 

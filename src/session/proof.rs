@@ -7,7 +7,6 @@
 
 use duet_journal::Store;
 use duet_runtime::run::error::RunError;
-use duet_runtime::run::source::Source;
 use duet_runtime::scheme::SchemePrograms;
 
 use super::{measure, pinned};
@@ -29,11 +28,7 @@ pub(crate) fn prove(store: &dyn Store, place: &Place, memory_bytes: Option<u64>)
         Ok(programs)
     };
     let (programs, apart) = (make()?, make()?);
-    let source = Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = place.source(store);
     Ok(source.prove(programs, apart)?)
 }
 

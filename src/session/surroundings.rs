@@ -20,7 +20,7 @@ use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::scheme::SchemePrograms;
 
-use super::{granted_for_doubles, launch_note, source};
+use super::{granted_for_doubles, launch_note};
 use crate::error::CommandError;
 use crate::imported::{self, Wishes};
 use crate::journal::Place;
@@ -39,7 +39,7 @@ pub(super) fn take_up(
     options: WorldOptions,
 ) -> Result<(Run<SchemePrograms>, World), CommandError> {
     let (world, recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
-    let run = restored.take_up(&source(store, place), epoch, SnapshotPolicy::default(), &recovery)?;
+    let run = restored.take_up(&place.source(store), epoch, SnapshotPolicy::default(), &recovery)?;
     Ok((run, world))
 }
 

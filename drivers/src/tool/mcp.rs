@@ -28,7 +28,6 @@ use preserves::IOValue;
 use request::Request;
 use serde_json::Value as Json;
 pub use server::{Login, Place, Server, Settings};
-
 use tokio::runtime::Builder;
 
 mod client;

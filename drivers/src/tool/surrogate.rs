@@ -43,7 +43,7 @@ pub(super) fn marked(json: &str) -> Cow<'_, str> {
     Cow::Owned(marked)
 }
 
-/// Reads the escape `\uXXXX` with which a text begins.
+/// Reads the escape of a UTF-16 unit, such as `\ud83d`, with which a text begins.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());

@@ -14,7 +14,6 @@ use duet_runtime::history::input::{What, recorded};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 use duet_runtime::run::heads;
-use duet_runtime::run::source::Source;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
@@ -68,11 +67,7 @@ pub(super) fn sample(
 /// The turn after which the branches begin, and the call that each makes again: the call that the
 /// turn answers, or else the one that it makes.
 fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(Sequence, RequestId), CommandError> {
-    let source = Source {
-        store,
-        run: &place.run,
-        branch: &place.branch,
-    };
+    let source = place.source(store);
     let answered = recorded(&source, (turn, turn))?
         .into_iter()
         .find_map(|said| match said.what {

@@ -1,11 +1,11 @@
 //! Headers that a configuration adds to the requests to one server.
 //!
-//! INVARIANT: they replace no header that a protocol needs, except that of the key, which the
-//! configuration may name.
+//! INVARIANT: they replace no header of a request; only the header of the key, which the
+//! configuration may name, can take the place of one of them.
 //! It reads no configuration; the command does. Read next: `../model/exchange.rs`,
 //! `../mcp/web.rs`.
 
-use hyper::header::{HeaderMap, HeaderName, HeaderValue, InvalidHeaderValue};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, InvalidHeaderValue};
 
 /// The headers that belong to the protocols.
 const TAKEN: [&str; 9] = [
@@ -34,9 +34,6 @@ impl OwnHeaders {
     /// The problem, if it is none or belongs to the protocol.
     pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
         let header = read_name(name)?;
-        if TAKEN.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
-            return Err(format!("the header `{name}` belongs to the protocol"));
-        }
         let value =
             HeaderValue::from_str(value).map_err(|_| format!("the header `{name}` has no value of a header"))?;
         self.all.insert(header, value);
@@ -46,15 +43,19 @@ impl OwnHeaders {
     /// Names the header that has the key, without anything before it.
     ///
     /// # Errors
-    /// The problem, if it is no name of a header.
+    /// The problem, if it is no name of a header, or belongs to the protocol.
     pub fn name_key(&mut self, name: &str) -> Result<(), String> {
-        self.key = Some(read_name(name)?);
+        // The key alone, without the word that most protocols put before it.
+        let is_usual = name.eq_ignore_ascii_case(AUTHORIZATION.as_str());
+        self.key = Some(if is_usual { AUTHORIZATION } else { read_name(name)? });
         Ok(())
     }
 
     /// Adds the headers to those of a request.
     pub(in crate::tool) fn apply(&self, headers: &mut HeaderMap) {
-        headers.extend(self.all.clone());
+        for (name, value) in &self.all {
+            headers.entry(name).or_insert_with(|| value.clone());
+        }
     }
 
     /// Adds the key, in the header that the protocol has for it unless another one is named.
@@ -79,5 +80,9 @@ impl OwnHeaders {
 }
 
 fn read_name(name: &str) -> Result<HeaderName, String> {
-    name.parse().map_err(|_| format!("`{name}` is no name of a header"))
+    let header: HeaderName = name.parse().map_err(|_| format!("`{name}` is no name of a header"))?;
+    if TAKEN.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
+        return Err(format!("the header `{name}` belongs to the protocol"));
+    }
+    Ok(header)
 }

@@ -222,7 +222,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
         let this = &mut *self;
         while this.ready.1 == this.ready.0.len() {
             this.ready = (Vec::new(), 0);
-            let mut chunk = vec![0; CHUNK_BYTES];
+            let mut chunk = [0; CHUNK_BYTES];
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.output).poll_read(context, &mut read))?;
             match read.filled() {
