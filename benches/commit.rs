@@ -20,7 +20,6 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Append, BranchName, RunId, Sequence, Store};
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{DriveOutcome, Run, Step};
-use duet_runtime::scheme::SchemePrograms;
 use rusqlite::Connection;
 use support::bare;
 use support::clock::{median, microseconds, processor_microseconds};
@@ -52,7 +51,7 @@ fn insert_all<'a>(bare: &Connection, records: impl Iterator<Item = &'a [u8]>) {
 fn many_runs(folder: &Path, out: &mut impl Write) -> io::Result<()> {
     let mut store = SqliteStore::open(&folder.join("many.db"), "bench").expect("a new journal opens");
     let bare = bare::open(&folder.join("many-bare.db")).expect("a new database opens");
-    let mut runs: Vec<Run<SchemePrograms>> = (0..RUNS)
+    let mut runs: Vec<Run> = (0..RUNS)
         .map(|number| {
             let mut run = start(&format!("run-{number}"), ENDLESS, SnapshotPolicy::default(), &mut store);
             run.flush(&mut store).expect("the first record is committed");

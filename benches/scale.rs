@@ -20,7 +20,6 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_runtime::driver::{Effect, EffectKind, Input};
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Step};
-use duet_runtime::scheme::SchemePrograms;
 use support::clock::processor_ns;
 use support::scheme_run::{compile, start_compiled};
 
@@ -120,7 +119,7 @@ fn child(program: &str, journal: &Path) -> io::Result<()> {
 }
 
 /// Commits; if the run then waits for a timer, returns the input that ends it.
-fn timer(run: &mut Run<SchemePrograms>, store: &mut dyn Store) -> Option<Input> {
+fn timer(run: &mut Run, store: &mut dyn Store) -> Option<Input> {
     let effects = run.flush(store).expect("the store does not fail");
     let is_timer = |effect: &Effect| matches!(effect.kind, EffectKind::Timer { .. });
     let timer = effects.into_iter().find(is_timer)?;

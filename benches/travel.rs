@@ -78,7 +78,7 @@ fn at(number: u64) -> Sequence {
 }
 
 /// Takes turns and makes them durable.
-fn live(path: &Path, text: &str, turns: u64) -> Run<SchemePrograms> {
+fn live(path: &Path, text: &str, turns: u64) -> Run {
     let mut store = SqliteStore::open(path, "bench").expect("a new journal opens");
     let mut run = start("travel", text, SnapshotPolicy::default(), &mut store);
     for turn in 0..turns {
@@ -126,7 +126,7 @@ fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> (Vec<f6
 
 /// Rewinds a living run from its head to turns of the newest thousand; returns the elapsed times in
 /// milliseconds.
-fn rewinds_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
+fn rewinds_in_memory(path: &Path, mut run: Run) -> Vec<f64> {
     let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let store = SqliteStore::open_to_read(path).expect("it is a journal");
     let source = Source {
@@ -148,7 +148,7 @@ fn rewinds_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
 
 /// Forks a living run at earlier and earlier turns, takes the first turn on each fork and makes it
 /// durable; returns the elapsed times and the processor times, in milliseconds.
-fn forks_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> (Vec<f64>, Vec<f64>) {
+fn forks_in_memory(path: &Path, mut run: Run) -> (Vec<f64>, Vec<f64>) {
     let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let mut store = SqliteStore::open(path, "bench").expect("it is a journal");
     let head = run.head().expect("turns were taken").sequence.number();

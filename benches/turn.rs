@@ -15,7 +15,6 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{DriveOutcome, Run};
-use duet_runtime::scheme::SchemePrograms;
 use support::scheme_run::{NoWorld, start};
 
 /// The approximate number of turns in one run of a program; enough to make starting and ending
@@ -42,7 +41,7 @@ fn program(action: &str) -> String {
 
 /// Contains all that is timed; never inlined, so that a profiler can select it.
 #[inline(never)]
-fn drive(run: &mut Run<SchemePrograms>, store: &mut MemoryStore) -> DriveOutcome {
+fn drive(run: &mut Run, store: &mut MemoryStore) -> DriveOutcome {
     run.drive(store, &mut NoWorld).expect("the run goes on")
 }
 

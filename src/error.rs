@@ -30,8 +30,6 @@ impl ExitCode {
     pub(crate) const DIVERGED: Self = Self(3);
     /// The run waits for a person.
     pub(crate) const WAITING: Self = Self(4);
-    /// There is no more memory.
-    pub(crate) const MEMORY: Self = Self(5);
     /// The person interrupted the run.
     pub(crate) const INTERRUPTED: Self = Self(130);
 

@@ -11,7 +11,6 @@
     reason = "docstrings of arguments are help texts, which show Preserves records"
 )]
 
-mod allocator;
 mod changes;
 mod command;
 mod configuration;
@@ -56,7 +55,7 @@ use crate::error::ExitCode;
 use crate::terminal::Terminal;
 
 #[global_allocator]
-static ALLOCATOR: allocator::CountedMemory = allocator::CountedMemory;
+static ALLOCATOR: duet_allocator::CountedMemory = duet_allocator::CountedMemory;
 
 fn main() -> std::process::ExitCode {
     let mut terminal = Terminal::standard();

@@ -68,7 +68,7 @@ use surroundings::take_up;
 
 /// A run with its world.
 pub(crate) struct Session {
-    run: Run<SchemePrograms>,
+    run: Run,
     place: RunPlace,
     texts: SourceTexts,
     world: Reporting,
@@ -80,7 +80,7 @@ pub(crate) struct Session {
 
 /// A run without its world.
 pub(crate) struct Detached {
-    run: Run<SchemePrograms>,
+    run: Run,
     texts: SourceTexts,
     branches: Branches,
 }
@@ -266,7 +266,7 @@ pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Resul
 ///
 /// # Errors
 /// If the run cannot be replayed.
-pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemePrograms>, CommandError> {
+pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run, CommandError> {
     let pinned = pinned(store, place)?;
     Ok(place
         .source(store)
@@ -390,7 +390,7 @@ impl Session {
     }
 
     /// Makes a run that this process owns reachable.
-    fn of(run: Run<SchemePrograms>, world: World, (place, texts): (RunPlace, SourceTexts), branches: Branches) -> Self {
+    fn of(run: Run, world: World, (place, texts): (RunPlace, SourceTexts), branches: Branches) -> Self {
         let (mut run, mut world) = (run, world);
         host::dismiss_peers(&mut run);
         Self {
@@ -486,7 +486,7 @@ impl Session {
 
     /// Whether the run has a library, or a text that another one includes.
     pub(crate) fn has_source(&self, wanted: &[String]) -> bool {
-        self.run.programs().has_source(wanted)
+        self.run.programs::<SchemePrograms>().has_source(wanted)
     }
 
     /// Repeats calls that the run made before it was taken back; otherwise the run receives their

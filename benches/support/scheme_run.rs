@@ -45,7 +45,7 @@ pub(crate) fn start_compiled(
     (programs, program): (SchemePrograms, Program),
     policy: SnapshotPolicy,
     store: &mut dyn Store,
-) -> Run<SchemePrograms> {
+) -> Run {
     let start = Start {
         run: RunId::new(name).expect("a benchmark's name is a run's"),
         branch: BranchName::new("main").expect("the name is well formed"),
@@ -63,7 +63,7 @@ pub(crate) fn start_compiled(
 }
 
 /// Starts a run of a program that uses the kernel's own library.
-pub(crate) fn start(name: &str, text: &str, policy: SnapshotPolicy, store: &mut dyn Store) -> Run<SchemePrograms> {
+pub(crate) fn start(name: &str, text: &str, policy: SnapshotPolicy, store: &mut dyn Store) -> Run {
     start_compiled(name, compile(text, &["duet", "kernel"]), policy, store)
 }
 

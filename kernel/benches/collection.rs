@@ -6,15 +6,19 @@
 //! counts whole as that collection's pause, so the figures are slightly too high.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 
-#[path = "../tests/common/process.rs"]
-mod process;
+#[path = "../tests/it/common"]
+#[allow(dead_code, reason = "the tests use the rest")]
+mod common {
+    pub(crate) mod bare;
+    pub(crate) mod process;
+}
 
 use std::io::{self, Write};
 
+use common::process::{code_of, compiled};
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::value::Value;
-use process::{code_of, compiled};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The live data: 1,000 lists of 6,250 pairs of 16 bytes.

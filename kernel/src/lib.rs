@@ -1,7 +1,7 @@
 //! Duet's Scheme: reader, expander, compiler, machine, and the images of values and continuations.
 //!
 //! In suggested reading order. INVARIANT: each module uses only those before it, except the pairs
-//! that `tests/modules.rs` names.
+//! that `tests/it/modules.rs` names.
 
 pub mod number;
 pub mod datum;

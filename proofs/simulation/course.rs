@@ -233,7 +233,7 @@ pub(crate) struct Course {
     name: RunId,
     recovery: Recovery,
     store: Medium,
-    run: Run<Shared>,
+    run: Run,
     branch: BranchName,
     branches: Vec<BranchName>,
     moves: BTreeMap<BranchName, Moves>,
@@ -554,7 +554,7 @@ fn branch(name: &str) -> Outcome<BranchName> {
 }
 
 /// Names each part of a run: its position and state, and what each actor's program keeps.
-fn parts(run: &Run<Shared>, programs: &Shared) -> Outcome<Vec<(String, BlobHash)>> {
+fn parts(run: &Run, programs: &Shared) -> Outcome<Vec<(String, BlobHash)>> {
     let unreadable = |error: &dyn fmt::Display| Difference::Unreadable(error.to_string());
     let state = PackedValue::write(|out| run.state().write(out)).map_err(|error| unreadable(&error))?;
     let head = format!("{:?}", run.head());
@@ -563,7 +563,7 @@ fn parts(run: &Run<Shared>, programs: &Shared) -> Outcome<Vec<(String, BlobHash)
         ("its state".to_owned(), BlobHash::of(state.as_bytes())),
     ];
     for (actor, _) in run.state().actors.iter() {
-        if let Some(instance) = run.instance(*actor) {
+        if let Some(instance) = run.instance::<Shared>(*actor) {
             let digest = programs.borrow().digest(instance).map_err(|error| unreadable(&error))?;
             parts.push((format!("the program of {actor}"), digest));
         }

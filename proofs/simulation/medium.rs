@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a crash leaves what a machine that stops would leave: in memory by the loss that the
 //! operation draws, of a file everything that was written, its write-ahead log included.
-//! A file does not lose unsynced sectors here; `journal/tests/power.rs` does that.
+//! A file does not lose unsynced sectors here; `journal/tests/it/power.rs` does that.
 //! Read next: `course.rs`.
 
 use std::fs;

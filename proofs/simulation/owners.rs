@@ -25,7 +25,6 @@ use duet_runtime::run::{Run, Start, Step};
 use super::chance::Chance;
 use super::course::{Cast, GRANTED, LIMITS};
 use super::operation::draw_text;
-use super::programs::Shared;
 use super::world::{World, WorldKind};
 
 /// How much a company has seen.
@@ -61,7 +60,7 @@ struct Estate {
 /// A process at work on a run.
 struct Process {
     store: SqliteStore,
-    run: Run<Shared>,
+    run: Run,
     estate: usize,
     /// Whether another process has claimed the run since.
     is_fenced: bool,
@@ -188,7 +187,7 @@ impl Company {
         }
     }
 
-    fn sit_down(&mut self, store: SqliteStore, run: Run<Shared>, estate: usize) -> Result<(), String> {
+    fn sit_down(&mut self, store: SqliteStore, run: Run, estate: usize) -> Result<(), String> {
         self.processes.push(Process {
             store,
             run,
@@ -293,7 +292,7 @@ impl Company {
     }
 }
 
-fn step(run: &mut Run<Shared>, turns: u64) -> Result<(), String> {
+fn step(run: &mut Run, turns: u64) -> Result<(), String> {
     for _ in 0..turns {
         if run.step().map_err(|error| error.to_string())? != Step::Turn {
             break;

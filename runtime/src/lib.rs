@@ -1,6 +1,6 @@
 //! Duet's runtime: actors, facets, the dataspace and turns.
 //!
-//! Each module uses only the modules before it; `tests/modules.rs` at the root of the repository
+//! Each module uses only the modules before it; `tests/it/modules.rs` at the root of the repository
 //! checks this.
 
 pub mod model;

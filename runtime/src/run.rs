@@ -20,6 +20,7 @@ mod inbox;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
+mod lending;
 mod proof;
 pub mod questions;
 mod recovery;
@@ -56,10 +57,11 @@ use crate::state::RunState;
 use crate::state::actor::Actor;
 use crate::state::event::{Batch, Cause, Event, Outbox};
 use crate::turn::activation::Activation;
+use crate::turn::erased::{AnyInstance, AnyPrograms};
 use crate::turn::program::Programs;
 
 /// A run that executes on one of its branches.
-pub struct Run<P: Programs> {
+pub struct Run {
     pub(crate) run: RunId,
     pub(crate) branch: BranchName,
     /// The branch that the current turn is written on, and its hash. While a fork is replayed, this
@@ -68,11 +70,11 @@ pub struct Run<P: Programs> {
     pub(crate) epoch: Epoch,
     pub(crate) genesis: Genesis,
     pub(crate) names: Namer,
-    pub(crate) programs: P,
+    pub(crate) programs: AnyPrograms,
     pub(crate) state: Box<RunState>,
     /// The activation of the newest turn, whose allocations the next turn reuses.
     pub(crate) spare: Option<Box<Activation>>,
-    pub(crate) instances: Instances<P::Instance>,
+    pub(crate) instances: Instances<AnyInstance>,
     /// The newest record, durable or not.
     pub(crate) head: Option<Tip>,
     /// The newest durable record.
@@ -92,7 +94,7 @@ pub struct Run<P: Programs> {
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::run::snapshot::Since,
     pub(crate) images: crate::run::snapshot::Images,
-    pub(crate) checkpoints: Checkpoints<P::Instance>,
+    pub(crate) checkpoints: Checkpoints,
     pub(crate) cache: ActorCache,
 }
 
@@ -170,15 +172,20 @@ const BYTES_AHEAD_MAX: usize = 8 << 20;
 /// takes as long as many lines of output, and nobody sees a delay of some hundredths of a second.
 const WRITING_TURNS_AHEAD_MAX: usize = 4;
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Starts a run: claims it in the store and creates its first record in memory.
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn start(start: Start, programs: P, policy: SnapshotPolicy, store: &mut dyn Store) -> Result<Self, RunError> {
+    pub fn start(
+        start: Start,
+        programs: impl Programs,
+        policy: SnapshotPolicy,
+        store: &mut dyn Store,
+    ) -> Result<Self, RunError> {
         let epoch = store.claim(&start.run, &start.owner)?;
         let body = PackedValue::write(|out| start.genesis.write(out))?;
-        let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, programs)?;
+        let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, Box::new(programs))?;
         run.policy = policy;
         run.unflushed_blobs = start.pinned;
         run.chain_pinned(body)?;
@@ -194,7 +201,7 @@ impl<P: Programs> Run<P> {
         branch: BranchName,
         epoch: Epoch,
         genesis: Genesis,
-        programs: P,
+        programs: AnyPrograms,
     ) -> Result<Self, RunError> {
         let state = initial_state(&genesis)?;
         Ok(Self::with_state(run, branch, epoch, genesis, programs, state))
@@ -206,7 +213,7 @@ impl<P: Programs> Run<P> {
         branch: BranchName,
         epoch: Epoch,
         genesis: Genesis,
-        programs: P,
+        programs: AnyPrograms,
         mut state: RunState,
     ) -> Self {
         state.describe_tools(&genesis.tools);
@@ -386,27 +393,6 @@ impl<P: Programs> Run<P> {
     /// Returns the branch that the run writes on.
     pub fn branch(&self) -> &BranchName {
         &self.branch
-    }
-
-    /// Returns the programs of its actors.
-    pub fn programs(&self) -> &P {
-        &self.programs
-    }
-
-    /// Returns the programs of its actors, to change how they run, not what they do.
-    pub fn programs_mut(&mut self) -> &mut P {
-        &mut self.programs
-    }
-
-    /// Returns an actor's instance, if it has one.
-    pub fn instance(&self, actor: ActorId) -> Option<&P::Instance> {
-        self.instances.get(actor)
-    }
-
-    /// Lends the programs and an actor's instance for questions that change neither.
-    pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Instance)> {
-        let instance = self.instances.get_mut(actor)?;
-        Some((&mut self.programs, instance))
     }
 
     /// Returns the hash and position of the newest record.

@@ -7,5 +7,6 @@
 
 pub mod activation;
 pub mod image;
+pub(crate) mod erased;
 pub mod program;
 pub mod task;

@@ -3,6 +3,7 @@
 use duet_runtime::driver::{EffectKind, Input, Stream};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Step;
+use duet_runtime::scheme::SchemePrograms;
 use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
@@ -77,7 +78,7 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
             )),
         );
     }
-    run.programs_mut().observe();
+    run.programs_mut::<SchemePrograms>().observe();
     let since = run.state().counters.clone();
     run.hold_still(&since);
     let older = session::newest_evaluation(run.state());
@@ -114,12 +115,12 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
         if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
             && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
         {
-            let texts = render::SourceTexts::of(run.programs().expander());
+            let texts = render::SourceTexts::of(run.programs::<SchemePrograms>().expander());
             terminal.message(render::uncaught(&failure, &texts, &[], terminal.is_styled));
             return Ok(ExitCode::FAILED);
         }
         if is_over {
-            let value = run.programs_mut().observed();
+            let value = run.programs_mut::<SchemePrograms>().observed();
             shown.extend(value.map(|value| format!("{value}\n")));
             if arguments.json {
                 terminal.json(&json!({ "address": place.address(place.at()), "shown": shown }))?;

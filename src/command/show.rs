@@ -4,7 +4,7 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
-use duet_runtime::scheme::{Difference, Differences};
+use duet_runtime::scheme::{Difference, Differences, SchemePrograms};
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
@@ -107,11 +107,14 @@ fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differ
     let pinned = session::pinned(store, place)?;
     let run = source.restore(before, pinned.programs, Snapshots::Use)?;
     let remembered = run
-        .instance(turn.actor)
-        .map(|instance| run.programs().remember(instance));
+        .instance::<SchemePrograms>(turn.actor)
+        .map(|instance| run.programs::<SchemePrograms>().remember(instance));
     let run = run.rewind(&source, Some(place.at()))?;
-    let instance = run.instance(turn.actor);
-    Ok(instance.map(|instance| run.programs().differences(remembered.as_ref(), instance)))
+    let instance = run.instance::<SchemePrograms>(turn.actor);
+    Ok(instance.map(|instance| {
+        run.programs::<SchemePrograms>()
+            .differences(remembered.as_ref(), instance)
+    }))
 }
 
 fn memory_as_text(memory: &Differences) -> String {

@@ -57,7 +57,7 @@ impl Session {
 
     /// Shows why a turn failed.
     pub(crate) fn tell_failure(&self, failure: &failure::Failure, ways: &[String], terminal: &mut Terminal) {
-        let texts = SourceTexts::of(self.run.programs().expander());
+        let texts = SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
         terminal.message(render::uncaught(failure, &texts, ways, terminal.is_styled));
     }
 
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// The run, and the world it is driven in.
-    pub(crate) fn parts(&mut self) -> (&mut Run<SchemePrograms>, &mut dyn Drivers) {
+    pub(crate) fn parts(&mut self) -> (&mut Run, &mut dyn Drivers) {
         (&mut self.run, &mut self.world)
     }
 

@@ -8,7 +8,6 @@ use duet_drivers::serve::host::Host;
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::run::Run;
-use duet_runtime::scheme::SchemePrograms;
 
 use super::Session;
 use super::branches::Announce;
@@ -26,7 +25,7 @@ impl Session {
 }
 
 /// Makes the clients leave whose connections ended with an earlier process.
-pub(super) fn dismiss_peers(run: &mut Run<SchemePrograms>) {
+pub(super) fn dismiss_peers(run: &mut Run) {
     let actors = run.state().actors.iter();
     let peers: Vec<ActorId> = actors.filter(|(_, actor)| actor.is_peer()).map(|(id, _)| *id).collect();
     for peer in peers {

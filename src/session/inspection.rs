@@ -18,17 +18,19 @@ use super::Session;
 impl Session {
     /// The names that are visible to the texts, each with whether it is a keyword.
     pub(crate) fn names(&self) -> Vec<(String, bool)> {
-        let Some(instance) = self.run.instance(MAIN) else {
+        let Some(instance) = self.run.instance::<SchemePrograms>(MAIN) else {
             return Vec::new();
         };
-        self.run.programs().interaction_names(instance)
+        self.run.programs::<SchemePrograms>().interaction_names(instance)
     }
 
     /// The names that are visible to the texts of a session, each with whether it is a keyword.
     pub(super) fn names_of(&self, session: &str) -> Vec<(String, bool)> {
-        let instance = self.actor_of(session).and_then(|actor| self.run.instance(actor));
+        let instance = self
+            .actor_of(session)
+            .and_then(|actor| self.run.instance::<SchemePrograms>(actor));
         instance
-            .map(|instance| self.run.programs().session_names(instance))
+            .map(|instance| self.run.programs::<SchemePrograms>().session_names(instance))
             .unwrap_or_default()
     }
 
@@ -70,7 +72,7 @@ impl Session {
     ) -> Result<T, failure::Failure> {
         let main = self.run.state().actor(MAIN);
         let manifest = main.map(|main| main.manifest.clone()).unwrap_or_default();
-        match self.run.lend(MAIN) {
+        match self.run.lend::<SchemePrograms>(MAIN) {
             Some((programs, instance)) => look(programs, instance, &manifest),
             None => Ok(T::default()),
         }
@@ -78,7 +80,7 @@ impl Session {
 
     /// Counts from here on where fuel is used.
     pub(crate) fn begin_profile(&mut self) {
-        if let Some((programs, _)) = self.run.lend(MAIN) {
+        if let Some((programs, _)) = self.run.lend::<SchemePrograms>(MAIN) {
             programs.begin_profile();
         }
     }
@@ -86,7 +88,7 @@ impl Session {
     /// Ends counting; the procedures with the units of fuel that were used in them, those that used
     /// most first.
     pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
-        let lent = self.run.lend(MAIN);
+        let lent = self.run.lend::<SchemePrograms>(MAIN);
         lent.map(|(programs, _)| programs.end_profile()).unwrap_or_default()
     }
 }

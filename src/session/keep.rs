@@ -15,7 +15,6 @@ use duet_journal::owner::{BEAT_MS, now_ms};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Epoch, Owner, RunId, Store, StoreError};
 use duet_runtime::run::Run;
-use duet_runtime::scheme::SchemePrograms;
 
 use super::RunPlace;
 use crate::doors;
@@ -29,7 +28,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Keeps a run whose journal is at a path; one without a journal needs nothing.
-    pub(super) fn of(run: &Run<SchemePrograms>, world: &mut World, place: &RunPlace) -> Self {
+    pub(super) fn of(run: &Run, world: &mut World, place: &RunPlace) -> Self {
         let Some(journal) = place.journal.as_deref() else {
             return Self::default();
         };

@@ -2,13 +2,11 @@
 //!
 //! INVARIANT: facts, queues, records on their way to the disk and copies count like heaps, because
 //! the allocator counts everything.
-//! It stops no turn; the runtime does, at the run's limit. Read next: `../allocator.rs`.
+//! It stops no turn; the runtime does, at the run's limit. Read next: `allocator/src/lib.rs`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_runtime::scheme::SchemePrograms;
-
-use crate::allocator;
 
 /// The process ends when it would hold this many times a run's memory, which only work of Duet
 /// itself can do, such as the expansion of a macro without end, and this much more.
@@ -27,7 +25,7 @@ pub(crate) fn share() {
 /// Counts what the process allocates from now on as the memory of the run of these programs.
 pub(super) fn begin(programs: &mut SchemePrograms, run_bytes_max: u64) {
     if !IS_SHARED.load(Ordering::Relaxed) {
-        programs.weigh(allocator::bytes_held);
+        programs.weigh(duet_allocator::bytes_held);
     }
-    allocator::end_beyond(run_bytes_max.saturating_mul(RUNS).saturating_add(BYTES_BESIDES));
+    duet_allocator::end_beyond(run_bytes_max.saturating_mul(RUNS).saturating_add(BYTES_BESIDES));
 }

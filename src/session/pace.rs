@@ -11,6 +11,7 @@ use duet_runtime::driver::{Attached, Drivers, Input};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::run::Advance;
+use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::FiberKind;
 use duet_runtime::state::request::Question;
@@ -47,7 +48,7 @@ impl Session {
     /// Lets an interruption stop the turn that is in progress.
     pub(crate) fn stop_when_interrupted(&mut self) {
         let flag = self.world.stop_flag();
-        self.run.programs_mut().stop_on(flag);
+        self.run.programs_mut::<SchemePrograms>().stop_on(flag);
     }
 
     /// Forgets the interruptions that nobody has taken yet.

@@ -11,19 +11,13 @@ use duet_journal::verify::verify;
 use duet_journal::{Store, StoreError};
 use duet_runtime::run::Run;
 use duet_runtime::run::error::RunError;
-use duet_runtime::scheme::SchemePrograms;
 
 use super::RunPlace;
 use crate::error::CommandError;
 use crate::journal;
 
 /// Explains why a run stopped; saves the journal first if its files are gone.
-pub(super) fn explained(
-    error: RunError,
-    run: &Run<SchemePrograms>,
-    store: &dyn Store,
-    place: &RunPlace,
-) -> CommandError {
+pub(super) fn explained(error: RunError, run: &Run, store: &dyn Store, place: &RunPlace) -> CommandError {
     let RunError::Store(StoreError::Displaced { journal, .. }) = &error else {
         return stopped(error, run, place);
     };
@@ -47,7 +41,7 @@ pub(super) fn explained(
 }
 
 /// Says why a run stopped whose journal is there.
-fn stopped(error: RunError, run: &Run<SchemePrograms>, place: &RunPlace) -> CommandError {
+fn stopped(error: RunError, run: &Run, place: &RunPlace) -> CommandError {
     if !is_fenced(&error) {
         return error.into();
     }
@@ -77,7 +71,7 @@ fn error_text(error: &RunError) -> String {
 }
 
 /// Copies the journal to a file beside it, and adds the turns that it does not have.
-fn save(run: &Run<SchemePrograms>, store: &dyn Store, lost: &Path) -> Result<PathBuf, String> {
+fn save(run: &Run, store: &dyn Store, lost: &Path) -> Result<PathBuf, String> {
     let shown = |error: StoreError| error.to_string();
     let copy = free_path(lost);
     if let Some(folder) = copy.parent() {
@@ -97,7 +91,7 @@ fn save(run: &Run<SchemePrograms>, store: &dyn Store, lost: &Path) -> Result<Pat
 }
 
 /// Adds the turns that the copy does not have; says whether the run is whole in it.
-fn complete(run: &Run<SchemePrograms>, copy: &Path) -> Result<bool, StoreError> {
+fn complete(run: &Run, copy: &Path) -> Result<bool, StoreError> {
     let mut store = SqliteStore::open(copy, &journal::owner("rescue"))?;
     let head = if store.has_run(run.id())? {
         store.head(run.id(), run.branch())?.map(|head| head.hash)

@@ -8,7 +8,6 @@ use duet_drivers::ask::Question;
 use duet_journal::Sequence;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recalled;
-use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::RunState;
 use duet_runtime::state::untaken::UntakenFailures;
 
@@ -123,7 +122,7 @@ impl StopReport<'_> {
         }
     }
 
-    pub(super) fn tell_questions(&self, run: &Run<SchemePrograms>, terminal: &mut Terminal) {
+    pub(super) fn tell_questions(&self, run: &Run, terminal: &mut Terminal) {
         let name = &self.place.name;
         let mut is_asking = false;
         for (request, prompt) in run.questions() {

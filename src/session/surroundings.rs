@@ -18,7 +18,6 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::scheme::SchemePrograms;
 
 use super::{granted_for_doubles, launch_note};
 use crate::error::CommandError;
@@ -33,11 +32,11 @@ use crate::world_options::WorldOptions;
 /// # Errors
 /// If the world cannot be made, or nobody has granted an imported run anything.
 pub(super) fn take_up(
-    restored: Run<SchemePrograms>,
+    restored: Run,
     (store, place): (&dyn Store, &Place),
     epoch: Epoch,
     options: WorldOptions,
-) -> Result<(Run<SchemePrograms>, World), CommandError> {
+) -> Result<(Run, World), CommandError> {
     let (world, recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
     let run = restored.take_up(&place.source(store), epoch, SnapshotPolicy::default(), &recovery)?;
     Ok((run, world))
@@ -47,7 +46,7 @@ pub(super) fn take_up(
 fn surroundings(
     store: &dyn Store,
     (id, name): (&RunId, &str),
-    run: &Run<SchemePrograms>,
+    run: &Run,
     mut options: WorldOptions,
 ) -> Result<(World, Recovery), CommandError> {
     let (genesis, grants) = (run.genesis(), &run.state().granted.grants);
@@ -87,7 +86,7 @@ fn surroundings(
 
 /// The tools that the run was granted only for doubles, and not since. To call one without its
 /// double would do what nobody has granted.
-pub(super) fn withheld(store: &dyn Store, run: &Run<SchemePrograms>, given: &WorldOptions) -> Vec<String> {
+pub(super) fn withheld(store: &dyn Store, run: &Run, given: &WorldOptions) -> Vec<String> {
     let mut since = Manifest::default();
     let grants = run.state().granted.grants.iter();
     grants.for_each(|grant| since.add(&grant.manifest));

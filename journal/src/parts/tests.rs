@@ -1,7 +1,7 @@
 //! Cutting and joining: whatever is cut is joined again, and equal stretches are stored once.
 //!
 //! INVARIANT: no part is read that the value does not name.
-//! It stores nothing; `../../tests/conformance/parts.rs` does. Read next: `cut.rs`.
+//! It stores nothing; `../../tests/it/conformance/parts.rs` does. Read next: `cut.rs`.
 
 use std::collections::BTreeMap;
 

@@ -188,7 +188,7 @@ fn again(record: &Record, snapshot: Option<BlobHash>, parent: Option<RecordHash>
 }
 
 /// Evaluates a text; returns its value as `write` shows it, if it has one.
-fn observed(run: &mut Run<Shared>, programs: &Shared, text: &str) -> Outcome<Option<String>> {
+fn observed(run: &mut Run, programs: &Shared, text: &str) -> Outcome<Option<String>> {
     programs.borrow_mut().observe();
     let since = run.state().counters.clone();
     run.hold_still(&since);

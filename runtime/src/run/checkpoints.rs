@@ -22,7 +22,7 @@ use crate::run::snapshot::{Since, TURN_COST, body_cost};
 use crate::run::tip::Tip;
 use crate::state::RunState;
 use crate::state::savepoint::StateSavepoint;
-use crate::turn::program::Programs;
+use crate::turn::erased::{AnyInstance, ErasedPrograms};
 
 /// The maximum cost of the turns between two checkpoints, in units of fuel: about a millisecond.
 const COST_MAX: u64 = 100_000;
@@ -30,9 +30,9 @@ const COST_MAX: u64 = 100_000;
 const TURNS_KEPT: u64 = 1024;
 
 /// The checkpoints of a run whose instances are `B`.
-pub(crate) struct Checkpoints<B> {
+pub(crate) struct Checkpoints {
     /// Oldest first.
-    kept: VecDeque<Checkpoint<B>>,
+    kept: VecDeque<Checkpoint>,
     /// The number of the newest checkpoint; the first is 1.
     newest: u64,
     /// The cost of the turns since the newest checkpoint, in units of fuel; another is due at
@@ -43,16 +43,16 @@ pub(crate) struct Checkpoints<B> {
     savepoints: VecDeque<(u64, ActorId)>,
 }
 
-struct Checkpoint<B> {
+struct Checkpoint {
     number: u64,
     tip: Tip,
     state: StateSavepoint,
     since_snapshot: Since,
     /// The instances of actors that have ended since.
-    ended: Vec<(ActorId, ActorSlot<B>)>,
+    ended: Vec<(ActorId, ActorSlot<AnyInstance>)>,
 }
 
-impl<B> Default for Checkpoints<B> {
+impl Default for Checkpoints {
     fn default() -> Self {
         Self {
             kept: VecDeque::new(),
@@ -64,14 +64,14 @@ impl<B> Default for Checkpoints<B> {
     }
 }
 
-impl<B> Checkpoints<B> {
+impl Checkpoints {
     /// Makes a savepoint in an instance that is about to run for the first time since the newest
     /// checkpoint.
-    pub(crate) fn before_turn<P: Programs<Instance = B>>(
+    pub(crate) fn before_turn(
         &mut self,
         (actor, is_new): (ActorId, bool),
-        ActorSlot { instance, known, .. }: &mut ActorSlot<B>,
-        programs: &mut P,
+        ActorSlot { instance, known, .. }: &mut ActorSlot<AnyInstance>,
+        programs: &mut dyn ErasedPrograms,
     ) {
         let Some(oldest) = self.kept.front() else {
             return;
@@ -89,7 +89,7 @@ impl<B> Checkpoints<B> {
 
     /// Keeps the instance of an actor that has ended, so that the run can return to a turn when it
     /// lived.
-    pub(crate) fn retain_ended(&mut self, actor: ActorId, slot: ActorSlot<B>) {
+    pub(crate) fn retain_ended(&mut self, actor: ActorId, slot: ActorSlot<AnyInstance>) {
         let born = slot.known.born;
         if let Some(newest) = self.kept.back_mut().filter(|newest| born < newest.number) {
             newest.ended.push((actor, slot));
@@ -140,7 +140,7 @@ impl<B> Checkpoints<B> {
         });
         let turns_kept = if is_memory_short { 0 } else { TURNS_KEPT };
         let is_far_back =
-            |checkpoint: &Checkpoint<B>| checkpoint.tip.sequence.number() + turns_kept <= tip.sequence.number();
+            |checkpoint: &Checkpoint| checkpoint.tip.sequence.number() + turns_kept <= tip.sequence.number();
         while self.kept.get(1).is_some_and(is_far_back) {
             self.kept.pop_front();
         }
@@ -153,10 +153,10 @@ impl<B> Checkpoints<B> {
     }
 
     /// Drops the savepoints of instances that no checkpoint needs any more.
-    pub(super) fn drop_savepoints<P: Programs<Instance = B>>(
+    pub(super) fn drop_savepoints(
         &mut self,
-        instances: &mut Instances<B>,
-        programs: &mut P,
+        instances: &mut Instances<AnyInstance>,
+        programs: &mut dyn ErasedPrograms,
     ) {
         let oldest = self.oldest();
         while let Some((_, actor)) = self.savepoints.pop_front_if(|(number, _)| *number < oldest) {
@@ -168,11 +168,11 @@ impl<B> Checkpoints<B> {
 
     /// Restores the state and the instances to a checkpoint, which stays, and returns its tip;
     /// `None` if the state or an instance cannot go back.
-    pub(super) fn restore_savepoint<P: Programs<Instance = B>>(
+    pub(super) fn restore_savepoint(
         &mut self,
         number: u64,
-        (state, instances): (&mut RunState, &mut Instances<B>),
-        programs: &mut P,
+        (state, instances): (&mut RunState, &mut Instances<AnyInstance>),
+        programs: &mut dyn ErasedPrograms,
     ) -> Option<(Tip, Since)> {
         let mut ended = Vec::new();
         self.savepoints.retain(|(savepoint, _)| *savepoint < number);
@@ -187,7 +187,8 @@ impl<B> Checkpoints<B> {
         for (actor, slot) in ended {
             instances.put(actor, slot);
         }
-        let is_unborn = |(actor, slot): (ActorId, &mut ActorSlot<B>)| (slot.known.born >= number).then_some(actor);
+        let is_unborn =
+            |(actor, slot): (ActorId, &mut ActorSlot<AnyInstance>)| (slot.known.born >= number).then_some(actor);
         let unborn: Vec<ActorId> = instances.slots_mut().filter_map(is_unborn).collect();
         for actor in unborn {
             instances.remove(actor);

@@ -15,9 +15,9 @@ use crate::record::Genesis;
 use crate::run::Run;
 use crate::run::snapshot::{ActorImage, Snapshot, Thawed};
 use crate::run::source::Source;
-use crate::turn::program::Programs;
+use crate::turn::erased::AnyPrograms;
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Takes a snapshot if the policy asks for one. Returns the hash of its root and the hashes of
     /// the chunks that no earlier record names; `None` also if an actor cannot be frozen at this
     /// point.
@@ -88,9 +88,15 @@ impl<P: Programs> Run<P> {
     }
 }
 
-impl<P: Programs> Thawed<P> {
+impl Thawed {
     /// Makes the run, which stands at the record of the snapshot.
-    pub(crate) fn into_run(self, source: &Source<'_>, record: &ClosedRecord, genesis: Genesis, programs: P) -> Run<P> {
+    pub(crate) fn into_run(
+        self,
+        source: &Source<'_>,
+        record: &ClosedRecord,
+        genesis: Genesis,
+        programs: AnyPrograms,
+    ) -> Run {
         let (run, branch) = (source.run.clone(), source.branch.clone());
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
         run.instances = self.instances;

@@ -10,9 +10,8 @@ use crate::run::actor_cache::Ready;
 use crate::run::instances::Size;
 use crate::state::event::Batch;
 use crate::turn::activation::Activation;
-use crate::turn::program::Programs;
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Prepares a turn that handles `batch`, in the memory of the turn before.
     pub(super) fn before_turn(&mut self, batch: Batch) -> Box<Activation> {
         self.images.outdate(batch.to);

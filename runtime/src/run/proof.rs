@@ -7,9 +7,6 @@
 //! It does not repair; a branch whose snapshot is wrong has sound records.
 //! Read next: `replay.rs`.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, PackedValue, Sequence};
 
@@ -19,6 +16,7 @@ use crate::run::error::{RunError, SnapshotPart};
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::{self, Thawed};
 use crate::run::source::{PORTION, Source};
+use crate::turn::erased::ErasedPrograms;
 use crate::turn::program::Programs;
 
 impl Source<'_> {
@@ -31,10 +29,9 @@ impl Source<'_> {
     /// # Errors
     /// [`RunError::Divergence`] names the first turn that differs, [`RunError::WrongSnapshot`] the
     /// first snapshot; [`RunError::Thaw`] and [`RunError::Snapshot`] one that cannot be loaded.
-    pub fn prove<P: Programs>(&self, programs: P, apart: P) -> Result<u64, RunError> {
+    pub fn prove(&self, programs: impl Programs, mut apart: impl Programs) -> Result<u64, RunError> {
         let last = self.position(None)?;
-        let (mut run, _) = self.begin(Sequence::FIRST, programs, Snapshots::Ignore)?;
-        let apart = Rc::new(RefCell::new(apart));
+        let (mut run, _) = self.begin(Sequence::FIRST, Box::new(programs), Snapshots::Ignore)?;
         let mut opener = Opener::new(self.store);
         let mut count = 0;
         while let Some(from) = run.next_sequence().ok().filter(|from| *from <= last) {
@@ -43,7 +40,7 @@ impl Source<'_> {
                 let record = opener.join(record)?;
                 run.replay(&record)?;
                 if record.header().snapshot.is_some() {
-                    self.compare(&run, &record, Rc::clone(&apart))?;
+                    self.compare(&run, &record, &mut apart)?;
                     count += 1;
                 }
             }
@@ -52,14 +49,9 @@ impl Source<'_> {
     }
 
     /// Requires a record's snapshot to hold what a run at that record holds.
-    fn compare<P: Programs>(
-        &self,
-        run: &Run<P>,
-        record: &ClosedRecord,
-        mut apart: Rc<RefCell<P>>,
-    ) -> Result<(), RunError> {
-        let thawed = snapshot::thaw(self, record, &run.genesis, &mut apart)?;
-        match difference(run, &thawed, &*apart.borrow())? {
+    fn compare(&self, run: &Run, record: &ClosedRecord, apart: &mut dyn ErasedPrograms) -> Result<(), RunError> {
+        let thawed = snapshot::thaw(self, record, &run.genesis, apart)?;
+        match difference(run, &thawed, apart)? {
             None => Ok(()),
             Some(part) => Err(RunError::WrongSnapshot {
                 sequence: record.header().sequence,
@@ -70,11 +62,7 @@ impl Source<'_> {
 }
 
 /// Finds the first part of a snapshot that differs from a run.
-fn difference<P: Programs>(
-    run: &Run<P>,
-    thawed: &Thawed<Rc<RefCell<P>>>,
-    apart: &P,
-) -> Result<Option<SnapshotPart>, RunError> {
+fn difference(run: &Run, thawed: &Thawed, apart: &dyn ErasedPrograms) -> Result<Option<SnapshotPart>, RunError> {
     let bytes = |state: &crate::state::RunState| PackedValue::write(|out| state.write(out));
     // A snapshot has no facts besides the assertions, from which they are restored.
     let facts = |state: &crate::state::RunState| state.dataspace.facts();

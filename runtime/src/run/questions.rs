@@ -9,7 +9,6 @@ use preserves::IOValue;
 use crate::model::identity::RequestId;
 use crate::run::Run;
 use crate::state::request::Question;
-use crate::turn::program::Programs;
 
 /// A question that waits for a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +23,7 @@ pub struct OpenQuestion {
     pub prompt: IOValue,
 }
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Lists the open questions, oldest first.
     pub fn open_questions(&self) -> Vec<OpenQuestion> {
         let requests = self.state.requests.iter();

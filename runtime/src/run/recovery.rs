@@ -21,7 +21,7 @@ use crate::run::source::Source;
 use crate::state::request::Question;
 use crate::turn::program::Programs;
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Opens a branch at its head to continue it: loads the newest snapshot, replays the turns
     /// after it, and recovers requests in flight.
     ///
@@ -32,7 +32,7 @@ impl<P: Programs> Run<P> {
     pub fn open(
         store: &mut dyn Store,
         (run, branch, owner): (&RunId, &BranchName, &str),
-        programs: P,
+        programs: impl Programs,
         policy: SnapshotPolicy,
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
@@ -48,7 +48,7 @@ impl<P: Programs> Run<P> {
     pub fn open_held(
         store: &mut dyn Store,
         (run, branch, epoch): (&RunId, &BranchName, Epoch),
-        programs: P,
+        programs: impl Programs,
         policy: SnapshotPolicy,
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
@@ -128,7 +128,7 @@ impl<P: Programs> Run<P> {
     }
 }
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Answers the calls among durable effects that were made before, and returns the other
     /// effects.
     ///

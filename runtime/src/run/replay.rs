@@ -19,6 +19,7 @@ use crate::run::snapshot::{self};
 use crate::run::source::{Nearest, PORTION, Source, decode_closed_turn, genesis};
 use crate::run::tip::Tip;
 use crate::state::event::{Batch, Cause, Outbox};
+use crate::turn::erased::AnyPrograms;
 use crate::turn::program::Programs;
 
 /// Whether a replay starts from the newest snapshot or from the beginning.
@@ -39,12 +40,22 @@ impl Source<'_> {
     ///
     /// # Errors
     /// [`RunError::Divergence`] names the first difference; [`RunError::NoTurn`].
-    pub fn restore<P: Programs>(
+    pub fn restore(
         &self,
         at: Option<Sequence>,
-        programs: P,
+        programs: impl Programs,
         snapshots: Snapshots,
-    ) -> Result<Run<P>, RunError> {
+    ) -> Result<Run, RunError> {
+        self.restored(at, Box::new(programs), snapshots)
+    }
+
+    /// As [`restore`](Self::restore), with the programs of another run.
+    pub(crate) fn restored(
+        &self,
+        at: Option<Sequence>,
+        programs: AnyPrograms,
+        snapshots: Snapshots,
+    ) -> Result<Run, RunError> {
         let last = self.position(at)?;
         let (mut run, after) = self.begin(last, programs, snapshots)?;
         let mut opener = Opener::new(self.store);
@@ -56,7 +67,7 @@ impl Source<'_> {
     }
 
     /// Replays the turns after a run's position, up to and including `last`.
-    pub(crate) fn repeat<P: Programs>(&self, run: &mut Run<P>, last: Sequence) -> Result<(), RunError> {
+    pub(crate) fn repeat(&self, run: &mut Run, last: Sequence) -> Result<(), RunError> {
         let mut opener = Opener::new(self.store);
         let mut from = run.next_sequence()?;
         while from <= last {
@@ -75,7 +86,7 @@ impl Source<'_> {
     ///
     /// # Errors
     /// [`RunError::Divergence`] names the first difference.
-    pub fn check<P: Programs>(&self, programs: P) -> Result<u64, RunError> {
+    pub fn check(&self, programs: impl Programs) -> Result<u64, RunError> {
         let run = self.restore(None, programs, Snapshots::Ignore)?;
         Ok(run.head().map_or(0, |tip| tip.sequence.number()))
     }
@@ -83,12 +94,12 @@ impl Source<'_> {
     /// Makes a run at the newest snapshot not after `last`, or right after the first record if
     /// there is no snapshot or its code is not available. Also returns those of the next records
     /// that were read already.
-    pub(super) fn begin<P: Programs>(
+    pub(super) fn begin(
         &self,
         last: Sequence,
-        mut programs: P,
+        mut programs: AnyPrograms,
         snapshots: Snapshots,
-    ) -> Result<(Run<P>, Vec<ClosedRecord>), RunError> {
+    ) -> Result<(Run, Vec<ClosedRecord>), RunError> {
         let first = self.record(Sequence::FIRST)?;
         let genesis = genesis(&first)?;
         let nearest = match snapshots {
@@ -97,7 +108,7 @@ impl Source<'_> {
         };
         let mut after = nearest.after;
         if let Some(record) = nearest.snapshot {
-            match snapshot::thaw(self, &record, &genesis, &mut programs) {
+            match snapshot::thaw(self, &record, &genesis, &mut *programs) {
                 Ok(thawed) => return Ok((thawed.into_run(self, &record, genesis, programs), after)),
                 // A snapshot depends on compiled code. Turns from the beginning depend only on the
                 // source text, and each is compared with its record.
@@ -112,7 +123,7 @@ impl Source<'_> {
     }
 }
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Repeats the turn that a record describes and requires the same result.
     pub(super) fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;

@@ -14,9 +14,8 @@ use crate::run::inflight::Recovery;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::{Images, SnapshotPolicy};
 use crate::run::source::Source;
-use crate::turn::program::Programs;
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Counts a turn that used this much fuel, and makes a checkpoint if one is due.
     pub(crate) fn keep_checkpoint_if_due(&mut self, fuel: u64) {
         let is_memory_short = self.bytes_held() > self.bytes_max() / 2;
@@ -26,7 +25,7 @@ impl<P: Programs> Run<P> {
             self.checkpoints
                 .keep(tip, &mut self.state, self.since_snapshot, is_memory_short);
             self.checkpoints
-                .drop_savepoints(&mut self.instances, &mut self.programs);
+                .drop_savepoints(&mut self.instances, &mut *self.programs);
         }
     }
 
@@ -52,7 +51,7 @@ impl<P: Programs> Run<P> {
             .newest_on(last, |tip| Ok(source.name(tip.sequence)? == tip.hash))?
             .filter(|_| is_stored && *source.run == self.run);
         if !near.is_some_and(|number| self.restore_savepoint(number)) {
-            return source.restore(Some(last), self.programs, Snapshots::Use);
+            return source.restored(Some(last), self.programs, Snapshots::Use);
         }
         self.branch = source.branch.clone();
         source.repeat(&mut self, last)?;
@@ -84,7 +83,7 @@ impl<P: Programs> Run<P> {
         let state_and_instances = (&mut *self.state, &mut self.instances);
         let Some((tip, since)) = self
             .checkpoints
-            .restore_savepoint(number, state_and_instances, &mut self.programs)
+            .restore_savepoint(number, state_and_instances, &mut *self.programs)
         else {
             return false;
         };

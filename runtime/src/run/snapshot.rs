@@ -25,8 +25,8 @@ use crate::run::error::RunError;
 use crate::run::instances::Instances;
 use crate::run::source::Source;
 use crate::state::RunState;
+use crate::turn::erased::{AnyInstance, ErasedPrograms};
 use crate::turn::image::Stored;
-use crate::turn::program::Programs;
 
 /// When snapshots are taken; has no influence on what a run does.
 ///
@@ -183,9 +183,9 @@ impl Images {
 }
 
 /// What a snapshot describes.
-pub(crate) struct Thawed<P: Programs> {
+pub(crate) struct Thawed {
     pub(super) state: RunState,
-    pub(super) instances: Instances<P::Instance>,
+    pub(super) instances: Instances<AnyInstance>,
     pub(super) images: Images,
     /// The length of the snapshot's root.
     pub(super) root_bytes: u64,
@@ -195,12 +195,12 @@ pub(crate) struct Thawed<P: Programs> {
 ///
 /// # Errors
 /// [`RunError::Snapshot`], [`RunError::Thaw`], [`RunError::Store`].
-pub(crate) fn thaw<P: Programs>(
+pub(crate) fn thaw(
     source: &Source<'_>,
     record: &ClosedRecord,
     genesis: &Genesis,
-    programs: &mut P,
-) -> Result<Thawed<P>, RunError> {
+    programs: &mut dyn ErasedPrograms,
+) -> Result<Thawed, RunError> {
     let sequence = record.header().sequence;
     let Some(root) = record.header().snapshot else {
         return Err(RunError::NoTurn {
@@ -236,13 +236,13 @@ pub(crate) fn thaw<P: Programs>(
     })
 }
 
-fn thaw_body<P: Programs>(
+fn thaw_body(
     source: &Source<'_>,
-    programs: &mut P,
+    programs: &mut dyn ErasedPrograms,
     (program, limits): (&IOValue, &Limits),
     stored: &ActorImage,
     sequence: Sequence,
-) -> Result<P::Instance, RunError> {
+) -> Result<AnyInstance, RunError> {
     let failed = RefCell::new(None);
     let fetch = |name: &BlobHash| match source.store.blob(name) {
         Ok(bytes) => Some(bytes),

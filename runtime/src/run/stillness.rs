@@ -7,9 +7,8 @@
 use crate::model::identity::Counters;
 use crate::run::Run;
 use crate::state::event::{Batch, Event, Queue};
-use crate::turn::program::Programs;
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Drops the events that concern what began before `since`, for a copy of a run that only
     /// answers a question. The caller repeats it after each step, because the question may assert a
     /// fact or send a message that the program waits for.

@@ -28,7 +28,8 @@ use crate::state::FAILED;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
 use crate::turn::activation::{Activation, Fault};
-use crate::turn::program::{Bound, NoInstance, Programs};
+use crate::turn::erased::Bound;
+use crate::turn::program::NoInstance;
 
 /// The purpose of running a turn.
 enum Aim {
@@ -42,7 +43,7 @@ enum Aim {
     Seek(usize),
 }
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Takes the turn in which an actor handles `batch`, which the caller has removed from the
     /// queue.
     ///
@@ -115,7 +116,7 @@ impl<P: Programs> Run<P> {
                 (self.instances.insert(actor, loaded), true)
             }
         };
-        self.checkpoints.before_turn((actor, is_new), slot, &mut self.programs);
+        self.checkpoints.before_turn((actor, is_new), slot, &mut *self.programs);
         let instance = &mut slot.instance;
         self.programs.begin_turn(instance);
         is_named?;
@@ -123,7 +124,7 @@ impl<P: Programs> Run<P> {
             return Err(exhaustion.repeat(activation));
         }
         activation.run(&mut Bound {
-            programs: &mut self.programs,
+            programs: &mut *self.programs,
             instance,
         })?;
         match aim {
@@ -250,7 +251,10 @@ impl<P: Programs> Run<P> {
         if let Some(instance) = self.instances.get_mut(activation.turn.actor) {
             self.programs.begin_turn(instance);
             let programs = &mut self.programs;
-            activation.release(&mut Bound { programs, instance });
+            activation.release(&mut Bound {
+                programs: &mut **programs,
+                instance,
+            });
         }
         Ok(())
     }
@@ -271,7 +275,13 @@ impl<P: Programs> Run<P> {
             Some(instance) => {
                 self.programs.begin_turn(instance);
                 let programs = &mut self.programs;
-                activation.crash(&mut Bound { programs, instance }, exit)
+                activation.crash(
+                    &mut Bound {
+                        programs: &mut **programs,
+                        instance,
+                    },
+                    exit,
+                )
             }
             None => activation.crash(&mut NoInstance, exit),
         };

@@ -31,9 +31,9 @@ pub trait Runner {
 }
 
 /// Makes and runs instances for the actors of a run, which share it.
-pub trait Programs {
+pub trait Programs: 'static {
     /// The state that an actor's program keeps between turns.
-    type Instance: Send;
+    type Instance: Send + 'static;
 
     /// Makes the instance that runs `program` when it receives [`Task::Boot`].
     ///
@@ -206,24 +206,6 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Instance, ThawError> {
         self.borrow_mut().thaw(program, limits, image)
-    }
-}
-
-/// An instance with the programs that run it.
-pub(crate) struct Bound<'a, P: Programs> {
-    /// The programs.
-    pub(crate) programs: &'a mut P,
-    /// The instance.
-    pub(crate) instance: &'a mut P::Instance,
-}
-
-impl<P: Programs> Runner for Bound<'_, P> {
-    fn run(&mut self, task: Task, turn: &mut Activation) -> End {
-        self.programs.run(self.instance, task, turn)
-    }
-
-    fn release(&mut self, callable: Callable) {
-        self.programs.release(self.instance, callable);
     }
 }
 

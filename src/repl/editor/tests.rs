@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[path = "../../../tests/support/terminal.rs"]
+#[path = "../../../tests/it/support/terminal.rs"]
 mod terminal;
 
 use terminal::{INTERRUPT, Terminal, UP};

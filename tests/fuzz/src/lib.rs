@@ -1,8 +1,8 @@
 //! What must hold for every input, whatever its bytes: one target per kind of input.
 //!
 //! Owns the targets; each is a function of bytes that panics if something does not hold. libFuzzer
-//! feeds them on a nightly compiler, `tests/fuzz.rs` replays the corpus and mutates it on a stable
-//! one.
+//! feeds them on a nightly compiler, `tests/it/fuzz.rs` replays the corpus and mutates it on a
+//! stable one.
 //! INVARIANT: a target's verdict depends on its bytes alone, so an input that failed once fails
 //! again.
 //! Read next: `session.rs`, which evaluates programs for several of them.

@@ -26,7 +26,7 @@ use preserves::{IOValue, Value};
 pub(crate) const DONE: End = End::Finished { is_true: true };
 
 /// Starts a run.
-pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run<P>) {
+pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run) {
     let mut store = MemoryStore::default();
     let start = Start {
         run: RunId::new("parity").expect("a name"),

@@ -72,8 +72,7 @@ fn a_run_goes_back_and_on_to_any_turn_in_memory_as_by_the_store() {
                 restored.state().encode(),
                 "cost {cost}, turn {turn}"
             );
-            let instances =
-                |run: &mut Run<Scripts>| run.instances.iter_mut().map(|(actor, _)| actor).collect::<Vec<_>>();
+            let instances = |run: &mut Run| run.instances.iter_mut().map(|(actor, _)| actor).collect::<Vec<_>>();
             assert_eq!(
                 instances(&mut run),
                 instances(&mut restored),
@@ -121,7 +120,7 @@ fn a_run_that_was_reopened_goes_on_as_one_that_another_process_opens() {
         .reopen(&mut world.store, (&fork, "test"), &recovery)
         .expect("it opens");
     reopened.flush(&mut world.store).expect("nothing is left to write");
-    let effects = |run: &mut Run<Scripts>| {
+    let effects = |run: &mut Run| {
         while run.step().expect("it goes on") == crate::run::Step::Turn {}
         run.state().encode()
     };

@@ -73,7 +73,7 @@ fn busy() -> World<Scripts> {
     world
 }
 
-fn open(world: &mut World<Scripts>, on: &BranchName) -> Run<Scripts> {
+fn open(world: &mut World<Scripts>, on: &BranchName) -> Run {
     let programs = world.programs();
     let recovery = Recovery::default();
     Run::open(&mut world.store, (&run_id(), on, "test"), programs, NEVER, &recovery).expect("the run opens")
@@ -163,7 +163,7 @@ fn a_fork_at_any_turn_takes_what_is_in_flight_along() {
     assert_eq!(main.sequence, at(head), "the forks left the branch alone");
 }
 
-fn facts(run: &Run<Scripts>) -> Vec<(IOValue, u64)> {
+fn facts(run: &Run) -> Vec<(IOValue, u64)> {
     run.state().dataspace.facts()
 }
 

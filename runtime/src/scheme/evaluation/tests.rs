@@ -333,7 +333,7 @@ fn what_is_stopped_in_the_middle_of_a_turn_leaves_only_its_record() {
     let mut world = world(3);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     world.drive();
-    if let Some((programs, _)) = world.run.lend(crate::action::exit::MAIN) {
+    if let Some((programs, _)) = world.run.lend::<SchemePrograms>(crate::action::exit::MAIN) {
         programs.stop_on(std::sync::Arc::clone(&stop));
     }
     let set = |is_set| stop.store(is_set, std::sync::atomic::Ordering::Relaxed);

@@ -110,7 +110,7 @@ impl Table {
 /// A run with its store and drivers.
 pub(crate) struct World<P: Programs> {
     pub(crate) store: MemoryStore,
-    pub(crate) run: Run<P>,
+    pub(crate) run: Run,
     pub(crate) drivers: Table,
     /// Makes the programs again, as in another process.
     pub(crate) again: Box<dyn Fn(&MemoryStore) -> P>,

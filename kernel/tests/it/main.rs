@@ -1,0 +1,20 @@
+//! The integration tests of `duet-kernel`, as one executable: each suite is a module.
+//!
+//! INVARIANT: every file beside this one is named here; `tests/it/tidy/modules.rs` checks it.
+//! Read next: `machine.rs`.
+
+mod common {
+    pub(crate) mod bare;
+    pub(crate) mod process;
+}
+
+mod brink;
+mod continuation_images;
+mod image;
+mod listing;
+mod liveness;
+mod machine;
+mod native;
+mod reentry;
+mod transformer;
+mod unchecked;

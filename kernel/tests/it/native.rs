@@ -1,0 +1,364 @@
+//! Machine code against the interpreter: drawn code on drawn frames, in slices of drawn length.
+//!
+//! INVARIANT: both ways of running give the same outcomes at the same fuel and the same heap, word
+//! for word. No test names an instruction: the table says which there are.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+pub(crate) mod drawn;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::common::process::{code_of, compiled, compiled_for};
+use drawn::{Draw, FRAME_REGISTERS};
+use duet_kernel::code::CodeSpace;
+use duet_kernel::heap::Limits;
+use duet_kernel::instruction::Opcode;
+use duet_kernel::machine::{Architecture, Instance, Machine, MachineCode, NativeMode, Outcome};
+use duet_kernel::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError};
+use duet_kernel::unit::CompiledUnit;
+use duet_kernel::value::Value;
+use proptest::prelude::*;
+
+/// Fuel after which a drawn program that has not ended is left.
+const FUEL: u64 = 200;
+
+/// The observable parts of a run: the outcome and the rest of the fuel of each slice, the place
+/// where it was interrupted, and the heap at the end.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    slices: Vec<(Outcome, u64, Option<u32>)>,
+    heap: String,
+}
+
+fn run(
+    native: NativeMode,
+    code: &CodeSpace,
+    mut instance: Instance,
+    (procedure, arguments): (Value, &[Value]),
+    slice: u64,
+) -> Seen {
+    let mut machine = Machine::new();
+    machine.set_native(native);
+    machine.start(&mut instance, procedure, arguments);
+    let mut slices = Vec::new();
+    let mut left = FUEL;
+    while left > 0 {
+        let mut fuel = slice.min(left);
+        left -= fuel;
+        let outcome = machine.run(&mut instance, code, &mut fuel).unwrap();
+        let is_over = outcome != Outcome::OutOfFuel;
+        slices.push((outcome, fuel, machine.interrupted_at()));
+        if is_over {
+            break;
+        }
+        machine.resume(Value::UNSPECIFIED);
+    }
+    let heap = format!("{:?}", instance.heap);
+    Seen { slices, heap }
+}
+
+/// Runs a drawn program in both ways and compares what can be seen.
+fn check(draws: &[Draw], arguments: &[usize], slice: u64) -> Result<(), TestCaseError> {
+    let unit = drawn::unit(draws);
+    let mut code = CodeSpace::new(&[]);
+    let number = code
+        .load(&unit)
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let (instance, procedure, palette) = drawn::instance(&code, number);
+    let arguments: Vec<Value> = (0..drawn::PARAMETERS)
+        .map(|place| palette[arguments[place] % palette.len()])
+        .collect();
+    let interpreted = run(
+        NativeMode::Never,
+        &code,
+        instance.clone(),
+        (procedure, &arguments),
+        slice,
+    );
+    for native in [NativeMode::Always, NativeMode::Drawn(slice)] {
+        let compiled = run(native, &code, instance.clone(), (procedure, &arguments), slice);
+        prop_assert_eq!(
+            &interpreted,
+            &compiled,
+            "{:?}\n{:?}\n{:?}",
+            native,
+            arguments,
+            unit.instructions
+        );
+    }
+    Ok(())
+}
+
+fn draws() -> impl Strategy<Value = Vec<Draw>> {
+    let draw = (
+        any::<prop::sample::Index>(),
+        any::<u64>(),
+        prop::array::uniform5(1..FRAME_REGISTERS),
+    );
+    let draw = draw.prop_map(|(row, bits, registers)| Draw {
+        row: row.index(drawn::ROWS.len()),
+        bits,
+        registers,
+    });
+    prop::collection::vec(draw, 1..12)
+}
+
+/// The variable `PROPTEST_CASES` may ask for another number of cases.
+#[expect(clippy::disallowed_methods, reason = "proptest itself reads this variable")]
+fn configuration() -> ProptestConfig {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(3000),
+    }
+}
+
+proptest! {
+    #![proptest_config(configuration())]
+
+    #[test]
+    fn drawn_code_does_the_same_as_machine_code(
+        draws in draws(),
+        arguments in prop::collection::vec(any::<usize>(), drawn::PARAMETERS),
+        slice in prop_oneof![1u64..8, Just(FUEL)],
+    ) {
+        check(&draws, &arguments, slice)?;
+    }
+}
+
+/// The machine code of the drawn block of a unit.
+fn assembled(unit: &CompiledUnit, architecture: Architecture) -> Option<MachineCode> {
+    let mut code = CodeSpace::new(&[]);
+    let number = code.load(unit).unwrap();
+    let position = code.units()[number].start + unit.blocks[1].start;
+    MachineCode::of_block(&code, position, architecture)
+}
+
+proptest! {
+    #![proptest_config(configuration())]
+
+    /// Whatever processor the tests run on: all branches reach, and all operands are in range, in
+    /// frames of any size.
+    #[test]
+    fn drawn_code_becomes_machine_code_of_every_processor(
+        draws in draws(),
+        distance in prop_oneof![Just(0), 0..0x100u16, 0..0xff00u16],
+    ) {
+        let unit = drawn::far_unit(&draws, distance);
+        for architecture in Architecture::ALL {
+            let machine_code = assembled(&unit, architecture);
+            let machine_code = machine_code.ok_or_else(|| TestCaseError::fail(format!("{architecture:?}")))?;
+            let block = &unit.blocks[1];
+            prop_assert_eq!(machine_code.instructions.len() as u32, block.end - block.start);
+            prop_assert!(architecture != Architecture::Aarch64 || machine_code.behind.len() % 4 == 0);
+        }
+    }
+}
+
+/// A conditional branch of aarch64 reaches a megabyte.
+#[test]
+fn a_block_whose_branches_do_not_reach_has_no_machine_code() {
+    let row = drawn::ROWS.iter().position(|row| *row == Opcode::VectorSet).unwrap();
+    let draw = Draw {
+        row,
+        bits: 0,
+        registers: [1, 2, 3, 4, 5],
+    };
+    let unit = drawn::long_unit(&draw, 12_000);
+    let is_some = Architecture::ALL.map(|architecture| assembled(&unit, architecture).is_some());
+    assert_eq!(is_some, [true, false]);
+    let unit = drawn::long_unit(&draw, 4_000);
+    let is_some = Architecture::ALL.map(|architecture| assembled(&unit, architecture).is_some());
+    assert_eq!(is_some, [true, true]);
+}
+
+/// Each instruction alone, with every value as each of its operands in turn.
+#[test]
+fn each_instruction_does_the_same_as_machine_code() {
+    let count = drawn::palette_length();
+    for row in 0..drawn::ROWS.len() {
+        for first in 0..count {
+            // A third of the pairs; the rows after it have the others.
+            for second in (0..count).filter(|second| (first + second + row) % 3 == 0) {
+                let draw = Draw {
+                    row,
+                    bits: 0x0001_0001_0002_0001,
+                    registers: [9, 1, 2, 3, 4],
+                };
+                let mut arguments = vec![first, second, (first + second) % count];
+                arguments.resize(drawn::PARAMETERS, 0);
+                check(&[draw], &arguments, FUEL).unwrap();
+            }
+        }
+    }
+}
+
+/// Each primitive alone, with every value as its first and second argument.
+#[test]
+fn each_primitive_does_the_same_as_machine_code() {
+    let count = drawn::palette_length();
+    let row = drawn::ROWS
+        .iter()
+        .position(|row| *row == Opcode::CallPrimitive)
+        .unwrap();
+    for primitive in 0..drawn::PRIMITIVES.len() {
+        for (first, second) in (0..count).flat_map(|first| (0..count).map(move |second| (first, second))) {
+            let draw = Draw {
+                row,
+                bits: (primitive as u64) << 32,
+                registers: [1, 2, 3, 4, 5],
+            };
+            let mut arguments = vec![first, second, (first + 3 * second) % count];
+            arguments.resize(drawn::PARAMETERS, 0);
+            check(&[draw], &arguments, FUEL).unwrap();
+        }
+    }
+}
+
+/// Programs long enough to be compiled while they run; in the last two most runs of machine code
+/// are short.
+const LONG_PROGRAMS: [&str; 4] = [
+    "(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (fib 20)",
+    "(define (fill v i) (if (< i 1000) (begin (vector-set! v i (cons i v)) (fill v (+ i 1))) (vector-length v)))
+     (define (times n) (if (= n 0) (fill (make-vector 1000 0) 0) (begin (fill (make-vector 1000 0) 0) (times (- n 1)))))
+     (times 50)",
+    "(define (count n sum)
+       (if (= n 0) sum (count (- n 1) (+ (%call/cc (lambda (k) (k n))) (%call/cc (lambda (k) n)) sum))))
+     (count 20000 0)",
+    "(define (factorial n) (if (= n 0) 1 (* n (factorial (- n 1)))))
+     (define (times n) (if (= n 0) (factorial 60) (begin (factorial 60) (times (- n 1)))))
+     (times 500)",
+];
+
+#[test]
+fn programs_that_become_machine_code_while_they_run_do_the_same() {
+    for text in LONG_PROGRAMS {
+        let program = compiled("long", text);
+        let seen = [NativeMode::Never, NativeMode::Auto].map(|native| {
+            let code = code_of(&[&program]);
+            let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+            machine.set_native(native);
+            let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+            machine.start(&mut instance, procedure, &[]);
+            let mut fuel = u64::MAX;
+            let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+            (outcome, fuel, format!("{:?}", instance.heap))
+        });
+        assert!(matches!(seen[0].0, Outcome::Finished(_)), "{text}");
+        assert!(seen[0] == seen[1], "{text}: {:?} and {:?}", seen[0].0, seen[1].0);
+    }
+}
+
+fn fail(_: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
+    assert!(arguments != [Value::small(100)], "a bug");
+    Ok(Value::small(1))
+}
+
+/// A primitive that panics when it is applied to 100.
+const FAULTY: Primitive = Primitive {
+    name: "faulty",
+    parameters: "number",
+    least: 1,
+    most: Some(1),
+    documentation: "",
+    body: PrimitiveBody::Function(fail),
+};
+
+/// Programs that call it as an instruction, as a value, and by `apply`, deep in other calls.
+const FAULTY_CALLS: [&str; 3] = ["(faulty n)", "(call faulty n)", "(apply faulty (list n))"];
+
+/// A panic of a primitive passes through the machine as it does where all is interpreted, and the
+/// heap is the same after the turn has been aborted.
+#[test]
+fn a_panic_of_a_primitive_reaches_the_caller_of_the_machine() {
+    for call in FAULTY_CALLS {
+        let text = format!(
+            "(define (call procedure x) (+ 0 (procedure x)))
+             (define (sum n) (if (= n 0) 0 (+ {call} (vector-length (vector n n)) (sum (- n 1)))))
+             (lambda (n) (sum n))"
+        );
+        let heaps = [NativeMode::Never, NativeMode::Always].map(|native| {
+            let mut code = CodeSpace::new(&[FAULTY]);
+            code.load(&compiled_for(&code, "faulty", &text)).unwrap();
+            let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 16 << 20 }));
+            machine.set_native(native);
+            let body = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+            let mut run = |instance: &mut Instance, procedure: Value, arguments: &[Value]| {
+                machine.clear(instance);
+                machine.start(instance, procedure, arguments);
+                let result = catch_unwind(AssertUnwindSafe(|| machine.run(instance, &code, &mut 100_000).unwrap()));
+                result.map_err(|payload| payload.downcast_ref::<&str>().map(ToString::to_string))
+            };
+            let Ok(Outcome::Finished(sum)) = run(&mut instance, body, &[]) else {
+                panic!("the body returns")
+            };
+            instance.heap.begin_turn();
+            let failed = run(&mut instance, sum, &[Value::small(150)]);
+            assert_eq!(failed, Err(Some("a bug".to_string())), "{native:?} {call}");
+            instance.heap.abort_turn();
+            let heap = format!("{:?}", instance.heap);
+            instance.heap.begin_turn();
+            let finished = run(&mut instance, sum, &[Value::small(99)]);
+            assert_eq!(
+                finished,
+                Ok(Outcome::Finished(Value::small(3 * 99))),
+                "{native:?} {call}"
+            );
+            heap
+        });
+        assert!(heaps[0] == heaps[1], "{call}");
+    }
+}
+
+/// No mapping of this process may be written and executed.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_never_writable_and_executable() {
+    let code = {
+        let mut code = CodeSpace::new(&[]);
+        code.load(&drawn::unit(&[])).unwrap();
+        code
+    };
+    let (mut instance, procedure, palette) = drawn::instance(&code, code.units().len() - 1);
+    let mut machine = Machine::new();
+    machine.set_native(NativeMode::Always);
+    let mut fuel = FUEL;
+    machine.start(&mut instance, procedure, &palette[..drawn::PARAMETERS]);
+    machine.run(&mut instance, &code, &mut fuel).unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let has = |line: &str, right| line.split(' ').nth(1).is_some_and(|rights| rights.contains(right));
+    assert!(maps.lines().all(|line| !(has(line, 'w') && has(line, 'x'))), "{maps}");
+    // A mapping of a file has the file's name at its end.
+    let is_own = |line: &str| has(line, 'x') && line.split_whitespace().count() == 5;
+    let is_compiled = maps.lines().any(is_own);
+    assert_eq!(
+        is_compiled,
+        cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))),
+        "{maps}"
+    );
+}
+
+/// The machine code of these procedures takes more memory than there is for it.
+#[test]
+fn machine_code_is_dropped_when_its_memory_is_full_and_made_again() {
+    const PROCEDURES: usize = 1000;
+    let numbers: String = (0..40).map(|number| format!(" {number}")).collect();
+    let definitions: String = (0..PROCEDURES)
+        .map(|number| format!("(define (f{number} x) (set! f{number} f{number}) (+ x x{numbers}))\n"))
+        .collect();
+    let calls: String = (0..PROCEDURES).map(|number| format!("(f{number} {number})")).collect();
+    let program = compiled(
+        "full",
+        &format!("{definitions}(define (all) (+ {calls})) (+ (all) (all))"),
+    );
+    let code = code_of(&[&program]);
+    let expected = Value::small((2 * (0..PROCEDURES).map(|number| 2 * number + 780).sum::<usize>()) as i32);
+    for native in [NativeMode::Never, NativeMode::Always] {
+        let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+        machine.set_native(native);
+        let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+        machine.start(&mut instance, procedure, &[]);
+        let mut fuel = u64::MAX;
+        let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+        assert_eq!(outcome, Outcome::Finished(expected), "{native:?}");
+    }
+}

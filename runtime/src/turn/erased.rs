@@ -1,0 +1,164 @@
+//! Programs and instances whose types their run does not know.
+//!
+//! Owns [`AnyPrograms`], in which a run keeps programs of any type. So the line of the turn is
+//! compiled once, in this crate, and not again in each crate that makes runs.
+//! INVARIANT: each instance of a run was made by the programs of that run.
+//! It adds nothing to [`Programs`], which says what each method does.
+//! Read next: `program.rs`.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use duet_journal::BlobHash;
+use preserves::IOValue;
+
+use crate::model::failure::Failure;
+use crate::model::identity::Callable;
+use crate::model::limits::Limits;
+use crate::turn::activation::Activation;
+use crate::turn::image::{FreezeError, Image, Stored, ThawError};
+use crate::turn::program::{Programs, Runner};
+use crate::turn::task::{End, Task};
+
+/// The programs of a run.
+pub(crate) type AnyPrograms = Box<dyn ErasedPrograms>;
+
+/// An instance of an actor of a run.
+pub(crate) struct AnyInstance(Box<dyn Any + Send>);
+
+impl AnyInstance {
+    /// Returns the instance.
+    ///
+    /// # Panics
+    /// If programs of another type made it.
+    pub(crate) fn of<T: 'static>(&self) -> &T {
+        self.0.downcast_ref().expect("the programs of a run make its instances")
+    }
+
+    /// Returns the instance mutably.
+    ///
+    /// # Panics
+    /// As [`of`](Self::of).
+    pub(crate) fn of_mut<T: 'static>(&mut self) -> &mut T {
+        self.0.downcast_mut().expect("the programs of a run make its instances")
+    }
+}
+
+/// [`Programs`] without their type.
+pub(crate) trait ErasedPrograms: Any {
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<AnyInstance, Failure>;
+    fn begin_turn(&mut self, instance: &mut AnyInstance);
+    fn commit_turn(&mut self, instance: &mut AnyInstance);
+    fn abort_turn(&mut self, instance: &mut AnyInstance);
+    fn make_savepoint(&mut self, instance: &mut AnyInstance, number: u64, oldest: u64);
+    fn restore_savepoint(&mut self, instance: &mut AnyInstance, number: u64) -> bool;
+    fn drop_savepoints(&mut self, instance: &mut AnyInstance, oldest: u64);
+    fn bytes(&self, instance: &AnyInstance) -> u64;
+    fn bytes_spare(&self, instance: &AnyInstance) -> u64;
+    fn process_bytes(&self) -> u64;
+    fn collect(&mut self, instance: &mut AnyInstance);
+    fn compact(&mut self, instance: &mut AnyInstance);
+    fn text(&self, name: &str) -> Option<Arc<str>>;
+    fn run(&mut self, instance: &mut AnyInstance, task: Task, turn: &mut Activation) -> End;
+    fn release(&mut self, instance: &mut AnyInstance, callable: Callable);
+    fn run_bytes_max(&self) -> u64;
+    fn digest(&self, instance: &AnyInstance) -> Result<BlobHash, FreezeError>;
+    fn freeze(&mut self, instance: &mut AnyInstance) -> Result<Image, FreezeError>;
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<AnyInstance, ThawError>;
+}
+
+impl<P: Programs> ErasedPrograms for P {
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<AnyInstance, Failure> {
+        Ok(AnyInstance(Box::new(Programs::load(self, program, limits)?)))
+    }
+
+    fn begin_turn(&mut self, instance: &mut AnyInstance) {
+        Programs::begin_turn(self, instance.of_mut());
+    }
+
+    fn commit_turn(&mut self, instance: &mut AnyInstance) {
+        Programs::commit_turn(self, instance.of_mut());
+    }
+
+    fn abort_turn(&mut self, instance: &mut AnyInstance) {
+        Programs::abort_turn(self, instance.of_mut());
+    }
+
+    fn make_savepoint(&mut self, instance: &mut AnyInstance, number: u64, oldest: u64) {
+        Programs::make_savepoint(self, instance.of_mut(), number, oldest);
+    }
+
+    fn restore_savepoint(&mut self, instance: &mut AnyInstance, number: u64) -> bool {
+        Programs::restore_savepoint(self, instance.of_mut(), number)
+    }
+
+    fn drop_savepoints(&mut self, instance: &mut AnyInstance, oldest: u64) {
+        Programs::drop_savepoints(self, instance.of_mut(), oldest);
+    }
+
+    fn bytes(&self, instance: &AnyInstance) -> u64 {
+        Programs::bytes(self, instance.of())
+    }
+
+    fn bytes_spare(&self, instance: &AnyInstance) -> u64 {
+        Programs::bytes_spare(self, instance.of())
+    }
+
+    fn process_bytes(&self) -> u64 {
+        Programs::process_bytes(self)
+    }
+
+    fn collect(&mut self, instance: &mut AnyInstance) {
+        Programs::collect(self, instance.of_mut());
+    }
+
+    fn compact(&mut self, instance: &mut AnyInstance) {
+        Programs::compact(self, instance.of_mut());
+    }
+
+    fn text(&self, name: &str) -> Option<Arc<str>> {
+        Programs::text(self, name)
+    }
+
+    fn run(&mut self, instance: &mut AnyInstance, task: Task, turn: &mut Activation) -> End {
+        Programs::run(self, instance.of_mut(), task, turn)
+    }
+
+    fn release(&mut self, instance: &mut AnyInstance, callable: Callable) {
+        Programs::release(self, instance.of_mut(), callable);
+    }
+
+    fn run_bytes_max(&self) -> u64 {
+        Programs::run_bytes_max(self)
+    }
+
+    fn digest(&self, instance: &AnyInstance) -> Result<BlobHash, FreezeError> {
+        Programs::digest(self, instance.of())
+    }
+
+    fn freeze(&mut self, instance: &mut AnyInstance) -> Result<Image, FreezeError> {
+        Programs::freeze(self, instance.of_mut())
+    }
+
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<AnyInstance, ThawError> {
+        Ok(AnyInstance(Box::new(Programs::thaw(self, program, limits, image)?)))
+    }
+}
+
+/// An instance with the programs that run it.
+pub(crate) struct Bound<'a> {
+    /// The programs.
+    pub(crate) programs: &'a mut dyn ErasedPrograms,
+    /// The instance.
+    pub(crate) instance: &'a mut AnyInstance,
+}
+
+impl Runner for Bound<'_> {
+    fn run(&mut self, task: Task, turn: &mut Activation) -> End {
+        self.programs.run(self.instance, task, turn)
+    }
+
+    fn release(&mut self, callable: Callable) {
+        self.programs.release(self.instance, callable);
+    }
+}

@@ -1,0 +1,82 @@
+//! The integration tests of `duet`, as one executable: each suite is a module.
+//!
+//! INVARIANT: every file beside this one is named here; `tests/it/tidy/modules.rs` checks it.
+//! Suites with a runner of their own lie beside this folder: `../programs`, `../simulation.rs`.
+//! Read next: `cli.rs`, `support/desk.rs`.
+
+mod support {
+    pub(crate) mod desk;
+    pub(crate) mod example;
+    pub(crate) mod expectation;
+    pub(crate) mod forgery;
+    pub(crate) mod library;
+    pub(crate) mod modules;
+    pub(crate) mod native;
+    pub(crate) mod page;
+    pub(crate) mod peer;
+    pub(crate) mod process;
+    pub(crate) mod provider;
+    pub(crate) mod raw_log;
+    pub(crate) mod readable;
+    pub(crate) mod scan;
+    pub(crate) mod scenario;
+    pub(crate) mod script;
+    pub(crate) mod session;
+    pub(crate) mod terminal;
+    pub(crate) mod tree;
+    pub(crate) mod witness;
+    pub(crate) mod workspace;
+    pub(crate) mod world;
+}
+
+mod aeiou;
+mod agents;
+mod bad_input;
+mod cli;
+#[cfg(feature = "proofs")]
+mod conform;
+mod crash;
+mod expansion;
+mod failures;
+mod format;
+mod frozen;
+mod fuzz;
+mod harness;
+mod isolation;
+mod language;
+mod library;
+mod mcp;
+mod mcp_server;
+mod memory;
+mod migration;
+mod models;
+mod modules;
+mod nesting;
+mod oncall;
+mod output;
+mod owners;
+mod pages;
+mod people;
+mod planted;
+mod policy;
+mod primitives;
+mod readme;
+mod repl;
+mod repl_pty;
+mod review;
+mod rights;
+mod serve;
+mod server_kill;
+mod sessions;
+mod sweep;
+mod syndicate;
+mod tidy;
+mod tools;
+mod travel;
+mod trust;
+mod versions;
+mod ways;
+mod webhooks;
+mod widening;
+mod wire;
+mod workspace;

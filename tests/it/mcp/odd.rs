@@ -1,0 +1,99 @@
+//! Servers whose answers are not quite of the protocol: all are understood, or fail at once.
+//!
+//! INVARIANT: no call waits for its time limit.
+//! The faults of servers that end or hang are in `../mcp.rs`. Read next: `net.rs`.
+
+use std::fs;
+
+use crate::mcp::IMPORTS;
+use crate::support::desk::Desk;
+
+/// Makes a desk with a program and the server.
+fn desk(program: &str) -> Desk {
+    desk_with("", program)
+}
+
+/// The same with an argument of the server.
+fn desk_with(argument: &str, program: &str) -> Desk {
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}"))]);
+    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_odd.py");
+    fs::create_dir_all(desk.path("config/duet")).unwrap();
+    fs::write(
+        desk.path("config/duet/config.toml"),
+        format!("[servers.t]\ncommand = [\"python3\", \"{server}\", \"{argument}\"]\n"),
+    )
+    .unwrap();
+    desk
+}
+
+#[test]
+fn answers_in_odd_forms_are_understood_or_fail_at_once() {
+    let program = "(for-each
+  (lambda (kind) (try (lambda () (said (call \"say\" 'kind kind)))))
+  '(\"half\" \"both\" \"bare\" \"batch\" \"latin\" \"error\" \"nan\" \"nothing\"))";
+    let desk = desk(program);
+    let done = desk.duet("run p.scm --allow-server t");
+    let expected = "a \u{fffd} b\nboth\nbare\nbatch\ncaf\u{fffd}\n\
+                    failed\nthe MCP server `t` refuses: out of cheese (code -32603)\n\
+                    bad-result\nthe answer of the MCP server `t` is not of the protocol: it is no JSON: ";
+    assert!(done.output.starts_with(expected), "{done:?}");
+    let end = "bad-result\nthe answer of the MCP server `t` is not of the protocol: it has neither a result nor an \
+               error\n";
+    assert!(done.output.ends_with(end), "{done:?}");
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
+fn a_form_says_what_fits_and_asks_again_for_what_does_not() {
+    let desk = desk("(import (duet mcp))\n(display (mcp-text (mcp-call 'p \"t/form\" (dictionary))))");
+    let answers = [
+        "12",
+        "3",
+        "ada",
+        "ada@x.example",
+        "nothing",
+        "black",
+        " ",
+        "milk, salt",
+        "milk, sugar",
+    ];
+    let answers: String = answers.iter().map(|answer| format!(" --answer \"{answer}\"")).collect();
+    let said = desk.duet(&format!("run p.scm --allow-server t{answers}"));
+    let filled = r#"{"kind": "b", "mail": "ada@x.example", "note": "thanks", "size": 3, "with": ["milk", "sugar"]}"#;
+    assert_eq!(said.output, filled, "{said:?}");
+    let asked = "Tea. size (in cups; from 1; to 9)? 12
+12 is more than 9. Tea. size (in cups; from 1; to 9)? 3
+Tea. mail? ada
+ada is not an address of e-mail. Tea. mail? ada@x.example
+Tea. hot? [yes/no/nothing] nothing
+Tea. kind? [green/black/nothing] black
+Tea. note (empty: thanks)?\u{20}\u{20}
+Tea. with (some of these, with commas between them: milk, sugar)? milk, salt
+milk, salt has salt, which is no choice. Tea. with (some of these, with commas between them: milk, sugar)? milk, sugar
+";
+    assert_eq!(said.errors, asked);
+}
+
+#[test]
+fn an_agent_reads_embedded_texts_and_learns_of_what_it_cannot_see() {
+    let program = "(import (duet agents))
+(show (ask (make-agent 'helper :tools '(\"t/say\")) \"Look\"))";
+    let desk = desk(program);
+    let replies = "{\"model/chat\": [
+        <returns {content: \"\", stop: \"tools\",
+                  tool_calls: [{id: \"1\", name: \"t/say\", arguments: {kind: \"picture\"}}]}>
+        <returns {content: \"I see.\"}>]}";
+    fs::write(desk.path("d.pr"), replies).unwrap();
+    desk.check("run p.scm --allow-server t --double d.pr", 0, "I see.\n");
+    let shown: String = (1..8).map(|turn| desk.duet(&format!("show p@{turn}")).output).collect();
+    assert!(shown.contains("(image image/png, not shown)"), "{shown}");
+}
+
+#[test]
+fn an_answer_waits_until_a_process_that_ends_has_ended() {
+    let desk = desk_with("linger", "(import (duet mcp))\n(mcp-call 'p \"t/form\" (dictionary))");
+    desk.check("run p.scm --detach --allow-server t", 0, "p\n");
+    while !desk.duet("waits p").output.contains("Tea. size") {}
+    let said = desk.duet("answer p 3");
+    assert!(!said.errors.contains("cannot be reached"), "{said:?}");
+}

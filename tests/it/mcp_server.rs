@@ -1,0 +1,462 @@
+//! `duet mcp`: Duet as a server of the Model Context Protocol, in both eras, over lines and HTTP.
+//!
+//! INVARIANT: the raw tests always run; the test with the Python client needs PyPI and says loudly
+//! when it is skipped.
+//! The tests of `tests/it/mcp.rs` cover Duet as a client.
+//! Read next: `mcp.rs`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a failed step of a test is its failure; a skipped test says so"
+)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::desk::Desk;
+
+const PROGRAM: &str = "(import (duet base) (duet dataspace))
+(assert! (record 'job 1))
+(define name (await (user-input :prompt \"Who?\")))
+(display (string-append \"hello \" name))
+(newline)";
+
+/// Says some messages to a server at once, and returns its replies by id.
+fn talk(desk: &Desk, options: &str, messages: &[Value]) -> Vec<Value> {
+    let text: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let said = desk.feed(&format!("mcp {options}"), &text);
+    assert_eq!(said.code, 0, "{said:?}");
+    said.output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// Calls a tool on a server of its own, and returns the text of the result and whether it failed.
+fn call(desk: &Desk, name: &str, arguments: Value) -> (String, bool) {
+    let replies = talk(
+        desk,
+        "",
+        &[request(
+            1,
+            "tools/call",
+            json!({ "name": name, "arguments": arguments }),
+        )],
+    );
+    let result = &replies[0]["result"];
+    let text = result["content"][0]["text"].as_str();
+    let text = text.unwrap_or_else(|| panic!("{name}: {replies:?}"));
+    (text.to_owned(), result["isError"] == json!(true))
+}
+
+#[test]
+fn an_agent_runs_looks_goes_back_amends_and_answers() {
+    let desk = Desk::new(&[("p.scm", PROGRAM)]);
+    let check = |name: &str, arguments: Value, expected: &str| {
+        let (text, is_error) = call(&desk, name, arguments);
+        assert!(!is_error && text.contains(expected), "{name}: {text}");
+        text
+    };
+    check("run", json!({ "program": "p.scm" }), "Who?");
+    check("waits", json!({ "address": "p" }), "Who?");
+    check("facts", json!({ "address": "p", "pattern": "job" }), "<job 1>");
+    check("answer", json!({ "address": "p", "text": "Ada" }), "hello Ada");
+    let log = check("log", json!({ "address": "p" }), "p");
+    assert!(log.contains("@"), "{log}");
+    check("show", json!({ "address": "p@1" }), "p@1");
+    check("why", json!({ "pattern": "<job _>", "address": "p" }), "1");
+    check("when", json!({ "pattern": "<job _>", "address": "p" }), "p@");
+    check(
+        "fork",
+        json!({ "address": "p@1", "branches": ["other"] }),
+        "p/other begins at",
+    );
+    check(
+        "amend",
+        json!({ "address": "p@2", "input": "Eve", "branch": "eve" }),
+        "hello Eve",
+    );
+    check("diff", json!({ "left": "p/main", "right": "p/eve" }), "");
+    check("goto", json!({ "address": "p/main@1" }), "is at turn 1");
+    check("eval", json!({ "address": "p/main@1", "expression": "(+ 1 2)" }), "3");
+    check("replay", json!({ "address": "p/eve", "check": true }), "");
+    check("runs", json!({}), "p");
+    let (text, is_error) = call(&desk, "show", json!({ "address": "nowhere@3" }));
+    assert!(is_error && text.contains("nowhere"), "{text}");
+}
+
+#[test]
+fn words_of_a_client_are_no_options() {
+    let desk = Desk::new(&[("p.scm", PROGRAM)]);
+    let (text, is_error) = call(&desk, "log", json!({ "address": "--journal=/etc/passwd" }));
+    assert!(is_error && !text.contains("root:"), "{text}");
+    let (text, is_error) = call(&desk, "run", json!({ "program": "p.scm", "allow_host": "*" }));
+    assert!(
+        is_error && text.starts_with("run has no argument `allow_host`; it has program, "),
+        "{text}"
+    );
+    let (text, is_error) = call(&desk, "run", json!({ "program": 7 }));
+    assert_eq!((&*text, is_error), ("the argument `program` must be a string", true));
+    let unknown = request(1, "tools/call", json!({ "name": "burn", "arguments": {} }));
+    let said = talk(&desk, "", &[unknown])[0]["error"]["message"].to_string();
+    assert!(said.contains("there is no tool `burn`"), "{said}");
+}
+
+#[test]
+fn the_doubles_of_the_server_stand_in_wherever_a_client_goes_on() {
+    let program = "(import (duet base) (duet dataspace))
+(define (look) (dictionary-ref (call-tool 'p \"http/get\" (dictionary 'url \"http://example.org/\")) 'body))
+(display (await (user-input :prompt \"Which?\")))
+(display (look))";
+    let replies = "{\"http/get\": [<returns {status: 200, headers: {}, body: \"doubled\", truncated: #f}>]}";
+    let desk = Desk::new(&[("p.scm", program), ("d.pr", replies)]);
+    let said = |name: &str, arguments: Value| {
+        let asked = request(1, "tools/call", json!({ "name": name, "arguments": arguments }));
+        talk(&desk, "--double d.pr", &[asked])[0]["result"]["content"][0]["text"].to_string()
+    };
+    said("run", json!({ "program": "p.scm" }));
+    let text = said("answer", json!({ "address": "p", "text": "one" }));
+    assert!(text.contains("onedoubled"), "{text}");
+    let text = said("amend", json!({ "address": "p@2", "input": "two" }));
+    assert!(text.contains("twodoubled"), "{text}");
+}
+
+#[test]
+fn an_agent_approves_nothing() {
+    let program = "(import (duet base) (duet dataspace) (duet policy))
+(propose! 'goal.ship \"today\")";
+    let desk = Desk::new(&[("p.scm", program)]);
+    call(&desk, "run", json!({ "program": "p.scm" }));
+    let (text, is_error) = call(&desk, "answer", json!({ "address": "p", "text": "yes" }));
+    assert!(is_error, "{text}");
+}
+
+#[test]
+fn both_eras_are_understood() {
+    let desk = Desk::new(&[]);
+    let modern = json!({ "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    } });
+    let future = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2031-01-01" } });
+    let handshake = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {} });
+    let messages = [
+        request(1, "server/discover", modern.clone()),
+        request(2, "tools/list", modern),
+        request(3, "server/discover", future),
+        request(4, "initialize", handshake),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        request(5, "tools/list", json!({})),
+        request(6, "no/such", json!({})),
+        json!("no message"),
+    ];
+    let replies = talk(&desk, "", &messages);
+    let [discovered, tools, refused, shaken, older, unknown, wrong] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]));
+    assert_eq!(discovered["result"]["resultType"], "complete");
+    assert_eq!(tools["result"]["cacheScope"], "private");
+    assert_eq!(refused["error"]["code"], -32_022);
+    assert_eq!(refused["error"]["data"]["supported"], json!(["2026-07-28"]));
+    assert_eq!(shaken["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(older["result"].get("resultType"), None);
+    let names: Vec<&str> = older["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    for name in "run eval log show facts why when diff goto fork amend answer replay describe stop undo".split(' ') {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert_eq!(unknown["error"]["code"], -32_601);
+    assert_eq!(wrong["error"]["code"], -32_600);
+}
+
+#[test]
+fn timelines_are_resources() {
+    let desk = Desk::new(&[("p.scm", PROGRAM)]);
+    call(&desk, "run", json!({ "program": "p.scm" }));
+    let ask = |id, method: &str, params| talk(&desk, "", &[request(id, method, params)]).remove(0);
+    let listed = ask(1, "resources/list", json!({}));
+    assert_eq!(listed["result"]["resources"][0]["uri"], "duet://log/p", "{listed}");
+    for uri in ["duet://turn/p@1", "duet://turn/p%2Fmain%401"] {
+        let read = ask(2, "resources/read", json!({ "uri": uri }));
+        let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+        assert!(text.contains("p@1") || text.contains("p/main@1"), "{read}");
+    }
+    let missing = ask(3, "resources/read", json!({ "uri": "duet://turn/q@1" }));
+    assert_eq!(missing["error"]["code"], -32_002, "{missing}");
+    let templates = ask(4, "resources/templates/list", json!({}));
+    assert_eq!(
+        templates["result"]["resourceTemplates"][1]["uriTemplate"],
+        "duet://turn/{run}@{turn}"
+    );
+}
+
+#[test]
+fn a_request_that_is_cancelled_ends_its_run_and_gets_no_reply() {
+    let program = "(import (duet base) (duet dataspace))\n(sleep 60000)";
+    let desk = Desk::new(&[("p.scm", program)]);
+    let replies = talk(
+        &desk,
+        "",
+        &[
+            request(
+                1,
+                "tools/call",
+                json!({ "name": "run", "arguments": { "program": "p.scm" } }),
+            ),
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
+            request(2, "ping", json!({})),
+        ],
+    );
+    assert_eq!(replies.len(), 1, "{replies:?}");
+    assert_eq!(replies[0]["id"], 2);
+}
+
+#[test]
+fn a_run_without_end_is_ended_by_its_time_limit_and_can_be_resumed() {
+    let program = "(import (duet base) (duet dataspace))\n(display \"a\")\n(sleep 600000)";
+    let desk = Desk::new(&[("p.scm", program)]);
+    let (text, is_error) = call(&desk, "run", json!({ "program": "p.scm", "timeout_ms": 1500 }));
+    assert!(is_error && text.contains("was ended by its time limit"), "{text}");
+    assert_eq!(desk.duet("log p").code, 0);
+}
+
+/// A server over HTTP, which ends with the test.
+struct Served(Child, String);
+
+impl Served {
+    fn start(desk: &Desk, options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        command.args(["mcp", "--listen", "127.0.0.1:0"]).args(options);
+        Self::begin(desk, command)
+    }
+
+    /// Starts it by a script, for which `$0` is the command.
+    fn start_in_shell(desk: &Desk, script: &str) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_duet")]);
+        Self::begin(desk, command)
+    }
+
+    fn begin(desk: &Desk, mut command: Command) -> Self {
+        command.current_dir(desk.path("")).env("MCP_TOKEN", "open-sesame");
+        command.env("XDG_CONFIG_HOME", desk.path("config"));
+        let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line.trim().trim_end_matches('/').rsplit('/').next().unwrap().to_owned();
+        Self(child, address)
+    }
+
+    /// Sends a request with further headers; returns the status and the body.
+    fn post(&self, headers: &str, message: &Value) -> (u16, String) {
+        let body = message.to_string();
+        let mut stream = TcpStream::connect(&self.1).unwrap();
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n",
+            self.1,
+            body.len()
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        let (head, body) = said.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn http_serves_who_has_the_token_and_no_page_of_a_browser() {
+    let desk = Desk::new(&[("p.scm", PROGRAM)]);
+    let served = Served::start(&desk, &["--token", "MCP_TOKEN"]);
+    let run = request(
+        1,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": "p.scm" } }),
+    );
+    assert_eq!(served.post("", &run).0, 401);
+    assert_eq!(served.post("authorization: Bearer open-sesamf\r\n", &run).0, 401);
+    let token = "authorization: Bearer open-sesame\r\n";
+    let elsewhere = format!("{token}origin: https://evil.example\r\n");
+    assert_eq!(served.post(&elsewhere, &run).0, 403);
+    let other = format!("{token}mcp-method: tools/list\r\n");
+    assert_eq!(served.post(&other, &run).0, 400);
+    let (status, body) = served.post(token, &run);
+    let reply: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(status, 200);
+    assert!(
+        reply["result"]["content"][0]["text"].as_str().unwrap().contains("Who?"),
+        "{reply}"
+    );
+    let said = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(served.post(token, &said).0, 202);
+}
+
+#[test]
+fn http_without_a_token_serves_programs_and_no_page_of_a_browser() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("", &list).0, 200);
+    for page in [
+        "origin: https://evil.example\r\n",
+        "origin: http://localhost:3000\r\n",
+        "origin: null\r\ncontent-type: text/plain\r\n",
+        "sec-fetch-site: same-origin\r\n",
+    ] {
+        let (status, said) = served.post(page, &list);
+        assert_eq!(status, 403, "{page}: {said}");
+    }
+}
+
+#[test]
+fn clients_that_take_all_open_files_do_not_end_the_server() {
+    let desk = Desk::new(&[]);
+    let served = Served::start_in_shell(&desk, "ulimit -n 40; exec \"$0\" mcp --listen 127.0.0.1:0");
+    let silent: Vec<_> = (0..60).map(|_| TcpStream::connect(&served.1).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    drop(silent);
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("", &list).0, 200);
+}
+
+#[test]
+fn an_address_of_the_net_needs_a_token() {
+    let desk = Desk::new(&[]);
+    let said = desk.duet("mcp --listen 0.0.0.0:0");
+    assert_eq!(said.code, 2);
+    assert!(said.errors.contains("clients need a token"), "{said:?}");
+}
+
+#[test]
+fn the_python_client_works_with_duet() {
+    let desk = Desk::new(&[("p.scm", PROGRAM)]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_client.py");
+    let environment = desk.path("venv");
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).output();
+    let python = environment.join("bin/python");
+    let installed = Command::new(&python)
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "mcp==2.3.0",
+        ])
+        .output();
+    let is_ready = |done: &std::io::Result<std::process::Output>| done.as_ref().is_ok_and(|done| done.status.success());
+    if !is_ready(&made) || !is_ready(&installed) {
+        eprintln!("SKIPPED: the_python_client_works_with_duet needs Python and the package `mcp` of PyPI");
+        return;
+    }
+    let served = Served::start(&desk, &[]);
+    let done = Command::new(&python)
+        .args([script, env!("CARGO_BIN_EXE_duet"), &format!("http://{}/", served.1)])
+        .current_dir(desk.path(""))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        done.status.success(),
+        "{said}\n{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert_eq!(said.matches("hello Ada").count(), 2, "{said}");
+    fs::remove_dir_all(environment).unwrap();
+}
+
+#[test]
+fn a_client_without_files_runs_a_text_and_asks_what_names_mean() {
+    let desk = Desk::new(&[]);
+    let text = "(import (scheme base) (scheme process-context) (scheme write) (duet base) (duet dataspace))
+(define order (await (signal 'order)))
+(write (cons (record-fields order) (cdr (command-line))))";
+    let run = json!({ "text": text, "name": "tea", "arguments": ["a b"] });
+    let (said, _) = call(&desk, "run", run);
+    assert!(said.contains("tea cannot continue: 1 fiber waits"), "{said}");
+    let signal = json!({ "address": "tea", "label": "order", "values": ["\"green\""] });
+    let (said, is_error) = call(&desk, "signal", signal);
+    assert!(!is_error && said.starts_with("((\"green\") \"a b\")"), "{said}");
+    let (said, is_error) = call(&desk, "describe", json!({ "name": "string-split" }));
+    assert!(!is_error && said.contains("string-split"), "{said}");
+}
+
+#[test]
+fn a_client_names_only_files_in_the_folders_of_the_server() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("credentials"), "key-of-somebody another").unwrap();
+    let desk = Desk::new(&[("inside.scm", "(display 1)")]);
+    std::os::unix::fs::symlink(outside.path(), desk.path("link")).unwrap();
+    let outer = outside.path().join("credentials").display().to_string();
+    for arguments in [
+        json!({ "program": outer }),
+        json!({ "program": "link/credentials" }),
+        json!({ "program": "inside.scm", "double": outer }),
+    ] {
+        let (text, is_error) = call(&desk, "run", arguments);
+        assert!(
+            is_error && text.contains("lies outside the folders of this server"),
+            "{text}"
+        );
+        assert!(!text.contains("key-of-somebody"), "{text}");
+    }
+    let (text, is_error) = call(&desk, "run", json!({ "program": "./inside.scm" }));
+    assert!(!is_error, "{text}");
+    let run = request(
+        1,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": outer } }),
+    );
+    let options = format!("--workspace {}", outside.path().display());
+    let replies = talk(&desk, &options, &[run]);
+    let text = replies[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("key-of-somebody"),
+        "the workspace is one of the folders: {text}"
+    );
+}
+
+#[test]
+fn a_client_runs_only_the_folders_that_were_allowed() {
+    let manifest = "((program \"main.scm\") (tools process/run))";
+    let program = "(write (call-tool 'r \"process/run\" (dictionary 'arguments '(\"true\"))))";
+    let desk = Desk::new(&[("made/manifest.scm", manifest), ("made/main.scm", program)]);
+    for named in ["made", "./made/", "made/../made"] {
+        let (text, is_error) = call(&desk, "run", json!({ "program": named }));
+        assert!(is_error && text.contains("has not allowed"), "{text}");
+        assert!(text.contains("duet mcp --allow-folder"), "{text}");
+    }
+    assert!(!desk.duet("runs").output.contains("made"));
+    let run = request(
+        1,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": "made" } }),
+    );
+    let replies = talk(&desk, "--allow-folder ./made", &[run]);
+    assert_eq!(replies[0]["result"]["isError"], json!(false), "{replies:?}");
+}

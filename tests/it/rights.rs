@@ -1,0 +1,595 @@
+//! Rights: an actor does what it was granted and nothing else, by every primitive and every detour.
+//!
+//! INVARIANT: the table of primitives names every host procedure, so one without a check fails a
+//! test; every denied attempt is in the journal with its verdict, and a replay finds the same.
+//! It does not test which patterns include which; `runtime/src/dataspace/inclusion.rs` does.
+//! Read next: `support/desk.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use crate::support::desk::Desk;
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::gate::{Reason, Verdict};
+use duet_runtime::record::TurnRecord;
+use duet_runtime::run::source::decode_turn;
+use duet_runtime::scheme::host;
+
+/// The outcome of an attempt of an actor without rights: the capability that it lacks, or else why
+/// nobody is harmed.
+enum Outcome {
+    Lacks(&'static str),
+    Harmless(&'static str),
+}
+
+use Outcome::{Harmless, Lacks};
+
+const NEEDS_OWN: &str = "it takes a reference to something of the actor's own, and the actor has none";
+const INSIDE: &str = "it changes only the actor itself";
+const PLAIN: &str = "it computes";
+
+/// Every host procedure, with a use of it; `cap` is a capability for a facet of `someone`, in whose
+/// facet `room` others are listening.
+const PRIMITIVES: &[(&str, &str, Outcome)] = &[
+    ("assert!", "(assert! (record 'job 1))", Lacks("dataspace/assert")),
+    ("retract!", "(retract! 1)", Harmless(NEEDS_OWN)),
+    ("update!", "(update! 1 2)", Harmless(NEEDS_OWN)),
+    ("message!", "(message! (record 'job 1))", Lacks("dataspace/message")),
+    (
+        "send!",
+        "(send! someone room (record 'job 1))",
+        Lacks("dataspace/message"),
+    ),
+    (
+        "watch",
+        "(watch (pattern (secret $it)) list)",
+        Lacks("dataspace/observe"),
+    ),
+    ("unwatch", "(unwatch 1)", Harmless(NEEDS_OWN)),
+    ("%await", "(%await (record 'secret) #f)", Lacks("dataspace/observe")),
+    ("yield", "(yield)", Harmless(INSIDE)),
+    ("spawn", "(spawn list)", Harmless(INSIDE)),
+    ("spawn-facet!", "(spawn-facet!)", Harmless(INSIDE)),
+    ("stop-facet!", "(stop-facet! (spawn-facet!))", Harmless(INSIDE)),
+    ("on-stop", "(on-stop list)", Harmless(INSIDE)),
+    ("current-facet", "(current-facet)", Harmless(PLAIN)),
+    ("current-actor", "(current-actor)", Harmless(PLAIN)),
+    ("%exit", "#f", Harmless("it ends only the actor itself")),
+    (
+        "tool-capability",
+        "(tool-capability 'workspace/read)",
+        Lacks("workspace/read"),
+    ),
+    (
+        "dataspace-capability",
+        "(dataspace-capability)",
+        Lacks("dataspace/assert"),
+    ),
+    (
+        "facet-capability",
+        "(facet-capability someone room)",
+        Lacks("dataspace/message"),
+    ),
+    (
+        "attenuate",
+        "(attenuate cap)",
+        Harmless("it gives what another capability gives, or less"),
+    ),
+    (
+        "revoke!",
+        "(revoke! cap)",
+        Harmless("only the maker of a capability revokes it"),
+    ),
+    ("capability?", "(capability? cap)", Harmless(PLAIN)),
+    ("sturdyref", "(sturdyref 'name (bytevector 1))", Harmless(PLAIN)),
+    (
+        "attenuate-sturdyref",
+        "(attenuate-sturdyref (sturdyref 'name (bytevector 1)))",
+        Harmless(PLAIN),
+    ),
+    (
+        "resolve-sturdyref",
+        "(resolve-sturdyref (sturdyref 'name (bytevector 1)) (bytevector 1) cap)",
+        Harmless("it gives what another capability gives, or less"),
+    ),
+    (
+        "sturdyref-name",
+        "(sturdyref-name (sturdyref 'name (bytevector 1)))",
+        Harmless(PLAIN),
+    ),
+    ("register-entity!", "(register-entity! 'other poor)", Harmless(INSIDE)),
+    ("spawn-entity!", "(spawn-entity! 'poor ':grants '())", Lacks("spawn")),
+    ("%attach-entity", "(%attach-entity 'poor)", Lacks("spawn")),
+    ("detach-entity!", "(detach-entity! 'poor)", Harmless(NEEDS_OWN)),
+    ("on-exit", "(on-exit list)", Harmless(INSIDE)),
+    ("sync!", "(sync! someone)", Harmless("the other actor learns nothing")),
+    (
+        "invoke-tool!",
+        "(invoke-tool! 'r 'workspace/list (dictionary 'path \".\"))",
+        Lacks("workspace/list"),
+    ),
+    ("generate-request-id!", "(generate-request-id! 'r 'p)", Harmless(PLAIN)),
+    ("%current-fiber", "(%current-fiber)", Harmless(PLAIN)),
+    ("%sleep", "#f", Harmless(INSIDE)),
+    ("%wake", "#f", Harmless(INSIDE)),
+    ("%spawn-guarded", "#f", Harmless(INSIDE)),
+    ("%cancel", "#f", Harmless(INSIDE)),
+    ("current-time", "(current-time)", Lacks("clock/millisecond")),
+    ("random", "(random 6)", Lacks("chance/integer")),
+    ("log!", "(log! \"secret\")", Lacks("console")),
+    ("progress!", "(progress! \"secret\" 1 2)", Lacks("console")),
+    ("%console-write", "(%console-write 1 (bytevector 65))", Lacks("console")),
+    ("%console-read", "(%console-read 1)", Lacks("console")),
+    (
+        "%answer!",
+        "(%answer! \"name\" 1)",
+        Harmless("an actor answers only its own questions"),
+    ),
+    ("command-line", "(command-line)", Harmless(PLAIN)),
+    ("current-second", "(current-second)", Lacks("clock/second")),
+    ("current-jiffy", "(current-jiffy)", Lacks("clock/jiffy")),
+    ("jiffies-per-second", "(jiffies-per-second)", Harmless(PLAIN)),
+    ("%file-read", "(%file-read \"p.scm\" 0)", Lacks("workspace/read")),
+    ("%file-write", "(%file-write \"p.scm\" \"x\")", Lacks("workspace/write")),
+    ("%file-exists?", "(%file-exists? \"p.scm\")", Lacks("workspace/exists")),
+    ("%file-delete", "(%file-delete \"p.scm\")", Lacks("workspace/delete")),
+    (
+        "get-environment-variable",
+        "(get-environment-variable \"HOME\")",
+        Lacks("environment/HOME"),
+    ),
+    (
+        "%environment-variables",
+        "(%environment-variables)",
+        Lacks("environment/*"),
+    ),
+    (
+        "%explain",
+        "(%explain (list (list 'call 'workspace/list (dictionary))))",
+        Harmless("a refusal says the same"),
+    ),
+    (
+        "%propose",
+        "(%propose (list (list 'call 'workspace/list (dictionary 'path \".\"))))",
+        Lacks("workspace/list"),
+    ),
+    ("pending-approvals", "(pending-approvals)", Lacks("dataspace/observe")),
+    ("approve!", "(approve! \"any\")", Lacks("policy/approve")),
+    ("reject!", "(reject! \"any\" \"no\")", Lacks("policy/approve")),
+    ("session-name", "(session-name)", Harmless(PLAIN)),
+    ("describe", "(describe 'car)", Harmless("it reads documentation")),
+    (
+        "%compile",
+        "(%compile '(car '(1)) \"\")",
+        Harmless("the code has the actor's rights"),
+    ),
+    (
+        "%compile-text",
+        "(%compile-text \"(car '(1))\" \"\")",
+        Harmless("the code has the actor's rights"),
+    ),
+    ("%data?", "(%data? 'car)", Harmless(PLAIN)),
+    (
+        "%sandbox",
+        "(%sandbox 1 '((scheme base)))",
+        Harmless("modules ask for the actor's rights"),
+    ),
+    (
+        "%environment",
+        "(%environment '((scheme base)))",
+        Harmless("modules ask for the actor's rights"),
+    ),
+];
+
+/// Calls each of the attempts, and sends what it came to through a capability.
+const POOR: &str = "
+(define-library (poor)
+  (export poor)
+  (import (except (duet kernel) close-output-port close-port watch)
+    (scheme base) (duet base) (duet dataspace) (duet capability) (duet policy))
+  (begin
+    (define (outcome thunk)
+      (guard (c ((condition? c) (cons (condition-kind c) (condition-irritants c))))
+        (thunk)
+        '(done)))
+    (define (poor config)
+      (let ((cap (car config)) (someone (cadr config)) (room (caddr config)))
+        (define (try name thunk)
+          (let ((outcome (outcome thunk)))
+            (send! cap (record 'tried name (car outcome) (if (pair? (cdr outcome)) (cadr outcome) #f)))))
+        ATTEMPTS
+        (send! cap (record 'all-tried))))))
+";
+
+/// Spawns the entity without rights and shows what it sent.
+const MAIN: &str = "
+(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet capability) (poor))
+(register-entity! 'poor poor)
+(assert! (record 'secret \"of the main program\"))
+(define cap (facet-capability (current-actor) (current-facet)))
+(on-message (tried $name $kind $what)
+  (write (list name kind what)) (newline))
+(spawn-entity! 'poor ':grants '() ':config (list cap (current-actor) (current-facet))
+  ':on-exit (lambda (reason) (assert! (record 'ended (if reason (condition-message reason) \"well\")))))
+(await (record 'all-tried))
+(yield)
+";
+
+fn turns(desk: &Desk) -> Vec<TurnRecord> {
+    let store = SqliteStore::open_to_read(&desk.path(".duet/journal.sqlite")).unwrap();
+    let (run, branch) = (RunId::new("p").unwrap(), BranchName::new("main").unwrap());
+    let all = Sequence::FIRST..Sequence::new(1 << 40).unwrap();
+    let records = store.read(&run, &branch, all).unwrap();
+    records.iter().filter_map(|record| decode_turn(record).ok()).collect()
+}
+
+/// The capabilities for want of which attempts were refused, as the journal says; all other actions
+/// must be allowed.
+fn refused(desk: &Desk) -> Vec<String> {
+    let mut refused = Vec::new();
+    for turn in turns(desk) {
+        for (action, verdict) in turn.actions.iter().zip(&turn.verdicts) {
+            match (action, verdict) {
+                (
+                    Action::Refuse(_),
+                    Verdict::Deny {
+                        reason: Reason::CapabilityMissing { capability },
+                    },
+                ) => refused.push(capability.clone()),
+                (
+                    Action::Refuse(_),
+                    Verdict::Deny {
+                        reason: Reason::CapabilityExceeded {},
+                    },
+                ) => refused.push("more than it has".to_owned()),
+                (_, Verdict::Allow {}) => {}
+                _ => panic!("{action}: {verdict:?}"),
+            }
+        }
+    }
+    refused
+}
+
+#[test]
+fn an_actor_without_rights_is_denied_every_primitive_that_needs_one() {
+    let named: BTreeSet<&str> = PRIMITIVES.iter().map(|(name, ..)| *name).collect();
+    let known: BTreeSet<&str> = host::procedures().map(|procedure| procedure.name).collect();
+    assert_eq!(named, known, "every host procedure has a row");
+    let attempts: Vec<String> = PRIMITIVES
+        .iter()
+        .map(|(name, use_of, _)| format!("(try \"{name}\" (lambda () {use_of}))"))
+        .collect();
+    let poor = POOR.replace("ATTEMPTS", &attempts.join("\n        "));
+    let desk = Desk::new(&[("p.scm", MAIN), ("poor.sld", &poor)]);
+    let said = desk.duet("run p.scm --workspace .");
+    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
+    let mut lacking = Vec::new();
+    for (name, _, outcome) in PRIMITIVES {
+        let denied = |capability: &str| format!("({name:?} capability-denied {capability})\n");
+        match outcome {
+            Lacks(capability) => {
+                assert!(said.output.contains(&denied(capability)), "{name}: {}", said.output);
+                lacking.push(*capability);
+            }
+            Harmless(why) => {
+                let is_told = said.output.contains(&format!("({name:?} "));
+                assert!(is_told && !why.is_empty(), "{name}: {}", said.output);
+                let is_denied = said.output.contains(&format!("({name:?} capability-denied"));
+                assert_eq!(is_denied, *name == "revoke!", "{name}: {}", said.output);
+            }
+        }
+    }
+    assert!(!said.errors.contains("secret"), "{}", said.errors);
+    // An answer to a proposal that does not exist has no attempt to record.
+    lacking.retain(|capability| *capability != "policy/approve");
+    assert_eq!(refused(&desk), lacking, "every denial is a recorded verdict");
+    assert_eq!(
+        desk.duet("replay p --check").code,
+        0,
+        "a replay finds the same verdicts"
+    );
+}
+
+/// A library of an entity that may handle jobs and write notes, and a main program that spawns it.
+fn limited(attempts: &str) -> Desk {
+    let library = format!(
+        "(define-library (worker)
+           (export worker spy)
+           (import (scheme base) (scheme write) (scheme eval) (scheme repl)
+                   (duet base) (duet dataspace) (duet capability))
+           (begin
+             (define (show x) (write x) (newline))
+             (define-syntax try
+               (syntax-rules ()
+                 ((_ body ...)
+                  (guard (c ((condition? c) (show (cons (condition-kind c) (condition-irritants c)))))
+                    body ... (show 'done)))))
+             (define (spy config)
+               (on-assert (secret $it) (show (list 'stolen it)))
+               (on-assert (job $it) (show (list 'job it))))
+             (define (worker config)
+               {attempts})))"
+    );
+    let main = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet capability) (worker))
+         (register-entity! 'worker worker)
+         (register-entity! 'spy spy)
+         (assert! (record 'secret \"of the main program\"))
+         (on-assert (job $it) it)
+         (on-message (note $text) (write (list 'note text)) (newline))
+         (define facet (spawn-facet!))
+         (spawn (lambda () (on-message (order $text) (write (list 'order text)) (newline))) facet)
+         (spawn-entity! 'worker
+           ':config (list (facet-capability (current-actor) facet) (dataspace-capability) (current-actor) facet)
+           ':grants '(\"console\" spawn clock/timer
+                      (dataspace/assert (pattern (job $_)) (pattern (result _ _)))
+                      (dataspace/observe (pattern (job $_)))
+                      (\"dataspace/message\" (pattern (note _))))
+           ':on-exit (lambda (reason) (if reason (begin (write (condition-message reason)) (newline)))))
+         (sleep 300)";
+    Desk::new(&[("p.scm", main), ("worker.sld", &library)])
+}
+
+/// Runs the worker's attempts, and compares what is printed and which refusals are recorded.
+#[track_caller]
+fn check(attempts: &str, expected: &str, denials: &[&str]) -> Desk {
+    let desk = limited(attempts);
+    let said = desk.check("run p.scm", 0, expected);
+    assert_eq!(refused(&desk), denials, "{}", said.errors);
+    assert_eq!(
+        desk.duet("replay p --check").code,
+        0,
+        "a replay finds the same verdicts"
+    );
+    desk
+}
+
+#[test]
+fn a_limited_right_covers_what_its_pattern_matches() {
+    check(
+        "(try (assert! (record 'job 1)))
+         (try (assert! (record 'secret 1)))
+         (try (update! (assert! (record 'result 1 2)) (record 'secret 2)))
+         (try (message! (record 'note 1)))
+         (try (message! (record 'order 1)))
+         (try (send! (caddr config) (cadddr config) (record 'order 2)))
+         (try (on-assert (job 1) 'seen))
+         (try (on-assert (secret $it) (show it)))
+         (try (watch (pattern $anything) show))",
+        "done
+(capability-denied dataspace/assert)
+(capability-denied dataspace/assert)
+done
+(capability-denied dataspace/message)
+(capability-denied dataspace/message)
+done
+(capability-denied dataspace/observe)
+(capability-denied dataspace/observe)
+(note 1)
+",
+        &[
+            "dataspace/assert",
+            "dataspace/assert",
+            "dataspace/message",
+            "dataspace/message",
+            "dataspace/observe",
+            "dataspace/observe",
+        ],
+    );
+}
+
+#[test]
+fn no_wait_observes_more_than_was_granted() {
+    check(
+        "(try (await (signal 'secret)))
+         (try (await-next (record 'secret)))
+         (try (await (predicate (lambda (value) (show value) #t))))
+         (try (await (predicate (lambda (value) (show value) #t) ':pattern (pattern (secret _)))))
+         (try (with-timeout 10 (record 'secret)))
+         (try (select ((elapsed 60000) 1) ((record 'secret) => show)))
+         (try (during (secret $it) (show it)))
+         (try (assert! (record 'job 5)) (show (with-timeout 1000 (record 'job ':field 0 ':equals 5))))",
+        &format!(
+            "{}#[job 5]\ndone\n",
+            "(capability-denied dataspace/observe)\n".repeat(7)
+        ),
+        &["dataspace/observe"; 7],
+    );
+}
+
+#[test]
+fn a_wait_that_is_denied_starts_no_timer_and_asks_nobody() {
+    let desk = check(
+        "(try (select ((elapsed 60000) 1) ((record 'secret) 2)))
+         (try (await (user-input ':prompt \"?\")))",
+        "(capability-denied dataspace/observe)\n(capability-denied person)\n",
+        &["dataspace/observe", "person"],
+    );
+    let has = |name| {
+        turns(&desk)
+            .iter()
+            .any(|turn| turn.actor.0 != 0 && turn.actions.iter().any(|action| action.name() == name))
+    };
+    assert!(!has("timer") && !has("ask-user"));
+}
+
+#[test]
+fn detours_give_no_rights() {
+    check(
+        "(define (evaluate expression) (eval expression (interaction-environment)))
+         (try (evaluate '(begin (import (duet dataspace)) (on-assert (secret $it) (write it)))))
+         (try ((eval 'watch (environment '(duet dataspace))) (pattern (secret $it)) show))
+         (on-exit (lambda (reason) (message! (record 'order 'from-hook))))
+         (yield)
+         (attach-entity! 'spy)
+         (yield)
+         (try (error \"it has ended before\"))",
+        "(capability-denied dataspace/observe)
+(capability-denied dataspace/observe)
+\"watch: the capability `dataspace/observe` was granted only for <group <rec job> {0: <bind <_>>}>\"
+",
+        &["dataspace/observe", "dataspace/observe", "dataspace/message"],
+    );
+}
+
+#[test]
+fn a_child_has_at_most_the_rights_of_its_parent() {
+    let denied = |grant: &str| format!("(capability-denied)\n{}", if grant.is_empty() { "" } else { grant });
+    check(
+        "(try (spawn-entity! 'spy ':grants '(dataspace/observe)))
+         (try (spawn-entity! 'spy ':grants '(dataspace/*)))
+         (try (spawn-entity! 'spy ':grants '(*)))
+         (try (spawn-entity! 'spy ':grants '(person)))
+         (try (spawn-entity! 'spy ':grants '((dataspace/observe (pattern (secret $_))))))
+         (try (spawn-entity! 'spy ':grants '((dataspace/observe (pattern _)))))
+         (try (spawn-entity! 'spy ':grants '((dataspace/assert (pattern (result))))))
+         (try (spawn-entity! 'spy ':grants (list (list 'dataspace/assert (pattern (result 1 $x))) \"console\")
+                            ':on-exit (lambda (why) #f)))
+         (try (spawn-entity! 'spy ':grants '((dataspace/observe (job 1)))))
+         (try (spawn-entity! 'spy ':grants '((workspace/read (pattern 1)))))
+         (try (spawn-entity! 'spy ':grants '(dataspace/asert)))",
+        &format!(
+            "{}done\n{}",
+            denied("").repeat(7),
+            "(bad-grant (dataspace/observe (job 1)))
+(bad-grant (workspace/read (pattern 1)))
+(bad-grant dataspace/asert)
+"
+        ),
+        &["more than it has"; 7],
+    );
+}
+
+#[test]
+fn a_capability_value_gives_what_its_maker_may_do_and_no_more() {
+    check(
+        "(define facet-of-main (car config))
+         (define dataspace-of-main (cadr config))
+         (show (send! facet-of-main (record 'order 'allowed)))
+         (try (assert! (record 'secret 'through-main) dataspace-of-main))
+         (define own (dataspace-capability))
+         (show (assert! (record 'secret 'through-own) own))
+         (show (assert! (record 'secret 'through-own) (attenuate own)))
+         (try (assert! (record 'job 'through-own) own))
+         (define to-main (facet-capability (caddr config) (cadddr config)))
+         (show (send! to-main (record 'order 'beyond)))
+         (define to-self (facet-capability (current-actor) (current-facet)))
+         (on-message (job $it) (show (list 'heard it)))
+         (try (send! to-self (record 'job 'from-self)))",
+        "#<unspecified>
+done
+#f
+#f
+done
+#f
+done
+(order allowed)
+(heard from-self)
+",
+        &[],
+    );
+}
+
+#[test]
+fn a_main_program_has_the_rights_in_its_dataspace_that_its_manifest_names() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+        (define (try thunk) (write (guard (c (#t (condition-kind c))) (thunk) 'done)) (newline))
+        (try (lambda () (assert! (record 'job 1))))
+        (try (lambda () (assert! (record 'secret 1))))
+        (try (lambda () (await (record 'job))))
+        (try (lambda () (message! 'x)))";
+    let run = |tools: &str| {
+        let manifest = format!("((program \"main.scm\") (tools {tools}))");
+        let desk = Desk::new(&[("p/manifest.scm", &manifest), ("p/main.scm", program)]);
+        let said = desk.duet("run p");
+        assert_eq!(said.code, 0, "{}", said.errors);
+        said.output
+    };
+    assert_eq!(run(""), "done\n".repeat(4));
+    assert_eq!(run("workspace/read"), "done\n".repeat(4));
+    assert_eq!(
+        run("(dataspace/assert (pattern (job _))) dataspace/observe"),
+        "done\ncapability-denied\ndone\ncapability-denied\n"
+    );
+}
+
+#[test]
+fn modules_ask_for_the_rights_of_the_actor_that_loads_them() {
+    let clock = "(define-module (wants)
+        (provide wanted)
+        (require (scheme base) (duet dataspace))
+        (capabilities process/run)
+        (define (wanted config) 'wanted))";
+    let library = "(define-library (worker)
+        (export worker)
+        (import (scheme base) (scheme write) (scheme eval) (scheme repl) (duet base) (duet dataspace))
+        (begin
+          (define (show x) (write x) (newline))
+          (define (try expression)
+            (show (guard (c ((condition? c) (condition-message c)))
+                    (eval expression (interaction-environment))
+                    'done)))
+          (define (worker config)
+            (try '(import (wants)))
+            (try '(begin (import (only (indirect) wanted)) (wanted 1)))
+            (show (guard (c ((condition? c) (condition-message c))) (environment '(wants)) 'done))
+            (show (guard (c ((condition? c) (condition-message c)))
+                    (eval '(wanted 1) (environment '(indirect)))
+                    'done)))))";
+    let main = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (worker) (wants) (indirect))
+        (register-entity! 'worker worker)
+        (register-entity! 'wanted wanted)
+        (define (end name)
+          (lambda (reason) (assert! (record 'ended name (if reason (condition-message reason) \"well\")))))
+        (define (told name) (write (await (record 'ended ':field 0 ':equals name))) (newline))
+        (spawn-entity! 'worker ':grants '(console) ':on-exit (end 'worker))
+        (spawn-entity! 'wanted ':grants '(console) ':on-exit (end 'wanted))
+        (told 'wanted)
+        (sleep 200)";
+    let needs = "(wants) needs the capability `process/run`, which was not granted";
+    let hint =
+        "; name `process/run` in the program's manifest, or in the entity's `:grants`, if the module may have it";
+    let desk = Desk::new(&[
+        ("p/manifest.scm", "((program \"main.scm\") (tools process/run))"),
+        ("p/main.scm", main),
+        ("p/wants.sld", clock),
+        (
+            "p/indirect.sld",
+            "(define-library (indirect) (export wanted) (import (wants)))",
+        ),
+        ("p/worker.sld", library),
+    ]);
+    let said = desk.duet("run p");
+    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
+    let refusal = format!("\"{needs}{hint}\"\n");
+    for line in [refusal.repeat(4), format!("#[ended wanted {needs:?}]\n")] {
+        assert!(said.output.contains(&line), "{}\n{}", said.output, line);
+    }
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
+fn a_merge_that_the_main_program_has_no_right_to_is_refused_and_changes_nothing() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+        (define job (assert! (record 'job 'a 0)))
+        (update! job (record 'job 'a (await (user-input :prompt \"how many?\"))))
+        (await (user-input :prompt \"go on?\"))";
+    let manifest = "((program \"main.scm\") (tools person (dataspace/assert (pattern (job _ _)))))";
+    let desk = Desk::new(&[("p/manifest.scm", manifest), ("p/main.scm", program)]);
+    for (line, code) in [
+        ("run p", 4),
+        ("fork p side", 0),
+        ("answer p/main 1", 4),
+        ("answer p/side 2", 4),
+    ] {
+        let said = desk.duet(line);
+        assert_eq!(said.code, code, "{line}: {}", said.errors);
+    }
+    let before = desk.duet("log p/main --json").output;
+    let said = desk.duet("merge p/side --into main");
+    assert_eq!(said.code, 1, "{}", said.errors);
+    let expected = "the main program of p has no right to assert <merge-conflict";
+    assert!(said.errors.contains(expected), "{}", said.errors);
+    assert_eq!(desk.duet("log p/main --json").output, before);
+}
