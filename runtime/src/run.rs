@@ -42,7 +42,7 @@ use duet_journal::{
 use crate::action::exit::MAIN;
 use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::model::codec::Codec;
-use crate::model::identity::{ActorId, Namer, RequestId};
+use crate::model::identity::{Namer, RequestId};
 use crate::model::value::Fact;
 use crate::record::{Genesis, TurnRecord};
 use crate::run::actor_cache::ActorCache;
