@@ -3,9 +3,9 @@
 //!
 //! INVARIANT: everything that `(duet dataspace)` and `(duet supervision)` export has a docstring, a
 //! program in `tests/actors/` that names it in its first line, and a page made of both; every
-//! library has a page with the docstrings of its exports. `DUET_PAGES=write cargo test --test
-//! pages` writes the pages. It does not run the programs; `../programs/actors.rs` does, and its snapshots are
-//! what the pages show.
+//! library has a page with the docstrings of its exports. `DUET_PAGES=write cargo test --test it
+//! pages::` writes the pages. It does not run the programs; `../programs/actors.rs` does, and its
+//! snapshots are what the pages show.
 //! Read next: `support/library.rs`, `../programs/actors.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

