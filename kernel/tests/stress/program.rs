@@ -32,6 +32,9 @@ const KINDS: [Kind; 7] = [
 /// What every program begins with.
 const PROLOGUE: &str = "(define-record-type point (make-point x y) point? (x point-x set-point-x!) (y point-y))
 (define kept (vector 0 0 0 0))
+(define (one x) (vector x x))
+(define (two x) (cons x 2))
+(define now one)
 ";
 
 /// The grammar: for each kind, templates in which a capital letter stands for an expression of the
@@ -87,7 +90,12 @@ fn templates(kind: Kind) -> &'static [&'static str] {
             "(number->string I)",
             "(let ((s (string-append T \"tail\"))) (string-set! s 1 #\\z) s)",
         ],
-        Kind::Record => &["(make-point A A)", "(make-point I A)", "(if B R R)", "(begin (set-point-x! R F) R)"],
+        Kind::Record => &[
+            "(make-point A A)",
+            "(make-point I A)",
+            "(if B R R)",
+            "(begin (set-point-x! R F) R)",
+        ],
         Kind::Any => &[
             "(car P)",
             "(cdr P)",
@@ -100,6 +108,9 @@ fn templates(kind: Kind) -> &'static [&'static str] {
             "(let # ((i 0) (all A)) (if (< i L) (# (+ i 1) (cons (vector i F) all)) all))",
             "(let ((# (lambda (p q) (cons q (vector p A))))) (cons (# A I) (# F A)))",
             "(let ((# (lambda () (set! # A) #))) (vector (#) A))",
+            "(now A)",
+            "(begin (set! now two) (now A))",
+            "(begin (set! now one) (cons (now A) (now A)))",
             "(%call/cc (lambda (k) (if B (k A) A)))",
             "(cons A (%call/cc (lambda (k) (cons A (k A)))))",
             "(%call-with-prompt 'p (lambda () (cons A (%abort-to-prompt 'p (list A)))) (lambda (x) (cons x A)))",
