@@ -6,15 +6,9 @@
 //! has fewer safepoints, because it has no call where it does the work of a primitive in line.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "common"]
-mod common {
-    pub(crate) mod process;
-}
-mod stress {
-    pub(crate) mod program;
-}
+pub(crate) mod program;
 
-use common::process::{code_of, compiled};
+use crate::common::process::{code_of, compiled};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::{Limits, Register};
 use duet_kernel::image::snapshot;
@@ -105,7 +99,7 @@ fn digest(instance: &mut Instance, code: &CodeSpace) -> String {
 
 /// Runs the program of a number in all ways.
 fn check(seed: u64) {
-    let text = stress::program::program(seed);
+    let text = program::program(seed);
     let code = code_of(&[&compiled("drawn", &text)]);
     let slice = SLICES[seed as usize % SLICES.len()];
     let way = |native, is_stressed| Way {
