@@ -8,11 +8,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_kernel::machine::NativeMode;
+use duet_runtime::scheme::SchemePrograms;
 
 use crate::error::CommandError;
 
 /// The variable that chooses: `auto`, `always` or `never`.
 pub(crate) const VARIABLE: &str = "DUET_NATIVE";
+
+/// The variable that lets the machine collect at every safepoint, and end a slice of fuel with each
+/// unit, if it is `1`: for tests of the machine.
+const VARIABLE_OF_STRESS: &str = "DUET_STRESS";
 
 /// The option of a command that runs programs.
 #[derive(Debug, clap::Args)]
@@ -38,20 +43,41 @@ impl NativeArgument {
 /// Whether the person has forbidden machine code. The command sets it before it compiles a program.
 static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
+/// Makes the choice of this process that of a program.
+pub(crate) fn choose(programs: &mut SchemePrograms) {
+    programs.set_native(mode());
+    programs.set_stress(is_stressed().unwrap_or_default());
+}
+
 /// The choice of this process.
-pub(crate) fn mode() -> NativeMode {
+fn mode() -> NativeMode {
     if IS_FORBIDDEN.load(Ordering::Relaxed) {
         return NativeMode::Never;
     }
     chosen().unwrap_or_default()
 }
 
-/// Checks the variable.
+/// Checks the variables.
 ///
 /// # Errors
-/// If it has another value.
+/// If one has another value.
 pub(crate) fn check() -> Result<(), CommandError> {
-    chosen().map(|_| ())
+    chosen()?;
+    is_stressed()?;
+    Ok(())
+}
+
+fn is_stressed() -> Result<bool, CommandError> {
+    #[expect(clippy::disallowed_methods, reason = "programs do the same with every value")]
+    let value = std::env::var_os(VARIABLE_OF_STRESS);
+    match value.as_deref().map(|value| value.to_str().unwrap_or_default()) {
+        None | Some("" | "0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(_) => {
+            let problem = CommandError::usage(format!("the variable {VARIABLE_OF_STRESS} has an unknown value"));
+            Err(problem.advise("its values are 0 and 1"))
+        }
+    }
 }
 
 fn chosen() -> Result<NativeMode, CommandError> {

@@ -168,7 +168,7 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
     let mut libraries = libraries::cached(&launch.path, &launch.manifest, &shelf);
     let (mut programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
-    programs.set_native(native::mode());
+    native::choose(&mut programs);
     if warnings.is_empty() {
         libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
     } else {
@@ -206,7 +206,7 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Command
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
-    programs.set_native(native::mode());
+    native::choose(&mut programs);
     let mut bytes_max = genesis.limits.run_bytes_max;
     if let Some(terms) = imported::terms(store, &place.run)? {
         programs.cap_memory(terms.memory_bytes);

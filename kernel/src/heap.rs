@@ -34,6 +34,7 @@ mod register;
 mod compact;
 mod last_snapshot;
 mod string;
+mod stress;
 mod symbol;
 #[cfg(test)]
 mod tests;
@@ -151,6 +152,8 @@ pub struct Heap {
     collection_budget: CollectionBudget,
     moves: Moves,
     statistics: Statistics,
+    /// Whether it collects as often as it can; see `heap/stress.rs`.
+    is_stressed: bool,
     /// Set while a person wants the computation to stop.
     stop: Option<Arc<AtomicBool>>,
 }
@@ -214,6 +217,7 @@ impl Heap {
             collection_budget: CollectionBudget::new(words_max),
             moves: Moves::default(),
             statistics: Statistics::default(),
+            is_stressed: false,
             stop: None,
         };
         heap.start_nursery(0);
@@ -318,7 +322,7 @@ impl Heap {
 
     /// The end of the words that the fast path may allocate.
     fn limit_now(&self) -> usize {
-        let end = if self.collection_due {
+        let end = if self.collection_due && !self.is_stressed {
             self.words.len()
         } else {
             self.words.len().min(self.nursery_end)
@@ -346,6 +350,9 @@ impl Heap {
 
     /// The number of words that the nursery may grow by before a collection is due.
     fn nursery_goal(&self) -> usize {
+        if self.is_stressed {
+            return self.stressed_goal();
+        }
         Heap::nursery_goal_beyond(self.line)
     }
 
@@ -356,7 +363,7 @@ impl Heap {
     /// Places the nursery's end one goal beyond `start`.
     fn start_nursery(&mut self, start: usize) {
         self.nursery_end = start + self.nursery_goal();
-        self.collection_due = self.top > self.nursery_end;
+        self.collection_due = self.top > self.nursery_end || self.is_stressed;
         self.limit = self.limit_now();
     }
 }

@@ -113,6 +113,7 @@ pub struct Machine {
     /// Whether the stack is as it was when it was cleared.
     is_clean: bool,
     native: NativeTier,
+    is_stressed: bool,
 }
 
 impl Default for Machine {
@@ -137,6 +138,7 @@ impl Machine {
             state: State::Idle,
             is_clean: true,
             native: NativeTier::default(),
+            is_stressed: false,
         };
         machine.stack[0] = underflow_point();
         machine
@@ -145,6 +147,18 @@ impl Machine {
     /// Chooses which blocks run as machine code. Programs compute the same with every choice.
     pub fn set_native(&mut self, mode: NativeMode) {
         self.native.set_mode(mode);
+    }
+
+    /// Chooses whether instances that it runs collect at every safepoint, whatever nothing may read
+    /// any more is overwritten, and a slice ends with each unit of fuel. Programs compute the same,
+    /// only much more slowly; faults of the machine come out.
+    pub fn set_stress(&mut self, is_stressed: bool) {
+        self.is_stressed = is_stressed;
+    }
+
+    /// The fuel of one slice.
+    fn slice(&self) -> u64 {
+        if self.is_stressed { 1 } else { execute::SLICE }
     }
 
     /// Begins a computation: a call of `procedure`. Drops the frames on the stack.
@@ -197,6 +211,7 @@ impl Machine {
         self.native.prepare(code);
         self.fit_frames(code);
         instance.link(code)?;
+        instance.heap.set_stressed(self.is_stressed);
         let start = match self.state {
             State::Entering(count) => Start::Call(count),
             State::Continuing(position) => Start::At(position),

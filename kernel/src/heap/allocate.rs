@@ -136,6 +136,7 @@ impl Heap {
     pub(crate) fn reserve(&mut self, words: usize) -> Result<(), HeapFull> {
         let index = self.bump(words)?;
         self.top = index;
+        self.limit = self.limit.max(index + words);
         Ok(())
     }
 

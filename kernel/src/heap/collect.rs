@@ -26,11 +26,13 @@ impl Heap {
     /// `roots` are words in Rust variables; references among them are updated in place. `live`
     /// tells which registers captured frames read.
     pub fn collect(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
-        if self.is_major_due() {
+        let end = self.top;
+        if self.is_major_due() || self.is_major_forced() {
             self.collect_major(roots, live);
         } else {
             self.collect_minor(roots, live);
         }
+        self.poison_free(end);
     }
 
     /// Whether old space has grown by four fifths since the last major collection: with the young

@@ -129,7 +129,7 @@ pub(super) fn run(
 /// Executes instructions, a slice of the fuel at a time, until one stops or the fuel is used up.
 fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut u64) -> Frame {
     loop {
-        let slice = (*fuel).min(SLICE);
+        let slice = (*fuel).min(slow.machine.slice());
         frame.fuel = slice as i64;
         frame = dispatch::interpret(frame, slow);
         let left = frame.fuel.max(0) + std::mem::take(&mut slow.fuel_withheld);

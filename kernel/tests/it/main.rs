@@ -16,5 +16,6 @@ mod liveness;
 mod machine;
 mod native;
 mod reentry;
+mod stress;
 mod transformer;
 mod unchecked;

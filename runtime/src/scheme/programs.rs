@@ -109,6 +109,11 @@ impl SchemePrograms {
         self.machine.set_native(mode);
     }
 
+    /// Chooses whether the machine stresses its heaps; the program does the same then, very slowly.
+    pub fn set_stress(&mut self, is_stressed: bool) {
+        self.machine.set_stress(is_stressed);
+    }
+
     /// Gives the run no more than this memory in bytes, whatever its first record allows, because
     /// somebody else may have written that record.
     pub fn cap_memory(&mut self, run_bytes_max: u64) {

@@ -6,6 +6,12 @@
 
 use duet_kernel::machine::NativeMode;
 
+/// Whether the variable of the command asks for stress.
+#[expect(clippy::disallowed_methods, reason = "the environment chooses the way")]
+pub(crate) fn is_stressed() -> bool {
+    std::env::var_os("DUET_STRESS").is_some_and(|value| value == "1")
+}
+
 /// The way that the variable of the command chooses.
 #[expect(clippy::disallowed_methods, reason = "the environment chooses the way")]
 pub(crate) fn mode() -> NativeMode {

@@ -101,6 +101,7 @@ impl Scenario {
         let compiled = SchemePrograms::compile(&source, &mut resolver);
         let (mut programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
         programs.set_native(super::native::mode());
+        programs.set_stress(super::native::is_stressed());
         Self {
             programs: Rc::new(RefCell::new(programs)),
             program,

@@ -45,6 +45,7 @@ impl Session {
         let libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
         let mut machine = Machine::new();
         machine.set_native(super::native::mode());
+        machine.set_stress(super::native::is_stressed());
         Session {
             machine,
             instance: Instance::new(LIMITS),

@@ -259,16 +259,16 @@ impl SlowPath<'_> {
     fn collect_with(&mut self, frame: &mut Frame, in_use: InUse, collect: Collect) {
         frame.store(self.machine);
         self.machine.settle_chain(self.heap);
-        let base = self.machine.base;
+        let (base, dead) = (self.machine.base, self.heap.dead_word());
         let end = base + self.clear_unused(*frame, in_use);
         let stack = &mut self.machine.stack;
-        clear_dead_frames(&mut stack[1..base], self.code, |word| word, Value::ZERO);
+        clear_dead_frames(&mut stack[1..base], self.code, |word| word, dead);
         let words_used = self.heap.statistics().words_used;
         collect(self.heap, &mut [&mut stack[..end]], self.code);
         self.heap.note_freed(words_used);
         // Words above may refer to objects that have moved; later frames must not find them.
         let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
-        self.machine.stack[end..limit].fill(Value::ZERO);
+        self.machine.stack[end..limit].fill(dead);
         self.machine.soft_limit = (end + STACK_STEP_WORDS)
             .next_multiple_of(STACK_STEP_WORDS)
             .clamp(self.machine.least_limit, self.machine.soft_limit);
@@ -286,7 +286,8 @@ impl SlowPath<'_> {
         let frame_size = self.frame_size(frame);
         if let Some(map) = self.code.live_at(position as u32) {
             let base = self.machine.base;
-            clear_dead(&mut self.machine.stack[base..base + frame_size], map, Value::ZERO);
+            let dead = self.heap.dead_word();
+            clear_dead(&mut self.machine.stack[base..base + frame_size], map, dead);
         }
         frame_size
     }

@@ -10,10 +10,11 @@
 
 use dynasmrt::DynamicLabel;
 
-use super::processor::Processor;
+use super::processor::{Condition, PAIR_TAG, Processor};
 use super::registers::Registers;
 use super::service::{self, Service};
 use crate::code::{ARITY_AT_ENTRY, CodeSpace};
+use crate::heap::LiveRegisters;
 use crate::instruction::{Instruction, Opcode};
 use crate::instruction_table;
 use crate::value::Value;
@@ -278,10 +279,35 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.cold_paths.push((label, Box::new(path)));
     }
 
+    /// Leaves before the instruction after the present one unless these registers of the frame hold
+    /// pairs: whoever comes in need not have passed the tests before.
+    pub(super) fn expect_pairs_next(&mut self, registers: &[usize]) {
+        self.position += 1;
+        for register in registers {
+            let leave = self.leave();
+            self.fetch(P::D, *register);
+            self.out.test_tag(P::D, PAIR_TAG);
+            self.out.branch(Condition::NotEqual, leave);
+        }
+        self.position -= 1;
+    }
+
     /// Lets control come in here for the position after the present one.
     pub(super) fn enter_next(&mut self) {
         let place = self.out.offset_bytes();
         self.entries.push((self.position + 1, place));
+    }
+
+    /// Forgets what is known of the registers that are dead after the present instruction, so that
+    /// a path on which Rust may have collected can join.
+    pub(super) fn forget_dead(&mut self) {
+        if let Some(map) = self.code.live_at(self.position + 1) {
+            let is_live = |register: usize| {
+                let bits = map.get(register / 64).copied().unwrap_or(0);
+                bits >> (register % 64) & 1 == 1
+            };
+            self.registers.keep(is_live);
+        }
     }
 
     /// The processor register that holds a register of the frame.

@@ -82,6 +82,19 @@ impl Registers {
         self.bindings.clone()
     }
 
+    /// The registers of the frame that are known to hold pairs.
+    pub(super) fn pairs(&self) -> Vec<usize> {
+        self.pairs.clone()
+    }
+
+    /// Forgets the registers that nothing reads any more: a collection clears them in the frame, so
+    /// their copies would no longer be copies. A processor register keeps the word for the others
+    /// that it is bound to.
+    pub(super) fn keep(&mut self, is_live: impl Fn(usize) -> bool) {
+        self.bindings.retain(|(bound, _)| is_live(*bound));
+        self.pairs.retain(|pair| is_live(*pair));
+    }
+
     /// Notes that `register` has another word now.
     pub(super) fn forget(&mut self, register: usize) {
         self.bindings.retain(|(bound, _)| *bound != register);
@@ -123,6 +136,18 @@ mod tests {
         let taken: Vec<u8> = (0..POOL.len()).map(|_| registers.take()).collect();
         assert_eq!(taken.len(), POOL.len());
         assert!(registers.is_empty(), "every copy was given up");
+    }
+
+    #[test]
+    fn a_dead_register_gives_up_its_share_of_a_copy() {
+        let mut registers = Registers::new(&POOL);
+        let processor = registers.take();
+        registers.bind(1, processor);
+        registers.bind(2, processor);
+        registers.note_pair(2);
+        registers.keep(|register| register == 1);
+        assert_eq!(registers.copies(), [(1, processor)]);
+        assert!(registers.pairs().is_empty());
     }
 
     #[test]

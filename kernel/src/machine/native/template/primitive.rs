@@ -93,13 +93,16 @@ impl<'a, P: Processor> Assembler<'a, P> {
         let (slow, done) = (self.label(), self.label());
         let result = inline(self, call, slow);
         self.write(call.first, result);
+        self.forget_dead();
         self.out.place(done);
-        let (position, copies) = (self.position, self.registers.copies());
+        let position = self.position;
+        let (copies, pairs) = (self.registers.copies(), self.registers.pairs());
         self.cold_at(slow, move |assembler| {
             assembler.position = position;
             assembler.call_function(call);
             // Control can also come in here.
             assembler.enter_next();
+            assembler.expect_pairs_next(&pairs);
             for (register, processor) in copies {
                 assembler.fetch(processor, register);
             }
