@@ -14,6 +14,7 @@
 
 mod access;
 mod allocate;
+mod charge;
 mod checkpoint;
 mod collect;
 mod copier;
@@ -52,6 +53,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::value::Value;
+use charge::Charge;
+pub(crate) use charge::{Spent, Steps};
 use collection_budget::CollectionBudget;
 use compact::{Compacted, Shared};
 use identity::Moves;
@@ -151,6 +154,7 @@ pub struct Heap {
     collection_budget: CollectionBudget,
     moves: Moves,
     statistics: Statistics,
+    charge: Charge,
     /// Set while a person wants the computation to stop.
     stop: Option<Arc<AtomicBool>>,
 }
@@ -214,6 +218,7 @@ impl Heap {
             collection_budget: CollectionBudget::new(words_max),
             moves: Moves::default(),
             statistics: Statistics::default(),
+            charge: Charge::default(),
             stop: None,
         };
         heap.start_nursery(0);

@@ -4,7 +4,7 @@
 //! here allocates in the heap or changes it. It does not contain checks of a single family.
 //! Read next: `primitive/pair.rs`.
 
-use super::PrimitiveError;
+use super::{PrimitiveError, cost};
 use crate::heap::{Heap, Kind};
 use crate::number::{Complex, Number};
 use crate::value::Value;
@@ -220,8 +220,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the next pair, or nothing at the end of the chain or after a cycle. Of a cyclic
-    /// chain every pair is returned at least once.
+    /// Returns the next pair, or nothing at the end of the chain, after a cycle, or when the
+    /// computation has to end. Of a cyclic chain every pair is returned at least once.
     #[inline]
     pub(super) fn next(&mut self, heap: &Heap) -> Option<Value> {
         if !self.rest.is_pair() || self.rest == self.marked {
@@ -235,6 +235,10 @@ impl Pairs {
         let pair = self.rest;
         self.rest = heap.cdr(pair);
         self.passed += 1;
+        // Whoever walks on what is spent would do so in vain; the machine stops soon.
+        if self.passed.is_multiple_of(cost::ELEMENTS as usize) && heap.spend(1).is_err() {
+            return None;
+        }
         Some(pair)
     }
 

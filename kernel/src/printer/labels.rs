@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::STEPS_BETWEEN_LOOKS;
-use crate::heap::{Heap, Kind};
+use super::STEPS;
+use crate::heap::{Heap, Kind, Steps};
 use crate::value::Value;
 
 /// The number of parts that are visited before any is marked; most values are smaller and need no
@@ -42,7 +42,7 @@ impl Labels {
             return labels;
         }
         let mut marks = Marks::default();
-        let mut steps: usize = 0;
+        let (mut steps, mut paid) = (0, Steps::<STEPS>::default());
         let mut children = Vec::new();
         let mut work = vec![(value, false)];
         while let Some((part, is_leaving)) = work.pop() {
@@ -60,8 +60,7 @@ impl Labels {
                 }
                 Mark::Never => {
                     steps += 1;
-                    let is_stopped = steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && heap.is_stop_wanted();
-                    if steps > steps_max || is_stopped {
+                    if steps > steps_max || paid.walk(heap, 1).is_err() {
                         return Labels::default();
                     }
                     marks.set(part, Mark::Open);
@@ -78,10 +77,14 @@ impl Labels {
     pub(super) fn of_shared(heap: &Heap, value: Value) -> Labels {
         let mut labels = Labels::default();
         let mut marks = Marks::default();
+        let mut steps = Steps::<STEPS>::default();
         let mut work = vec![value];
         while let Some(part) = work.pop() {
             if !is_compound(heap, part) {
                 continue;
+            }
+            if steps.walk(heap, 1).is_err() {
+                return labels;
             }
             if marks.get(part) == Mark::Never {
                 marks.set(part, Mark::Done);

@@ -80,6 +80,12 @@ impl Frame {
     }
 
     #[inline(always)]
+    pub(super) fn count_call(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
+        burn!(self, slow);
+        Flow::Next
+    }
+
+    #[inline(always)]
     pub(super) fn call(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         burn!(self, slow);
         let window = instruction.a();

@@ -74,9 +74,10 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
             && primitive.accepts(count as usize)
         {
             let first = slow.machine.index_on_stack(base) + 1;
-            let outcome = slow.apply_at(function, first, count as usize);
+            let outcome = slow.apply_at((function, primitive.cost), first, count as usize);
             if let Ok(value) = outcome
                 && !slow.heap.is_collection_due()
+                && !slow.heap.is_charged()
             {
                 context.result = value;
                 context.load_free(slow.heap);
@@ -119,7 +120,10 @@ fn enter_slowly(
     let frame = context.frame(slow, position + 1);
     let (frame, flow) = match outcome {
         Some(outcome) if outcome != Err(PrimitiveError::HeapFull) => slow.leave_function(frame, outcome),
-        Some(_) | None => slow.enter(frame, count as usize),
+        Some(_) | None => {
+            slow.heap.take_charge();
+            slow.enter(frame, count as usize)
+        }
     };
     let target = go_on(context, slow, &frame, flow);
     let is_return = context.base == base.wrapping_sub(point.detail() as usize) && context.position == point.payload();
