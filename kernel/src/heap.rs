@@ -26,6 +26,7 @@ mod hash;
 pub mod kind;
 mod literal;
 mod major;
+mod marks;
 mod savepoint;
 mod numeral;
 mod pages;
@@ -46,6 +47,7 @@ pub use frames::{AllLive, LiveRegisters};
 pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
 pub(crate) use last_snapshot::{FullSnapshot, LastSnapshot};
+pub(crate) use marks::{Mark, Marks};
 pub(crate) use pages::{PAGE_NOTED, PAGE_WORDS};
 pub use register::{Register, RootId};
 

@@ -194,13 +194,12 @@ impl<'a> Printer<'a> {
     fn run(&mut self, value: Value) -> fmt::Result {
         self.work.push(Task::Value(value));
         let mut steps = Steps::<STEPS>::default();
+        steps.walk(self.heap, STEPS).map_err(|_| fmt::Error)?;
         let mut before = self.output.characters_left;
         while let Some(task) = self.work.pop() {
             let written = before - self.output.characters_left;
             before = self.output.characters_left;
-            steps
-                .walk(self.heap, 1 + written as u64 / 8)
-                .map_err(|_| fmt::Error)?;
+            steps.walk(self.heap, 1 + written as u64 / 8).map_err(|_| fmt::Error)?;
             match task {
                 Task::Text(text) => self.output.write_str(text)?,
                 Task::Value(value) => self.value(value)?,
@@ -215,7 +214,8 @@ impl<'a> Printer<'a> {
                 Task::Entries { table, ordinal, blank } => self.entries(table, ordinal, blank)?,
             }
         }
-        Ok(())
+        let written = before - self.output.characters_left;
+        steps.walk(self.heap, written as u64 / 8).map_err(|_| fmt::Error)
     }
 
     fn value(&mut self, value: Value) -> fmt::Result {

@@ -101,11 +101,11 @@ fn a_session_names_and_does_only_what_it_was_granted() {
         ("(let loop () (loop))", "used all the fuel"),
         (
             "(let ((big (expt 3 1500000))) (let loop () (number->string big) (loop)))",
-            "this takes more fuel than is left",
+            "out-of-fuel",
         ),
         (
             "(let ((text (make-string 1000000 #\\a))) (let loop () (string->list text) (loop)))",
-            "fuel",
+            "out-of-fuel",
         ),
     ] {
         let errors = guest(&desk, "--session ada", &format!("{text}\n"), (1, ""));

@@ -157,7 +157,9 @@ fn is_small(unit: &Unit, body: CoreId, own: GlobalId, primitives: &dyn Primitive
             }
             Core::Sequence(forms) => {
                 pending.extend(forms);
-                forms.iter().any(|form| matches!(unit.nodes[form.0 as usize], Core::CountCall))
+                forms
+                    .iter()
+                    .any(|form| matches!(unit.nodes[form.0 as usize], Core::CountCall))
             }
             Core::SetLocal(..)
             | Core::SetGlobal(..)

@@ -138,6 +138,9 @@ impl Heap {
     }
 }
 
+/// What an entry of a table costs besides its key and its value, in steps.
+const STEPS_OF_ENTRY: u64 = 24;
+
 /// Pairs that [`Heap::equal`] compares before it records assumptions.
 const STEPS_QUICK: usize = 64;
 /// How deep their cars may nest.
@@ -242,6 +245,9 @@ impl Comparison<'_> {
             return Advance::Done(true);
         };
         table.next = entry.ordinal + 1;
+        if self.steps.walk(self.heap, STEPS_OF_ENTRY).is_err() {
+            return Advance::Done(false);
+        }
         table.checkpoint = self.assumed.checkpoint();
         let hash = heap.entry_hash(table.a, entry.ordinal);
         table.candidates = heap

@@ -7,10 +7,8 @@
 //! It does not place keys in tables.
 //! Read next: `heap/dictionary.rs`.
 
-use std::collections::BTreeMap;
-
 use super::kind::{Flags, Sameness, symbol, table};
-use super::{Heap, Register, Steps};
+use super::{Heap, Mark, Marks, Register, Steps};
 use crate::primitive::cost;
 use crate::value::{Immediate, Value};
 
@@ -86,32 +84,31 @@ impl Heap {
 
     /// Whether a value is part of itself, by way of parts that its hash looks at.
     fn has_cycle(&self, value: Value) -> bool {
-        let mut is_open = BTreeMap::new();
+        let mut marks = Marks::default();
         let mut steps = Steps::<{ cost::NODES }>::default();
-        let mut work = vec![(value, false)];
+        let (mut work, mut parts) = (vec![(value, false)], Vec::new());
         while let Some((part, is_leaving)) = work.pop() {
             if is_leaving {
-                is_open.insert(part.to_bits(), false);
+                marks.set(part, Mark::Done);
                 continue;
             }
             if steps.walk(self, 1).is_err() {
                 return true;
             }
-            let mut parts = Vec::new();
             self.push_hashed_parts(part, &mut parts);
             if parts.is_empty() {
                 continue;
             }
-            match is_open.insert(part.to_bits(), true) {
-                Some(true) => return true,
-                Some(false) => {
-                    is_open.insert(part.to_bits(), false);
-                }
-                None => {
+            match marks.get(part) {
+                Mark::Open => return true,
+                Mark::Done => {}
+                Mark::Never => {
+                    marks.set(part, Mark::Open);
                     work.push((part, true));
-                    work.extend(parts.into_iter().map(|part| (part, false)));
+                    work.extend(parts.iter().map(|part| (*part, false)));
                 }
             }
+            parts.clear();
         }
         false
     }

@@ -76,7 +76,12 @@ impl Number {
     /// # Errors
     /// As [`Number::quotient`].
     pub fn floor_quotient(&self, divisor: &Number) -> Result<Number, NumberError> {
-        Operands::divide(self, divisor, |a, b| Integer::div_floor(&a, &b), |a, b| divide_floor(a, b).0)
+        Operands::divide(
+            self,
+            divisor,
+            |a, b| Integer::div_floor(&a, &b),
+            |a, b| divide_floor(a, b).0,
+        )
     }
 
     /// Returns the remainder with the sign of the divisor (`modulo`, `floor-remainder`).
@@ -84,7 +89,12 @@ impl Number {
     /// # Errors
     /// As [`Number::quotient`].
     pub fn modulo(&self, divisor: &Number) -> Result<Number, NumberError> {
-        Operands::divide(self, divisor, |a, b| Integer::mod_floor(&a, &b), |a, b| divide_floor(a, b).1)
+        Operands::divide(
+            self,
+            divisor,
+            |a, b| Integer::mod_floor(&a, &b),
+            |a, b| divide_floor(a, b).1,
+        )
     }
 
     /// Returns quotient and remainder of division towards zero (`truncate/`).

@@ -177,6 +177,7 @@ pub(super) fn copy_at(
 /// Returns the elements of the argument, which must be a proper list.
 pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Vec<Value>, PrimitiveError> {
     let length = list_length(heap, arguments[argument]).ok_or(wrong_type(argument, "a proper list"))?;
+    heap.spend(length as u64 / cost::ELEMENTS)?;
     let mut elements = Vec::with_capacity(length);
     let mut rest = arguments[argument];
     while rest.is_pair() {

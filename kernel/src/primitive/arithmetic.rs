@@ -118,7 +118,13 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
     };
     match product {
         Some(product) => Ok(heap.integer(product)?),
-        None => by_floats(heap, a, b, |a, b| a * b, (Number::mul, Complex::mul, cost::multiplication)),
+        None => by_floats(
+            heap,
+            a,
+            b,
+            |a, b| a * b,
+            (Number::mul, Complex::mul, cost::multiplication),
+        ),
     }
 }
 

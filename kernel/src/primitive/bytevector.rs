@@ -4,8 +4,8 @@
 //! It does not decode text (`primitive/text.rs`).
 //! Read next: `primitive/record.rs`.
 
-use super::cost;
 use super::argument::{bytevector_at, copy_at, count_at, index_at, integer_at, mutable_at, range_at};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;

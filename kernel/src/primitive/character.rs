@@ -7,10 +7,10 @@
 
 use unicode_general_category::get_general_category;
 
-use super::cost;
 use super::PrimitiveError;
 use super::argument::{character_at, integer_at};
 use super::case::{fold_simple, to_lower_simple, to_upper_simple};
+use super::cost;
 use crate::value::Value;
 
 primitives! {

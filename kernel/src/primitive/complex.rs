@@ -5,8 +5,8 @@
 //! It does not compute; `number/` does.
 //! Read next: `number/complex.rs`.
 
-use super::cost;
 use super::argument::{complex_at, number_at};
+use super::cost;
 use super::numeric::{map_any, try_map_any};
 use super::{Context, PrimitiveError};
 use crate::number::{Complex, Number, NumberError};

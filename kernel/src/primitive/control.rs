@@ -2,7 +2,7 @@
 //!
 //! Read next: `code/builtin.rs`.
 
-use super::{Context, ControlBlock, Cost, cost, Primitive, PrimitiveBody, PrimitiveError};
+use super::{Context, ControlBlock, Cost, Primitive, PrimitiveBody, PrimitiveError, cost};
 use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register, Steps};
 use crate::value::Value;

@@ -37,14 +37,24 @@ impl Cost {
     }
 }
 
+/// What reading a datum costs, however short it is.
+pub(super) const OF_READING: u64 = 4;
+/// What a new ratio costs, however short its parts are.
+const RATIO: u64 = 3;
+/// What the shortest digits of a flonum cost, and the two parts of a ratio.
+const DIGITS_OF_FLONUM: u64 = 3;
 /// Words that are copied or filled for a unit.
 const WORDS: u64 = 32;
 /// Bytes, and characters of a text, that are copied, compared or filled for a unit.
 pub(crate) const BYTES: u64 = 128;
 /// Characters that are looked at one by one for a unit.
 pub(crate) const CHARACTERS: u64 = 16;
-/// Elements of a list that are visited or made for a unit.
+/// Elements of a list that are visited for a unit.
 pub(crate) const ELEMENTS: u64 = 16;
+/// Pairs that are made for a unit.
+pub(crate) const PAIRS: u64 = 4;
+/// Characters that are converted for a unit.
+const CONVERSIONS: u64 = 4;
 /// Nodes of values that are compared or hashed for a unit.
 pub(crate) const NODES: u64 = 8;
 /// Bytes of packed values that come in or go out for a unit.
@@ -58,9 +68,8 @@ const LIMBS: u64 = 4;
 /// name.
 fn size(heap: &Heap, value: Value) -> u64 {
     let length = match heap.kind_of(value) {
-        Some(Kind::String) => heap.string_length(value),
+        Some(Kind::String | Kind::Symbol) => heap.string_length(value),
         Some(Kind::Vector | Kind::Bytevector | Kind::Record) => heap.object_length(value),
-        Some(Kind::Symbol) => heap.string_length(heap.field(value, crate::heap::kind::symbol::STORAGE)),
         Some(Kind::Dictionary | Kind::Set) => heap.table_places(value),
         Some(_) | None => 0,
     };
@@ -101,7 +110,7 @@ costs! {
     arguments(_heap, arguments) = arguments.len() as u64 / CHARACTERS, "Looking at each argument.";
     new_words(heap, arguments) = count(heap, arguments) / WORDS, "As many new words as the first argument says.";
     new_bytes(heap, arguments) = count(heap, arguments) / BYTES, "As many new bytes as the first argument says.";
-    new_pairs(heap, arguments) = count(heap, arguments) / ELEMENTS, "As many new pairs as the first argument says.";
+    new_pairs(heap, arguments) = count(heap, arguments) / (2 * PAIRS), "As many new pairs as the first argument says.";
     numbers(heap, arguments) = iota(heap, arguments), "As many numbers in a list.";
     words(heap, arguments) = span(heap, arguments, 0, 1) / WORDS, "Copying a range of the first argument's words.";
     words_filled(heap, arguments) = span(heap, arguments, 0, 2) / WORDS, "Filling a range of its words.";
@@ -112,18 +121,20 @@ costs! {
     bytes_copied(heap, arguments) = span(heap, arguments, 2, 3) / BYTES, "Copying a range of the third one's bytes.";
     all_bytes(heap, arguments) = sizes(heap, arguments) / BYTES, "Copying or comparing the bytes of all arguments.";
     characters(heap, arguments) = span(heap, arguments, 0, 1) / CHARACTERS, "A range of its characters, one by one.";
-    characters_filled(heap, arguments) = span(heap, arguments, 0, 2) / CHARACTERS, "Filling a range of characters.";
+    converted(heap, arguments) = sizes(heap, arguments) / CONVERSIONS, "Converting the characters of all arguments.";
+    characters_set(heap, arguments) = span(heap, arguments, 0, 2) / CONVERSIONS, "Filling a range of characters.";
     all_characters(heap, arguments) = sizes(heap, arguments) / CHARACTERS, "The characters of all arguments, one by one.";
-    listed(heap, arguments) = span(heap, arguments, 0, 1) / ELEMENTS, "A list of a range of the first argument.";
-    linear(heap, arguments) = linear_in(limbs_of(heap, arguments)), "Converting numbers.";
+    listed(heap, arguments) = span(heap, arguments, 0, 1) / PAIRS, "A list of a range of the first argument.";
+    entries(heap, arguments) = size(heap, arguments[0]), "Copying a table.";
+    linear(heap, arguments) = conversion(heap, arguments), "Converting numbers.";
     comparison(heap, arguments) = ordering(heap, arguments), "Comparing numbers.";
     squared(heap, arguments) = multiplication(heap, arguments[0], arguments[0]), "A number times itself.";
     quotient(heap, arguments) = division(heap, arguments[0], arguments[1]), "A division.";
     rounding(heap, arguments) = parts_division(heap, arguments[0]), "The division of a ratio's parts.";
-    root(heap, arguments) = square(limbs(heap, arguments[0])) / 4 / LIMB_STEPS + linear(heap, arguments), "A root.";
-    simplest(heap, arguments) = square(limbs_of(heap, arguments)) * 8 / LIMB_STEPS, "A continued fraction.";
+    root(heap, arguments) = square_root(heap, arguments[0]), "A root.";
+    simplest(heap, arguments) = 12 + square(limbs_of(heap, arguments)) * 8 / LIMB_STEPS, "A continued fraction.";
     power(heap, arguments) = exponentiation(heap, arguments), "A power.";
-    digits(heap, arguments) = digits_of(limbs_of(heap, &arguments[..1])), "The digits of a number.";
+    digits(heap, arguments) = written(heap, arguments), "The digits of a number.";
     shifted(heap, arguments) = shift(heap, arguments), "A shift.";
     order(_heap, arguments) = bessel(arguments), "A recurrence of as many steps as the first argument says.";
 }
@@ -146,11 +157,20 @@ fn limbs_of(heap: &Heap, numbers: &[Value]) -> u64 {
 
 /// Whether a ratio is part of the number.
 fn has_ratio(heap: &Heap, number: Value) -> bool {
+    if !number.is_object() {
+        return false;
+    }
     match heap.kind_of(number) {
         Some(Kind::Ratio) => true,
         Some(Kind::Complex) => (0..2).any(|part| heap.is_kind(heap.field(number, part), Kind::Ratio)),
         Some(_) | None => false,
     }
+}
+
+/// Returns the fuel of making numbers of values; a ratio has two.
+fn conversion(heap: &Heap, numbers: &[Value]) -> u64 {
+    let ratios = numbers.iter().filter(|number| has_ratio(heap, **number)).count();
+    linear_in(limbs_of(heap, numbers)) + ratios as u64
 }
 
 pub(super) fn linear_in(limbs: u64) -> u64 {
@@ -172,13 +192,15 @@ fn product_steps(a: u64, b: u64) -> u64 {
     while part > 32 {
         (part, factor) = (part / 2 + 1, factor * 3);
     }
-    square(part).saturating_mul(factor).saturating_mul(long.div_ceil(short.max(1)))
+    square(part)
+        .saturating_mul(factor)
+        .saturating_mul(long.div_ceil(short.max(1)))
 }
 
 /// Returns the steps of a common divisor.
 fn divisor_steps(a: u64, b: u64) -> u64 {
     let (short, long) = (a.min(b), a.max(b));
-    (long - short).saturating_mul(short) + 8 * square(short)
+    (long - short).saturating_mul(short) + 8 * square(short) + 128 * short
 }
 
 /// Returns the fuel of reducing a ratio with parts of these lengths.
@@ -212,22 +234,22 @@ pub(crate) fn multiplication(heap: &Heap, a: Value, b: Value) -> u64 {
 
 /// Returns the fuel of a quotient that may be a ratio.
 pub(crate) fn ratio(heap: &Heap, a: Value, b: Value) -> u64 {
-    if !a.is_object() && !b.is_object() {
-        return 0;
+    if let (Some(a), Some(b)) = (a.as_fixnum(), b.as_fixnum()) {
+        return if b != 0 && a % b != 0 { RATIO } else { 0 };
     }
     if has_ratio(heap, a) || has_ratio(heap, b) {
         return linear(heap, &[a, b]) + rational(heap, a, b);
     }
     let (length_a, length_b) = (limbs(heap, a), limbs(heap, b));
     let division = length_a.saturating_sub(length_b) * length_b / LIMB_STEPS;
-    linear(heap, &[a, b]) + division + reduction(length_a, length_b)
+    RATIO + linear(heap, &[a, b]) + division + reduction(length_a, length_b)
 }
 
 /// Returns the fuel of an operation on ratios: products of their parts, and the reduction.
 fn rational(heap: &Heap, a: Value, b: Value) -> u64 {
     let (length_a, length_b) = (limbs(heap, a), limbs(heap, b));
     let length = length_a + length_b;
-    product_steps(length_a, length_b) / LIMB_STEPS + reduction(length / 2, length / 2)
+    RATIO + product_steps(length_a, length_b) / LIMB_STEPS + reduction(length / 2, length / 2)
 }
 
 /// Returns the fuel of an integer's division.
@@ -272,7 +294,7 @@ fn ordering(heap: &Heap, numbers: &[Value]) -> u64 {
 /// Returns the fuel of an exact power: that of its last square, and of those before it.
 fn exponentiation(heap: &Heap, arguments: &[Value]) -> u64 {
     let Some(exponent) = arguments[1].as_fixnum() else {
-        return linear(heap, arguments) + root(heap, arguments);
+        return linear(heap, arguments) + square_root(heap, arguments[0]);
     };
     let bits = match arguments[0].as_fixnum() {
         Some(base) => u64::from(i64::BITS - base.unsigned_abs().leading_zeros()),
@@ -294,6 +316,30 @@ pub(crate) fn digits_of(limbs: u64) -> u64 {
     product_steps(limbs, limbs) * 8 / LIMB_STEPS + linear_in(limbs * 64)
 }
 
+/// Returns the fuel of writing a number in the radix of the second argument, if there is one.
+fn written(heap: &Heap, arguments: &[Value]) -> u64 {
+    let limbs = limbs(heap, arguments[0]);
+    if has_ratio(heap, arguments[0]) {
+        return DIGITS_OF_FLONUM + digits_of(limbs);
+    }
+    if limbs == 0 && !arguments[0].is_fixnum() {
+        return DIGITS_OF_FLONUM;
+    }
+    match arguments.get(1).and_then(|radix| radix.as_fixnum()) {
+        Some(2 | 4 | 8 | 16 | 32) => linear_in(limbs * 16),
+        Some(_) | None => digits_of(limbs),
+    }
+}
+
+/// Returns the fuel of the root of a number; that of an exact one takes some divisions.
+fn square_root(heap: &Heap, number: Value) -> u64 {
+    let length = limbs(heap, number);
+    if !number.is_fixnum() && length == 0 {
+        return 0;
+    }
+    4 + linear_in(length) + product_steps(length, length) / LIMB_STEPS
+}
+
 fn shift(heap: &Heap, arguments: &[Value]) -> u64 {
     let count = arguments[1].as_fixnum().unwrap_or(0).clamp(0, MAX_BITS as i64) as u64;
     linear_in(limbs(heap, arguments[0]) + count / 64)
@@ -304,10 +350,10 @@ fn iota(heap: &Heap, arguments: &[Value]) -> u64 {
     let (start, step) = match arguments {
         [_, start, step] => (*start, *step),
         [_, start] => (*start, Value::small(1)),
-        _ => return count / ELEMENTS * 2,
+        _ => return count / PAIRS,
     };
     let each = multiplication(heap, step, step) + addition(heap, start, step);
-    count / ELEMENTS * 2 + count.saturating_mul(each)
+    count / 2 + count.saturating_mul(each)
 }
 
 fn bessel(arguments: &[Value]) -> u64 {

@@ -5,8 +5,8 @@
 //! It does not hash.
 //! Read next: `heap/dictionary.rs`.
 
-use super::cost;
 use super::argument::{list_at, object_at, wrong_type};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
@@ -23,6 +23,7 @@ primitives! {
                 irritants: vec![*key],
             });
         }
+        context.heap.spend(arguments.len() as u64 / 2)?;
         let dictionary = context.heap.make_dictionary()?;
         for entry in arguments.chunks_exact(2) {
             context.heap.table_put(dictionary, entry[0], entry[1])?;
@@ -113,6 +114,7 @@ primitives! {
         if !pairs.iter().all(|pair| pair.is_pair()) {
             return Err(wrong_type(0, "a list of pairs"));
         }
+        context.heap.spend(pairs.len() as u64)?;
         let dictionary = context.heap.make_dictionary()?;
         for pair in pairs {
             let (key, value) = (context.heap.car(pair), context.heap.cdr(pair));
@@ -125,7 +127,7 @@ primitives! {
 
     /// Makes a dictionary with the same keys and values.
     /// Fails with `wrong-type` if the argument is not a dictionary.
-    "dictionary-copy" "dictionary" [1, 1] (cost::listed) => |context, arguments| {
+    "dictionary-copy" "dictionary" [1, 1] (cost::entries) => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(context.heap.table_copy(dictionary)?)
     };
@@ -182,7 +184,7 @@ primitives! {
 
     /// Makes a set with the same elements.
     /// Fails with `wrong-type` if the argument is not a set.
-    "set-copy" "set" [1, 1] (cost::listed) => |context, arguments| {
+    "set-copy" "set" [1, 1] (cost::entries) => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(context.heap.table_copy(set)?)
     };
@@ -197,6 +199,7 @@ fn set_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
 }
 
 fn set_of(context: &mut Context<'_>, elements: &[Value]) -> Result<Value, PrimitiveError> {
+    context.heap.spend(elements.len() as u64 * 2)?;
     let set = context.heap.make_set()?;
     for element in elements {
         context.heap.table_put(set, *element, *element)?;

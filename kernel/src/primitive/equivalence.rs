@@ -4,8 +4,8 @@
 //! It does not compare itself.
 //! Read next: `heap/equality.rs`.
 
-use super::cost;
 use super::argument::wrong_type;
+use super::cost;
 use crate::value::Value;
 
 primitives! {

@@ -7,8 +7,8 @@
 //!
 //! Source: SRFI 144.
 
-use super::cost;
 use super::argument::wrong_type;
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::Value;

@@ -5,8 +5,8 @@
 //! It does not compute; `number/` does.
 //! Read next: `primitive/numeric.rs`.
 
-use super::cost;
 use super::argument::{number_at, wrong_type};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::number::{Number, NumberError};
@@ -218,7 +218,7 @@ fn fold(
     let mut result = neutral;
     for argument in 0..arguments.len() {
         let length = cost::limbs(context.heap, arguments[argument]);
-        context.heap.spend(cost::divisor(result.limbs(), length))?;
+        context.heap.spend(1 + cost::divisor(result.limbs(), length))?;
         result = operation(&result, &whole_at(context.heap, arguments, argument)?)?;
     }
     Ok(context.heap.number(&result)?)

@@ -5,8 +5,8 @@
 //! It does not compute; `number/` does.
 //! Read next: `primitive/complex.rs`.
 
-use super::cost;
 use super::argument::{complex_at, integer_at, number_at, string_at};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::number::{Complex, Number, NumberError};
@@ -150,7 +150,7 @@ primitives! {
     "string->number" "string [radix]" [1, 2] counted => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let radix = radix_at(context.heap, arguments)?;
-        context.heap.spend(cost::all_characters(context.heap, arguments))?;
+        context.heap.spend(1 + cost::all_characters(context.heap, &arguments[..1]))?;
         match Complex::parse(&context.heap.string_text(string), radix) {
             Some(number) => {
                 let number = context.heap.complex(&number)?;

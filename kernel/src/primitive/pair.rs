@@ -4,8 +4,8 @@
 //! It does not search (`primitive/list.rs`).
 //! Read next: `primitive/accessor.rs`.
 
-use super::cost;
 use super::argument::{Pairs, count_at, list_at, list_length, number_at, pair_at, wrong_type};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::number::Number;
@@ -92,7 +92,8 @@ primitives! {
     /// Makes a list of the same elements in reverse order.
     /// Fails with `wrong-type` if the argument is not a proper list.
     "reverse" "list" [1, 1] counted => |context, arguments| {
-        list_length(context.heap, arguments[0]).ok_or(wrong_type(0, "a proper list"))?;
+        let length = list_length(context.heap, arguments[0]).ok_or(wrong_type(0, "a proper list"))?;
+        context.heap.charge(length as u64 / cost::PAIRS);
         let (mut rest, mut reversed) = (arguments[0], Value::NIL);
         while rest.is_pair() {
             reversed = context.heap.cons(context.heap.car(rest), reversed)?;
@@ -126,6 +127,7 @@ primitives! {
     "list-copy" "object" [1, 1] counted => |context, arguments| {
         let mut elements = Vec::new();
         let tail = acyclic_end(context.heap, arguments, |pair| elements.push(pair))?;
+        context.heap.spend(elements.len() as u64 / cost::PAIRS)?;
         for pair in elements.iter_mut() {
             *pair = context.heap.car(*pair);
         }
@@ -178,6 +180,7 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
         // One list at a time, so that many references to a long one exceed the heap's limit and not
         // the process's memory.
         let elements = list_at(context.heap, arguments, argument)?;
+        context.heap.spend(elements.len() as u64 / cost::PAIRS)?;
         appended = context.heap.list(&elements, appended)?;
     }
     Ok(appended)

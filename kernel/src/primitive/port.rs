@@ -70,7 +70,7 @@ primitives! {
 
     /// Makes a port that delivers the present characters of `string`.
     /// Fails with `wrong-type` if the argument is not a string.
-    "open-input-string" "string" [1, 1] (cost::all_bytes) => |context, arguments| {
+    "open-input-string" "string" [1, 1] (cost::characters) => |context, arguments| {
         if !context.heap.is_string(arguments[0]) {
             return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
         }

@@ -7,9 +7,9 @@
 //!
 //! Source: R7RS 6.13.3.
 
+use super::cost;
 use super::port::buffer::{append, append_at_hand, append_byte, append_from, flag, has};
 use super::port::{bytevector_at, open_port_at, wants_emptying};
-use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Heap;
 use crate::printer::{Style, print, write_limited};

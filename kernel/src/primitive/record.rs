@@ -5,9 +5,9 @@
 //! with a `%`.
 //! Read next: `primitive/dictionary.rs`.
 
-use super::cost;
 use super::PrimitiveError;
 use super::argument::{index_at, list_at, object_at, symbol_at, wrong_type};
+use super::cost;
 use crate::heap::kind::{record, record_type};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;

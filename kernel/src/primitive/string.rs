@@ -5,12 +5,12 @@
 //! It does not search, map case or encode.
 //! Read next: `primitive/text.rs`.
 
-use super::cost;
 use super::argument::{
     character_at, copy_at, count_at, index_at, integer_at, list_at, mutable_at, range_at, string_at, vector_at,
     wrong_type,
 };
 use super::case::fold_full;
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
@@ -99,31 +99,31 @@ primitives! {
 
     /// Compares as `string=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci=?" "string₁ string₂ …" [1, _] (cost::all_characters) => |context, arguments| {
+    "string-ci=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_eq)
     };
 
     /// Compares as `string<?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<?" "string₁ string₂ …" [1, _] (cost::all_characters) => |context, arguments| {
+    "string-ci<?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_lt)
     };
 
     /// Compares as `string>?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>?" "string₁ string₂ …" [1, _] (cost::all_characters) => |context, arguments| {
+    "string-ci>?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_gt)
     };
 
     /// Compares as `string<=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<=?" "string₁ string₂ …" [1, _] (cost::all_characters) => |context, arguments| {
+    "string-ci<=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_le)
     };
 
     /// Compares as `string>=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>=?" "string₁ string₂ …" [1, _] (cost::all_characters) => |context, arguments| {
+    "string-ci>=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_ge)
     };
 
@@ -199,7 +199,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a string, a character and exact integers,
     /// with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the string is a
     /// literal.
-    "string-fill!" "string char [start [end]]" [2, 4] (cost::characters_filled) => |context, arguments| {
+    "string-fill!" "string char [start [end]]" [2, 4] (cost::characters_set) => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let character = character_at(arguments, 1)?;
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;

@@ -4,8 +4,8 @@
 //! It does not intern.
 //! Read next: `primitive/vector.rs`.
 
-use super::cost;
 use super::argument::{object_at, string_at, symbol_at};
+use super::cost;
 use crate::heap::Kind;
 use crate::value::Value;
 

@@ -4,9 +4,9 @@
 //! It does not compare.
 //! Read next: `primitive/symbol.rs`.
 
-use super::cost;
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::case::fold_full;
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Kind;
 use crate::value::Value;
@@ -15,16 +15,16 @@ primitives! {
     /// Makes a string of the upper-case forms of the characters; it may be longer (`ß` becomes
     /// `SS`).
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-upcase" "string" [1, 1] (cost::all_characters) => |context, arguments| convert(context, arguments, |text| text.to_uppercase());
+    "string-upcase" "string" [1, 1] (cost::converted) => |context, arguments| convert(context, arguments, |text| text.to_uppercase());
 
     /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-downcase" "string" [1, 1] (cost::all_characters) => |context, arguments| convert(context, arguments, |text| text.to_lowercase());
+    "string-downcase" "string" [1, 1] (cost::converted) => |context, arguments| convert(context, arguments, |text| text.to_lowercase());
 
     /// Makes a string by Unicode full case folding, the same for all strings that differ only in
     /// case.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-foldcase" "string" [1, 1] (cost::all_characters) => |context, arguments| {
+    "string-foldcase" "string" [1, 1] (cost::converted) => |context, arguments| {
         convert(context, arguments, |text| text.chars().flat_map(fold_full).collect())
     };
 
@@ -97,7 +97,7 @@ primitives! {
     /// Makes a list of the parts of a string between the occurrences of `char`, one more than there
     /// are occurrences; parts may be empty.
     /// Fails with `wrong-type` if the arguments are not a string and a character.
-    "string-split" "string char" [2, 2] (cost::all_characters) => |context, arguments| {
+    "string-split" "string char" [2, 2] counted => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let separator = character_at(arguments, 1)?;
         let breaks: Vec<usize> = context
@@ -108,6 +108,7 @@ primitives! {
             .collect();
         let mut parts = Value::NIL;
         let mut end = context.heap.string_length(string);
+        context.heap.spend(end as u64 / cost::CHARACTERS + breaks.len() as u64 / 2)?;
         for place in breaks.into_iter().rev() {
             let part = context.heap.substring(string, place + 1, end)?;
             parts = context.heap.cons(part, parts)?;
@@ -121,7 +122,7 @@ primitives! {
     /// to `end`, exclusive (default: the length).
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string->utf8" "string [start [end]]" [1, 3] (cost::bytes) => |context, arguments| {
+    "string->utf8" "string [start [end]]" [1, 3] (cost::characters) => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.string_length(string))?;
         if let Some(storage) = context.heap.ascii_storage(string) {
@@ -180,6 +181,8 @@ fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool)
         end -= 1;
     }
     let trimmed = context.heap.string_length(string) - (end - start);
-    context.heap.charge(trimmed as u64 / cost::CHARACTERS + (end - start) as u64 / cost::BYTES);
+    context
+        .heap
+        .charge(trimmed as u64 / cost::CHARACTERS + (end - start) as u64 / cost::BYTES);
     Ok(context.heap.substring(string, start, end)?)
 }

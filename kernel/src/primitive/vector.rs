@@ -4,8 +4,8 @@
 //! It does not map or search.
 //! Read next: `primitive/bytevector.rs`.
 
-use super::cost;
 use super::argument::{copy_at, count_at, index_at, list_at, mutable_at, range_at, vector_at};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Kind;
 use crate::value::Value;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::STEPS;
-use crate::heap::{Heap, Kind, Steps};
+use crate::heap::{Heap, Kind, Mark, Marks, Steps};
 use crate::value::Value;
 
 /// The number of parts that are visited before any is marked; most values are smaller and need no
@@ -171,52 +171,4 @@ fn push_children(heap: &Heap, part: Value, children: &mut Vec<Value>) {
     } else {
         children.extend(heap.field_words(part).iter().map(|&word| Value::from_bits(word)));
     }
-}
-
-/// The state of a part in the search.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Never,
-    Open,
-    Done,
-}
-
-/// The size of one page of marks, in bytes; a byte has four marks.
-const PAGE_BYTES: usize = 1024;
-
-/// Marks by word index, in pages that are allocated where something is marked.
-#[derive(Default)]
-struct Marks {
-    pages: Vec<Option<Box<[u8; PAGE_BYTES]>>>,
-}
-
-impl Marks {
-    fn get(&self, part: Value) -> Mark {
-        let (page, byte, shift) = place(part);
-        match self.pages.get(page) {
-            Some(Some(marks)) => match marks[byte] >> shift & 0b11 {
-                0 => Mark::Never,
-                1 => Mark::Open,
-                _ => Mark::Done,
-            },
-            _ => Mark::Never,
-        }
-    }
-
-    fn set(&mut self, part: Value, mark: Mark) {
-        let (page, byte, shift) = place(part);
-        if self.pages.len() <= page {
-            self.pages.resize_with(page + 1, || None);
-        }
-        let marks = self.pages[page].get_or_insert_with(|| Box::new([0; PAGE_BYTES]));
-        marks[byte] = marks[byte] & !(0b11 << shift) | (mark as u8) << shift;
-    }
-}
-
-/// Returns the page, the byte in it and the shift in that of a part's mark; objects start at even
-/// words.
-fn place(part: Value) -> (usize, usize, u32) {
-    let object = part.index() / 2;
-    let byte = object / 4;
-    (byte / PAGE_BYTES, byte % PAGE_BYTES, (object % 4 * 2) as u32)
 }

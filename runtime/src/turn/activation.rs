@@ -351,8 +351,8 @@ impl Activation {
             FiberKind::Guarded {} => self.guarded_fuel(fiber.fiber),
         };
         let debt_max = match fiber.kind {
-            FiberKind::Main {} => None,
-            FiberKind::Interaction {} | FiberKind::Handler {} => Some(0),
+            FiberKind::Main {} | FiberKind::Interaction {} => None,
+            FiberKind::Handler {} => Some(0),
             FiberKind::Guarded {} => self.guarded_debt(fiber.fiber, granted),
         };
         let (end, used) = self.run_with(runner, task, (granted, debt_max));

@@ -156,6 +156,9 @@ impl Frame {
         if !slow.compute_in_place(first, instruction.d(), instruction.w() as usize) {
             return slow.defer(|slow, frame, instruction| slow.finish_primitive(frame, instruction));
         }
+        if slow.heap.is_charged() {
+            self.fuel = self.fuel.saturating_sub_unsigned(slow.heap.take_charge());
+        }
         self.reload_heap(slow.heap);
         Flow::Next
     }

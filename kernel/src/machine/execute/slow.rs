@@ -9,7 +9,9 @@
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::{Heap, HeapFull, LiveRegisters, clear_dead, clear_dead_frames};
 use crate::instruction::{Field, Instruction, Opcode, Role};
-use crate::primitive::{Context, Cost, Function, Primitive, PrimitiveBody, PrimitiveError, arithmetic, integer, wrong_type};
+use crate::primitive::{
+    Context, Cost, Function, Primitive, PrimitiveBody, PrimitiveError, arithmetic, integer, wrong_type,
+};
 use crate::value::{Immediate, Value};
 
 use super::super::{ARGUMENTS_MAX, Frame, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
@@ -180,7 +182,7 @@ impl SlowPath<'_> {
     }
 
     /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value
-    /// into the first of them; returns whether nothing else is left to do.
+    /// into the first of them; returns whether nothing else is left to do than to pay.
     #[inline(never)]
     pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
         self.compute_at(first, count, number)
@@ -196,7 +198,7 @@ impl SlowPath<'_> {
         match self.apply_at((function, primitive.cost), first, count) {
             Ok(value) => {
                 self.machine.stack[first] = value;
-                !(self.heap.is_collection_due() || self.heap.is_charged())
+                !self.heap.is_collection_due()
             }
             Err(failure) => {
                 self.failure = Some(failure);

@@ -13,8 +13,8 @@ use dynasmrt::DynamicLabel;
 
 use super::object::header_bits;
 use super::words;
-use crate::heap::KIND_AND_MUTABILITY_MASK;
 use crate::heap::kind::{Header, Kind, padded, record, record_type};
+use crate::heap::{KIND_AND_MUTABILITY_MASK, LiveRegisters};
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::Assembler;
 use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Processor};
@@ -95,7 +95,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
         let result = inline(self, call, slow);
         self.write(call.first, result);
         self.out.place(done);
-        let (position, copies) = (self.position, self.registers.copies());
+        let (position, copies) = (self.position, self.live_copies());
         self.cold_at(slow, move |assembler| {
             assembler.position = position;
             assembler.call_function(call);
@@ -106,6 +106,20 @@ impl<'a, P: Processor> Assembler<'a, P> {
             }
             assembler.out.jump(done);
         });
+    }
+
+    /// The copies of registers that are read later. A collection clears the others in the frame, and
+    /// one processor register may be the copy of several.
+    fn live_copies(&self) -> Vec<(usize, u8)> {
+        let map = self.code.live_at(self.position + 1);
+        let is_live = |register: usize| {
+            map.is_none_or(|map| {
+                map.get(register / 64)
+                    .is_some_and(|word| word >> (register % 64) & 1 == 1)
+            })
+        };
+        let copies = self.registers.copies().into_iter();
+        copies.filter(|(register, _)| is_live(*register)).collect()
     }
 
     /// Makes an object of the words in registers of the frame; D is the place behind it.

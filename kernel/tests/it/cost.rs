@@ -1,17 +1,11 @@
 //! What primitives cost: fuel follows the values of the operands, whatever the tier, the storage
 //! and the slices.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-mod common {
-    pub(crate) mod process;
-}
-
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
 use duet_kernel::value::Value;
 
-use common::process::{code_of, compiled};
+use crate::common::process::{code_of, compiled};
 
 /// Returns the fuel that a program takes, and its value.
 fn run(text: &str, native: NativeMode, slice: i64) -> (i64, Value) {
@@ -131,14 +125,23 @@ fn a_text_costs_the_same_however_it_is_stored() {
     let narrow = "(define s (make-string 5000 #\\a))";
     let wide = "(define s (make-string 5000 #\\λ)) (string-fill! s #\\a)";
     let after = |before: &str, call: &str| fuel(&format!("{before} {call}")) - fuel(before);
-    for call in ["(string-append s s)", "(string->list s)", "(string=? s s)", "(%hash s)", "(string->utf8 s)"] {
+    for call in [
+        "(string-append s s)",
+        "(string->list s)",
+        "(string=? s s)",
+        "(%hash s)",
+        "(string->utf8 s)",
+    ] {
         assert_eq!(after(narrow, call), after(wide, call), "{call}");
     }
 }
 
 #[test]
 fn a_primitive_that_takes_more_than_is_allowed_is_refused_before_it_works() {
-    let program = compiled("program", "(define big (arithmetic-shift 1 4000000)) (lambda () (number->string big))");
+    let program = compiled(
+        "program",
+        "(define big (arithmetic-shift 1 4000000)) (lambda () (number->string big))",
+    );
     let code = code_of(&[&program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 1 << 30 }));
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
