@@ -47,8 +47,8 @@ pub const FIXNUM_MAX: i64 = (1 << 60) - 1;
 /// The greatest length of an exact integer, numerator or denominator that an operation may produce,
 /// in bits: half a megabyte.
 ///
-/// No operation can be interrupted; at this limit the slowest (printing, reading, division, roots)
-/// takes about a fifth of a second.
+/// Only writing digits can be interrupted; at this limit the slowest other operations (division,
+/// roots) take about half a second.
 pub const MAX_BITS: u64 = 1 << 22;
 
 /// The greatest length, in bits, of the shorter of two integers whose greatest common divisor is

@@ -444,6 +444,10 @@ impl<'a> Printer<'a> {
         }
         let digits = cost::digits_of(cost::limbs(self.heap, value));
         self.heap.spend(digits).map_err(|_| fmt::Error)?;
+        if let Some(number) = self.heap.as_number(value) {
+            let text = number.to_string_while(10, &|| !self.heap.is_stop_wanted());
+            return self.output.write_str(&text.ok_or(fmt::Error)?);
+        }
         match self.heap.as_complex(value) {
             Some(number) => write!(self.output, "{number}"),
             None => self.output.write_str("#<internal>"),

@@ -3,7 +3,7 @@
 //! A reciprocal that is computed once turns a division into multiplications.
 //! INVARIANT: quotient and remainder equal those of the direct method, which divides where the
 //! reciprocal would gain nothing.
-//! It knows no signs. Read next: `number/radix.rs`.
+//! It does not know exactness. Read next: `number/radix.rs`.
 //!
 //! Source: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm",
 //! 1986; Newton's iteration for the reciprocal.
@@ -14,9 +14,8 @@ use num_traits::{One, Zero};
 
 /// Reciprocals of numbers of fewer bits are found by plain division.
 const RECIPROCAL_BITS_MIN: u64 = 4_000;
-/// Divisions of fewer steps, bits of the quotient times bits of the divisor, are direct: about a
-/// twentieth of a second.
-const DIRECT_STEPS_MAX: u64 = 1 << 39;
+/// Divisions of fewer steps, bits of the quotient times bits of the divisor, are direct.
+const DIRECT_STEPS_MAX: u64 = 1 << 40;
 
 /// Returns quotient and remainder. The divisor is not zero.
 pub(super) fn divide(number: &BigUint, divisor: &BigUint) -> (BigUint, BigUint) {

@@ -14,10 +14,10 @@ use super::division::Divisor;
 /// Numbers of fewer bits are written directly.
 const WRITE_BITS_MIN: u64 = 40_000;
 
-/// Writes a number in a radix from 2 to 36.
-pub(super) fn write(number: &BigUint, radix: u32) -> String {
+/// Writes a number in a radix from 2 to 36; `None` if it is not to go on.
+pub(super) fn write(number: &BigUint, radix: u32, goes_on: &dyn Fn() -> bool) -> Option<String> {
     if number.bits() < WRITE_BITS_MIN || radix.is_power_of_two() {
-        return number.to_str_radix(radix);
+        return Some(number.to_str_radix(radix));
     }
     // Each power is the square of the one before; the last one's square is greater than the number.
     let mut powers = vec![Power::new(
@@ -27,12 +27,16 @@ pub(super) fn write(number: &BigUint, radix: u32) -> String {
     while let Some(last) = powers.last()
         && last.divisor.value.bits() * 2 <= number.bits() + 1
     {
+        if !goes_on() {
+            return None;
+        }
         powers.push(Power::new(&last.divisor.value * &last.divisor.value, last.digits * 2));
     }
-    let mut text = String::new();
-    write_parts(number, radix, &powers, &mut text);
-    let first = text.find(|digit| digit != '0').unwrap_or(0);
-    text.split_off(first)
+    let text = String::new();
+    let mut digits = Digits { radix, goes_on, text };
+    digits.write(number, &powers)?;
+    let first = digits.text.find(|digit| digit != '0').unwrap_or(0);
+    Some(digits.text.split_off(first))
 }
 
 /// The number of digits that the direct method writes at a time.
@@ -54,24 +58,37 @@ impl Power {
     }
 }
 
-/// Appends the digits of a number that is less than the square of the last power, padded with zeros
-/// to twice the digits of that power.
-///
-/// The recursion is as deep as the number of powers, the logarithm of the number of digits.
-fn write_parts(number: &BigUint, radix: u32, powers: &[Power], text: &mut String) {
-    let Some((power, smaller)) = powers.split_last() else {
-        let digits = number.to_str_radix(radix);
-        text.extend(std::iter::repeat_n('0', SMALL_DIGITS as usize - digits.len()));
-        text.push_str(&digits);
-        return;
-    };
-    if number.is_zero() {
-        text.extend(std::iter::repeat_n('0', power.digits * 2));
-        return;
+/// The digits so far.
+struct Digits<'a> {
+    radix: u32,
+    goes_on: &'a dyn Fn() -> bool,
+    text: String,
+}
+
+impl Digits<'_> {
+    /// Appends the digits of a number that is less than the square of the last power, padded with
+    /// zeros to twice the digits of that power; `None` if it is not to go on.
+    ///
+    /// The recursion is as deep as the number of powers, the logarithm of the number of digits.
+    fn write(&mut self, number: &BigUint, powers: &[Power]) -> Option<()> {
+        let Some((power, smaller)) = powers.split_last() else {
+            let digits = number.to_str_radix(self.radix);
+            let zeros = SMALL_DIGITS as usize - digits.len();
+            self.text.extend(std::iter::repeat_n('0', zeros));
+            self.text.push_str(&digits);
+            return Some(());
+        };
+        if number.is_zero() {
+            self.text.extend(std::iter::repeat_n('0', power.digits * 2));
+            return Some(());
+        }
+        if !(self.goes_on)() {
+            return None;
+        }
+        let (quotient, rest) = power.divisor.divide(number);
+        self.write(&quotient, smaller)?;
+        self.write(&rest, smaller)
     }
-    let (quotient, rest) = power.divisor.divide(number);
-    write_parts(&quotient, radix, smaller, text);
-    write_parts(&rest, radix, smaller, text);
 }
 
 #[cfg(test)]
@@ -83,7 +100,11 @@ mod tests {
     #[track_caller]
     fn check(number: &BigUint, radix: u32) {
         let plain = number.to_str_radix(radix);
-        assert!(write(number, radix) == plain, "{} bits in radix {radix}", number.bits());
+        assert!(
+            write(number, radix, &|| true).as_ref() == Some(&plain),
+            "{} bits in radix {radix}",
+            number.bits()
+        );
     }
 
     #[test]
@@ -96,7 +117,8 @@ mod tests {
                 check(&(&power + 1u32), radix);
             }
         }
-        assert_eq!(write(&BigUint::zero(), 10), "0");
+        assert_eq!(write(&BigUint::zero(), 10, &|| true).as_deref(), Some("0"));
+        assert_eq!(write(&BigUint::from(3u32).pow(100_000), 10, &|| false), None);
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 use super::argument::{complex_at, integer_at, number_at, string_at};
 use super::cost;
 use super::{Context, PrimitiveError};
-use crate::heap::{Heap, Kind};
+use crate::heap::{Heap, Kind, Spent};
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
 
@@ -138,8 +138,15 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a number and an exact integer, with
     /// `out-of-range` if the radix is not from 2 to 36.
     "number->string" "number [radix]" [1, 2] (cost::digits) => |context, arguments| {
-        let number = complex_at(context.heap, arguments, 0)?;
-        let text = number.to_string_radix(radix_at(context.heap, arguments)?);
+        let heap = &*context.heap;
+        let text = match heap.as_number(arguments[0]) {
+            Some(number) => {
+                let goes_on = || !heap.is_stop_wanted();
+                let text = number.to_string_while(radix_at(heap, arguments)?, &goes_on);
+                text.ok_or(Spent)?
+            }
+            None => complex_at(heap, arguments, 0)?.to_string_radix(radix_at(heap, arguments)?),
+        };
         Ok(context.heap.string(&text)?)
     };
 
