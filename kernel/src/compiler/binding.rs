@@ -178,7 +178,8 @@ impl Compiler<'_> {
     pub(super) fn loop_call(
         &mut self,
         emitter: &mut Emitter,
-        (id, variable): (CoreId, VariableId),
+        id: CoreId,
+        variable: VariableId,
         arguments: &[CoreId],
         context: Context,
     ) -> Result<(), CompileError> {

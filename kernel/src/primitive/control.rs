@@ -207,9 +207,12 @@ fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
     let mut rest = heap.register(Register::Continuation);
     let mut steps = Steps::<{ cost::ELEMENTS }>::default();
     while rest != Value::NIL {
-        steps.step(heap);
-        if heap.is_kind(rest, Kind::PromptLink) && heap.field(rest, prompt_link::TAG) == tag {
-            return Some(rest);
+        // Other links only say where the stack was cut, which costs nothing.
+        if heap.is_kind(rest, Kind::PromptLink) {
+            steps.step(heap);
+            if heap.field(rest, prompt_link::TAG) == tag {
+                return Some(rest);
+            }
         }
         rest = heap.field(rest, link::NEXT);
     }

@@ -152,12 +152,12 @@ impl SlowPath<'_> {
             return Err(PrimitiveError::HeapFull);
         };
         let first = frame.base_index() + first_register;
-        let mut outcome = self.apply_at((function, primitive.cost), first, count);
+        let mut outcome = self.apply_at(function, primitive.cost, first, count);
         if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(frame, in_use);
             let first = frame.base_index() + first_register;
             self.heap.take_charge();
-            outcome = self.apply_at((function, primitive.cost), first, count);
+            outcome = self.apply_at(function, primitive.cost, first, count);
         }
         frame.reload_heap(self.heap);
         outcome
@@ -168,7 +168,8 @@ impl SlowPath<'_> {
     #[inline(always)]
     pub(in super::super) fn apply_at(
         &mut self,
-        (function, cost): (Function, Cost),
+        function: Function,
+        cost: Cost,
         first: usize,
         count: usize,
     ) -> Result<Value, PrimitiveError> {
@@ -195,7 +196,7 @@ impl SlowPath<'_> {
         let PrimitiveBody::Function(function) = primitive.body else {
             return false;
         };
-        match self.apply_at((function, primitive.cost), first, count) {
+        match self.apply_at(function, primitive.cost, first, count) {
             Ok(value) => {
                 self.machine.stack[first] = value;
                 !self.heap.is_collection_due()

@@ -74,7 +74,7 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
             && primitive.accepts(count as usize)
         {
             let first = slow.machine.index_on_stack(base) + 1;
-            let outcome = slow.apply_at((function, primitive.cost), first, count as usize);
+            let outcome = slow.apply_at(function, primitive.cost, first, count as usize);
             if let Ok(value) = outcome
                 && !slow.heap.is_collection_due()
                 && !slow.heap.is_charged()
