@@ -10,7 +10,6 @@ use super::{DriveOutcome, Run};
 use crate::driver::Drivers;
 use crate::run::error::RunError;
 use crate::turn::activation::{Activation, Fault};
-use crate::turn::program::Programs;
 
 use duet_journal::Store;
 
@@ -29,7 +28,7 @@ impl Leaving {
     }
 }
 
-impl<P: Programs> Run<P> {
+impl Run {
     /// Leaves the run when a person stops a turn, as if the process had ended before the turn.
     pub fn leave_when_stopped(&mut self) {
         self.leaving.is_wanted = true;
