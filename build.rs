@@ -12,7 +12,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use duet_kernel::primitive::{Primitive, PrimitiveBody};
+use duet_kernel::primitive::{Cost, Primitive, PrimitiveBody};
 use duet_modules::compile::compile_libraries;
 
 const TABLES: &str = "runtime/src/scheme/host";
@@ -34,6 +34,7 @@ fn main() -> io::Result<()> {
         least,
         most,
         documentation: "",
+        cost: Cost::Counted,
         body: PrimitiveBody::Host,
     };
     let primitives: Vec<Primitive> = rows.into_iter().map(primitive).collect();

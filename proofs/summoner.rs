@@ -42,7 +42,7 @@ const FILES: &[(&str, &str)] = &[
 /// The memory of all cases.
 const BYTES_MAX: usize = 1 << 30;
 /// The fuel of one case: about 10 s.
-const FUEL: u64 = 1_000_000_000;
+const FUEL: i64 = 1_000_000_000;
 
 /// Prints the trace of each case of a file.
 pub(super) fn print_traces(cases: &Path, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {

@@ -22,8 +22,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream as Plain;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use preserves::IOValue;
@@ -37,6 +37,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use self::packet::{Incoming, Packets};
+use crate::bell::Bell;
 use crate::report::Report;
 
 /// The maximum number of clients at a time.
@@ -76,6 +77,23 @@ impl Drop for Request {
     }
 }
 
+/// The process behind a door.
+#[derive(Clone)]
+pub(crate) struct House {
+    pub(crate) reporter: Sender<Report>,
+    /// Stops a turn that takes too long when the request waits to be stopped.
+    pub(crate) bell: Bell,
+    /// What executes here, as requests name it.
+    pub(crate) name: Arc<Mutex<String>>,
+}
+
+impl House {
+    /// Says whether a request stops what executes here.
+    fn is_stopped_by(&self, run: &str, what: &IOValue) -> bool {
+        what.is_simple_record("stop", Some(0)) && *self.name.lock().unwrap_or_else(PoisonError::into_inner) == run
+    }
+}
+
 /// A socket that is open; dropping it closes it.
 pub(crate) struct Door {
     path: PathBuf,
@@ -100,7 +118,7 @@ impl Door {
     /// # Errors
     /// [`io::ErrorKind::AddrInUse`] if another process listens there; if the system has no such
     /// sockets, or the folder cannot be written.
-    pub(crate) fn open(runtime: &Runtime, path: &Path, reporter: &Sender<Report>) -> io::Result<Self> {
+    pub(crate) fn open(runtime: &Runtime, path: &Path, house: House) -> io::Result<Self> {
         let _guard = runtime.enter();
         let near = Near::of(path)?;
         let listener = match UnixListener::bind(&near.path) {
@@ -112,7 +130,7 @@ impl Door {
         };
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         let places = Arc::new(Semaphore::new(CLIENTS_MAX as usize));
-        let task = runtime.spawn(listen(listener, reporter.clone(), Arc::clone(&places)));
+        let task = runtime.spawn(listen(listener, house, Arc::clone(&places)));
         Ok(Self {
             path: path.to_owned(),
             task: task.abort_handle(),
@@ -173,7 +191,7 @@ impl Near {
     }
 }
 
-async fn listen(listener: UnixListener, reporter: Sender<Report>, places: Arc<Semaphore>) {
+async fn listen(listener: UnixListener, house: House, places: Arc<Semaphore>) {
     loop {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok((stream, _)) = listener.accept().await else {
@@ -183,19 +201,19 @@ async fn listen(listener: UnixListener, reporter: Sender<Report>, places: Arc<Se
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
             return;
         };
-        let reporter = reporter.clone();
+        let house = house.clone();
         tokio::spawn(async move {
-            serve(stream, reporter).await;
+            serve(stream, house).await;
             drop(place);
         });
     }
 }
 
-async fn serve(stream: UnixStream, reporter: Sender<Report>) {
+async fn serve(stream: UnixStream, house: House) {
     let (reading, writing) = stream.into_split();
     let (replies, queue) = unbounded_channel();
     let writer = tokio::spawn(write(writing, queue));
-    if let Err(refusal) = read(reading, &reporter, &replies).await {
+    if let Err(refusal) = read(reading, &house, &replies).await {
         let _ = replies.send(packet::refusal(&refusal));
     }
     drop(replies);
@@ -207,25 +225,25 @@ async fn serve(stream: UnixStream, reporter: Sender<Report>) {
 ///
 /// # Errors
 /// The fault of a packet, for the client.
-async fn read(
-    mut reading: OwnedReadHalf,
-    reporter: &Sender<Report>,
-    replies: &UnboundedSender<Vec<u8>>,
-) -> Result<(), String> {
+async fn read(mut reading: OwnedReadHalf, house: &House, replies: &UnboundedSender<Vec<u8>>) -> Result<(), String> {
     let mut packets = Packets::default();
     let mut buffer = [0; 4096];
     loop {
         for incoming in packets.take()? {
             let Incoming { run, what, handle } = incoming;
             let _ = replies.send(packet::heard());
+            let stops = house.is_stopped_by(&run, &what);
             let request = Request {
                 run,
                 what,
                 handle,
                 replies: Some(replies.clone()),
             };
-            if reporter.send(Report::Asked(request)).is_err() {
+            if house.reporter.send(Report::Asked(request)).is_err() {
                 return Err("the process is about to end".to_owned());
+            }
+            if stops {
+                house.bell.interrupt();
             }
         }
         let read = reading.read(&mut buffer);

@@ -64,6 +64,8 @@ pub struct World {
     is_output_close_known: bool,
     /// What other processes ask for, oldest first.
     asked: VecDeque<Request>,
+    /// What executes here, as requests name it.
+    name: Arc<Mutex<String>>,
     /// Where they ask; it closes before the engine stops.
     door: Option<Door>,
     /// The clients of a server.
@@ -139,6 +141,7 @@ impl World {
             stop,
             is_output_close_known: false,
             asked: VecDeque::new(),
+            name: Arc::default(),
             door: None,
             guests: Guests::default(),
             engine: Some(engine),

@@ -38,7 +38,7 @@ const PROGRAM: &str = "
     (fill 0)
     (replace 6000 0)";
 
-const SLICE: u64 = 500;
+const SLICE: i64 = 500;
 
 /// Returns the processor time of this thread in ms, which other work on the computer does not
 /// affect.

@@ -63,6 +63,8 @@ pub enum Core {
     /// A procedure with one clause per element; `lambda` has one, `case-lambda` any number. A call
     /// runs the first clause that accepts the argument count.
     Lambda(Vec<LambdaId>),
+    /// Counts the fuel of a call that the form after it replaces; no value. The expander makes none.
+    CountCall,
     /// Forms in order; the value of the last. Never empty.
     Sequence(Vec<CoreId>),
     /// Parallel local bindings: all values are evaluated, left to right, outside the scope of the
@@ -163,7 +165,8 @@ impl Unit {
     /// Appends the parts of a node, including bodies of procedures.
     pub fn push_parts(&self, id: CoreId, parts: &mut Vec<CoreId>) {
         match &self.nodes[id.0 as usize] {
-            Core::Constant(_) | Core::Unspecified | Core::Local(_) | Core::Global(_) | Core::Primitive(_) => {}
+            Core::Constant(_) | Core::Unspecified | Core::CountCall => {}
+            Core::Local(_) | Core::Global(_) | Core::Primitive(_) => {}
             Core::SetLocal(_, value) | Core::SetGlobal(_, value) | Core::DefineGlobal(_, value) => parts.push(*value),
             Core::If {
                 test,

@@ -14,6 +14,7 @@
 
 mod access;
 mod allocate;
+mod charge;
 mod checkpoint;
 mod collect;
 mod copier;
@@ -25,6 +26,7 @@ mod hash;
 pub mod kind;
 mod literal;
 mod major;
+mod marks;
 mod savepoint;
 mod numeral;
 mod pages;
@@ -46,6 +48,7 @@ pub use frames::{AllLive, LiveRegisters};
 pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
 pub(crate) use last_snapshot::{FullSnapshot, LastSnapshot};
+pub(crate) use marks::{Mark, Marks};
 pub(crate) use pages::{PAGE_NOTED, PAGE_WORDS};
 pub use register::{Register, RootId};
 
@@ -53,6 +56,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::value::Value;
+use charge::Charge;
+pub(crate) use charge::{Spent, Steps};
 use collection_budget::CollectionBudget;
 use compact::{Compacted, Shared};
 use identity::Moves;
@@ -154,6 +159,7 @@ pub struct Heap {
     statistics: Statistics,
     /// Whether it collects as often as it can; see `heap/stress.rs`.
     is_stressed: bool,
+    charge: Charge,
     /// Set while a person wants the computation to stop.
     stop: Option<Arc<AtomicBool>>,
 }
@@ -218,6 +224,7 @@ impl Heap {
             moves: Moves::default(),
             statistics: Statistics::default(),
             is_stressed: false,
+            charge: Charge::default(),
             stop: None,
         };
         heap.start_nursery(0);

@@ -34,6 +34,7 @@ macro_rules! instruction_table {
             CellRef = 0x0c, cell_ref, "cell-ref", [a: Out, b: In], "a ← the content of the cell b.";
             CellSet = 0x0d, cell_set, "cell-set", [a: In, b: In], "The content of the cell a ← b.";
             CheckDefined = 0x0e, check_defined, "check-defined", [a: In, w: Constant], "A condition naming constant w if a is the undefined marker.";
+            CountCall = 0x0f, count_call, "count-call", [], "Counts the fuel of a call that the next instructions replace.";
 
             Jump = 0x10, jump, "jump", [w: Target32], "Goes on at w.";
             Loop = 0x11, loop_back, "loop", [w: Target32], "Goes on at w, an earlier instruction; counts fuel.";

@@ -197,8 +197,9 @@ impl Machine {
         self.stack[0] = underflow_point();
     }
 
-    /// Runs until something other than computing is needed. Calls and back edges count fuel; the
-    /// unused rest stays in `fuel`.
+    /// Runs until something other than computing is needed. Calls and back edges count fuel, and
+    /// primitives what they cost; the unused rest stays in `fuel`. It is below zero by what the
+    /// last primitive has cost beyond the rest.
     ///
     /// # Errors
     /// [`HeapFull`] if the instance has no room for the globals and literals of code that was
@@ -206,7 +207,7 @@ impl Machine {
     ///
     /// # Panics
     /// If there is no computation to run, or a request or interrupt has not been answered.
-    pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut u64) -> Result<Outcome, HeapFull> {
+    pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut i64) -> Result<Outcome, HeapFull> {
         self.is_clean = false;
         self.native.prepare(code);
         self.fit_frames(code);

@@ -16,6 +16,7 @@ mod arithmetic;
 mod bits;
 mod compare;
 mod complex;
+mod division;
 mod exactness;
 mod gcd;
 mod integer;
@@ -46,8 +47,8 @@ pub const FIXNUM_MAX: i64 = (1 << 60) - 1;
 /// The greatest length of an exact integer, numerator or denominator that an operation may produce,
 /// in bits: half a megabyte.
 ///
-/// No operation can be interrupted, and several cost the square of the length; at this limit the
-/// slowest (printing, reading, division, roots) takes about half a second.
+/// Only writing digits can be interrupted; at this limit the slowest other operations (division,
+/// roots) take about half a second.
 pub const MAX_BITS: u64 = 1 << 22;
 
 /// The greatest length, in bits, of the shorter of two integers whose greatest common divisor is
@@ -156,7 +157,8 @@ impl Number {
         let (mut numerator, mut denominator) = if divisor.is_one() {
             (numerator, denominator)
         } else {
-            (numerator / &divisor, denominator / &divisor)
+            let reduced = |part: &BigInt| division::divide_signed(part, &divisor).0;
+            (reduced(&numerator), reduced(&denominator))
         };
         if denominator.is_negative() {
             numerator = -numerator;
@@ -180,6 +182,15 @@ impl Number {
             Err(NumberError::TooLarge)
         } else {
             Ok(Number::from_big(value))
+        }
+    }
+
+    /// Returns the words of 64 bits of its exact parts beyond fixnums.
+    pub(crate) fn limbs(&self) -> u64 {
+        match self {
+            Number::Fixnum(_) | Number::Flonum(_) => 0,
+            Number::Big(value) => value.bits().div_ceil(64),
+            Number::Ratio(value) => value.numer().bits().div_ceil(64) + value.denom().bits().div_ceil(64),
         }
     }
 

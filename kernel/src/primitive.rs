@@ -9,7 +9,7 @@
 //! Read next: `machine.rs`.
 
 use crate::compiler::PrimitiveKind;
-use crate::heap::{Heap, HeapFull};
+use crate::heap::{Heap, HeapFull, Spent};
 use crate::number::NumberError;
 pub use crate::printer::Names;
 use crate::value::Value;
@@ -27,6 +27,8 @@ pub struct Primitive {
     pub most: Option<u8>,
     /// Its documentation: result, requirements, failures.
     pub documentation: &'static str,
+    /// The fuel it takes besides that of its call.
+    pub cost: Cost,
     /// The implementation.
     pub body: PrimitiveBody,
 }
@@ -145,11 +147,23 @@ impl From<NumberError> for PrimitiveError {
     }
 }
 
-/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with
-/// `_` for no limit.
+impl From<Spent> for PrimitiveError {
+    #[cold]
+    fn from(_: Spent) -> PrimitiveError {
+        PrimitiveError::Condition {
+            kind: "out-of-fuel",
+            message: "this takes more fuel than is left".to_owned(),
+            irritants: Vec::new(),
+        }
+    }
+}
+
+/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] cost => function;`,
+/// with `_` for no limit. The cost is `free`, `counted`, or a function in parentheses; see
+/// [`Cost`].
 macro_rules! primitives {
     ($($(#[doc = $documentation:literal])+
-        $name:literal $parameters:literal [$least:literal, $most:tt] => $function:expr;)*) => {
+        $name:literal $parameters:literal [$least:literal, $most:tt] $cost:tt => $function:expr;)*) => {
         /// The family's table.
         pub(crate) const TABLE: &[$crate::primitive::Primitive] = &[
             $($crate::primitive::Primitive {
@@ -158,15 +172,20 @@ macro_rules! primitives {
                 least: $least,
                 most: primitives!(@most $most),
                 documentation: concat!($($documentation, "\n"),+),
+                cost: primitives!(@cost $cost),
                 body: $crate::primitive::PrimitiveBody::Function($function),
             },)*
         ];
     };
+    (@cost free) => { $crate::primitive::Cost::Free };
+    (@cost counted) => { $crate::primitive::Cost::Counted };
+    (@cost ($fuel:expr)) => { $crate::primitive::Cost::Operands($fuel) };
     (@most _) => { None };
     (@most $most:literal) => { Some($most) };
 }
 
 mod control;
+pub mod cost;
 mod argument;
 mod pair;
 mod accessor;
@@ -194,6 +213,7 @@ pub(crate) mod syntax;
 
 pub(crate) use argument::wrong_type;
 pub(crate) use control::CONTROL_TABLE;
+pub use cost::Cost;
 pub use port::{has_console_output, take_console_output};
 
 /// The position of `values` in [`all`]: the first after the control blocks.

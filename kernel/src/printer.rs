@@ -18,7 +18,8 @@ use std::fmt::{self, Write as _};
 
 use crate::datum::atom;
 use crate::heap::kind::{condition, record, record_type};
-use crate::heap::{Heap, Kind};
+use crate::heap::{Heap, Kind, Steps};
+use crate::primitive::cost;
 use crate::value::{Immediate, Value};
 use labels::{Labels, Mention};
 
@@ -65,8 +66,8 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// The number of parts, some microseconds' work, after which a text stops if a person wants that.
-const STEPS_BETWEEN_LOOKS: usize = 4096;
+/// Steps of printing for a unit of fuel; a part takes one or two, and eight characters one.
+const STEPS: u64 = 2;
 
 /// The maximum number of parts of a value that an error message searches for cycles.
 const STEPS_LIMITED: usize = 10_000;
@@ -74,8 +75,8 @@ const STEPS_LIMITED: usize = 10_000;
 /// Writes a value in full.
 ///
 /// # Errors
-/// [`TooLong`] if it takes more than `characters_max` characters, or if the computation should stop
-/// ([`Heap::stop_on`]).
+/// [`TooLong`] if it takes more than `characters_max` characters, or if the computation has to end:
+/// a person stops it ([`Heap::stop_on`]), or it has no fuel for the text ([`Heap::allow_fuel`]).
 pub fn print(
     heap: &Heap,
     names: &dyn Names,
@@ -192,12 +193,13 @@ impl<'a> Printer<'a> {
 
     fn run(&mut self, value: Value) -> fmt::Result {
         self.work.push(Task::Value(value));
-        let mut steps: usize = 0;
+        let mut steps = Steps::<STEPS>::default();
+        steps.walk(self.heap, STEPS).map_err(|_| fmt::Error)?;
+        let mut before = self.output.characters_left;
         while let Some(task) = self.work.pop() {
-            steps += 1;
-            if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && self.heap.is_stop_wanted() {
-                return Err(fmt::Error);
-            }
+            let written = before - self.output.characters_left;
+            before = self.output.characters_left;
+            steps.walk(self.heap, 1 + written as u64 / 8).map_err(|_| fmt::Error)?;
             match task {
                 Task::Text(text) => self.output.write_str(text)?,
                 Task::Value(value) => self.value(value)?,
@@ -212,7 +214,8 @@ impl<'a> Printer<'a> {
                 Task::Entries { table, ordinal, blank } => self.entries(table, ordinal, blank)?,
             }
         }
-        Ok(())
+        let written = before - self.output.characters_left;
+        steps.walk(self.heap, written as u64 / 8).map_err(|_| fmt::Error)
     }
 
     fn value(&mut self, value: Value) -> fmt::Result {
@@ -438,6 +441,12 @@ impl<'a> Printer<'a> {
     fn number(&mut self, value: Value) -> fmt::Result {
         if let Some(integer) = value.as_fixnum() {
             return write!(self.output, "{integer}");
+        }
+        let digits = cost::digits_of(cost::limbs(self.heap, value));
+        self.heap.spend(digits).map_err(|_| fmt::Error)?;
+        if let Some(number) = self.heap.as_number(value) {
+            let text = number.to_string_while(10, &|| !self.heap.is_stop_wanted());
+            return self.output.write_str(&text.ok_or(fmt::Error)?);
         }
         match self.heap.as_complex(value) {
             Some(number) => write!(self.output, "{number}"),

@@ -162,13 +162,14 @@ impl Session {
     ) -> Result<Value, TransformerFault> {
         self.machine.start(&mut self.instance, procedure, arguments);
         let budget = LIMIT_CALLS.min(*expanding.calls_left);
-        let mut fuel = budget;
+        let mut fuel = budget.cast_signed();
         let outcome = self.run(&mut fuel, expanding);
-        *expanding.calls_left -= budget - fuel;
+        let used = budget.cast_signed().saturating_sub(fuel).unsigned_abs();
+        *expanding.calls_left = expanding.calls_left.saturating_sub(used);
         outcome
     }
 
-    fn run(&mut self, fuel: &mut u64, expanding: &mut Expanding<'_>) -> Result<Value, TransformerFault> {
+    fn run(&mut self, fuel: &mut i64, expanding: &mut Expanding<'_>) -> Result<Value, TransformerFault> {
         loop {
             match self.machine.run(&mut self.instance, &self.code, fuel)? {
                 Outcome::Finished(value) => return Ok(value),
@@ -180,7 +181,7 @@ impl Session {
                     let before = self.work(expanding);
                     self.answer(primitive, &arguments, expanding)?;
                     let work = self.work(expanding).saturating_sub(before);
-                    *fuel = fuel.saturating_sub(COST_OPERATION + work / WORK_PER_CALL);
+                    *fuel = fuel.saturating_sub_unsigned(COST_OPERATION + work / WORK_PER_CALL);
                 }
             }
         }

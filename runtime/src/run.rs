@@ -20,6 +20,7 @@ mod inbox;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
+mod leaving;
 mod lending;
 mod proof;
 pub mod questions;
@@ -91,6 +92,7 @@ pub struct Run {
     /// What other branches know of calls that this branch may make again.
     pub(crate) memory: Memory,
     pub(crate) inbox: Inbox,
+    pub(crate) leaving: leaving::Leaving,
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::run::snapshot::Since,
     pub(crate) images: crate::run::snapshot::Images,
@@ -244,6 +246,7 @@ impl Run {
             since_snapshot: crate::run::snapshot::Since::default(),
             images: crate::run::snapshot::Images::default(),
             checkpoints: Checkpoints::default(),
+            leaving: leaving::Leaving::default(),
             cache: ActorCache::default(),
         }
     }
@@ -256,6 +259,9 @@ impl Run {
         if let Some(code) = self.state.exit {
             let code = self.state.exit_code(code);
             return Ok(Step::Ended { code });
+        }
+        if self.leaving.has_begun() {
+            return Ok(Step::Idle);
         }
         let ahead = |timer| input::ahead(&self.state, timer);
         let batch = match self.inbox.take(self.state.queue.len(), ahead) {
@@ -418,11 +424,6 @@ impl Run {
     /// Returns the name of a request, as the fact that shows it has it.
     pub fn request_name(&self, request: RequestId) -> String {
         self.names.name("request", request.0)
-    }
-
-    fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
-        self.flush_to(store, drivers)?;
-        Ok(DriveOutcome::Interrupted)
     }
 
     /// Makes all turns durable and performs the effects that waited.

@@ -379,7 +379,7 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
     let took_ms = start.elapsed().as_secs_f64() * 1000.0;
     let (turns, fuel) = live.cost_since(before)?;
     terminal.message(format!(
-        "{took_ms:.1} ms, turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"
+        "{took_ms:.1} ms, turns: {turns}, units of fuel (calls, rounds of loops, long operations): {fuel}"
     ));
     Ok((live, evaluated))
 }

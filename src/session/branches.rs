@@ -194,6 +194,7 @@ impl Job {
             if self.shared.is_stopping.load(Ordering::Relaxed) {
                 return Ok(());
             }
+            session.leave_when_interrupted();
             let driven = session.run_on(&mut store);
             if let Some(renewed) = self.shared.take_renewed() {
                 epoch = renewed;

@@ -45,6 +45,8 @@ impl Session {
             };
             match happening {
                 Happening::Input(Input::Interrupt) => {
+                    // Whoever asks to stop the run interrupts a long turn.
+                    self.stopped_by = self.attend(store)?;
                     self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                     return Ok(DriveOutcome::Interrupted);
                 }
@@ -72,6 +74,7 @@ impl Session {
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
         self.tell_unshown(store, terminal)?;
+        self.leave_when_interrupted();
         let rest = self.run_on(store)?;
         let ways = if let DriveOutcome::Ended { code: 1.. } = rest {
             self.ways_from_failure(store)?

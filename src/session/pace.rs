@@ -47,8 +47,15 @@ pub(super) fn is_approval(state: &RunState, request: RequestId) -> bool {
 impl Session {
     /// Lets an interruption stop the turn that is in progress.
     pub(crate) fn stop_when_interrupted(&mut self) {
+        self.world.executes(format!("{}/{}", self.run.id(), self.run.branch()));
         let flag = self.world.stop_flag();
         self.run.programs_mut::<SchemePrograms>().stop_on(flag);
+    }
+
+    /// Lets an interruption stop the turn that is in progress, and leaves the run then.
+    pub(crate) fn leave_when_interrupted(&mut self) {
+        self.stop_when_interrupted();
+        self.run.leave_when_stopped();
     }
 
     /// Forgets the interruptions that nobody has taken yet.

@@ -80,6 +80,11 @@ impl Reporting {
         self.world.mask_text(text)
     }
 
+    /// Says what executes here, as other processes name it.
+    pub(super) fn executes(&self, name: String) {
+        self.world.executes(name);
+    }
+
     /// Forgets the interruptions that nobody has taken yet.
     pub(super) fn forget_interruptions(&self) {
         self.world.forget_interruptions();

@@ -99,6 +99,14 @@ fn a_session_names_and_does_only_what_it_was_granted() {
         ),
         ("(on-assert (topic $t) t)", "`dataspace/observe` was granted only for"),
         ("(let loop () (loop))", "used all the fuel"),
+        (
+            "(let ((big (expt 3 1500000))) (let loop () (number->string big) (loop)))",
+            "out-of-fuel",
+        ),
+        (
+            "(let ((text (make-string 1000000 #\\a))) (let loop () (string->list text) (loop)))",
+            "out-of-fuel",
+        ),
     ] {
         let errors = guest(&desk, "--session ada", &format!("{text}\n"), (1, ""));
         assert!(errors.contains(reason), "{text}: {errors}");

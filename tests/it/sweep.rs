@@ -22,10 +22,10 @@ use duet_runtime::scheme::host;
 use crate::support::library::{Libraries, Origin};
 
 /// The fuel for all calls of one procedure, which take a hundredth of it.
-const FUEL: u64 = 20_000_000;
+const FUEL: i64 = 20_000_000;
 
 /// The fuel for one call, in the search for the one that does not end.
-const FUEL_OF_CALL: u64 = 1_000_000;
+const FUEL_OF_CALL: i64 = 1_000_000;
 
 /// The arguments that are no procedures.
 const WRONG: [&str; 10] = [
@@ -92,7 +92,7 @@ impl Session {
 
     /// Evaluates a program; `None` if it is none, as one that uses a keyword for a variable, and
     /// otherwise whether it ends.
-    fn ends(&mut self, program: &str, fuel: u64) -> Option<bool> {
+    fn ends(&mut self, program: &str, fuel: i64) -> Option<bool> {
         let expansion = self
             .expander
             .expand_program("sweep", program, &mut self.libraries)
@@ -100,7 +100,7 @@ impl Session {
         Some(self.load(&expansion, fuel))
     }
 
-    fn load(&mut self, expansion: &Expansion, fuel: u64) -> bool {
+    fn load(&mut self, expansion: &Expansion, fuel: i64) -> bool {
         for unit in &expansion.units {
             let compiled = compile(unit, &self.code).unwrap();
             let number = self.code.load(&compiled).unwrap();
@@ -113,7 +113,7 @@ impl Session {
         true
     }
 
-    fn run(&mut self, mut fuel: u64) -> bool {
+    fn run(&mut self, mut fuel: i64) -> bool {
         loop {
             match self.machine.run(&mut self.instance, &self.code, &mut fuel) {
                 Ok(Outcome::Finished(_) | Outcome::Uncaught(_)) => return true,

@@ -7,6 +7,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, PoisonError};
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
 use duet_runtime::model::identity::{ActorId, RequestId};
@@ -14,7 +15,8 @@ use duet_runtime::model::peer::Told;
 use preserves::IOValue;
 
 use super::{Engine, World};
-use crate::door::{Door, Request};
+use crate::bell::Bell;
+use crate::door::{Door, House, Request};
 use crate::report::Report;
 use crate::serve::host::{Host, Visit};
 
@@ -38,9 +40,20 @@ impl World {
     /// As `Door::open`.
     pub fn open_door(&mut self, path: &Path) -> io::Result<()> {
         if let Some(Engine { runtime, .. }) = &self.engine {
-            self.door = Some(Door::open(runtime, path, &self.reporter)?);
+            let house = House {
+                reporter: self.reporter.clone(),
+                bell: Bell::new(runtime, &self.reporter, &self.stop),
+                name: Arc::clone(&self.name),
+            };
+            self.door = Some(Door::open(runtime, path, house)?);
         }
         Ok(())
+    }
+
+    /// Says what executes here, as requests name it; a request to stop it stops a turn that takes too
+    /// long.
+    pub fn executes(&self, name: String) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
     /// Lets clients of a server come; the run then waits for them.

@@ -10,9 +10,10 @@ use num_bigint::BigInt;
 use super::Capabilities;
 use super::error::BoundaryError;
 use crate::heap::{Flags, Heap, HeapFull, Kind};
+use crate::primitive::cost;
 use crate::value::Value;
 
-/// Reads a value from canonical packed bytes, all of them.
+/// Reads a value from canonical packed bytes, all of them, and charges for it.
 ///
 /// # Errors
 /// [`BoundaryError::Packed`], [`BoundaryError::UnknownCapability`], [`BoundaryError::HeapFull`];
@@ -23,6 +24,7 @@ pub fn decode(
     limits: PackedLimits,
     capabilities: &mut dyn Capabilities,
 ) -> Result<Value, BoundaryError> {
+    heap.charge(bytes.len() as u64 / cost::CONVERTED);
     let mut reader = Reader::new(bytes, limits)?;
     let mut values: Vec<Value> = Vec::new();
     while let Some(token) = reader.next()? {

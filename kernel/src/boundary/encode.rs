@@ -10,6 +10,7 @@ use super::error::{BoundaryError, Path, PathStep, Refusal};
 use super::{Capabilities, OpaqueReference};
 use crate::heap::kind::{opaque, record, record_type};
 use crate::heap::{Heap, Kind};
+use crate::primitive::cost;
 use crate::printer::{Anonymous, write_limited};
 use crate::value::{Immediate, Value};
 
@@ -19,7 +20,7 @@ const NAME_CHARACTERS_MAX: usize = 40;
 /// Room for this many open values is made at once; most values of a dataspace are no deeper.
 const DEPTH_INITIAL: usize = 4;
 
-/// Packs a value. `limits` are at most those of every packed value.
+/// Packs a value, and charges for it. `limits` are at most those of every packed value.
 ///
 /// # Errors
 /// [`BoundaryError::Refused`] for what cannot leave, [`BoundaryError::Packed`] for what is too deep
@@ -37,7 +38,9 @@ pub fn encode(
         open: Vec::with_capacity(DEPTH_INITIAL),
     };
     encoder.run(value)?;
-    Ok(PackedValue::written(encoder.writer)?)
+    let packed = PackedValue::written(encoder.writer)?;
+    heap.charge(packed.as_bytes().len() as u64 / cost::CONVERTED);
+    Ok(packed)
 }
 
 struct Encoder<'a> {

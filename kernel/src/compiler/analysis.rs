@@ -125,7 +125,9 @@ impl Walk<'_> {
     fn uses_of_node(&mut self, id: CoreId) -> Result<Uses, CompileError> {
         let unit = self.unit;
         match &unit.nodes[id.0 as usize] {
-            Core::Constant(_) | Core::Unspecified | Core::Global(_) | Core::Primitive(_) => Ok(Uses::default()),
+            Core::Constant(_) | Core::Unspecified | Core::CountCall | Core::Global(_) | Core::Primitive(_) => {
+                Ok(Uses::default())
+            }
             Core::Local(variable) => {
                 self.analysis.references[variable.0 as usize] += 1;
                 let mut uses = Uses::default();
@@ -303,6 +305,7 @@ impl Walk<'_> {
                 }
                 Core::Constant(_)
                 | Core::Unspecified
+                | Core::CountCall
                 | Core::Local(_)
                 | Core::SetLocal(..)
                 | Core::Global(_)

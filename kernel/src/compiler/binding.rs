@@ -178,6 +178,7 @@ impl Compiler<'_> {
     pub(super) fn loop_call(
         &mut self,
         emitter: &mut Emitter,
+        id: CoreId,
         variable: VariableId,
         arguments: &[CoreId],
         context: Context,
@@ -192,6 +193,9 @@ impl Compiler<'_> {
             emitter.release_to(mark);
             return Ok(());
         }
+        // The first call of a loop counts as the others do, and as it would if it were none.
+        emitter.at(self.place(id));
+        emitter.abc(Opcode::CountCall, 0, 0, 0);
         let label = emitter.new_label();
         emitter.place(label);
         emitter

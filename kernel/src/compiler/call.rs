@@ -49,7 +49,7 @@ impl Compiler<'_> {
         if let Core::Local(variable) = operator
             && self.analysis.loop_of(*variable).is_some()
         {
-            return self.loop_call(emitter, *variable, arguments, context);
+            return self.loop_call(emitter, id, *variable, arguments, context);
         }
         if self.is_own(emitter, operator, arguments.len()) {
             return self.own_call(emitter, id, arguments, context);

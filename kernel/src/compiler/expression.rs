@@ -44,6 +44,11 @@ impl Compiler<'_> {
                 Ok(())
             }),
             Core::Unspecified => self.unspecified(emitter, context),
+            Core::CountCall => {
+                emitter.at(self.place(id));
+                emitter.abc(Opcode::CountCall, 0, 0, 0);
+                self.unspecified(emitter, context)
+            }
             Core::Local(variable) => self.variable(emitter, *variable, context),
             Core::Primitive(name) => {
                 let number = self.known_primitive(name)?;

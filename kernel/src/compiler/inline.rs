@@ -113,8 +113,9 @@ const TABLE: &[(&str, Inline)] = &[
     ("%record-set!", Inline::FieldEffect(Opcode::RecordSet)),
 ];
 
-/// The maximum length of a list that is made by instructions.
-const LIST_MAX: usize = 16;
+/// The maximum length of a list that is made by instructions; the primitive makes it without fuel
+/// too.
+const LIST_MAX: usize = 15;
 
 impl Compiler<'_> {
     /// Generates the call if the table has it for this number of arguments, or if it is a predicate

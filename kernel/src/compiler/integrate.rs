@@ -2,6 +2,8 @@
 //!
 //! So the procedures of `define-record-type` and one-line procedures become instructions at their
 //! calls.
+//! The body is preceded by the count of the call, so that a program takes the same fuel whatever is
+//! integrated.
 //! INVARIANT: a call is replaced only where the global certainly holds the procedure: it is defined
 //! once, never assigned, in a unit that no later one can change, and nothing that runs before its
 //! definition can reach the call.
@@ -91,6 +93,7 @@ fn is_inert(unit: &Unit, form: CoreId) -> bool {
                 pending.extend(arguments);
             }
             Core::Local(_)
+            | Core::CountCall
             | Core::SetLocal(..)
             | Core::Global(_)
             | Core::SetGlobal(..)
@@ -133,9 +136,10 @@ fn is_small(unit: &Unit, body: CoreId, own: GlobalId, primitives: &dyn Primitive
     let mut pending = vec![body];
     let mut count = 0;
     while let Some(id) = pending.pop() {
-        count += 1;
-        let fits = match &unit.nodes[id.0 as usize] {
-            Core::Constant(_) | Core::Unspecified | Core::Local(_) => true,
+        let node = &unit.nodes[id.0 as usize];
+        count += usize::from(!matches!(node, Core::Sequence(_) | Core::CountCall));
+        let fits = match node {
+            Core::Constant(_) | Core::Unspecified | Core::CountCall | Core::Local(_) => true,
             Core::Global(global) => *global != own,
             Core::Primitive(name) => matches!(primitives.kind(&name.0), Some(PrimitiveKind::Function { .. })),
             Core::Call { procedure, arguments } => {
@@ -151,11 +155,16 @@ fn is_small(unit: &Unit, body: CoreId, own: GlobalId, primitives: &dyn Primitive
                 pending.extend([*test, *consequent, *alternative]);
                 true
             }
+            Core::Sequence(forms) => {
+                pending.extend(forms);
+                forms
+                    .iter()
+                    .any(|form| matches!(unit.nodes[form.0 as usize], Core::CountCall))
+            }
             Core::SetLocal(..)
             | Core::SetGlobal(..)
             | Core::DefineGlobal(..)
             | Core::Lambda(_)
-            | Core::Sequence(_)
             | Core::Let { .. }
             | Core::Letrec { .. } => false,
         };
@@ -242,15 +251,25 @@ impl Rewriting<'_> {
             }),
         };
         let body = self.copy(template.body, &mut copying);
+        let count = self.add(Core::CountCall, call);
+        let counted = Core::Sequence(vec![count, body]);
         self.unit.nodes[call.0 as usize] = if bindings.is_empty() {
-            self.unit.spans[call.0 as usize] = self.unit.spans[body.0 as usize];
-            if let Some(origin) = self.unit.integrated_nodes.get(&body).copied() {
-                self.unit.integrated_nodes.insert(call, origin);
-            }
-            self.unit.nodes[body.0 as usize].clone()
+            counted
         } else {
+            let body = self.add(counted, call);
             Core::Let { bindings, body }
         };
+    }
+
+    /// Adds a node with the place of a call.
+    fn add(&mut self, node: Core, call: CoreId) -> CoreId {
+        let id = CoreId(self.unit.nodes.len() as u32);
+        self.unit.nodes.push(node);
+        self.unit.spans.push(self.unit.spans[call.0 as usize]);
+        if let Some(origin) = self.unit.integrated_nodes.get(&call).copied() {
+            self.unit.integrated_nodes.insert(id, origin);
+        }
+        id
     }
 
     /// Returns whether the form is a literal, or a variable that always has the same value.
@@ -320,6 +339,8 @@ impl Rewriting<'_> {
                 consequent: self.copy(*consequent, copying),
                 alternative: self.copy(*alternative, copying),
             }
+        } else if let Core::Sequence(forms) = node {
+            Core::Sequence(forms.iter().map(|form| self.copy(*form, copying)).collect())
         } else {
             node.clone()
         };

@@ -180,7 +180,7 @@ impl Compiler<'_> {
     ) -> Result<(), CompileError> {
         let is_false = emitter.new_label();
         let done = emitter.new_label();
-        self.call_test(emitter, id, is_false, false)?;
+        self.test(emitter, id, is_false, false)?;
         self.boolean(emitter, Value::TRUE, context)?;
         if context != Context::Tail {
             emitter.jump(Opcode::Jump, 0, done);
@@ -246,6 +246,7 @@ impl Compiler<'_> {
                 }
             }
             Core::Unspecified
+            | Core::CountCall
             | Core::Local(_)
             | Core::SetLocal(..)
             | Core::Global(_)
@@ -322,12 +323,31 @@ impl Compiler<'_> {
     }
 
     /// Returns whether the form is a call of a predicate that is generated as a test, so that its
-    /// value is a boolean.
+    /// value is a boolean, or what replaces a call and ends so.
     pub(super) fn is_boolean(&self, id: CoreId) -> bool {
-        let Core::Call { procedure, arguments } = self.node(id) else {
-            return false;
-        };
-        matches!(self.node(*procedure), Core::Primitive(name) if self.is_test(name, arguments))
+        match self.node(id) {
+            Core::Call { procedure, arguments } => {
+                matches!(self.node(*procedure), Core::Primitive(name) if self.is_test(name, arguments))
+            }
+            // The body of a procedure in place of its call.
+            Core::Sequence(forms) => match forms.as_slice() {
+                [count, body] => matches!(self.node(*count), Core::CountCall) && self.is_boolean(*body),
+                _ => false,
+            },
+            Core::Constant(_)
+            | Core::Unspecified
+            | Core::CountCall
+            | Core::Local(_)
+            | Core::SetLocal(..)
+            | Core::Global(_)
+            | Core::SetGlobal(..)
+            | Core::DefineGlobal(..)
+            | Core::Primitive(_)
+            | Core::If { .. }
+            | Core::Lambda(_)
+            | Core::Let { .. }
+            | Core::Letrec { .. } => false,
+        }
     }
 
     fn test_disjunction(

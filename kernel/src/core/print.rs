@@ -54,6 +54,7 @@ fn expand(unit: &Unit, id: CoreId, parts: &mut Vec<Task>) {
     match &unit.nodes[id.0 as usize] {
         Core::Constant(datum) => text(parts, constant(datum)),
         Core::Unspecified => text(parts, "#unspecified"),
+        Core::CountCall => text(parts, "#count-call"),
         Core::Local(variable) => text(parts, local(unit, *variable)),
         Core::SetLocal(variable, value) => form(parts, format!("set! {}", local(unit, *variable)), &[*value]),
         Core::Global(id) => text(parts, global(unit, *id)),

@@ -201,9 +201,20 @@ impl Heap {
             if is_by_identity {
                 return self.eqv(known, key);
             }
-            self.field(entries, ordinal * stride + HASH) == hash && self.equal(known, key)
+            self.field(entries, ordinal * stride + HASH) == hash && self.find_equal(known, key)
         };
         self.entries_with_hash(table, hash).find(|&ordinal| is_match(ordinal))
+    }
+
+    /// Whether a key is the one that is looked for. Only the comparison that finds it costs fuel, so
+    /// the cost does not depend on hashes.
+    fn find_equal(&self, known: Value, key: Value) -> bool {
+        let before = self.charged();
+        let is_equal = self.equal(known, key);
+        if !is_equal {
+            self.set_charged(before);
+        }
+        is_equal
     }
 
     /// The ordinals at which an entry with this hash may be, among others.
@@ -342,6 +353,11 @@ impl Heap {
         } else {
             0
         }
+    }
+
+    /// How many places of entries a dictionary or set has used since it last grew.
+    pub(crate) fn table_places(&self, table: Value) -> usize {
+        self.table_number(table, table::USED)
     }
 
     fn table_number(&self, table: Value, field: usize) -> usize {

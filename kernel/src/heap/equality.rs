@@ -5,7 +5,7 @@
 //! two objects it compares are equal until it finds a difference (a union-find); the search for a
 //! table's matching key may undo assumptions.
 //! INVARIANT: it ends for every pair of values, in time nearly linear in their size unless tables
-//! have colliding keys.
+//! have colliding keys, and charges for it. When the computation has to end, it ends at once.
 //! It does not allocate in the heap.
 //! Read next: `heap/hash.rs`.
 //!
@@ -14,8 +14,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Heap;
 use super::kind::{Flags, Sameness};
+use super::{Heap, Steps};
+use crate::primitive::cost;
 use crate::value::Value;
 
 /// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size
@@ -44,10 +45,14 @@ impl Heap {
         }
         match header_a.kind.sameness() {
             Sameness::Number => {
-                header_a.flags.has(Flags::NEGATIVE) == header_b.flags.has(Flags::NEGATIVE)
-                    && self.raw_bytes(a) == self.raw_bytes(b)
+                let (bytes_a, bytes_b) = (self.raw_bytes(a), self.raw_bytes(b));
+                self.charge_for_bytes(bytes_a.len().min(bytes_b.len()));
+                header_a.flags.has(Flags::NEGATIVE) == header_b.flags.has(Flags::NEGATIVE) && bytes_a == bytes_b
             }
-            Sameness::Numbers => self.as_complex(a) == self.as_complex(b),
+            Sameness::Numbers => {
+                self.charge(cost::limbs(self, a) + cost::limbs(self, b));
+                self.as_complex(a) == self.as_complex(b)
+            }
             Sameness::Identity | Sameness::Name | Sameness::Text | Sameness::Bytes => false,
             Sameness::Parts | Sameness::Record | Sameness::Table => false,
         }
@@ -63,7 +68,9 @@ impl Heap {
             return false;
         }
         let mut steps = STEPS_QUICK;
-        if let Some(truth) = self.equal_quickly(a, b, DEPTH_QUICK, &mut steps) {
+        let known = self.equal_quickly(a, b, DEPTH_QUICK, &mut steps);
+        self.charge((STEPS_QUICK - steps) as u64 / cost::NODES);
+        if let Some(truth) = known {
             return truth;
         }
         let mut comparison = Comparison {
@@ -72,6 +79,7 @@ impl Heap {
             recorded: STEPS_RECORDED,
             sequence: 1,
             assumed: Assumptions::default(),
+            steps: Steps::default(),
         };
         comparison.run(a, b)
     }
@@ -105,13 +113,33 @@ impl Heap {
             return Some(false);
         }
         match header_a.kind.sameness() {
-            Sameness::Text => Some(self.same_text(a, b)),
-            Sameness::Bytes => Some(self.raw_bytes(a) == self.raw_bytes(b)),
+            Sameness::Text => Some(self.equal_texts(a, b)),
+            Sameness::Bytes => Some(self.equal_bytes(a, b)),
             Sameness::Parts | Sameness::Record | Sameness::Table => None,
             Sameness::Identity | Sameness::Name | Sameness::Number | Sameness::Numbers => Some(false),
         }
     }
 }
+
+impl Heap {
+    fn equal_texts(&self, a: Value, b: Value) -> bool {
+        self.charge_for_bytes(self.string_length(a).min(self.string_length(b)));
+        self.same_text(a, b)
+    }
+
+    fn equal_bytes(&self, a: Value, b: Value) -> bool {
+        let (bytes_a, bytes_b) = (self.raw_bytes(a), self.raw_bytes(b));
+        self.charge_for_bytes(bytes_a.len().min(bytes_b.len()));
+        bytes_a == bytes_b
+    }
+
+    fn charge_for_bytes(&self, bytes: usize) {
+        self.charge(bytes as u64 / cost::BYTES);
+    }
+}
+
+/// What an entry of a table costs besides its key and its value, in steps.
+const STEPS_OF_ENTRY: u64 = 24;
 
 /// Pairs that [`Heap::equal`] compares before it records assumptions.
 const STEPS_QUICK: usize = 64;
@@ -158,6 +186,7 @@ struct Comparison<'a> {
     /// Where the sequence of [`STEPS_BETWEEN`] stands.
     sequence: u64,
     assumed: Assumptions,
+    steps: Steps<{ cost::NODES }>,
 }
 
 impl Comparison<'_> {
@@ -182,6 +211,9 @@ impl Comparison<'_> {
             return Advance::Done(false);
         }
         while let Some((a, b)) = pairs.pop() {
+            if self.steps.walk(self.heap, 1).is_err() {
+                return Advance::Done(false);
+            }
             match self.look(a, b) {
                 Verdict::Equal => {}
                 Verdict::Different => return Advance::Done(false),
@@ -213,6 +245,9 @@ impl Comparison<'_> {
             return Advance::Done(true);
         };
         table.next = entry.ordinal + 1;
+        if self.steps.walk(self.heap, STEPS_OF_ENTRY).is_err() {
+            return Advance::Done(false);
+        }
         table.checkpoint = self.assumed.checkpoint();
         let hash = heap.entry_hash(table.a, entry.ordinal);
         table.candidates = heap
@@ -241,8 +276,8 @@ impl Comparison<'_> {
         }
         let same_length = header_a.length == header_b.length;
         match header_a.kind.sameness() {
-            Sameness::Text => Verdict::from(heap.same_text(a, b)),
-            Sameness::Bytes => Verdict::from(heap.raw_bytes(a) == heap.raw_bytes(b)),
+            Sameness::Text => Verdict::from(heap.equal_texts(a, b)),
+            Sameness::Bytes => Verdict::from(heap.equal_bytes(a, b)),
             Sameness::Parts if same_length => self.assume(a, b, Verdict::Parts),
             Sameness::Record if same_length && heap.is_labelled(a) && heap.is_labelled(b) => {
                 self.assume(a, b, Verdict::Parts)

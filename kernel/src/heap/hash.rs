@@ -1,21 +1,28 @@
 //! Hashing by structure: values that are `equal?` hash alike, in any heap and any process.
 //!
-//! Owns the hash of each kind of value. The work is bounded: at most [`NODES_MAX`] parts of a value
-//! count.
+//! Owns the hash of each kind of value. All parts count, up to [`NODES_MAX`]; of a value with a
+//! cycle, which has parts without end, the first [`NODES_OF_CYCLE`].
 //! INVARIANT: no address, index or load order enters a hash. An object that is equal only to itself
 //! gets a number from a counter of the heap, kept in its header, when it is first hashed.
 //! It does not place keys in tables.
 //! Read next: `heap/dictionary.rs`.
 
 use super::kind::{Flags, Sameness, symbol, table};
-use super::{Heap, Register};
+use super::{Heap, Mark, Marks, Register, Steps};
+use crate::primitive::cost;
 use crate::value::{Immediate, Value};
 
-/// How many pairs, elements and atoms of a value contribute to its hash.
-const NODES_MAX: usize = 128;
+/// How many pairs, elements and atoms of a value contribute to its hash. Only a value that shares
+/// parts many times over has more in a heap of a usual size.
+const NODES_MAX: usize = 1 << 20;
+/// The same for a value with a cycle.
+const NODES_OF_CYCLE: usize = 128;
+/// After so many nodes a value may have a cycle.
+const NODES_BEFORE_SEARCH: usize = 1 << 16;
 const IDENTITY_MAX: i64 = 4095;
 
 /// An order-dependent hash under construction.
+#[derive(Clone, Copy)]
 struct Mixer(u64);
 
 impl Mixer {
@@ -56,13 +63,72 @@ impl Heap {
         let mut mixer = Mixer(0);
         let mut pending = Vec::new();
         let mut next = Some(value);
-        let mut nodes_left = NODES_MAX;
-        while let Some(value) = next.filter(|_| nodes_left > 0) {
-            nodes_left -= 1;
-            self.hash_node(value, &mut mixer, &mut pending, nodes_left);
+        let (mut nodes, mut early) = (0, mixer);
+        let mut steps = Steps::<{ cost::NODES }>::default();
+        while let Some(part) = next.filter(|_| nodes < NODES_MAX) {
+            nodes += 1;
+            if steps.walk(self, 1).is_err() {
+                break;
+            }
+            self.hash_node(part, &mut mixer, &mut pending);
+            if nodes == NODES_OF_CYCLE {
+                early = mixer;
+            } else if nodes == NODES_BEFORE_SEARCH && self.has_cycle(value) {
+                mixer = early;
+                break;
+            }
             next = pending.pop();
         }
         mixer.finish() >> 4
+    }
+
+    /// Whether a value is part of itself, by way of parts that its hash looks at.
+    fn has_cycle(&self, value: Value) -> bool {
+        let mut marks = Marks::default();
+        let mut steps = Steps::<{ cost::NODES }>::default();
+        let (mut work, mut parts) = (vec![(value, false)], Vec::new());
+        while let Some((part, is_leaving)) = work.pop() {
+            if is_leaving {
+                marks.set(part, Mark::Done);
+                continue;
+            }
+            if steps.walk(self, 1).is_err() {
+                return true;
+            }
+            self.push_hashed_parts(part, &mut parts);
+            if parts.is_empty() {
+                continue;
+            }
+            match marks.get(part) {
+                Mark::Open => return true,
+                Mark::Done => {}
+                Mark::Never => {
+                    marks.set(part, Mark::Open);
+                    work.push((part, true));
+                    work.extend(parts.iter().map(|part| (*part, false)));
+                }
+            }
+            parts.clear();
+        }
+        false
+    }
+
+    /// Adds the parts of a value at which its hash looks, the last one first.
+    fn push_hashed_parts(&self, value: Value, parts: &mut Vec<Value>) {
+        if value.is_pair() {
+            parts.extend([self.cdr(value), self.car(value)]);
+            return;
+        }
+        let Some(header) = self.header(value) else { return };
+        let has_parts = match header.kind.sameness() {
+            Sameness::Parts | Sameness::Numbers => true,
+            Sameness::Record => self.is_labelled(value),
+            Sameness::Text | Sameness::Name | Sameness::Bytes | Sameness::Number => false,
+            Sameness::Table | Sameness::Identity => false,
+        };
+        if has_parts {
+            parts.extend(self.field_words(value).iter().rev().map(|&word| Value::from_bits(word)));
+        }
     }
 
     /// A number that an object keeps as long as it lives, wherever it is moved, shared by one
@@ -77,10 +143,10 @@ impl Heap {
         })
     }
 
-    fn hash_node(&mut self, value: Value, mixer: &mut Mixer, pending: &mut Vec<Value>, nodes_left: usize) {
+    fn hash_node(&mut self, value: Value, mixer: &mut Mixer, pending: &mut Vec<Value>) {
+        self.push_hashed_parts(value, pending);
         if value.is_pair() {
             mixer.add(1);
-            pending.extend([self.cdr(value), self.car(value)]);
             return;
         }
         let Some(header) = self.header(value) else {
@@ -93,7 +159,10 @@ impl Heap {
         };
         mixer.add(header.kind as u64);
         match header.kind.sameness() {
-            Sameness::Text => mixer.add(text_hash(self.string_characters(value))),
+            Sameness::Text => {
+                self.charge(self.string_length(value) as u64 / cost::CHARACTERS);
+                mixer.add(text_hash(self.string_characters(value)));
+            }
             Sameness::Name => {
                 let symbol = if self.is_symbol(value) {
                     value
@@ -104,29 +173,24 @@ impl Heap {
             }
             Sameness::Bytes | Sameness::Number => {
                 mixer.add(u64::from(header.flags.has(Flags::NEGATIVE)));
-                mixer.add_bytes(self.raw_bytes(value));
+                let bytes = self.raw_bytes(value);
+                self.charge(bytes.len() as u64 / cost::BYTES);
+                mixer.add_bytes(bytes);
             }
-            Sameness::Parts | Sameness::Numbers => self.hash_fields(value, mixer, pending, nodes_left),
-            Sameness::Record if self.is_labelled(value) => self.hash_fields(value, mixer, pending, nodes_left),
+            Sameness::Parts | Sameness::Numbers => mixer.add(self.object_length(value) as u64),
+            Sameness::Record if self.is_labelled(value) => mixer.add(self.object_length(value) as u64),
             Sameness::Table if header.flags.has(Flags::BY_IDENTITY) => mixer.add(u64::from(self.identity_hash(value))),
             Sameness::Table => self.hash_table(value, mixer),
             Sameness::Record | Sameness::Identity => mixer.add(u64::from(self.identity_hash(value))),
         }
     }
 
-    fn hash_fields(&self, object: Value, mixer: &mut Mixer, pending: &mut Vec<Value>, nodes_left: usize) {
-        let fields = self.field_words(object);
-        mixer.add(fields.len() as u64);
-        pending.extend(fields.iter().take(nodes_left).rev().map(|&word| Value::from_bits(word)));
-    }
-
     /// Adds what does not depend on the order of insertion.
     fn hash_table(&self, object: Value, mixer: &mut Mixer) {
         let count = self.table_count(object);
         mixer.add(count as u64);
-        if count <= NODES_MAX {
-            mixer.add(self.table_hashes(object).fold(0, u64::wrapping_add));
-        }
+        self.charge(self.table_places(object) as u64 / cost::NODES);
+        mixer.add(self.table_hashes(object).fold(0, u64::wrapping_add));
     }
 
     /// The hash of an object that is equal only to itself, given to it now if it has none.

@@ -9,6 +9,7 @@ use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use crate::heap::kind::{captured, prompt_link};
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Instruction;
+use crate::primitive::cost;
 use crate::value::Value;
 
 use super::execute::{Flow, InUse, SlowPath};
@@ -234,6 +235,7 @@ impl SlowPath<'_> {
                 vec![frame.get(2)],
             ));
         };
+        frame.charge_for_arguments(length);
         if self.prepare(frame, 3, length + 2).is_err() {
             return Err(self.out_of_memory(*frame));
         }
@@ -403,6 +405,7 @@ impl SlowPath<'_> {
         if let Err(stopped) = self.make_frame(&mut frame, count, 2) {
             return stopped;
         }
+        frame.charge_for_arguments(count);
         let values = frame.get(1);
         for index in 0..count {
             frame.set(1 + index, self.heap.field(values, index));
@@ -424,15 +427,24 @@ impl Frame {
         (rest == Value::NIL || length > super::ARGUMENTS_MAX).then_some(length)
     }
 
-    /// Puts the elements of a proper list into the registers from `register` on.
+    /// Puts the elements of a proper list into the registers from `register` on, and charges for
+    /// them.
     #[inline(always)]
     pub(super) fn spread(&mut self, register: usize, list: Value) {
-        let (mut rest, mut register) = (list, register);
+        let (mut rest, first) = (list, register);
+        let mut register = first;
         while rest.is_pair() {
             self.set(register, self.pair_field(rest, 0));
             register += 1;
             rest = self.pair_field(rest, 1);
         }
+        self.charge_for_arguments(register - first);
+    }
+
+    /// Charges for arguments or values that are passed by way of an object.
+    #[inline(always)]
+    pub(super) fn charge_for_arguments(&mut self, count: usize) {
+        self.fuel -= count as i64 / cost::ELEMENTS as i64;
     }
 
     /// The nearest prompt with this tag, if the present winders are those outside of it, and so is

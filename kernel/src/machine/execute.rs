@@ -5,7 +5,8 @@
 //! and the heap's words; everything rare goes through [`SlowPath`], which may collect, raise a
 //! condition or stop the machine.
 //! INVARIANT: calls and back edges count fuel before they do anything else, so a stopped
-//! instruction can be executed again.
+//! instruction can be executed again. A primitive is paid when it has been computed; what it costs
+//! beyond the fuel left is a debt, and the next call or back edge stops.
 //! It does not know how one instruction leads to the next; `machine/execute/dispatch.rs` does.
 //! Read next: `machine/execute/dispatch.rs`, `machine/execute/value.rs`, `machine/execute/call.rs`.
 
@@ -72,8 +73,10 @@ pub(super) fn run(
     instance: &mut Instance,
     code: &CodeSpace,
     start: Start,
-    fuel: &mut u64,
+    fuel: &mut i64,
 ) -> Outcome {
+    // What the host has looked at since is not the computation's work.
+    instance.heap.take_charge();
     let mut frame = Frame::new(machine, &mut instance.heap, code);
     let mut slow = SlowPath {
         machine,
@@ -127,16 +130,17 @@ pub(super) fn run(
 }
 
 /// Executes instructions, a slice of the fuel at a time, until one stops or the fuel is used up.
-fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut u64) -> Frame {
+fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut i64) -> Frame {
     loop {
-        let slice = (*fuel).min(slow.machine.slice());
-        frame.fuel = slice as i64;
+        let slice = (*fuel).min(slow.machine.slice() as i64);
+        frame.fuel = slice;
         frame = dispatch::interpret(frame, slow);
-        let left = frame.fuel.max(0) + std::mem::take(&mut slow.fuel_withheld);
-        let used = slice - u64::try_from(left).unwrap_or(0);
-        *fuel -= used;
-        slow.heap.credit_fuel(used);
-        if *fuel == 0 || slow.outcome != Some(Outcome::OutOfFuel) {
+        let left = frame.fuel + std::mem::take(&mut slow.fuel_withheld);
+        let used = slice.saturating_sub(left);
+        *fuel = fuel.saturating_sub(used);
+        slow.heap.note_paid(used.unsigned_abs());
+        slow.heap.credit_fuel(used.unsigned_abs());
+        if *fuel <= 0 || slow.outcome != Some(Outcome::OutOfFuel) || slow.heap.is_stop_wanted() {
             return frame;
         }
         if slow.heap.is_overdrawn() {
@@ -181,6 +185,26 @@ impl<'a> SlowPath<'a> {
     #[inline(always)]
     pub(super) fn run_slow_step(&mut self, frame: Frame) -> (Frame, Flow) {
         (self.path)(self, frame, *self.original_before(frame))
+    }
+}
+
+impl SlowPath<'_> {
+    /// Takes the fuel that a primitive costs. If a person stops the computation, takes the rest of
+    /// the slice too, so that the machine soon comes back.
+    #[inline(never)]
+    pub(super) fn pay(&mut self, frame: &mut Frame) {
+        let due = i64::try_from(self.heap.take_charge()).unwrap_or(i64::MAX);
+        frame.fuel = frame.fuel.saturating_sub(due);
+        if self.heap.is_stop_wanted() {
+            self.withhold(frame);
+        }
+    }
+
+    /// Takes the rest of the slice of fuel.
+    pub(super) fn withhold(&mut self, frame: &mut Frame) {
+        let left = frame.fuel.max(0);
+        self.fuel_withheld += left;
+        frame.fuel -= left;
     }
 }
 

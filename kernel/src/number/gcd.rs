@@ -12,6 +12,7 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 use num_traits::ToPrimitive;
 
+use super::division::divide;
 use super::{MAX_GCD_BITS, NumberError};
 
 /// Returns the greatest common divisor; that of zero and *n* is *n*.
@@ -33,7 +34,7 @@ pub(super) fn gcd(a: BigUint, b: BigUint) -> Result<BigUint, NumberError> {
                 large = next_large;
             }
             None => {
-                let remainder = &large % &small;
+                let (_, remainder) = divide(&large, &small);
                 large = std::mem::replace(&mut small, remainder);
             }
         }

@@ -11,6 +11,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 
 use super::arithmetic::product;
+use super::division::{divide_floor, divide_signed};
 use super::gcd::gcd;
 use super::{Number, NumberError};
 
@@ -59,7 +60,7 @@ impl Number {
     /// [`NumberError::NotInteger`]; [`NumberError::DivideByZero`], for an inexact zero too.
     pub fn quotient(&self, divisor: &Number) -> Result<Number, NumberError> {
         // Cannot overflow: −2⁶⁰ ÷ −1 is a 64-bit integer.
-        Operands::divide(self, divisor, |a, b| a / b, |a, b| a / b)
+        Operands::divide(self, divisor, |a, b| a / b, |a, b| divide_signed(a, b).0)
     }
 
     /// Returns the remainder with the sign of the dividend (`remainder`, `truncate-remainder`).
@@ -67,7 +68,7 @@ impl Number {
     /// # Errors
     /// As [`Number::quotient`].
     pub fn remainder(&self, divisor: &Number) -> Result<Number, NumberError> {
-        Operands::divide(self, divisor, |a, b| a % b, |a, b| a % b)
+        Operands::divide(self, divisor, |a, b| a % b, |a, b| divide_signed(a, b).1)
     }
 
     /// Returns the quotient rounded towards negative infinity (`floor-quotient`).
@@ -75,7 +76,12 @@ impl Number {
     /// # Errors
     /// As [`Number::quotient`].
     pub fn floor_quotient(&self, divisor: &Number) -> Result<Number, NumberError> {
-        Operands::divide(self, divisor, |a, b| Integer::div_floor(&a, &b), |a, b| a.div_floor(b))
+        Operands::divide(
+            self,
+            divisor,
+            |a, b| Integer::div_floor(&a, &b),
+            |a, b| divide_floor(a, b).0,
+        )
     }
 
     /// Returns the remainder with the sign of the divisor (`modulo`, `floor-remainder`).
@@ -83,7 +89,12 @@ impl Number {
     /// # Errors
     /// As [`Number::quotient`].
     pub fn modulo(&self, divisor: &Number) -> Result<Number, NumberError> {
-        Operands::divide(self, divisor, |a, b| Integer::mod_floor(&a, &b), |a, b| a.mod_floor(b))
+        Operands::divide(
+            self,
+            divisor,
+            |a, b| Integer::mod_floor(&a, &b),
+            |a, b| divide_floor(a, b).1,
+        )
     }
 
     /// Returns quotient and remainder of division towards zero (`truncate/`).

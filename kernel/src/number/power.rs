@@ -10,6 +10,7 @@
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, Pow, ToPrimitive, Zero};
 
+use super::division::divide;
 use super::exactness::compose;
 use super::{MAX_BITS, Number, NumberError};
 
@@ -189,7 +190,7 @@ pub(super) fn integer_sqrt(value: &BigUint) -> BigUint {
         let before = known;
         known = goal >> step;
         let leading = value >> (2 * goal + 1 - before - known);
-        root = (&root << (known - before - 1)) + leading / &root;
+        root = (&root << (known - before - 1)) + divide(&leading, &root).0;
     }
     if &root * &root > *value { root - 1u32 } else { root }
 }

@@ -35,16 +35,22 @@ impl Number {
     ///
     /// A flonum always shows a point or an exponent; in radices other than ten it has no exponent.
     pub fn to_string_radix(&self, radix: u32) -> String {
+        self.to_string_while(radix, &|| true).unwrap_or_default()
+    }
+
+    /// The same; `None` if the digits of a long integer are not to go on.
+    pub(crate) fn to_string_while(&self, radix: u32, goes_on: &dyn Fn() -> bool) -> Option<String> {
         let radix = radix.clamp(2, 36);
-        match self {
+        Some(match self {
             Number::Fixnum(value) if radix == 10 => value.to_string(),
             Number::Fixnum(value) => BigInt::from(*value).to_str_radix(radix),
-            Number::Big(value) => integer(value, radix),
+            Number::Big(value) => integer(value, radix, goes_on)?,
             Number::Ratio(value) => {
-                format!("{}/{}", integer(value.numer(), radix), integer(value.denom(), radix))
+                let [above, below] = [value.numer(), value.denom()].map(|part| integer(part, radix, goes_on));
+                format!("{}/{}", above?, below?)
             }
             Number::Flonum(value) => flonum(*value, radix),
-        }
+        })
     }
 }
 
@@ -58,9 +64,10 @@ impl fmt::Display for Number {
     }
 }
 
-fn integer(value: &BigInt, radix: u32) -> String {
+fn integer(value: &BigInt, radix: u32, goes_on: &dyn Fn() -> bool) -> Option<String> {
     let sign = if value.is_negative() { "-" } else { "" };
-    format!("{sign}{}", super::radix::write(value.magnitude(), radix))
+    let digits = super::radix::write(value.magnitude(), radix, goes_on)?;
+    Some(format!("{sign}{digits}"))
 }
 
 fn flonum(value: f64, radix: u32) -> String {

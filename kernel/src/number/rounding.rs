@@ -11,6 +11,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use super::division::{divide_floor, divide_signed};
 use super::{Number, NumberError};
 
 /// The greatest length, in bits, of the shorter part of a ratio for which a simpler one is sought;
@@ -20,17 +21,17 @@ const MAX_SIMPLEST_BITS: u64 = 1 << 16;
 impl Number {
     /// Returns the greatest integer that is not above the number.
     pub fn floor(&self) -> Number {
-        self.to_integer(libm::floor, |value| value.numer().div_floor(value.denom()))
+        self.to_integer(libm::floor, |value| divide_floor(value.numer(), value.denom()).0)
     }
 
     /// Returns the least integer that is not below the number.
     pub fn ceiling(&self) -> Number {
-        self.to_integer(libm::ceil, |value| value.numer().div_floor(value.denom()) + 1)
+        self.to_integer(libm::ceil, |value| divide_floor(value.numer(), value.denom()).0 + 1)
     }
 
     /// Returns the integer part.
     pub fn truncate(&self) -> Number {
-        self.to_integer(libm::trunc, |value| value.numer() / value.denom())
+        self.to_integer(libm::trunc, |value| divide_signed(value.numer(), value.denom()).0)
     }
 
     /// Returns the nearest integer, and the even one of two equally near.
@@ -110,7 +111,7 @@ impl Number {
 }
 
 fn round_ratio(value: &BigRational) -> BigInt {
-    let (floor, rest) = value.numer().div_mod_floor(value.denom());
+    let (floor, rest) = divide_floor(value.numer(), value.denom());
     // Only a denominator of two leaves a tie.
     let up = match (rest * 2u32).cmp(value.denom()) {
         std::cmp::Ordering::Less => false,

@@ -4,7 +4,7 @@
 //! here allocates in the heap or changes it. It does not contain checks of a single family.
 //! Read next: `primitive/pair.rs`.
 
-use super::PrimitiveError;
+use super::{PrimitiveError, cost};
 use crate::heap::{Heap, Kind};
 use crate::number::{Complex, Number};
 use crate::value::Value;
@@ -177,6 +177,7 @@ pub(super) fn copy_at(
 /// Returns the elements of the argument, which must be a proper list.
 pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Vec<Value>, PrimitiveError> {
     let length = list_length(heap, arguments[argument]).ok_or(wrong_type(argument, "a proper list"))?;
+    heap.spend(length as u64 / cost::ELEMENTS)?;
     let mut elements = Vec::with_capacity(length);
     let mut rest = arguments[argument];
     while rest.is_pair() {
@@ -220,8 +221,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the next pair, or nothing at the end of the chain or after a cycle. Of a cyclic
-    /// chain every pair is returned at least once.
+    /// Returns the next pair, or nothing at the end of the chain, after a cycle, or when the
+    /// computation has to end. Of a cyclic chain every pair is returned at least once.
     #[inline]
     pub(super) fn next(&mut self, heap: &Heap) -> Option<Value> {
         if !self.rest.is_pair() || self.rest == self.marked {
@@ -235,6 +236,10 @@ impl Pairs {
         let pair = self.rest;
         self.rest = heap.cdr(pair);
         self.passed += 1;
+        // Whoever walks on what is spent would do so in vain; the machine stops soon.
+        if self.passed.is_multiple_of(cost::ELEMENTS as usize) && heap.spend(1).is_err() {
+            return None;
+        }
         Some(pair)
     }
 

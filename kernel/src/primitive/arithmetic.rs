@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 
 use super::argument::{complex_at, number_at, wrong_type};
-use super::{Context, PrimitiveError};
+use super::{Context, PrimitiveError, cost};
 use crate::heap::Heap;
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
@@ -18,7 +18,7 @@ primitives! {
     /// Returns the sum of the numbers, 0 if there are none.
     /// Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result
     /// is too long.
-    "+" "number …" [0, _] => |context, arguments| match arguments {
+    "+" "number …" [0, _] counted => |context, arguments| match arguments {
         [a, b] => add(context.heap, *a, *b),
         _ => accumulate(context.heap, arguments, Value::ZERO, add),
     };
@@ -26,7 +26,7 @@ primitives! {
     /// Returns the product of the numbers, 1 if there are none.
     /// Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result
     /// is too long.
-    "*" "number …" [0, _] => |context, arguments| match arguments {
+    "*" "number …" [0, _] counted => |context, arguments| match arguments {
         [a, b] => multiply(context.heap, *a, *b),
         _ => accumulate(context.heap, arguments, Value::small(1), multiply),
     };
@@ -34,7 +34,7 @@ primitives! {
     /// Returns the first number minus all the others; with one argument, its negation.
     /// Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result
     /// is too long.
-    "-" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
+    "-" "number₁ number₂ …" [1, _] counted => |context, arguments| match arguments {
         [a, b] => subtract(context.heap, *a, *b),
         [_] => negate(context, arguments),
         _ => accumulate(context.heap, arguments, Value::ZERO, subtract),
@@ -44,7 +44,7 @@ primitives! {
     /// numbers have an exact quotient.
     /// Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if a divisor
     /// is an exact zero, with `arithmetic` if an exact result is too long.
-    "/" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
+    "/" "number₁ number₂ …" [1, _] counted => |context, arguments| match arguments {
         [a, b] => divide(context.heap, *a, *b),
         [_] => reciprocal(context, arguments),
         _ => accumulate(context.heap, arguments, Value::small(1), divide),
@@ -52,31 +52,31 @@ primitives! {
 
     /// Returns whether all numbers have the same value, whatever their exactness.
     /// Fails with `wrong-type` if an argument is not a number.
-    "=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_equal);
+    "=" "number₁ number₂ …" [1, _] counted => |context, arguments| ordered(context.heap, arguments, is_equal);
 
     /// Returns whether the numbers increase.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "<" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_less);
+    "<" "number₁ number₂ …" [1, _] counted => |context, arguments| ordered(context.heap, arguments, is_less);
 
     /// Returns whether the numbers decrease.
     /// Fails with `wrong-type` if an argument is not a real number.
-    ">" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_greater);
+    ">" "number₁ number₂ …" [1, _] counted => |context, arguments| ordered(context.heap, arguments, is_greater);
 
     /// Returns whether the numbers never decrease.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "<=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_at_most);
+    "<=" "number₁ number₂ …" [1, _] counted => |context, arguments| ordered(context.heap, arguments, is_at_most);
 
     /// Returns whether the numbers never increase.
     /// Fails with `wrong-type` if an argument is not a real number.
-    ">=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_at_least);
+    ">=" "number₁ number₂ …" [1, _] counted => |context, arguments| ordered(context.heap, arguments, is_at_least);
 
     /// Returns the greatest of the numbers, inexact if one of them is.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "max" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::max);
+    "max" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| extreme(context, arguments, Number::max);
 
     /// Returns the least of the numbers, inexact if one of them is.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "min" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::min);
+    "min" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| extreme(context, arguments, Number::min);
 }
 
 /// Returns the sum of two numbers.
@@ -90,7 +90,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Primitiv
     match (a.as_fixnum(), b.as_fixnum()) {
         // The sum of two fixnums cannot overflow 64 bits.
         (Some(a), Some(b)) => Ok(heap.integer(a + b)?),
-        _ => by_floats(heap, a, b, |a, b| a + b, (Number::add, Complex::add)),
+        _ => by_floats(heap, a, b, |a, b| a + b, (Number::add, Complex::add, cost::addition)),
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Primitiv
 pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) => Ok(heap.integer(a - b)?),
-        _ => by_floats(heap, a, b, |a, b| a - b, (Number::sub, Complex::sub)),
+        _ => by_floats(heap, a, b, |a, b| a - b, (Number::sub, Complex::sub, cost::addition)),
     }
 }
 
@@ -118,7 +118,13 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
     };
     match product {
         Some(product) => Ok(heap.integer(product)?),
-        None => by_floats(heap, a, b, |a, b| a * b, (Number::mul, Complex::mul)),
+        None => by_floats(
+            heap,
+            a,
+            b,
+            |a, b| a * b,
+            (Number::mul, Complex::mul, cost::multiplication),
+        ),
     }
 }
 
@@ -128,7 +134,7 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
 /// As [`add`].
 #[inline]
 pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
-    by_floats(heap, a, b, |a, b| a / b, (Number::div, Complex::div))
+    by_floats(heap, a, b, |a, b| a / b, (Number::div, Complex::div, cost::ratio))
 }
 
 /// A predicate on two numbers.
@@ -174,13 +180,15 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Primitiv
     if let (Some(a), Some(b)) = (a.as_flonum(), b.as_flonum()) {
         return Ok(a.partial_cmp(&b));
     }
+    heap.spend(cost::comparison(heap, &[a, b]))?;
     Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
 }
 
-/// An operation on two real numbers, and the same operation on two complex ones.
+/// An operation on two real numbers, the same operation on two complex ones, and its cost.
 type Operation = (
     fn(&Number, &Number) -> Result<Number, NumberError>,
     fn(&Complex, &Complex) -> Result<Complex, NumberError>,
+    fn(&Heap, Value, Value) -> u64,
 );
 
 #[inline]
@@ -199,6 +207,7 @@ fn by_floats(
 
 #[inline(never)]
 fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, PrimitiveError> {
+    heap.spend((general.2)(heap, operands[0], operands[1]))?;
     match operands.map(|operand| heap.as_number(operand)) {
         [Some(a), Some(b)] => {
             let result = (general.0)(&a, &b)?;
@@ -238,6 +247,7 @@ fn numbers_only(heap: &Heap, arguments: &[Value]) -> Result<(), PrimitiveError> 
 }
 
 fn negate(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
+    context.heap.charge(cost::linear(context.heap, arguments));
     let negative = complex_at(context.heap, arguments, 0)?.negate();
     Ok(context.heap.complex(&negative)?)
 }

@@ -10,20 +10,21 @@ use unicode_general_category::get_general_category;
 use super::PrimitiveError;
 use super::argument::{character_at, integer_at};
 use super::case::{fold_simple, to_lower_simple, to_upper_simple};
+use super::cost;
 use crate::value::Value;
 
 primitives! {
     /// Returns whether the argument is a character.
-    "char?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0].as_character().is_some()));
+    "char?" "object" [1, 1] free => |_, arguments| Ok(Value::boolean(arguments[0].as_character().is_some()));
 
     /// Returns the Unicode scalar value of a character, an exact integer.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char->integer" "char" [1, 1] => |_, arguments| Ok(Value::length(character_at(arguments, 0)? as usize));
+    "char->integer" "char" [1, 1] free => |_, arguments| Ok(Value::length(character_at(arguments, 0)? as usize));
 
     /// Returns the character with this Unicode scalar value.
     /// Fails with `wrong-type` if `n` is not an exact integer, with `out-of-range` if it is not
     /// from 0 to 55295 or 57344 to 1114111.
-    "integer->char" "n" [1, 1] => |context, arguments| {
+    "integer->char" "n" [1, 1] free => |context, arguments| {
         let scalar = integer_at(context.heap, arguments, 0, char::MAX as usize)?;
         match char::from_u32(scalar as u32) {
             Some(character) => Ok(Value::character(character)),
@@ -33,90 +34,90 @@ primitives! {
 
     /// Returns whether all characters are the same.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a == b);
+    "char=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, |c| c, |a, b| a == b);
 
     /// Returns whether the characters increase by scalar value.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char<?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a < b);
+    "char<?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, |c| c, |a, b| a < b);
 
     /// Returns whether the characters decrease by scalar value.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char>?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a > b);
+    "char>?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, |c| c, |a, b| a > b);
 
     /// Returns whether the characters never decrease by scalar value.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char<=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a <= b);
+    "char<=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, |c| c, |a, b| a <= b);
 
     /// Returns whether the characters never increase by scalar value.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char>=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a >= b);
+    "char>=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, |c| c, |a, b| a >= b);
 
     /// Compares as `char=?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a == b);
+    "char-ci=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a == b);
 
     /// Compares as `char<?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci<?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a < b);
+    "char-ci<?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a < b);
 
     /// Compares as `char>?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci>?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a > b);
+    "char-ci>?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a > b);
 
     /// Compares as `char<=?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci<=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a <= b);
+    "char-ci<=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a <= b);
 
     /// Compares as `char>=?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci>=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a >= b);
+    "char-ci>=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a >= b);
 
     /// Returns whether the character is alphabetic (Unicode property Alphabetic).
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-alphabetic?" "char" [1, 1] => |_, arguments| test(arguments, char::is_alphabetic);
+    "char-alphabetic?" "char" [1, 1] free => |_, arguments| test(arguments, char::is_alphabetic);
 
     /// Returns whether the character is a decimal digit of any script (Unicode category Nd).
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-numeric?" "char" [1, 1] => |_, arguments| test(arguments, |character| digit_value(character).is_some());
+    "char-numeric?" "char" [1, 1] free => |_, arguments| test(arguments, |character| digit_value(character).is_some());
 
     /// Returns whether the character is white space (Unicode property White_Space).
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-whitespace?" "char" [1, 1] => |_, arguments| test(arguments, char::is_whitespace);
+    "char-whitespace?" "char" [1, 1] free => |_, arguments| test(arguments, char::is_whitespace);
 
     /// Returns whether the character is an upper-case letter (Unicode property Uppercase).
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-upper-case?" "char" [1, 1] => |_, arguments| test(arguments, char::is_uppercase);
+    "char-upper-case?" "char" [1, 1] free => |_, arguments| test(arguments, char::is_uppercase);
 
     /// Returns whether the character is a lower-case letter (Unicode property Lowercase).
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-lower-case?" "char" [1, 1] => |_, arguments| test(arguments, char::is_lowercase);
+    "char-lower-case?" "char" [1, 1] free => |_, arguments| test(arguments, char::is_lowercase);
 
     /// Returns the Unicode general category of a character, a symbol such as `Lu`.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-general-category" "char" [1, 1] => |context, arguments| {
+    "char-general-category" "char" [1, 1] free => |context, arguments| {
         let category = get_general_category(character_at(arguments, 0)?).abbreviation();
         Ok(context.heap.intern(category)?)
     };
 
     /// Returns the value, 0 to 9, of a decimal digit of any script, or `#f`.
     /// Fails with `wrong-type` if the argument is not a character.
-    "digit-value" "char" [1, 1] => |_, arguments| {
+    "digit-value" "char" [1, 1] free => |_, arguments| {
         Ok(digit_value(character_at(arguments, 0)?).map_or(Value::FALSE, Value::small))
     };
 
     /// Returns the upper-case form of a character; the character itself if the form is not one
     /// character.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-upcase" "char" [1, 1] => |_, arguments| Ok(Value::character(to_upper_simple(character_at(arguments, 0)?)));
+    "char-upcase" "char" [1, 1] free => |_, arguments| Ok(Value::character(to_upper_simple(character_at(arguments, 0)?)));
 
     /// Returns the lower-case form of a character; the character itself if it has none.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-downcase" "char" [1, 1] => |_, arguments| Ok(Value::character(to_lower_simple(character_at(arguments, 0)?)));
+    "char-downcase" "char" [1, 1] free => |_, arguments| Ok(Value::character(to_lower_simple(character_at(arguments, 0)?)));
 
     /// Returns the simple Unicode case folding of a character, the same for all characters that
     /// differ only in case.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-foldcase" "char" [1, 1] => |_, arguments| Ok(Value::character(fold_simple(character_at(arguments, 0)?)));
+    "char-foldcase" "char" [1, 1] free => |_, arguments| Ok(Value::character(fold_simple(character_at(arguments, 0)?)));
 }
 
 /// Returns whether every two neighbours, mapped by `key`, satisfy a relation.

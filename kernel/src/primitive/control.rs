@@ -2,9 +2,9 @@
 //!
 //! Read next: `code/builtin.rs`.
 
-use super::{Context, ControlBlock, Primitive, PrimitiveBody, PrimitiveError};
+use super::{Context, ControlBlock, Cost, Primitive, PrimitiveBody, PrimitiveError, cost};
 use crate::heap::kind::{captured, condition, link, prompt_link};
-use crate::heap::{Heap, Kind, Register};
+use crate::heap::{Heap, Kind, Register, Steps};
 use crate::value::Value;
 
 /// Makes the row of a primitive that is a block of the machine's unit.
@@ -21,6 +21,7 @@ const fn control(
         least: arity.0,
         most: arity.1,
         documentation,
+        cost: Cost::Counted,
         body: PrimitiveBody::Control(block),
     }
 }
@@ -113,77 +114,77 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
 primitives! {
     /// Returns its arguments to the continuation: one as itself, none or several as multiple
     /// values.
-    "values" "object …" [0, _] => |context, arguments| match arguments {
+    "values" "object …" [0, _] (cost::arguments) => |context, arguments| match arguments {
         [value] => Ok(*value),
         _ => Ok(context.heap.make(Kind::Values, arguments)?),
     };
 
     /// Returns whether the argument can be called.
-    "procedure?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(is_procedure(arguments[0])));
+    "procedure?" "object" [1, 1] free => |_, arguments| Ok(Value::boolean(is_procedure(arguments[0])));
 
     /// Returns the list of current winders, newest first; each is a pair of thunks.
-    "%winders" "" [0, 0] => |context, _| Ok(context.heap.register(Register::Winders));
+    "%winders" "" [0, 0] free => |context, _| Ok(context.heap.register(Register::Winders));
 
     /// Replaces the list of winders.
-    "%set-winders!" "winders" [1, 1] => |context, arguments| {
+    "%set-winders!" "winders" [1, 1] free => |context, arguments| {
         context.heap.set_register(Register::Winders, arguments[0]);
         Ok(Value::UNSPECIFIED)
     };
 
     /// Returns the current dynamic environment, which binds handlers and parameters.
-    "%dynamic" "" [0, 0] => |context, _| Ok(context.heap.register(Register::Dynamic));
+    "%dynamic" "" [0, 0] free => |context, _| Ok(context.heap.register(Register::Dynamic));
 
     /// Replaces the dynamic environment.
-    "%set-dynamic!" "environment" [1, 1] => |context, arguments| {
+    "%set-dynamic!" "environment" [1, 1] free => |context, arguments| {
         context.heap.set_register(Register::Dynamic, arguments[0]);
         Ok(Value::UNSPECIFIED)
     };
 
     /// Returns the winders of the nearest prompt with this tag, or `#f` if there is none.
-    "%find-prompt" "tag" [1, 1] => |context, arguments| {
+    "%find-prompt" "tag" [1, 1] counted => |context, arguments| {
         let prompt = find_prompt(context.heap, arguments[0]);
         Ok(prompt.map_or(Value::FALSE, |prompt| context.heap.field(prompt, prompt_link::WINDERS)))
     };
 
     /// Returns the winders that were current when a continuation of `%call/cc` was captured.
     /// Fails with `wrong-type` if the argument is not a continuation.
-    "%continuation-winders" "continuation" [1, 1] => winders_of;
+    "%continuation-winders" "continuation" [1, 1] free => winders_of;
 
     /// Returns the winders that were current when a continuation of `%call-with-composable` was
     /// captured.
     /// Fails with `wrong-type` if the argument is not a continuation.
-    "%composable-winders" "continuation" [1, 1] => winders_of;
+    "%composable-winders" "continuation" [1, 1] free => winders_of;
 
     /// Makes a condition of a kind (a symbol), a message and a list of irritants.
-    "%make-condition" "kind message irritants" [3, 3] => |context, arguments| {
+    "%make-condition" "kind message irritants" [3, 3] free => |context, arguments| {
         let fields = [arguments[0], arguments[1], arguments[2], Value::FALSE, Value::FALSE];
         Ok(context.heap.make(Kind::Condition, &fields)?)
     };
 
     /// Returns whether the argument is a condition.
-    "condition?" "object" [1, 1] => |context, arguments| {
+    "condition?" "object" [1, 1] free => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Condition)))
     };
 
     /// Returns the kind of a condition, a symbol.
     /// Fails with `wrong-type` if the argument is not a condition.
-    "condition-kind" "condition" [1, 1] => |context, arguments| condition_field(context, arguments, condition::KIND);
+    "condition-kind" "condition" [1, 1] free => |context, arguments| condition_field(context, arguments, condition::KIND);
 
     /// Returns the message of a condition.
     /// Fails with `wrong-type` if the argument is not a condition.
-    "condition-message" "condition" [1, 1] => |context, arguments| {
+    "condition-message" "condition" [1, 1] free => |context, arguments| {
         condition_field(context, arguments, condition::MESSAGE)
     };
 
     /// Returns the irritants of a condition, a list.
     /// Fails with `wrong-type` if the argument is not a condition.
-    "condition-irritants" "condition" [1, 1] => |context, arguments| {
+    "condition-irritants" "condition" [1, 1] free => |context, arguments| {
         condition_field(context, arguments, condition::IRRITANTS)
     };
 
     /// Returns the procedure that raised a condition, a symbol, or `#f`.
     /// Fails with `wrong-type` if the argument is not a condition.
-    "condition-origin" "condition" [1, 1] => |context, arguments| {
+    "condition-origin" "condition" [1, 1] free => |context, arguments| {
         condition_field(context, arguments, condition::ORIGIN)
     };
 }
@@ -204,9 +205,14 @@ fn winders_of(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, P
 fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
     const { assert!(link::NEXT == prompt_link::NEXT) };
     let mut rest = heap.register(Register::Continuation);
+    let mut steps = Steps::<{ cost::ELEMENTS }>::default();
     while rest != Value::NIL {
-        if heap.is_kind(rest, Kind::PromptLink) && heap.field(rest, prompt_link::TAG) == tag {
-            return Some(rest);
+        // Other links only say where the stack was cut, which costs nothing.
+        if heap.is_kind(rest, Kind::PromptLink) {
+            steps.step(heap);
+            if heap.field(rest, prompt_link::TAG) == tag {
+                return Some(rest);
+            }
         }
         rest = heap.field(rest, link::NEXT);
     }

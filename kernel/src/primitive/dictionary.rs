@@ -6,6 +6,7 @@
 //! Read next: `heap/dictionary.rs`.
 
 use super::argument::{list_at, object_at, wrong_type};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
@@ -14,7 +15,7 @@ primitives! {
     /// Makes a dictionary of alternating keys and values; if a key occurs twice, the last value
     /// counts.
     /// Fails with `missing-value` if the last key has no value.
-    "dictionary" "key value …" [0, _] => |context, arguments| {
+    "dictionary" "key value …" [0, _] counted => |context, arguments| {
         if let [key] = arguments.chunks_exact(2).remainder() {
             return Err(PrimitiveError::Condition {
                 kind: "missing-value",
@@ -22,6 +23,7 @@ primitives! {
                 irritants: vec![*key],
             });
         }
+        context.heap.spend(arguments.len() as u64 / 2)?;
         let dictionary = context.heap.make_dictionary()?;
         for entry in arguments.chunks_exact(2) {
             context.heap.table_put(dictionary, entry[0], entry[1])?;
@@ -30,17 +32,17 @@ primitives! {
     };
 
     /// Makes an empty dictionary that compares its keys by `eqv?`.
-    "%identity-dictionary" "" [0, 0] => |context, _| Ok(context.heap.make_identity_dictionary()?);
+    "%identity-dictionary" "" [0, 0] free => |context, _| Ok(context.heap.make_identity_dictionary()?);
 
     /// Returns whether the argument is a dictionary.
-    "dictionary?" "object" [1, 1] => |context, arguments| {
+    "dictionary?" "object" [1, 1] free => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Dictionary)))
     };
 
     /// Returns the value of a key, or `default` if the dictionary lacks the key.
     /// Fails with `wrong-type` if the first argument is not a dictionary, with `key-not-found` if
     /// it lacks the key and there is no default.
-    "dictionary-ref" "dictionary key [default]" [2, 3] => |context, arguments| {
+    "dictionary-ref" "dictionary key [default]" [2, 3] counted => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         match (context.heap.table_get(dictionary, arguments[1]), arguments.get(2)) {
             (Some(entry), _) => Ok(entry.value),
@@ -55,7 +57,7 @@ primitives! {
 
     /// Sets the value of a key; an existing key keeps its place in the order.
     /// Fails with `wrong-type` if the first argument is not a dictionary.
-    "dictionary-set!" "dictionary key value" [3, 3] => |context, arguments| {
+    "dictionary-set!" "dictionary key value" [3, 3] counted => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         context.heap.table_put(dictionary, arguments[1], arguments[2])?;
         Ok(Value::UNSPECIFIED)
@@ -63,7 +65,7 @@ primitives! {
 
     /// Removes a key and its value, if the dictionary has the key.
     /// Fails with `wrong-type` if the first argument is not a dictionary.
-    "dictionary-delete!" "dictionary key" [2, 2] => |context, arguments| {
+    "dictionary-delete!" "dictionary key" [2, 2] counted => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         context.heap.table_delete(dictionary, arguments[1]);
         Ok(Value::UNSPECIFIED)
@@ -71,35 +73,35 @@ primitives! {
 
     /// Returns whether the dictionary has a key.
     /// Fails with `wrong-type` if the first argument is not a dictionary.
-    "dictionary-contains?" "dictionary key" [2, 2] => |context, arguments| {
+    "dictionary-contains?" "dictionary key" [2, 2] counted => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(Value::boolean(context.heap.table_get(dictionary, arguments[1]).is_some()))
     };
 
     /// Returns the number of keys in the dictionary.
     /// Fails with `wrong-type` if the argument is not a dictionary.
-    "dictionary-count" "dictionary" [1, 1] => |context, arguments| {
+    "dictionary-count" "dictionary" [1, 1] free => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.table_count(dictionary)))
     };
 
     /// Makes a list of the keys in order of insertion.
     /// Fails with `wrong-type` if the argument is not a dictionary.
-    "dictionary-keys" "dictionary" [1, 1] => |context, arguments| {
+    "dictionary-keys" "dictionary" [1, 1] (cost::listed) => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         list_of(context, dictionary, |_, entry| Ok(entry.key))
     };
 
     /// Makes a list of the values in order of their keys' insertion.
     /// Fails with `wrong-type` if the argument is not a dictionary.
-    "dictionary-values" "dictionary" [1, 1] => |context, arguments| {
+    "dictionary-values" "dictionary" [1, 1] (cost::listed) => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         list_of(context, dictionary, |_, entry| Ok(entry.value))
     };
 
     /// Makes a list of pairs of key and value in order of insertion.
     /// Fails with `wrong-type` if the argument is not a dictionary.
-    "dictionary->alist" "dictionary" [1, 1] => |context, arguments| {
+    "dictionary->alist" "dictionary" [1, 1] (cost::listed) => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         list_of(context, dictionary, |heap, entry| Ok(heap.cons(entry.key, entry.value)?))
     };
@@ -107,11 +109,12 @@ primitives! {
     /// Makes a dictionary from a list of pairs of key and value; if a key occurs twice, the first
     /// value counts, as for `assoc`.
     /// Fails with `wrong-type` if the argument is not a proper list of pairs.
-    "alist->dictionary" "alist" [1, 1] => |context, arguments| {
+    "alist->dictionary" "alist" [1, 1] counted => |context, arguments| {
         let pairs = list_at(context.heap, arguments, 0)?;
         if !pairs.iter().all(|pair| pair.is_pair()) {
             return Err(wrong_type(0, "a list of pairs"));
         }
+        context.heap.spend(pairs.len() as u64)?;
         let dictionary = context.heap.make_dictionary()?;
         for pair in pairs {
             let (key, value) = (context.heap.car(pair), context.heap.cdr(pair));
@@ -124,27 +127,27 @@ primitives! {
 
     /// Makes a dictionary with the same keys and values.
     /// Fails with `wrong-type` if the argument is not a dictionary.
-    "dictionary-copy" "dictionary" [1, 1] => |context, arguments| {
+    "dictionary-copy" "dictionary" [1, 1] (cost::entries) => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(context.heap.table_copy(dictionary)?)
     };
 
     /// Makes a set of the arguments.
-    "set" "element …" [0, _] => set_of;
+    "set" "element …" [0, _] counted => set_of;
 
     /// Returns whether the argument is a set.
-    "set?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Set)));
+    "set?" "object" [1, 1] free => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Set)));
 
     /// Returns whether the set has an element.
     /// Fails with `wrong-type` if the first argument is not a set.
-    "set-contains?" "set element" [2, 2] => |context, arguments| {
+    "set-contains?" "set element" [2, 2] counted => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(Value::boolean(context.heap.table_get(set, arguments[1]).is_some()))
     };
 
     /// Returns adds an element, unless the set has it.
     /// Fails with `wrong-type` if the first argument is not a set.
-    "set-adjoin!" "set element" [2, 2] => |context, arguments| {
+    "set-adjoin!" "set element" [2, 2] counted => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         context.heap.table_put(set, arguments[1], arguments[1])?;
         Ok(Value::UNSPECIFIED)
@@ -152,7 +155,7 @@ primitives! {
 
     /// Removes an element, if the set has it.
     /// Fails with `wrong-type` if the first argument is not a set.
-    "set-delete!" "set element" [2, 2] => |context, arguments| {
+    "set-delete!" "set element" [2, 2] counted => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         context.heap.table_delete(set, arguments[1]);
         Ok(Value::UNSPECIFIED)
@@ -160,28 +163,28 @@ primitives! {
 
     /// Returns the number of elements in the set.
     /// Fails with `wrong-type` if the argument is not a set.
-    "set-count" "set" [1, 1] => |context, arguments| {
+    "set-count" "set" [1, 1] free => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.table_count(set)))
     };
 
     /// Makes a list of the elements in order of insertion.
     /// Fails with `wrong-type` if the argument is not a set.
-    "set->list" "set" [1, 1] => |context, arguments| {
+    "set->list" "set" [1, 1] (cost::listed) => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         list_of(context, set, |_, entry| Ok(entry.key))
     };
 
     /// Makes a set of the elements of a list.
     /// Fails with `wrong-type` if the argument is not a proper list.
-    "list->set" "list" [1, 1] => |context, arguments| {
+    "list->set" "list" [1, 1] counted => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         set_of(context, &elements)
     };
 
     /// Makes a set with the same elements.
     /// Fails with `wrong-type` if the argument is not a set.
-    "set-copy" "set" [1, 1] => |context, arguments| {
+    "set-copy" "set" [1, 1] (cost::entries) => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(context.heap.table_copy(set)?)
     };
@@ -196,6 +199,7 @@ fn set_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
 }
 
 fn set_of(context: &mut Context<'_>, elements: &[Value]) -> Result<Value, PrimitiveError> {
+    context.heap.spend(elements.len() as u64 * 2)?;
     let set = context.heap.make_set()?;
     for element in elements {
         context.heap.table_put(set, *element, *element)?;

@@ -6,6 +6,7 @@
 //! Read next: `primitive/numeric.rs`.
 
 use super::argument::{number_at, wrong_type};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::number::{Number, NumberError};
@@ -15,48 +16,48 @@ primitives! {
     /// Returns the quotient of two integers, rounded towards zero.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "quotient" "integer divisor" [2, 2] => |context, arguments| quotient(context.heap, arguments[0], arguments[1]);
+    "quotient" "integer divisor" [2, 2] counted => |context, arguments| quotient(context.heap, arguments[0], arguments[1]);
 
     /// Returns the remainder of two integers, with the sign of the first.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "remainder" "integer divisor" [2, 2] => |context, arguments| remainder(context.heap, arguments[0], arguments[1]);
+    "remainder" "integer divisor" [2, 2] counted => |context, arguments| remainder(context.heap, arguments[0], arguments[1]);
 
     /// Returns the remainder of two integers, with the sign of the second.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "modulo" "integer divisor" [2, 2] => modulo;
+    "modulo" "integer divisor" [2, 2] counted => modulo;
 
     /// Returns the same as `quotient`.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "truncate-quotient" "integer divisor" [2, 2] => |context, arguments| {
+    "truncate-quotient" "integer divisor" [2, 2] counted => |context, arguments| {
         quotient(context.heap, arguments[0], arguments[1])
     };
 
     /// Returns the same as `remainder`.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "truncate-remainder" "integer divisor" [2, 2] => |context, arguments| {
+    "truncate-remainder" "integer divisor" [2, 2] counted => |context, arguments| {
         remainder(context.heap, arguments[0], arguments[1])
     };
 
     /// Returns the quotient of two integers, rounded down.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "floor-quotient" "integer divisor" [2, 2] => |context, arguments| {
-        general(context.heap, arguments, Number::floor_quotient)
+    "floor-quotient" "integer divisor" [2, 2] counted => |context, arguments| {
+        general(context.heap, [arguments[0], arguments[1]], Number::floor_quotient)
     };
 
     /// Returns the same as `modulo`.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "floor-remainder" "integer divisor" [2, 2] => modulo;
+    "floor-remainder" "integer divisor" [2, 2] counted => modulo;
 
     /// Returns two values: the quotient of two integers, rounded towards zero, and the remainder.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "truncate/" "integer divisor" [2, 2] => |context, arguments| {
+    "truncate/" "integer divisor" [2, 2] (cost::quotient) => |context, arguments| {
         let (dividend, divisor) = (whole_at(context.heap, arguments, 0)?, whole_at(context.heap, arguments, 1)?);
         two_values(context, dividend.truncate_division(&divisor)?)
     };
@@ -64,53 +65,53 @@ primitives! {
     /// Returns two values: the quotient of two integers, rounded down, and the remainder.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "floor/" "integer divisor" [2, 2] => |context, arguments| {
+    "floor/" "integer divisor" [2, 2] (cost::quotient) => |context, arguments| {
         let (dividend, divisor) = (whole_at(context.heap, arguments, 0)?, whole_at(context.heap, arguments, 1)?);
         two_values(context, dividend.floor_division(&divisor)?)
     };
 
     /// Returns the greatest common divisor of the integers, 0 if there are none; never negative.
     /// Fails with `wrong-type` if an argument is not an integer.
-    "gcd" "integer …" [0, _] => |context, arguments| fold(context, arguments, Number::Fixnum(0), Number::gcd);
+    "gcd" "integer …" [0, _] counted => |context, arguments| fold(context, arguments, Number::Fixnum(0), Number::gcd);
 
     /// Returns the least common multiple of the integers, 1 if there are none; never negative.
     /// Fails with `wrong-type` if an argument is not an integer.
-    "lcm" "integer …" [0, _] => |context, arguments| fold(context, arguments, Number::Fixnum(1), Number::lcm);
+    "lcm" "integer …" [0, _] counted => |context, arguments| fold(context, arguments, Number::Fixnum(1), Number::lcm);
 
     /// Returns two values: the greatest exact integer whose square is not above `k`, and the
     /// difference to `k`.
     /// Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it
     /// is negative.
-    "exact-integer-sqrt" "k" [1, 1] => |context, arguments| match exact_at(context.heap, arguments, 0)? {
+    "exact-integer-sqrt" "k" [1, 1] (cost::root) => |context, arguments| match exact_at(context.heap, arguments, 0)? {
         negative if negative.is_negative() => Err(PrimitiveError::OutOfRange { argument: 0 }),
         square => two_values(context, square.exact_integer_sqrt()?),
     };
 
     /// Returns whether the integer is odd.
     /// Fails with `wrong-type` if the argument is not an integer.
-    "odd?" "integer" [1, 1] => |context, arguments| Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_odd()?));
+    "odd?" "integer" [1, 1] (cost::linear) => |context, arguments| Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_odd()?));
 
     /// Returns whether the integer is even.
     /// Fails with `wrong-type` if the argument is not an integer.
-    "even?" "integer" [1, 1] => |context, arguments| {
+    "even?" "integer" [1, 1] (cost::linear) => |context, arguments| {
         Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_even()?))
     };
 
     /// Returns the integer whose bits are set in all arguments, −1 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-and" "integer …" [0, _] => |context, arguments| bits(context, arguments, -1, Number::bitwise_and);
+    "bitwise-and" "integer …" [0, _] counted => |context, arguments| bits(context, arguments, -1, Number::bitwise_and);
 
     /// Returns the integer whose bits are set in at least one argument, 0 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-or" "integer …" [0, _] => |context, arguments| bits(context, arguments, 0, Number::bitwise_or);
+    "bitwise-or" "integer …" [0, _] counted => |context, arguments| bits(context, arguments, 0, Number::bitwise_or);
 
     /// Returns the integer whose bits are set in an odd number of arguments, 0 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-xor" "integer …" [0, _] => |context, arguments| bits(context, arguments, 0, Number::bitwise_xor);
+    "bitwise-xor" "integer …" [0, _] counted => |context, arguments| bits(context, arguments, 0, Number::bitwise_xor);
 
     /// Returns the integer with all bits inverted.
     /// Fails with `wrong-type` if the argument is not an exact integer.
-    "bitwise-not" "integer" [1, 1] => |context, arguments| {
+    "bitwise-not" "integer" [1, 1] (cost::linear) => |context, arguments| {
         let inverse = exact_at(context.heap, arguments, 0)?.bitwise_not()?;
         Ok(context.heap.number(&inverse)?)
     };
@@ -118,7 +119,7 @@ primitives! {
     /// Returns the integer times 2 to the power of `count`, rounded down.
     /// Fails with `wrong-type` if an argument is not an exact integer, with `arithmetic` if the
     /// result is too long.
-    "arithmetic-shift" "integer count" [2, 2] => |context, arguments| {
+    "arithmetic-shift" "integer count" [2, 2] (cost::shifted) => |context, arguments| {
         let (number, count) = (exact_at(context.heap, arguments, 0)?, exact_at(context.heap, arguments, 1)?);
         let shifted = number.arithmetic_shift(&count)?;
         Ok(context.heap.number(&shifted)?)
@@ -126,13 +127,13 @@ primitives! {
 
     /// Returns the number of bits that differ from the sign.
     /// Fails with `wrong-type` if the argument is not an exact integer.
-    "bit-count" "integer" [1, 1] => |context, arguments| {
+    "bit-count" "integer" [1, 1] (cost::linear) => |context, arguments| {
         Ok(Value::length(exact_at(context.heap, arguments, 0)?.bit_count()? as usize))
     };
 
     /// Returns the number of bits that an integer needs besides its sign.
     /// Fails with `wrong-type` if the argument is not an exact integer.
-    "integer-length" "integer" [1, 1] => |context, arguments| {
+    "integer-length" "integer" [1, 1] (cost::linear) => |context, arguments| {
         Ok(Value::length(exact_at(context.heap, arguments, 0)?.integer_length()? as usize))
     };
 }
@@ -148,7 +149,7 @@ pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
     match (a.as_fixnum(), b.as_fixnum()) {
         // Cannot overflow: the least fixnum ÷ −1 is a 64-bit integer.
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a / b)?),
-        _ => general(heap, &[a, b], Number::quotient),
+        _ => general(heap, [a, b], Number::quotient),
     }
 }
 
@@ -160,7 +161,7 @@ pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
 pub(crate) fn remainder(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a % b)?),
-        _ => general(heap, &[a, b], Number::remainder),
+        _ => general(heap, [a, b], Number::remainder),
     }
 }
 
@@ -171,17 +172,18 @@ fn modulo(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
             let is_opposite = remainder != 0 && (remainder < 0) != (b < 0);
             Ok(context.heap.integer(remainder + if is_opposite { b } else { 0 })?)
         }
-        _ => general(context.heap, arguments, Number::modulo),
+        _ => general(context.heap, [arguments[0], arguments[1]], Number::modulo),
     }
 }
 
 #[inline(never)]
 fn general(
     heap: &mut Heap,
-    operands: &[Value],
+    operands: [Value; 2],
     operation: fn(&Number, &Number) -> Result<Number, NumberError>,
 ) -> Result<Value, PrimitiveError> {
-    let result = operation(&whole_at(heap, operands, 0)?, &whole_at(heap, operands, 1)?)?;
+    heap.spend(cost::division(heap, operands[0], operands[1]))?;
+    let result = operation(&whole_at(heap, &operands, 0)?, &whole_at(heap, &operands, 1)?)?;
     Ok(heap.number(&result)?)
 }
 
@@ -215,6 +217,8 @@ fn fold(
 ) -> Result<Value, PrimitiveError> {
     let mut result = neutral;
     for argument in 0..arguments.len() {
+        let length = cost::limbs(context.heap, arguments[argument]);
+        context.heap.spend(1 + cost::divisor(result.limbs(), length))?;
         result = operation(&result, &whole_at(context.heap, arguments, argument)?)?;
     }
     Ok(context.heap.number(&result)?)
@@ -228,6 +232,8 @@ fn bits(
 ) -> Result<Value, PrimitiveError> {
     let mut result = Number::Fixnum(neutral);
     for argument in 0..arguments.len() {
+        let length = cost::limbs(context.heap, arguments[argument]);
+        context.heap.spend(cost::linear_in(result.limbs() + length))?;
         result = operation(&result, &exact_at(context.heap, arguments, argument)?)?;
     }
     Ok(context.heap.number(&result)?)

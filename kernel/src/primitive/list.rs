@@ -12,30 +12,30 @@ use crate::value::Value;
 primitives! {
     /// Returns the first tail of a list whose first element is `eq?` to `object`, or `#f`.
     /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
-    "memq" "object list" [2, 2] => |context, arguments| member(context, arguments, |_, a, b| a == b);
+    "memq" "object list" [2, 2] counted => |context, arguments| member(context, arguments, |_, a, b| a == b);
 
     /// Returns the first tail of a list whose first element is `eqv?` to `object`, or `#f`.
     /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
-    "memv" "object list" [2, 2] => |context, arguments| member(context, arguments, Heap::eqv);
+    "memv" "object list" [2, 2] counted => |context, arguments| member(context, arguments, Heap::eqv);
 
     /// Returns the first tail of a list whose first element is `equal?` to `object`, or `#f`.
     /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
-    "%member" "object list" [2, 2] => |context, arguments| member(context, arguments, Heap::equal);
+    "%member" "object list" [2, 2] counted => |context, arguments| member(context, arguments, Heap::equal);
 
     /// Returns the first pair of a list of pairs whose car is `eq?` to `object`, or `#f`.
     /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
     /// and has no such pair before its end.
-    "assq" "object alist" [2, 2] => |context, arguments| associate(context, arguments, |_, a, b| a == b);
+    "assq" "object alist" [2, 2] counted => |context, arguments| associate(context, arguments, |_, a, b| a == b);
 
     /// Returns the first pair of a list of pairs whose car is `eqv?` to `object`, or `#f`.
     /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
     /// and has no such pair before its end.
-    "assv" "object alist" [2, 2] => |context, arguments| associate(context, arguments, Heap::eqv);
+    "assv" "object alist" [2, 2] counted => |context, arguments| associate(context, arguments, Heap::eqv);
 
     /// Returns the first pair of a list of pairs whose car is `equal?` to `object`, or `#f`.
     /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
     /// and has no such pair before its end.
-    "%assoc" "object alist" [2, 2] => |context, arguments| associate(context, arguments, Heap::equal);
+    "%assoc" "object alist" [2, 2] counted => |context, arguments| associate(context, arguments, Heap::equal);
 }
 
 fn member(

@@ -6,105 +6,106 @@
 //! Read next: `primitive/complex.rs`.
 
 use super::argument::{complex_at, integer_at, number_at, string_at};
+use super::cost;
 use super::{Context, PrimitiveError};
-use crate::heap::{Heap, Kind};
+use crate::heap::{Heap, Kind, Spent};
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
 
 primitives! {
     /// Returns whether the argument is a number.
-    "number?" "object" [1, 1] => is_number;
+    "number?" "object" [1, 1] free => is_number;
 
     /// Returns whether the argument is a complex number; all numbers are.
-    "complex?" "object" [1, 1] => is_number;
+    "complex?" "object" [1, 1] free => is_number;
 
     /// Returns whether the argument is a real number: one whose imaginary part is the exact 0.
-    "real?" "object" [1, 1] => |context, arguments| ask(context, arguments, |_| true);
+    "real?" "object" [1, 1] (cost::linear) => |context, arguments| ask(context, arguments, |_| true);
 
     /// Returns whether the argument is a rational number: one that is neither infinite nor a NaN.
-    "rational?" "object" [1, 1] => |context, arguments| ask(context, arguments, Number::is_rational);
+    "rational?" "object" [1, 1] (cost::linear) => |context, arguments| ask(context, arguments, Number::is_rational);
 
     /// Returns whether the argument is an integer of either exactness.
-    "integer?" "object" [1, 1] => |context, arguments| ask(context, arguments, Number::is_integer);
+    "integer?" "object" [1, 1] (cost::linear) => |context, arguments| ask(context, arguments, Number::is_integer);
 
     /// Returns whether the argument is an exact integer.
-    "exact-integer?" "object" [1, 1] => |context, arguments| {
+    "exact-integer?" "object" [1, 1] free => |context, arguments| {
         let is_exact = arguments[0].is_fixnum() || context.heap.is_kind(arguments[0], Kind::Bignum);
         Ok(Value::boolean(is_exact))
     };
 
     /// Returns whether the number is exact.
     /// Fails with `wrong-type` if the argument is not a number.
-    "exact?" "number" [1, 1] => |context, arguments| test_any(context, arguments, Complex::is_exact);
+    "exact?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_exact);
 
     /// Returns whether the number is inexact.
     /// Fails with `wrong-type` if the argument is not a number.
-    "inexact?" "number" [1, 1] => |context, arguments| test_any(context, arguments, |number| !number.is_exact());
+    "inexact?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, |number| !number.is_exact());
 
     /// Returns whether neither part of the number is infinite or a NaN.
     /// Fails with `wrong-type` if the argument is not a number.
-    "finite?" "number" [1, 1] => |context, arguments| test_any(context, arguments, Complex::is_finite);
+    "finite?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_finite);
 
     /// Returns whether a part of the number is an infinity of either sign.
     /// Fails with `wrong-type` if the argument is not a number.
-    "infinite?" "number" [1, 1] => |context, arguments| test_any(context, arguments, Complex::is_infinite);
+    "infinite?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_infinite);
 
     /// Returns whether a part of the number is a NaN.
     /// Fails with `wrong-type` if the argument is not a number.
-    "nan?" "number" [1, 1] => |context, arguments| test_any(context, arguments, Complex::is_nan);
+    "nan?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_nan);
 
     /// Returns whether the number is zero, of either exactness.
     /// Fails with `wrong-type` if the argument is not a number.
-    "zero?" "number" [1, 1] => |context, arguments| test_any(context, arguments, Complex::is_zero);
+    "zero?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_zero);
 
     /// Returns whether the number is greater than zero.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "positive?" "number" [1, 1] => |context, arguments| test(context, arguments, Number::is_positive);
+    "positive?" "number" [1, 1] (cost::linear) => |context, arguments| test(context, arguments, Number::is_positive);
 
     /// Returns whether the number is less than zero.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "negative?" "number" [1, 1] => |context, arguments| test(context, arguments, Number::is_negative);
+    "negative?" "number" [1, 1] (cost::linear) => |context, arguments| test(context, arguments, Number::is_negative);
 
     /// Returns the absolute value.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "abs" "number" [1, 1] => |context, arguments| map(context, arguments, Number::abs);
+    "abs" "number" [1, 1] (cost::linear) => |context, arguments| map(context, arguments, Number::abs);
 
     /// Returns the number times itself.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if an exact
     /// result is too long.
-    "square" "number" [1, 1] => |context, arguments| try_map_any(context, arguments, Number::square, Complex::square);
+    "square" "number" [1, 1] (cost::squared) => |context, arguments| try_map_any(context, arguments, Number::square, Complex::square);
 
     /// Returns the numerator of the number in lowest terms.
     /// Fails with `wrong-type` if the argument is not a real number, with `arithmetic` if it is
     /// infinite or a NaN.
-    "numerator" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::numerator);
+    "numerator" "number" [1, 1] (cost::linear) => |context, arguments| try_map(context, arguments, Number::numerator);
 
     /// Returns the denominator of the number in lowest terms, which is positive.
     /// Fails with `wrong-type` if the argument is not a real number, with `arithmetic` if it is
     /// infinite or a NaN.
-    "denominator" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::denominator);
+    "denominator" "number" [1, 1] (cost::linear) => |context, arguments| try_map(context, arguments, Number::denominator);
 
     /// Returns the greatest integer not above the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "floor" "number" [1, 1] => |context, arguments| map(context, arguments, Number::floor);
+    "floor" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::floor);
 
     /// Returns the least integer not below the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "ceiling" "number" [1, 1] => |context, arguments| map(context, arguments, Number::ceiling);
+    "ceiling" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::ceiling);
 
     /// Returns the integer part of the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "truncate" "number" [1, 1] => |context, arguments| map(context, arguments, Number::truncate);
+    "truncate" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::truncate);
 
     /// Returns the integer nearest to the number, with the same exactness; the even one of two
     /// equally near.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "round" "number" [1, 1] => |context, arguments| map(context, arguments, Number::round);
+    "round" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::round);
 
     /// Returns the simplest rational number that differs from `number` by at most `tolerance`.
     /// Fails with `wrong-type` if an argument is not a real number, with `arithmetic` if the search
     /// would take too long.
-    "rationalize" "number tolerance" [2, 2] => |context, arguments| {
+    "rationalize" "number tolerance" [2, 2] (cost::simplest) => |context, arguments| {
         let (number, tolerance) = (number_at(context.heap, arguments, 0)?, number_at(context.heap, arguments, 1)?);
         let simplest = number.rationalize(&tolerance)?;
         Ok(context.heap.number(&simplest)?)
@@ -113,22 +114,22 @@ primitives! {
     /// Returns the exact number of the same value.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "exact" "number" [1, 1] => |context, arguments| try_map_any(context, arguments, Number::exact, Complex::exact);
+    "exact" "number" [1, 1] (cost::linear) => |context, arguments| try_map_any(context, arguments, Number::exact, Complex::exact);
 
     /// Returns the same as `exact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "inexact->exact" "number" [1, 1] => |context, arguments| {
+    "inexact->exact" "number" [1, 1] (cost::linear) => |context, arguments| {
         try_map_any(context, arguments, Number::exact, Complex::exact)
     };
 
     /// Returns the inexact number nearest to the number.
     /// Fails with `wrong-type` if the argument is not a number.
-    "inexact" "number" [1, 1] => |context, arguments| map_any(context, arguments, Number::inexact, Complex::inexact);
+    "inexact" "number" [1, 1] (cost::linear) => |context, arguments| map_any(context, arguments, Number::inexact, Complex::inexact);
 
     /// Returns the same as `inexact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number.
-    "exact->inexact" "number" [1, 1] => |context, arguments| {
+    "exact->inexact" "number" [1, 1] (cost::linear) => |context, arguments| {
         map_any(context, arguments, Number::inexact, Complex::inexact)
     };
 
@@ -136,9 +137,16 @@ primitives! {
     /// (default 10).
     /// Fails with `wrong-type` if the arguments are not a number and an exact integer, with
     /// `out-of-range` if the radix is not from 2 to 36.
-    "number->string" "number [radix]" [1, 2] => |context, arguments| {
-        let number = complex_at(context.heap, arguments, 0)?;
-        let text = number.to_string_radix(radix_at(context.heap, arguments)?);
+    "number->string" "number [radix]" [1, 2] (cost::digits) => |context, arguments| {
+        let heap = &*context.heap;
+        let text = match heap.as_number(arguments[0]) {
+            Some(number) => {
+                let goes_on = || !heap.is_stop_wanted();
+                let text = number.to_string_while(radix_at(heap, arguments)?, &goes_on);
+                text.ok_or(Spent)?
+            }
+            None => complex_at(heap, arguments, 0)?.to_string_radix(radix_at(heap, arguments)?),
+        };
         Ok(context.heap.string(&text)?)
     };
 
@@ -146,11 +154,16 @@ primitives! {
     /// returns `#f` if the string is not a number.
     /// Fails with `wrong-type` if the arguments are not a string and an exact integer, with
     /// `out-of-range` if the radix is not from 2 to 36.
-    "string->number" "string [radix]" [1, 2] => |context, arguments| {
+    "string->number" "string [radix]" [1, 2] counted => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let radix = radix_at(context.heap, arguments)?;
+        context.heap.spend(1 + cost::all_characters(context.heap, &arguments[..1]))?;
         match Complex::parse(&context.heap.string_text(string), radix) {
-            Some(number) => Ok(context.heap.complex(&number)?),
+            Some(number) => {
+                let number = context.heap.complex(&number)?;
+                context.heap.charge(cost::digits(context.heap, &[number]));
+                Ok(number)
+            }
             None => Ok(Value::FALSE),
         }
     };

@@ -16,6 +16,7 @@ pub(super) mod buffer;
 #[cfg(test)]
 mod tests;
 
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::kind::port;
 use crate::heap::{Heap, Kind, Register};
@@ -29,19 +30,19 @@ const STREAMS: usize = 3;
 
 primitives! {
     /// Returns whether the argument is a port.
-    "port?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Port)));
+    "port?" "object" [1, 1] free => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Port)));
 
     /// Returns whether the argument is a port that can be read from, open or not.
-    "input-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::INPUT);
+    "input-port?" "object" [1, 1] free => |context, arguments| is_port_with(context, arguments, flag::INPUT);
 
     /// Returns whether the argument is a port that can be written to, open or not.
-    "output-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::OUTPUT);
+    "output-port?" "object" [1, 1] free => |context, arguments| is_port_with(context, arguments, flag::OUTPUT);
 
     /// Returns whether the argument is a port of characters.
-    "textual-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::TEXTUAL);
+    "textual-port?" "object" [1, 1] free => |context, arguments| is_port_with(context, arguments, flag::TEXTUAL);
 
     /// Returns whether the argument is a port of bytes.
-    "binary-port?" "object" [1, 1] => |context, arguments| {
+    "binary-port?" "object" [1, 1] free => |context, arguments| {
         let heap = &context.heap;
         let is_binary = heap.is_kind(arguments[0], Kind::Port) && !buffer::has(heap, arguments[0], flag::TEXTUAL);
         Ok(Value::boolean(is_binary))
@@ -49,27 +50,27 @@ primitives! {
 
     /// Returns whether the argument is a port that can be read from and is open.
     /// Fails with `wrong-type` if the argument is not a port.
-    "input-port-open?" "port" [1, 1] => |context, arguments| is_open_with(context, arguments, flag::INPUT);
+    "input-port-open?" "port" [1, 1] free => |context, arguments| is_open_with(context, arguments, flag::INPUT);
 
     /// Returns whether the argument is a port that can be written to and is open.
     /// Fails with `wrong-type` if the argument is not a port.
-    "output-port-open?" "port" [1, 1] => |context, arguments| is_open_with(context, arguments, flag::OUTPUT);
+    "output-port-open?" "port" [1, 1] free => |context, arguments| is_open_with(context, arguments, flag::OUTPUT);
 
     /// Closes a port. The buffered output of a console port stays until the host takes it.
     /// Fails with `wrong-type` if the argument is not a port.
-    "close-port" "port" [1, 1] => |context, arguments| close(context, arguments, 0, "a port");
+    "close-port" "port" [1, 1] free => |context, arguments| close(context, arguments, 0, "a port");
 
     /// Closes an input port.
     /// Fails with `wrong-type` if the argument is not an input port.
-    "close-input-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::INPUT, "an input port");
+    "close-input-port" "port" [1, 1] free => |context, arguments| close(context, arguments, flag::INPUT, "an input port");
 
     /// Closes an output port. The buffered output of a console port stays until the host takes it.
     /// Fails with `wrong-type` if the argument is not an output port.
-    "close-output-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::OUTPUT, "an output port");
+    "close-output-port" "port" [1, 1] free => |context, arguments| close(context, arguments, flag::OUTPUT, "an output port");
 
     /// Makes a port that delivers the present characters of `string`.
     /// Fails with `wrong-type` if the argument is not a string.
-    "open-input-string" "string" [1, 1] => |context, arguments| {
+    "open-input-string" "string" [1, 1] (cost::characters) => |context, arguments| {
         if !context.heap.is_string(arguments[0]) {
             return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
         }
@@ -78,34 +79,36 @@ primitives! {
     };
 
     /// Makes a port that collects characters for `get-output-string`.
-    "open-output-string" "" [0, 0] => |context, _| {
+    "open-output-string" "" [0, 0] free => |context, _| {
         Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?)
     };
 
     /// Makes a string of the characters written so far to a port of `open-output-string`.
     /// Fails with `wrong-type` if the argument is not such a port.
-    "get-output-string" "port" [1, 1] => |context, arguments| {
+    "get-output-string" "port" [1, 1] counted => |context, arguments| {
         let expected = "a string output port";
         let port = collecting_port_at(context.heap, arguments, flag::TEXTUAL, expected)?;
         let length = buffer::pending(context.heap, port).len();
+        context.heap.charge(length as u64 / cost::BYTES);
         Ok(buffer::text(context.heap, port, length)?)
     };
 
     /// Makes a port that delivers the present bytes of `bytevector`.
     /// Fails with `wrong-type` if the argument is not a bytevector.
-    "open-input-bytevector" "bytevector" [1, 1] => |context, arguments| {
+    "open-input-bytevector" "bytevector" [1, 1] (cost::all_bytes) => |context, arguments| {
         let bytes = bytevector_at(context.heap, arguments, 0)?.to_vec();
         Ok(buffer::make_input(context.heap, 0, &bytes)?)
     };
 
     /// Makes a port that collects bytes for `get-output-bytevector`.
-    "open-output-bytevector" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
+    "open-output-bytevector" "" [0, 0] free => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
 
     /// Makes a bytevector of the bytes written so far to a port of `open-output-bytevector`.
     /// Fails with `wrong-type` if the argument is not such a port.
-    "get-output-bytevector" "port" [1, 1] => |context, arguments| {
+    "get-output-bytevector" "port" [1, 1] counted => |context, arguments| {
         let port = collecting_port_at(context.heap, arguments, 0, "a bytevector output port")?;
         let bytes = buffer::pending(context.heap, port).to_vec();
+        context.heap.charge(bytes.len() as u64 / cost::BYTES);
         Ok(context.heap.bytevector(&bytes)?)
     };
 
@@ -113,7 +116,7 @@ primitives! {
     /// standard error; always the same port.
     /// Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it
     /// is not a stream.
-    "%console-port" "stream" [1, 1] => |context, arguments| {
+    "%console-port" "stream" [1, 1] free => |context, arguments| {
         let stream = arguments[0].as_fixnum().and_then(|stream| usize::try_from(stream).ok());
         let Some(stream) = stream else {
             return Err(PrimitiveError::WrongType { argument: 0, expected: "a stream number: 0, 1 or 2" });
@@ -128,7 +131,7 @@ primitives! {
     /// Returns the stream number of a console port, the procedure in the place of the console after
     /// `%set-port-receiver!`, or `#f` for any other port.
     /// Fails with `wrong-type` if the argument is not a port.
-    "%port-stream" "port" [1, 1] => |context, arguments| {
+    "%port-stream" "port" [1, 1] free => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, 0, "a port")?;
         Ok(context.heap.field(port, port::STREAM))
     };
@@ -136,7 +139,7 @@ primitives! {
     /// Sets whether a console output port should be emptied at each newline; initially only that of
     /// standard error is.
     /// Fails with `wrong-type` if the first argument is not a console output port.
-    "%set-port-line-buffered!" "port on?" [2, 2] => |context, arguments| {
+    "%set-port-line-buffered!" "port on?" [2, 2] free => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
         buffer::set_flag(context.heap, port, flag::LINE_BUFFERED, arguments[1].is_true());
         Ok(Value::UNSPECIFIED)
@@ -147,7 +150,7 @@ primitives! {
     /// an input port lacks data, without arguments, for bytes. An input port that was at its end is
     /// there no longer.
     /// Fails with `wrong-type` if the first argument is not a console port.
-    "%set-port-receiver!" "port receiver" [2, 2] => |context, arguments| {
+    "%set-port-receiver!" "port receiver" [2, 2] free => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE, "a console port")?;
         context.heap.set_field(port, port::STREAM, arguments[1]);
         if buffer::has(context.heap, port, flag::OUTPUT) {
@@ -163,8 +166,9 @@ primitives! {
     /// newline is among them. Returns `#f` otherwise, if the buffer is empty, and for other output
     /// ports.
     /// Fails with `wrong-type` if the first argument is not an output port.
-    "%port-take-pending!" "port force?" [2, 2] => |context, arguments| {
+    "%port-take-pending!" "port force?" [2, 2] counted => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
+        context.heap.charge(buffer::pending(context.heap, port).len() as u64 / cost::BYTES);
         take_pending(context.heap, port, arguments[1].is_true())
     };
 
@@ -172,9 +176,10 @@ primitives! {
     /// bytevector marks the end of the file.
     /// Fails with `wrong-type` if the first argument is not a console input port or the second not
     /// a bytevector.
-    "%port-supply!" "port bytevector" [2, 2] => |context, arguments| {
+    "%port-supply!" "port bytevector" [2, 2] counted => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::INPUT, "a console input port")?;
         let bytes = bytevector_at(context.heap, arguments, 1)?.to_vec();
+        context.heap.charge(bytes.len() as u64 / cost::BYTES);
         buffer::append(context.heap, port, &bytes)?;
         buffer::set_flag(context.heap, port, flag::AT_END, bytes.is_empty());
         Ok(Value::UNSPECIFIED)

@@ -7,6 +7,7 @@
 //!
 //! Source: R7RS 6.13.3.
 
+use super::cost;
 use super::port::buffer::{append, append_at_hand, append_byte, append_from, flag, has};
 use super::port::{bytevector_at, open_port_at, wants_emptying};
 use super::{Context, PrimitiveError};
@@ -18,7 +19,7 @@ primitives! {
     /// Writes a character to a textual output port.
     /// Fails with `wrong-type` if the arguments are not a character and a textual output port, with
     /// `port-closed` if the port is closed.
-    "%write-char" "character port" [2, 2] => |context, arguments| {
+    "%write-char" "character port" [2, 2] free => |context, arguments| {
         if let Some(character @ '\0'..='\x7f') = arguments[0].as_character()
             && append_at_hand(context.heap, arguments[1], flag::TEXTUAL, character as u8)
         {
@@ -34,7 +35,7 @@ primitives! {
     /// Ends a line of a textual output port.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%newline" "port" [1, 1] => |context, arguments| {
+    "%newline" "port" [1, 1] free => |context, arguments| {
         let port = open_port_at(context.heap, arguments, 0, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)?;
         write_character(context.heap, port, '\n')
     };
@@ -44,7 +45,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a string, a textual output port and exact
     /// integers, with `out-of-range` if the range is not in the string, with `port-closed` if the
     /// port is closed.
-    "%write-string" "string port [start [end]]" [2, 4] => |context, arguments| {
+    "%write-string" "string port [start [end]]" [2, 4] (cost::bytes_filled) => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if !context.heap.is_string(arguments[0]) {
             return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
@@ -56,7 +57,7 @@ primitives! {
     /// Writes a byte, an exact integer from 0 to 255, to a binary output port.
     /// Fails with `wrong-type` if the arguments are not a byte and a binary output port, with
     /// `port-closed` if the port is closed.
-    "%write-u8" "byte port" [2, 2] => |context, arguments| {
+    "%write-u8" "byte port" [2, 2] free => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let byte = arguments[0].as_fixnum().and_then(|byte| u8::try_from(byte).ok());
         let Some(byte) = byte else {
@@ -74,7 +75,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a bytevector, a binary output port and
     /// exact integers, with `out-of-range` if the range is not in the bytevector, with
     /// `port-closed` if the port is closed.
-    "%write-bytevector" "bytevector port [start [end]]" [2, 4] => |context, arguments| {
+    "%write-bytevector" "bytevector port [start [end]]" [2, 4] (cost::bytes_filled) => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let bytes = bytevector_at(context.heap, arguments, 0)?;
         let (start, end) = range_at(arguments, bytes.len())?;
@@ -87,13 +88,14 @@ primitives! {
     /// are.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%display" "object port" [2, 2] => |context, arguments| {
+    "%display" "object port" [2, 2] counted => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if let Some(character) = arguments[0].as_character() {
             return write_character(context.heap, port, character);
         }
         if context.heap.is_string(arguments[0]) {
             let length = context.heap.string_length(arguments[0]);
+            context.heap.charge(length as u64 / cost::BYTES);
             return write_string(context.heap, port, arguments[0], 0, length);
         }
         write_object(context, arguments, Style::Display)
@@ -103,24 +105,24 @@ primitives! {
     /// where it contains itself.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%write" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Write);
+    "%write" "object port" [2, 2] counted => |context, arguments| write_object(context, arguments, Style::Write);
 
     /// Writes an object to a textual output port so that it can be read back, with datum labels
     /// wherever a part occurs twice.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%write-shared" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Shared);
+    "%write-shared" "object port" [2, 2] counted => |context, arguments| write_object(context, arguments, Style::Shared);
 
     /// Writes an object to a textual output port without datum labels. An object that contains
     /// itself exhausts the memory limit.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%write-simple" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Simple);
+    "%write-simple" "object port" [2, 2] counted => |context, arguments| write_object(context, arguments, Style::Simple);
 
     /// Makes a string as `write` writes an object; text beyond `characters-max`, which is at least
     /// 1, is replaced by `…`.
     /// Fails with `wrong-type` if `characters-max` is not a positive fixnum.
-    "%write-limited" "object characters-max" [2, 2] => |context, arguments| {
+    "%write-limited" "object characters-max" [2, 2] counted => |context, arguments| {
         let limit = arguments[1].as_fixnum().and_then(|limit| usize::try_from(limit).ok());
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
             return Err(PrimitiveError::WrongType { argument: 1, expected: "an exact positive integer" });

@@ -19,33 +19,33 @@ use crate::value::Value;
 primitives! {
     /// Makes a promise. If `done?` is true, `content` is its value; else `content` is a thunk that
     /// returns a promise for the same value.
-    "%make-promise" "done? content" [2, 2] => |context, arguments| {
+    "%make-promise" "done? content" [2, 2] free => |context, arguments| {
         let state = Value::boolean(arguments[0].is_true());
         Ok(context.heap.make(Kind::Promise, &[state, arguments[1]])?)
     };
 
     /// Returns whether the argument is a promise.
-    "promise?" "object" [1, 1] => |context, arguments| {
+    "promise?" "object" [1, 1] free => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Promise)))
     };
 
     /// Returns whether a promise is done, that is, holds its value.
     /// Fails with `wrong-type` if the argument is not a promise.
-    "%promise-state" "promise" [1, 1] => |context, arguments| {
+    "%promise-state" "promise" [1, 1] free => |context, arguments| {
         let holder = holder_at(context.heap, arguments, 0)?;
         Ok(context.heap.field(holder, promise::STATE))
     };
 
     /// Returns the value of a promise that is done, or the thunk of one that is not.
     /// Fails with `wrong-type` if the argument is not a promise.
-    "%promise-content" "promise" [1, 1] => |context, arguments| {
+    "%promise-content" "promise" [1, 1] free => |context, arguments| {
         let holder = holder_at(context.heap, arguments, 0)?;
         Ok(context.heap.field(holder, promise::CONTENT))
     };
 
     /// Replaces the state and content of a promise and of all that share them.
     /// Fails with `wrong-type` if the first argument is not a promise.
-    "%promise-set!" "promise done? content" [3, 3] => |context, arguments| {
+    "%promise-set!" "promise done? content" [3, 3] free => |context, arguments| {
         let holder = holder_at(context.heap, arguments, 0)?;
         context.heap.set_field(holder, promise::STATE, Value::boolean(arguments[1].is_true()));
         context.heap.set_field(holder, promise::CONTENT, arguments[2]);
@@ -54,7 +54,7 @@ primitives! {
 
     /// Makes `promise` share the state and content of `other`.
     /// Fails with `wrong-type` if an argument is not a promise.
-    "%promise-take!" "promise other" [2, 2] => |context, arguments| {
+    "%promise-take!" "promise other" [2, 2] free => |context, arguments| {
         let holder = holder_at(context.heap, arguments, 0)?;
         let other = holder_at(context.heap, arguments, 1)?;
         if holder != other {

@@ -11,7 +11,7 @@ mod datum;
 
 use super::port::buffer::{Decoded, consume, decode, flag, glance, has, pending, text};
 use super::port::{open_port_at, port_at};
-use super::{Context, PrimitiveError};
+use super::{Context, PrimitiveError, cost};
 use crate::heap::Heap;
 use crate::value::Value;
 
@@ -19,7 +19,7 @@ primitives! {
     /// Reads the next character of a textual input port.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-read-char" "port" [1, 1] => |context, arguments| {
+    "%port-read-char" "port" [1, 1] free => |context, arguments| {
         if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
             consume(context.heap, arguments[0], 1);
             return Ok(Value::character(char::from(byte)));
@@ -38,7 +38,7 @@ primitives! {
     /// Returns the next character of a textual input port without consuming it.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-peek-char" "port" [1, 1] => |context, arguments| {
+    "%port-peek-char" "port" [1, 1] free => |context, arguments| {
         if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
             return Ok(Value::character(char::from(byte)));
         }
@@ -53,7 +53,7 @@ primitives! {
     /// Returns whether `%port-read-char` would return a character or the end-of-file object.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-char-ready?" "port" [1, 1] => |context, arguments| {
+    "%port-char-ready?" "port" [1, 1] free => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         Ok(Value::boolean(next_character(context.heap, port) != Decoded::Incomplete))
     };
@@ -62,7 +62,7 @@ primitives! {
     /// consumed but not returned, or up to the end.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-read-line" "port" [1, 1] => |context, arguments| {
+    "%port-read-line" "port" [1, 1] counted => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let bytes = pending(context.heap, port);
         let is_all = has(context.heap, port, flag::AT_END);
@@ -72,13 +72,14 @@ primitives! {
             None if bytes.is_empty() => return Ok(Value::EOF),
             None => (bytes.len(), bytes.len()),
         };
+        context.heap.charge(consumed as u64 / cost::BYTES);
         take(context, port, consumed, |heap| text(heap, port, length))
     };
 
     /// Reads `k` characters, or fewer if the input ends earlier.
     /// Fails with `wrong-type` if the port is not a textual input port or `k` not an exact integer,
     /// with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
-    "%port-read-string" "port k" [2, 2] => |context, arguments| {
+    "%port-read-string" "port k" [2, 2] counted => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let count = count_at(arguments)?;
         let is_all = has(context.heap, port, flag::AT_END);
@@ -95,13 +96,14 @@ primitives! {
                 Decoded::End => break,
             }
         }
+        context.heap.charge(consumed as u64 / cost::CHARACTERS);
         take(context, port, consumed, |heap| heap.string(&text))
     };
 
     /// Reads the next byte of a binary input port.
     /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
     /// closed.
-    "%port-read-u8" "port" [1, 1] => |context, arguments| {
+    "%port-read-u8" "port" [1, 1] free => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let byte = next_byte(context.heap, port);
         if byte.is_fixnum() {
@@ -113,7 +115,7 @@ primitives! {
     /// Returns the next byte of a binary input port without consuming it.
     /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
     /// closed.
-    "%port-peek-u8" "port" [1, 1] => |context, arguments| {
+    "%port-peek-u8" "port" [1, 1] free => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         Ok(next_byte(context.heap, port))
     };
@@ -121,7 +123,7 @@ primitives! {
     /// Returns whether `%port-read-u8` would return a byte or the end-of-file object.
     /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
     /// closed.
-    "%port-u8-ready?" "port" [1, 1] => |context, arguments| {
+    "%port-u8-ready?" "port" [1, 1] free => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         Ok(Value::boolean(next_byte(context.heap, port).is_true()))
     };
@@ -129,7 +131,7 @@ primitives! {
     /// Reads `k` bytes, or fewer if the input ends earlier, as a bytevector.
     /// Fails with `wrong-type` if the port is not a binary input port or `k` not an exact integer,
     /// with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
-    "%port-read-bytevector" "port k" [2, 2] => |context, arguments| {
+    "%port-read-bytevector" "port k" [2, 2] counted => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let count = count_at(arguments)?;
         let bytes = pending(context.heap, port);
@@ -142,6 +144,7 @@ primitives! {
             }
         }
         let taken = bytes[..count.min(bytes.len())].to_vec();
+        context.heap.charge(taken.len() as u64 / cost::BYTES);
         take(context, port, taken.len(), |heap| heap.bytevector(&taken))
     };
 
@@ -149,7 +152,7 @@ primitives! {
     /// not hold a whole one.
     /// Fails with `read-error` if the text is not a datum, and skips it; with `wrong-type` if the
     /// port is not a textual input port, with `port-closed` if it is closed.
-    "%port-read" "port" [1, 1] => |context, arguments| {
+    "%port-read" "port" [1, 1] counted => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         datum::read(context, port)
     };
@@ -157,7 +160,7 @@ primitives! {
     /// Returns whether an input port needs more input before anything can be read: its buffer holds
     /// no whole element and it has not ended.
     /// Fails with `wrong-type` if the argument is not an input port.
-    "%port-needs-input?" "port" [1, 1] => |context, arguments| {
+    "%port-needs-input?" "port" [1, 1] free => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
         let needs = if has(context.heap, port, flag::TEXTUAL) {
             next_character(context.heap, port) == Decoded::Incomplete

@@ -7,6 +7,7 @@
 
 use super::PrimitiveError;
 use super::argument::{index_at, list_at, object_at, symbol_at, wrong_type};
+use super::cost;
 use crate::heap::kind::{record, record_type};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
@@ -15,7 +16,7 @@ primitives! {
     /// Makes a record type, different from every other, with a name and a list of the names of its
     /// fields, all symbols.
     /// Fails with `wrong-type` if they are not.
-    "%make-record-type" "name field-names" [2, 2] => |context, arguments| {
+    "%make-record-type" "name field-names" [2, 2] counted => |context, arguments| {
         let name = symbol_at(context.heap, arguments, 0)?;
         let field_names = list_at(context.heap, arguments, 1)?;
         if field_names.iter().any(|name| !context.heap.is_symbol(*name)) {
@@ -28,7 +29,7 @@ primitives! {
     /// Makes an instance of a record type with these field values, in order.
     /// Fails with `wrong-type` if the first argument is not a record type, with
     /// `wrong-number-of-fields` if there are more or fewer values than fields.
-    "%make-record" "record-type value …" [1, _] => |context, arguments| {
+    "%make-record" "record-type value …" [1, _] (cost::arguments) => |context, arguments| {
         let record_type = type_at(context.heap, arguments, 0)?;
         let count = field_count(context.heap, record_type);
         if arguments.len() - 1 != count {
@@ -44,7 +45,7 @@ primitives! {
 
     /// Returns whether the first argument is an instance of the record type.
     /// Fails with `wrong-type` if the second is not a record type.
-    "%record?" "object record-type" [2, 2] => |context, arguments| {
+    "%record?" "object record-type" [2, 2] free => |context, arguments| {
         let record_type = type_at(context.heap, arguments, 1)?;
         Ok(Value::boolean(context.heap.is_instance(arguments[0], record_type)))
     };
@@ -52,7 +53,7 @@ primitives! {
     /// Returns the value of the field at index `k` of an instance of a record type.
     /// Fails with `wrong-type`, naming the record type, if the first argument is not an instance of
     /// it, with `out-of-range` if there is no such field.
-    "%record-ref" "record record-type k" [3, 3] => |context, arguments| {
+    "%record-ref" "record record-type k" [3, 3] free => |context, arguments| {
         let place = field_at(context.heap, arguments)?;
         Ok(context.heap.field(arguments[0], place))
     };
@@ -60,7 +61,7 @@ primitives! {
     /// Replaces the value of the field at index `k` of an instance of a record type.
     /// Fails with `wrong-type`, naming the record type, if the first argument is not an instance of
     /// it, with `out-of-range` if there is no such field.
-    "%record-set!" "record record-type k object" [4, 4] => |context, arguments| {
+    "%record-set!" "record record-type k object" [4, 4] free => |context, arguments| {
         let place = field_at(context.heap, arguments)?;
         context.heap.set_field(arguments[0], place, arguments[3]);
         Ok(Value::UNSPECIFIED)
@@ -68,7 +69,7 @@ primitives! {
 
     /// Makes an immutable dataspace record with a label and fields.
     /// Fails with `wrong-type` if the label is a record type.
-    "record" "label field …" [1, _] => |context, arguments| {
+    "record" "label field …" [1, _] (cost::arguments) => |context, arguments| {
         if context.heap.is_kind(arguments[0], Kind::RecordType) {
             return Err(wrong_type(0, "a label, not a record type"));
         }
@@ -77,14 +78,14 @@ primitives! {
 
     /// Returns whether the first argument is a dataspace record with this label and this number of
     /// fields.
-    "%labelled?" "object label count" [3, 3] => |context, arguments| {
+    "%labelled?" "object label count" [3, 3] free => |context, arguments| {
         Ok(Value::boolean(is_like(context.heap, arguments)))
     };
 
     /// Returns the field at index `k` of a dataspace record with this label and number of fields.
     /// Fails with `wrong-type`, naming the label, if the first argument is not one, with
     /// `out-of-range` if there is no such field.
-    "%labelled-ref" "record label count k" [4, 4] => |context, arguments| {
+    "%labelled-ref" "record label count k" [4, 4] free => |context, arguments| {
         let heap = &*context.heap;
         if !is_like(heap, arguments) {
             let (label, count) = (heap.symbol_name(symbol_at(heap, arguments, 1)?), arguments[2].as_fixnum());
@@ -99,18 +100,18 @@ primitives! {
     };
 
     /// Returns whether the argument is a dataspace record.
-    "record?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(is_labelled(context.heap, arguments[0])));
+    "record?" "object" [1, 1] free => |context, arguments| Ok(Value::boolean(is_labelled(context.heap, arguments[0])));
 
     /// Returns the label of a dataspace record.
     /// Fails with `wrong-type` if the argument is not one.
-    "record-label" "record" [1, 1] => |context, arguments| {
+    "record-label" "record" [1, 1] free => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         Ok(context.heap.record_label(record))
     };
 
     /// Makes a list of the fields of a dataspace record.
     /// Fails with `wrong-type` if the argument is not one.
-    "record-fields" "record" [1, 1] => |context, arguments| {
+    "record-fields" "record" [1, 1] (cost::listed) => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         let mut fields = Value::NIL;
         for place in (0..context.heap.record_length(record)).rev() {
@@ -122,7 +123,7 @@ primitives! {
     /// Returns the field at index `k`, from 0, of a dataspace record.
     /// Fails with `wrong-type` if the arguments are not a dataspace record and an exact integer,
     /// with `out-of-range` if there is no such field.
-    "record-field" "record k" [2, 2] => |context, arguments| {
+    "record-field" "record k" [2, 2] free => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         let index = index_at(context.heap, arguments, 1, context.heap.record_length(record))?;
         Ok(context.heap.field(record, record::FIELDS + index))
@@ -130,7 +131,7 @@ primitives! {
 
     /// Returns the number of fields of a dataspace record, without the label.
     /// Fails with `wrong-type` if the argument is not one.
-    "record-length" "record" [1, 1] => |context, arguments| {
+    "record-length" "record" [1, 1] free => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.record_length(record)))
     };

@@ -10,6 +10,7 @@ use super::argument::{
     wrong_type,
 };
 use super::case::fold_full;
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
@@ -17,12 +18,12 @@ use std::cmp::Ordering;
 
 primitives! {
     /// Returns whether the argument is a string.
-    "string?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_string(arguments[0])));
+    "string?" "object" [1, 1] free => |context, arguments| Ok(Value::boolean(context.heap.is_string(arguments[0])));
 
     /// Makes a string of `k` characters, all `char` (default: a space).
     /// Fails with `wrong-type` if `k` is not an exact integer or `char` not a character, with
     /// `out-of-range` if `k` is negative.
-    "make-string" "k [char]" [1, 2] => |context, arguments| {
+    "make-string" "k [char]" [1, 2] (cost::new_bytes) => |context, arguments| {
         let length = count_at(context.heap, arguments, 0)?;
         let character = if arguments.len() > 1 { character_at(arguments, 1)? } else { ' ' };
         Ok(context.heap.make_string(length, character)?)
@@ -30,7 +31,7 @@ primitives! {
 
     /// Makes a string of the characters.
     /// Fails with `wrong-type` if an argument is not a character.
-    "string" "char …" [0, _] => |context, arguments| {
+    "string" "char …" [0, _] (cost::arguments) => |context, arguments| {
         let characters = (0..arguments.len()).map(|place| character_at(arguments, place));
         let text: Result<String, PrimitiveError> = characters.collect();
         Ok(context.heap.string(&text?)?)
@@ -38,7 +39,7 @@ primitives! {
 
     /// Returns the number of characters in a string, an exact integer.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-length" "string" [1, 1] => |context, arguments| {
+    "string-length" "string" [1, 1] free => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         Ok(Value::length(context.heap.string_length(string)))
     };
@@ -46,7 +47,7 @@ primitives! {
     /// Returns the character at index `k`, from 0.
     /// Fails with `wrong-type` if the arguments are not a string and an exact integer, with
     /// `out-of-range` if there is no such character.
-    "string-ref" "string k" [2, 2] => |context, arguments| {
+    "string-ref" "string k" [2, 2] free => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let index = integer_at(context.heap, arguments, 1, usize::MAX)?;
         match context.heap.string_ref(string, index) {
@@ -59,7 +60,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a string, an exact integer and a character,
     /// with `out-of-range` if there is no such character, with `immutable` if the string is a
     /// literal.
-    "string-set!" "string k char" [3, 3] => |context, arguments| {
+    "string-set!" "string k char" [3, 3] free => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.string_length(string))?;
         let character = character_at(arguments, 2)?;
@@ -70,82 +71,82 @@ primitives! {
 
     /// Returns whether all strings have the same characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_eq);
+    "string=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| ordered(context, arguments, compare, Ordering::is_eq);
 
     /// Returns whether the strings increase, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string<?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_lt);
+    "string<?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| ordered(context, arguments, compare, Ordering::is_lt);
 
     /// Returns whether the strings decrease, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string>?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_gt);
+    "string>?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| ordered(context, arguments, compare, Ordering::is_gt);
 
     /// Returns whether the strings never decrease, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string<=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string<=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_le)
     };
 
     /// Returns whether the strings never increase, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string>=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string>=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_ge)
     };
 
     /// Compares as `string=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string-ci=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_eq)
     };
 
     /// Compares as `string<?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string-ci<?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_lt)
     };
 
     /// Compares as `string>?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string-ci>?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_gt)
     };
 
     /// Compares as `string<=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string-ci<=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_le)
     };
 
     /// Compares as `string>=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+    "string-ci>=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_ge)
     };
 
     /// Makes a string of the characters from index `start` up to `end`, exclusive.
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "substring" "string start end" [3, 3] => copy;
+    "substring" "string start end" [3, 3] (cost::bytes) => copy;
 
     /// Makes a string of the characters from index `start` (default 0) up to `end`, exclusive
     /// (default: the length).
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string-copy" "string [start [end]]" [1, 3] => copy;
+    "string-copy" "string [start [end]]" [1, 3] (cost::bytes) => copy;
 
     /// Makes a string that concatenates all the strings.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-append" "string …" [0, _] => append;
+    "string-append" "string …" [0, _] (cost::all_bytes) => append;
 
     /// Makes a list of the characters from index `start` (default 0) up to `end`, exclusive
     /// (default: the length).
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string->list" "string [start [end]]" [1, 3] => |context, arguments| {
+    "string->list" "string [start [end]]" [1, 3] (cost::listed) => |context, arguments| {
         let characters = characters(context.heap, arguments)?;
         Ok(context.heap.list(&characters, Value::NIL)?)
     };
@@ -154,14 +155,14 @@ primitives! {
     /// (default: the length).
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string->vector" "string [start [end]]" [1, 3] => |context, arguments| {
+    "string->vector" "string [start [end]]" [1, 3] (cost::characters) => |context, arguments| {
         let characters = characters(context.heap, arguments)?;
         Ok(context.heap.make(Kind::Vector, &characters)?)
     };
 
     /// Makes a string of the characters in a list.
     /// Fails with `wrong-type` if the argument is not a proper list of characters.
-    "list->string" "list" [1, 1] => |context, arguments| {
+    "list->string" "list" [1, 1] counted => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         let text = text_of(elements.into_iter()).ok_or(wrong_type(0, "a list of characters"))?;
         Ok(context.heap.string(&text)?)
@@ -171,7 +172,7 @@ primitives! {
     /// exclusive (default: the length).
     /// Fails with `wrong-type` if the arguments are not a vector with characters there and exact
     /// integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "vector->string" "vector [start [end]]" [1, 3] => |context, arguments| {
+    "vector->string" "vector [start [end]]" [1, 3] (cost::characters) => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         let elements = range.map(|place| context.heap.field(vector, place));
@@ -184,7 +185,7 @@ primitives! {
     /// all characters are read before any is written.
     /// Fails with `wrong-type` if the arguments are not strings and exact integers, with
     /// `out-of-range` if they exceed the strings, with `immutable` if `to` is a literal.
-    "string-copy!" "to at from [start [end]]" [3, 5] => |context, arguments| {
+    "string-copy!" "to at from [start [end]]" [3, 5] (cost::bytes_copied) => |context, arguments| {
         let (to, from) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 2)?);
         let lengths = (context.heap.string_length(to), context.heap.string_length(from));
         let copy = copy_at(context.heap, arguments, lengths.0, lengths.1)?;
@@ -198,7 +199,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a string, a character and exact integers,
     /// with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the string is a
     /// literal.
-    "string-fill!" "string char [start [end]]" [2, 4] => |context, arguments| {
+    "string-fill!" "string char [start [end]]" [2, 4] (cost::characters_set) => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let character = character_at(arguments, 1)?;
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;

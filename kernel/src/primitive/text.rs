@@ -6,6 +6,7 @@
 
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::case::fold_full;
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Kind;
 use crate::value::Value;
@@ -14,16 +15,16 @@ primitives! {
     /// Makes a string of the upper-case forms of the characters; it may be longer (`ß` becomes
     /// `SS`).
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-upcase" "string" [1, 1] => |context, arguments| convert(context, arguments, |text| text.to_uppercase());
+    "string-upcase" "string" [1, 1] (cost::converted) => |context, arguments| convert(context, arguments, |text| text.to_uppercase());
 
     /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-downcase" "string" [1, 1] => |context, arguments| convert(context, arguments, |text| text.to_lowercase());
+    "string-downcase" "string" [1, 1] (cost::converted) => |context, arguments| convert(context, arguments, |text| text.to_lowercase());
 
     /// Makes a string by Unicode full case folding, the same for all strings that differ only in
     /// case.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-foldcase" "string" [1, 1] => |context, arguments| {
+    "string-foldcase" "string" [1, 1] (cost::converted) => |context, arguments| {
         convert(context, arguments, |text| text.chars().flat_map(fold_full).collect())
     };
 
@@ -31,12 +32,13 @@ primitives! {
     /// `end`, exclusive (default: the length), or `#f`.
     /// Fails with `wrong-type` if the arguments are not a string, a character and exact integers,
     /// with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string-index" "string char [start [end]]" [2, 4] => |context, arguments| {
+    "string-index" "string char [start [end]]" [2, 4] counted => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let wanted = character_at(arguments, 1)?;
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
         let mut characters = context.heap.string_characters_from(string, range.start).take(range.len());
         let found = characters.position(|character| character == wanted);
+        context.heap.charge(found.unwrap_or(range.len()) as u64 / cost::CHARACTERS);
         Ok(found.map_or(Value::FALSE, |place| Value::length(range.start + place)))
     };
 
@@ -45,7 +47,7 @@ primitives! {
     /// lengths.
     /// Fails with `wrong-type` if the arguments are not strings and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string-contains" "string pattern [start [end]]" [2, 4] => |context, arguments| {
+    "string-contains" "string pattern [start [end]]" [2, 4] (cost::all_characters) => |context, arguments| {
         let (string, pattern) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
         let text = context.heap.string_range(string, range.start, range.end);
@@ -55,41 +57,47 @@ primitives! {
 
     /// Returns whether `string` begins with `prefix`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-prefix?" "prefix string" [2, 2] => |context, arguments| {
+    "string-prefix?" "prefix string" [2, 2] counted => |context, arguments| {
         let (prefix, string) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let mut characters = context.heap.string_characters(string);
-        let mut expected = context.heap.string_characters(prefix);
-        Ok(Value::boolean(expected.all(|character| characters.next() == Some(character))))
+        let (mut expected, mut same) = (context.heap.string_characters(prefix), 0);
+        let is_prefix = expected.all(|character| {
+            same += 1;
+            characters.next() == Some(character)
+        });
+        context.heap.charge(same / cost::CHARACTERS);
+        Ok(Value::boolean(is_prefix))
     };
 
     /// Returns whether `string` ends with `suffix`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-suffix?" "suffix string" [2, 2] => |context, arguments| {
+    "string-suffix?" "suffix string" [2, 2] counted => |context, arguments| {
         let (suffix, string) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let lengths = (context.heap.string_length(suffix), context.heap.string_length(string));
         let Some(start) = lengths.1.checked_sub(lengths.0) else {
             return Ok(Value::FALSE);
         };
+        context.heap.charge(lengths.0 as u64 / cost::CHARACTERS);
         let end = context.heap.string_characters_from(string, start);
         Ok(Value::boolean(end.eq(context.heap.string_characters(suffix))))
     };
 
     /// Makes a string without the white space at both ends.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-trim" "string" [1, 1] => |context, arguments| trim(context, arguments, true, true);
+    "string-trim" "string" [1, 1] counted => |context, arguments| trim(context, arguments, true, true);
 
     /// Makes a string without the white space at the beginning.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-trim-left" "string" [1, 1] => |context, arguments| trim(context, arguments, true, false);
+    "string-trim-left" "string" [1, 1] counted => |context, arguments| trim(context, arguments, true, false);
 
     /// Makes a string without the white space at the end.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-trim-right" "string" [1, 1] => |context, arguments| trim(context, arguments, false, true);
+    "string-trim-right" "string" [1, 1] counted => |context, arguments| trim(context, arguments, false, true);
 
     /// Makes a list of the parts of a string between the occurrences of `char`, one more than there
     /// are occurrences; parts may be empty.
     /// Fails with `wrong-type` if the arguments are not a string and a character.
-    "string-split" "string char" [2, 2] => |context, arguments| {
+    "string-split" "string char" [2, 2] counted => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let separator = character_at(arguments, 1)?;
         let breaks: Vec<usize> = context
@@ -100,6 +108,7 @@ primitives! {
             .collect();
         let mut parts = Value::NIL;
         let mut end = context.heap.string_length(string);
+        context.heap.spend(end as u64 / cost::CHARACTERS + breaks.len() as u64 / 2)?;
         for place in breaks.into_iter().rev() {
             let part = context.heap.substring(string, place + 1, end)?;
             parts = context.heap.cons(part, parts)?;
@@ -113,7 +122,7 @@ primitives! {
     /// to `end`, exclusive (default: the length).
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string->utf8" "string [start [end]]" [1, 3] => |context, arguments| {
+    "string->utf8" "string [start [end]]" [1, 3] (cost::characters) => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.string_length(string))?;
         if let Some(storage) = context.heap.ascii_storage(string) {
@@ -130,7 +139,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `invalid-utf8` if the bytes are not
     /// UTF-8; its irritants are the bytevector and the index of the first invalid byte.
-    "utf8->string" "bytevector [start [end]]" [1, 3] => |context, arguments| {
+    "utf8->string" "bytevector [start [end]]" [1, 3] (cost::bytes) => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;
         let start = range.start;
@@ -171,5 +180,9 @@ fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool)
     while right && start < end && is_space(end - 1) {
         end -= 1;
     }
+    let trimmed = context.heap.string_length(string) - (end - start);
+    context
+        .heap
+        .charge(trimmed as u64 / cost::CHARACTERS + (end - start) as u64 / cost::BYTES);
     Ok(context.heap.substring(string, start, end)?)
 }

@@ -5,31 +5,32 @@
 //! Read next: `primitive/bytevector.rs`.
 
 use super::argument::{copy_at, count_at, index_at, list_at, mutable_at, range_at, vector_at};
+use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Kind;
 use crate::value::Value;
 
 primitives! {
     /// Returns whether the argument is a vector.
-    "vector?" "object" [1, 1] => |context, arguments| {
+    "vector?" "object" [1, 1] free => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Vector)))
     };
 
     /// Makes a vector of `k` elements, all `fill` (default unspecified).
     /// Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is
     /// negative.
-    "make-vector" "k [fill]" [1, 2] => |context, arguments| {
+    "make-vector" "k [fill]" [1, 2] (cost::new_words) => |context, arguments| {
         let length = count_at(context.heap, arguments, 0)?;
         let fill = arguments.get(1).copied().unwrap_or(Value::UNSPECIFIED);
         Ok(context.heap.make_vector(length, fill)?)
     };
 
     /// Makes a vector of the arguments.
-    "vector" "object …" [0, _] => |context, arguments| Ok(context.heap.make(Kind::Vector, arguments)?);
+    "vector" "object …" [0, _] (cost::arguments) => |context, arguments| Ok(context.heap.make(Kind::Vector, arguments)?);
 
     /// Returns the number of elements in a vector, an exact integer.
     /// Fails with `wrong-type` if the argument is not a vector.
-    "vector-length" "vector" [1, 1] => |context, arguments| {
+    "vector-length" "vector" [1, 1] free => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         Ok(Value::length(context.heap.object_length(vector)))
     };
@@ -37,7 +38,7 @@ primitives! {
     /// Returns the element at index `k`, from 0.
     /// Fails with `wrong-type` if the arguments are not a vector and an exact integer, with
     /// `out-of-range` if there is no such element.
-    "vector-ref" "vector k" [2, 2] => |context, arguments| {
+    "vector-ref" "vector k" [2, 2] free => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         Ok(context.heap.field(vector, index))
@@ -47,7 +48,7 @@ primitives! {
     /// Fails with `wrong-type` if the first two arguments are not a vector and an exact integer,
     /// with `out-of-range` if there is no such element, with `immutable` if the vector is a
     /// literal.
-    "vector-set!" "vector k object" [3, 3] => |context, arguments| {
+    "vector-set!" "vector k object" [3, 3] free => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         mutable_at(context.heap, arguments, 0)?;
@@ -59,7 +60,7 @@ primitives! {
     /// the length).
     /// Fails with `wrong-type` if the arguments are not a vector and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "vector->list" "vector [start [end]]" [1, 3] => |context, arguments| {
+    "vector->list" "vector [start [end]]" [1, 3] (cost::listed) => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         let mut list = Value::NIL;
@@ -71,7 +72,7 @@ primitives! {
 
     /// Makes a vector of the elements of a list.
     /// Fails with `wrong-type` if the argument is not a proper list.
-    "list->vector" "list" [1, 1] => |context, arguments| {
+    "list->vector" "list" [1, 1] counted => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         Ok(context.heap.make(Kind::Vector, &elements)?)
     };
@@ -81,7 +82,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a vector and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the vector is a
     /// literal.
-    "vector-fill!" "vector fill [start [end]]" [2, 4] => |context, arguments| {
+    "vector-fill!" "vector fill [start [end]]" [2, 4] (cost::words_filled) => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 2, context.heap.object_length(vector))?;
         mutable_at(context.heap, arguments, 0)?;
@@ -93,7 +94,7 @@ primitives! {
     /// (default: the length).
     /// Fails with `wrong-type` if the arguments are not a vector and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "vector-copy" "vector [start [end]]" [1, 3] => |context, arguments| {
+    "vector-copy" "vector [start [end]]" [1, 3] (cost::words) => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         let copy = context.heap.allocate(Kind::Vector, range.len())?;
@@ -106,7 +107,7 @@ primitives! {
     /// all elements are read before any is written.
     /// Fails with `wrong-type` if the arguments are not vectors and exact integers, with
     /// `out-of-range` if they exceed the vectors, with `immutable` if `to` is a literal.
-    "vector-copy!" "to at from [start [end]]" [3, 5] => |context, arguments| {
+    "vector-copy!" "to at from [start [end]]" [3, 5] (cost::words_copied) => |context, arguments| {
         let (to, from) = (vector_at(context.heap, arguments, 0)?, vector_at(context.heap, arguments, 2)?);
         let lengths = (context.heap.object_length(to), context.heap.object_length(from));
         let copy = copy_at(context.heap, arguments, lengths.0, lengths.1)?;
@@ -117,7 +118,7 @@ primitives! {
 
     /// Makes a vector that concatenates all the vectors.
     /// Fails with `wrong-type` if an argument is not a vector.
-    "vector-append" "vector …" [0, _] => append;
+    "vector-append" "vector …" [0, _] (cost::all_words) => append;
 }
 
 fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {

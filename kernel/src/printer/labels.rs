@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::STEPS_BETWEEN_LOOKS;
-use crate::heap::{Heap, Kind};
+use super::STEPS;
+use crate::heap::{Heap, Kind, Mark, Marks, Steps};
 use crate::value::Value;
 
 /// The number of parts that are visited before any is marked; most values are smaller and need no
@@ -42,7 +42,7 @@ impl Labels {
             return labels;
         }
         let mut marks = Marks::default();
-        let mut steps: usize = 0;
+        let (mut steps, mut paid) = (0, Steps::<STEPS>::default());
         let mut children = Vec::new();
         let mut work = vec![(value, false)];
         while let Some((part, is_leaving)) = work.pop() {
@@ -60,8 +60,7 @@ impl Labels {
                 }
                 Mark::Never => {
                     steps += 1;
-                    let is_stopped = steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && heap.is_stop_wanted();
-                    if steps > steps_max || is_stopped {
+                    if steps > steps_max || paid.walk(heap, 1).is_err() {
                         return Labels::default();
                     }
                     marks.set(part, Mark::Open);
@@ -78,10 +77,14 @@ impl Labels {
     pub(super) fn of_shared(heap: &Heap, value: Value) -> Labels {
         let mut labels = Labels::default();
         let mut marks = Marks::default();
+        let mut steps = Steps::<STEPS>::default();
         let mut work = vec![value];
         while let Some(part) = work.pop() {
             if !is_compound(heap, part) {
                 continue;
+            }
+            if steps.walk(heap, 1).is_err() {
+                return labels;
             }
             if marks.get(part) == Mark::Never {
                 marks.set(part, Mark::Done);
@@ -168,52 +171,4 @@ fn push_children(heap: &Heap, part: Value, children: &mut Vec<Value>) {
     } else {
         children.extend(heap.field_words(part).iter().map(|&word| Value::from_bits(word)));
     }
-}
-
-/// The state of a part in the search.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Never,
-    Open,
-    Done,
-}
-
-/// The size of one page of marks, in bytes; a byte has four marks.
-const PAGE_BYTES: usize = 1024;
-
-/// Marks by word index, in pages that are allocated where something is marked.
-#[derive(Default)]
-struct Marks {
-    pages: Vec<Option<Box<[u8; PAGE_BYTES]>>>,
-}
-
-impl Marks {
-    fn get(&self, part: Value) -> Mark {
-        let (page, byte, shift) = place(part);
-        match self.pages.get(page) {
-            Some(Some(marks)) => match marks[byte] >> shift & 0b11 {
-                0 => Mark::Never,
-                1 => Mark::Open,
-                _ => Mark::Done,
-            },
-            _ => Mark::Never,
-        }
-    }
-
-    fn set(&mut self, part: Value, mark: Mark) {
-        let (page, byte, shift) = place(part);
-        if self.pages.len() <= page {
-            self.pages.resize_with(page + 1, || None);
-        }
-        let marks = self.pages[page].get_or_insert_with(|| Box::new([0; PAGE_BYTES]));
-        marks[byte] = marks[byte] & !(0b11 << shift) | (mark as u8) << shift;
-    }
-}
-
-/// Returns the page, the byte in it and the shift in that of a part's mark; objects start at even
-/// words.
-fn place(part: Value) -> (usize, usize, u32) {
-    let object = part.index() / 2;
-    let byte = object / 4;
-    (byte / PAGE_BYTES, byte % PAGE_BYTES, (object % 4 * 2) as u32)
 }

@@ -473,5 +473,19 @@ fn a_long_text_stops_when_a_person_wants_it() {
     }
     heap.stop_on(Some(Arc::new(AtomicBool::new(true))));
     assert!(print(&heap, &NoNames, shared, Style::Write, usize::MAX).is_err());
+    heap.stop_on(None);
+    assert!(print(&heap, &NoNames, shared, Style::Shared, usize::MAX).is_ok());
+}
+
+#[test]
+fn a_long_text_ends_when_there_is_no_fuel_for_it() {
+    let mut heap = heap();
+    let mut shared = Value::NIL;
+    for _ in 0..60 {
+        shared = heap.cons(shared, shared).expect("room");
+    }
+    heap.allow_fuel(Some(1000));
+    assert!(print(&heap, &NoNames, shared, Style::Write, usize::MAX).is_err());
+    assert!(heap.take_charge() > 1000);
     assert!(print(&heap, &NoNames, shared, Style::Shared, usize::MAX).is_ok());
 }

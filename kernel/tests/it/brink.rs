@@ -64,7 +64,7 @@ fn stepping(step: &str, is_endless: bool) -> CompiledUnit {
 }
 
 /// Whether a program finishes, the fuel that it takes, and the place where its memory runs out.
-type End = (bool, u64, Vec<BacktraceEntry>);
+type End = (bool, i64, Vec<BacktraceEntry>);
 
 /// Garbage in a heap.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ fn end(program: &CompiledUnit, kept: usize, garbage: Garbage) -> Option<End> {
     let fits = |heap: &mut Heap| !heap.would_exceed(spare + 2) && heap.cons(Value::ZERO, Value::NIL).is_ok();
     (0..most / 2).find(|_| !fits(&mut instance.heap));
     machine.start(&mut instance, roots[0], &[]);
-    let mut fuel = u64::MAX >> 2;
+    let mut fuel = i64::MAX >> 2;
     let before = fuel;
     match machine.run(&mut instance, &code, &mut fuel).unwrap() {
         Outcome::Finished(_) => Some((true, before - fuel, Vec::new())),

@@ -13,7 +13,7 @@ use duet_kernel::value::Value;
 use proptest::prelude::*;
 
 /// More than any program here takes, so that a program that does not end is detected.
-const FUEL_MAX: u64 = 1_000_000;
+const FUEL_MAX: i64 = 1_000_000;
 
 const LIMITS: Limits = Limits { bytes_max: 64 << 20 };
 
@@ -202,7 +202,7 @@ const WAYS: [NativeMode; 3] = [NativeMode::Always, NativeMode::Never, NativeMode
 
 /// Runs a program in slices; between slices it travels, and goes on in another way. Without steps
 /// it is interpreted.
-fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> String {
+fn run_travelling(world: &World, program: usize, steps: &[(i64, Vehicle)]) -> String {
     let spaces = &world.programs[program];
     let mut store = Store::new();
     let mut machine = Machine::new();
@@ -260,8 +260,8 @@ fn travel<'a>(place: &mut Place<'a>, parked: Value, vehicle: Vehicle, code: &'a 
     }
 }
 
-fn steps() -> impl Strategy<Value = Vec<(u64, Vehicle)>> {
-    let slice = prop_oneof![4 => 1u64..12, 3 => 1u64..60, 2 => 1u64..300, 1 => 1u64..6000];
+fn steps() -> impl Strategy<Value = Vec<(i64, Vehicle)>> {
+    let slice = prop_oneof![4 => 1i64..12, 3 => 1i64..60, 2 => 1i64..300, 1 => 1i64..6000];
     let vehicle = prop_oneof![
         8 => Just(Vehicle::Snapshot),
         1 => Just(Vehicle::Parked),
@@ -311,7 +311,7 @@ fn interruptions_change_neither_the_value_nor_a_word_of_the_heap() {
 
 /// Runs the last unit of a code space in slices; returns its value, and the chunks of its heap's
 /// snapshot.
-fn run_sliced(code: &CodeSpace, slice: u64, native: NativeMode) -> (String, Vec<Vec<u8>>) {
+fn run_sliced(code: &CodeSpace, slice: i64, native: NativeMode) -> (String, Vec<Vec<u8>>) {
     let mut machine = Machine::new();
     machine.set_native(native);
     let mut place = Place {

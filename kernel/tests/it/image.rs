@@ -47,7 +47,7 @@ impl Process {
     }
 
     /// Runs for `fuel`; returns the program's value, or the rest of the computation.
-    fn run(&mut self, mut fuel: u64) -> Result<Value, Value> {
+    fn run(&mut self, mut fuel: i64) -> Result<Value, Value> {
         match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
             Outcome::Finished(value) => Ok(value),
             Outcome::OutOfFuel => Err(self.machine.capture(&mut self.instance, &self.code).unwrap()),

@@ -41,7 +41,7 @@ const WALKS: &[&str] = &[
 ];
 
 /// Runs a program within `bytes_max`, in slices of `slice`, and parks it after every slice.
-fn run(text: &str, bytes_max: usize, slice: u64) -> Result<String, String> {
+fn run(text: &str, bytes_max: usize, slice: i64) -> Result<String, String> {
     let unit = compiled("test", text);
     let code = code_of(&[&unit]);
     let mut machine = Machine::new();
@@ -73,7 +73,7 @@ proptest! {
     fn a_long_walk_takes_bounded_memory(
         walk in 0..WALKS.len(),
         length in 200_000u32..260_000,
-        slice in 5_000u64..2_000_000,
+        slice in 5_000i64..2_000_000,
     ) {
         let text = format!("{LAZY} {}", WALKS[walk].replace("LENGTH", &length.to_string()));
         // The whole list would take 6 to 8 MB.
@@ -85,14 +85,14 @@ proptest! {
 fn every_walk_takes_bounded_memory() {
     for walk in WALKS {
         let text = format!("{LAZY} {}", walk.replace("LENGTH", "300000"));
-        assert_eq!(run(&text, 3 << 20, u64::MAX), Ok("300000".to_owned()), "{walk}");
+        assert_eq!(run(&text, 3 << 20, i64::MAX), Ok("300000".to_owned()), "{walk}");
     }
 }
 
 #[test]
 fn what_is_read_again_is_kept() {
     let text = "(define (f) (let ((head (node 0))) (walk head LENGTH) (vector-ref (next head) 0))) (f)";
-    let run_length = |length: &str| run(&format!("{LAZY} {}", text.replace("LENGTH", length)), 3 << 20, u64::MAX);
+    let run_length = |length: &str| run(&format!("{LAZY} {}", text.replace("LENGTH", length)), 3 << 20, i64::MAX);
     assert_eq!(run_length("1000"), Ok("1".to_owned()));
     assert!(run_length("300000").is_err(), "the whole list is kept and does not fit");
 }

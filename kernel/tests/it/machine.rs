@@ -19,11 +19,11 @@ struct Session {
     code: CodeSpace,
     expander: Expander,
     /// The fuel of one slice; the program is interrupted and parked whenever it is used up.
-    slice: u64,
+    slice: i64,
 }
 
 impl Session {
-    fn new(slice: u64, native: NativeMode) -> Session {
+    fn new(slice: i64, native: NativeMode) -> Session {
         let mut machine = Machine::new();
         machine.set_native(native);
         let code = CodeSpace::new(&[]);
@@ -81,7 +81,7 @@ const NATIVE_MODES: [NativeMode; 5] = [
 
 /// Checks a program's value, without interruption and with many, in every way to run.
 fn check(program: &str, expected: &str) {
-    let slices = [u64::MAX, 1, 2, 7];
+    let slices = [i64::MAX, 1, 2, 7];
     for (slice, native) in slices
         .iter()
         .flat_map(|slice| NATIVE_MODES.map(|native| (*slice, native)))
@@ -102,7 +102,7 @@ fn check(program: &str, expected: &str) {
 
 fn check_raises(program: &str, kind: &str, message: &str) {
     for native in NATIVE_MODES {
-        let mut session = Session::new(u64::MAX, native);
+        let mut session = Session::new(i64::MAX, native);
         let object = session.evaluate(program).expect_err(program);
         let heap = &session.instance.heap;
         assert!(heap.is_kind(object, Kind::Condition), "{program}");
@@ -270,7 +270,7 @@ const OPERANDS: [&str; 13] = [
 
 #[test]
 fn instructions_do_what_the_primitives_do() {
-    let mut session = Session::new(u64::MAX, NativeMode::Never);
+    let mut session = Session::new(i64::MAX, NativeMode::Never);
     let names = "+ - * / quotient remainder truncate-quotient truncate-remainder < > <= >= =";
     for name in names.split(' ') {
         for (left, right) in OPERANDS.iter().flat_map(|left| OPERANDS.map(|right| (left, right))) {
@@ -301,7 +301,7 @@ fn instructions_do_what_the_primitives_do() {
 
 #[test]
 fn chains_of_instructions_do_what_the_primitives_do() {
-    let mut session = Session::new(u64::MAX, NativeMode::Never);
+    let mut session = Session::new(i64::MAX, NativeMode::Never);
     for operands in [
         "1 2 3",
         "1 2 'a",
@@ -372,7 +372,7 @@ fn an_error_ends_the_computation_whatever_should_raise_it() {
         "(define %signal 7)",
         "(define %signal car)",
     ] {
-        let mut session = Session::new(u64::MAX, NativeMode::Never);
+        let mut session = Session::new(i64::MAX, NativeMode::Never);
         let library = format!(
             "(define-library (duet internal control) (export %signal) (import (duet kernel)) (begin {signal}))"
         );
@@ -390,11 +390,11 @@ fn an_error_ends_the_computation_whatever_should_raise_it() {
 /// them.
 #[test]
 fn instances_take_turns_on_one_machine() {
-    let mut first = Session::new(u64::MAX, NativeMode::Never);
+    let mut first = Session::new(i64::MAX, NativeMode::Never);
     first
         .evaluate("(define (build n) (if (= n 0) '() (cons (cons n n) (build (- n 1))))) (build 500)")
         .unwrap();
-    let mut second = Session::new(u64::MAX, NativeMode::Never);
+    let mut second = Session::new(i64::MAX, NativeMode::Never);
     std::mem::swap(&mut first.machine, &mut second.machine);
     let churn = "(define (count l) (if (null? l) 0 (+ 1 (count (cdr l)))))
                  (define (build n) (if (= n 0) '() (cons n (build (- n 1)))))
@@ -405,7 +405,7 @@ fn instances_take_turns_on_one_machine() {
 
 /// Returns a program's value as `write` writes it, or the message of the condition that it raises.
 fn written_outcome(program: &str) -> String {
-    let mut session = Session::new(u64::MAX, NativeMode::Never);
+    let mut session = Session::new(i64::MAX, NativeMode::Never);
     let value = session.evaluate(program);
     let heap = &session.instance.heap;
     match value {

@@ -10,6 +10,7 @@ mod common {
 
 mod brink;
 mod continuation_images;
+mod cost;
 mod image;
 mod listing;
 mod liveness;

@@ -14,19 +14,19 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::Limits;
 use duet_kernel::instruction::Opcode;
 use duet_kernel::machine::{Architecture, Instance, Machine, MachineCode, NativeMode, Outcome};
-use duet_kernel::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError};
+use duet_kernel::primitive::{Context, Cost, Primitive, PrimitiveBody, PrimitiveError};
 use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
 use proptest::prelude::*;
 
 /// Fuel after which a drawn program that has not ended is left.
-const FUEL: u64 = 200;
+const FUEL: i64 = 200;
 
 /// The observable parts of a run: the outcome and the rest of the fuel of each slice, the place
 /// where it was interrupted, and the heap at the end.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    slices: Vec<(Outcome, u64, Option<u32>)>,
+    slices: Vec<(Outcome, i64, Option<u32>)>,
     heap: String,
 }
 
@@ -35,7 +35,7 @@ fn run(
     code: &CodeSpace,
     mut instance: Instance,
     (procedure, arguments): (Value, &[Value]),
-    slice: u64,
+    slice: i64,
 ) -> Seen {
     let mut machine = Machine::new();
     machine.set_native(native);
@@ -58,7 +58,7 @@ fn run(
 }
 
 /// Runs a drawn program in both ways and compares what can be seen.
-fn check(draws: &[Draw], arguments: &[usize], slice: u64) -> Result<(), TestCaseError> {
+fn check(draws: &[Draw], arguments: &[usize], slice: i64) -> Result<(), TestCaseError> {
     let unit = drawn::unit(draws);
     let mut code = CodeSpace::new(&[]);
     let number = code
@@ -75,7 +75,7 @@ fn check(draws: &[Draw], arguments: &[usize], slice: u64) -> Result<(), TestCase
         (procedure, &arguments),
         slice,
     );
-    for native in [NativeMode::Always, NativeMode::Drawn(slice)] {
+    for native in [NativeMode::Always, NativeMode::Drawn(slice.unsigned_abs())] {
         let compiled = run(native, &code, instance.clone(), (procedure, &arguments), slice);
         prop_assert_eq!(
             &interpreted,
@@ -119,7 +119,7 @@ proptest! {
     fn drawn_code_does_the_same_as_machine_code(
         draws in draws(),
         arguments in prop::collection::vec(any::<usize>(), drawn::PARAMETERS),
-        slice in prop_oneof![1u64..8, Just(FUEL)],
+        slice in prop_oneof![1i64..8, Just(FUEL)],
     ) {
         check(&draws, &arguments, slice)?;
     }
@@ -239,7 +239,7 @@ fn programs_that_become_machine_code_while_they_run_do_the_same() {
             machine.set_native(native);
             let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
             machine.start(&mut instance, procedure, &[]);
-            let mut fuel = u64::MAX;
+            let mut fuel = i64::MAX;
             let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
             (outcome, fuel, format!("{:?}", instance.heap))
         });
@@ -260,6 +260,7 @@ const FAULTY: Primitive = Primitive {
     least: 1,
     most: Some(1),
     documentation: "",
+    cost: Cost::Free,
     body: PrimitiveBody::Function(fail),
 };
 
@@ -357,7 +358,7 @@ fn machine_code_is_dropped_when_its_memory_is_full_and_made_again() {
         machine.set_native(native);
         let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
         machine.start(&mut instance, procedure, &[]);
-        let mut fuel = u64::MAX;
+        let mut fuel = i64::MAX;
         let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
         assert_eq!(outcome, Outcome::Finished(expected), "{native:?}");
     }

@@ -154,19 +154,19 @@ fn unit_of(program: &Program, garbage: usize, ways: &str) -> CompiledUnit {
 struct Way {
     bytes_max: usize,
     /// The fuel after which it is parked and continues on another machine.
-    slice: u64,
+    slice: i64,
     /// Whether it goes on in an instance that was restored from a snapshot.
     is_moved: bool,
 }
 
 const PLAIN: Way = Way {
     bytes_max: 64 << 20,
-    slice: u64::MAX,
+    slice: i64::MAX,
     is_moved: false,
 };
 
 /// Returns its result and the fuel that it took; nothing if it runs out of memory.
-fn run(unit: &CompiledUnit, way: Way) -> Option<(String, u64)> {
+fn run(unit: &CompiledUnit, way: Way) -> Option<(String, i64)> {
     let limits = Limits {
         bytes_max: way.bytes_max,
     };
@@ -210,7 +210,7 @@ fn is_out_of_memory(instance: &Instance, object: Value) -> bool {
 /// Memory for most programs and a little more.
 const TIGHT_BYTES: usize = 48 << 10;
 
-fn check(program: &Program, garbage: usize, slice: u64) -> TestCaseResult {
+fn check(program: &Program, garbage: usize, slice: i64) -> TestCaseResult {
     let short = unit_of(program, garbage, SHORT_WAYS);
     let plain = run(&short, PLAIN);
     prop_assert!(plain.is_some(), "there is enough memory");
@@ -231,7 +231,7 @@ fn check(program: &Program, garbage: usize, slice: u64) -> TestCaseResult {
     if in_tight_heap.is_some() {
         prop_assert_eq!(&in_tight_heap, &plain, "tight");
     }
-    let value_of = |ended: Option<(String, u64)>| ended.map(|(value, _)| value);
+    let value_of = |ended: Option<(String, i64)>| ended.map(|(value, _)| value);
     let by_long_ways = run(&unit_of(program, garbage, LONG_WAYS), PLAIN);
     prop_assert_eq!(value_of(by_long_ways), value_of(plain), "by the long ways");
     Ok(())
@@ -241,7 +241,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
-    fn all_ways_come_to_the_same(program in programs(), garbage in 1..500_usize, slice in 1..8_u64) {
+    fn all_ways_come_to_the_same(program in programs(), garbage in 1..500_usize, slice in 1..8_i64) {
         check(&program, garbage, slice)?;
     }
 }

@@ -17,9 +17,9 @@ use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 
 /// Fuel after which a program that has not ended is left.
-const FUEL: u64 = 2000;
+const FUEL: i64 = 2000;
 /// The slices of fuel, in turn.
-const SLICES: [u64; 4] = [1, FUEL, 3, 17];
+const SLICES: [i64; 4] = [1, FUEL, 3, 17];
 /// The longest text of an outcome, in characters.
 const TEXT_MAX: usize = 4000;
 
@@ -27,7 +27,7 @@ const TEXT_MAX: usize = 4000;
 #[derive(Debug, PartialEq)]
 struct Seen {
     /// The rest of the fuel of each slice, and the place where it ended.
-    slices: Vec<(u64, Option<u32>)>,
+    slices: Vec<(i64, Option<u32>)>,
     outcome: String,
     /// The name of a snapshot of what is reachable at the end.
     digest: String,
@@ -38,7 +38,7 @@ struct Seen {
 struct Way {
     native: NativeMode,
     is_stressed: bool,
-    slice: u64,
+    slice: i64,
     /// Whether the program runs in a turn, whose writes the heap notes.
     in_turn: bool,
 }
@@ -58,8 +58,10 @@ fn run(code: &CodeSpace, way: Way) -> (Seen, Option<String>) {
         let mut fuel = way.slice.min(left);
         left -= fuel;
         let outcome = machine.run(&mut instance, code, &mut fuel).unwrap();
+        // A debt is paid from what is left.
+        left += fuel.min(0);
         slices.push((fuel, machine.interrupted_at()));
-        if outcome != Outcome::OutOfFuel || left == 0 {
+        if outcome != Outcome::OutOfFuel || left <= 0 {
             break outcome;
         }
         machine.resume(Value::UNSPECIFIED);

@@ -25,7 +25,7 @@ enum Between {
 
 /// Runs a program in a heap of at most `bytes_max`, with a break after each `slice` of fuel;
 /// returns its value as `write` writes it, and its heap's statistics.
-fn run(program: &CompiledUnit, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
+fn run(program: &CompiledUnit, bytes_max: usize, slice: i64, between: Between) -> (String, Statistics) {
     let limits = Limits { bytes_max };
     let other = matches!(between, Between::Move).then(|| compiled("other", "(define other '(1 2 3))"));
     let (mut code, mut store) = (code_of(&[program]), Store::new());
@@ -62,7 +62,7 @@ fn written(instance: &Instance, value: Value) -> String {
     write_limited(&instance.heap, &Anonymous, value, 1000)
 }
 
-fn check(program: &CompiledUnit, slice: u64, between: Between, expected: &str) -> Statistics {
+fn check(program: &CompiledUnit, slice: i64, between: Between, expected: &str) -> Statistics {
     let (value, statistics) = run(program, 64 << 20, slice, between);
     assert_eq!(value, expected);
     statistics
@@ -103,7 +103,7 @@ const CONTROL: &str = "
 #[test]
 fn continuations_prompts_and_images() {
     let program = compiled("control", CONTROL);
-    check(&program, u64::MAX, Between::Nothing, "(102 7 30)");
+    check(&program, i64::MAX, Between::Nothing, "(102 7 30)");
     check(&program, 2, Between::Park, "(102 7 30)");
     check(&program, 40, Between::Move, "(102 7 30)");
 }
@@ -128,7 +128,7 @@ const GENERATORS: &str = "
 fn generators_in_prompts() {
     let expected = "((3 3 2 2 1 1 0 0) 7 7)";
     let program = compiled("generators", GENERATORS);
-    check(&program, u64::MAX, Between::Nothing, expected);
+    check(&program, i64::MAX, Between::Nothing, expected);
     check(&program, 3, Between::Park, expected);
     check(&program, 50, Between::Move, expected);
 }
@@ -142,10 +142,10 @@ const GARBAGE: &str = "
 #[test]
 fn collections_under_a_running_program() {
     let program = compiled("garbage", GARBAGE);
-    let statistics = check(&program, u64::MAX, Between::Nothing, "(30 (7 . 7))");
+    let statistics = check(&program, i64::MAX, Between::Nothing, "(30 (7 . 7))");
     assert!(statistics.collections_minor > 1, "{statistics:?}");
     // In a heap that may not grow, every collection is major.
-    let (value, statistics) = run(&program, 120 << 10, u64::MAX, Between::Nothing);
+    let (value, statistics) = run(&program, 120 << 10, i64::MAX, Between::Nothing);
     assert_eq!(value, "(30 (7 . 7))");
     assert!(statistics.collections_major > 1, "{statistics:?}");
 }
@@ -161,7 +161,7 @@ fn the_stack_moves_to_the_heap() {
     let text = format!("(define (deep n{names}) (if (= n 0) a1 (+ a1 (deep (- n 1){names})))) (deep {DEPTH}{ones})");
     check(
         &compiled("deep", &text),
-        u64::MAX,
+        i64::MAX,
         Between::Nothing,
         &(DEPTH + 1).to_string(),
     );

@@ -74,6 +74,10 @@ impl Run {
             self.after_turn(activation, false);
             return Ok(());
         }
+        if expected.is_none() && self.leave_if_stopped(&mut activation, &attempt) {
+            self.after_turn(activation, false);
+            return Ok(());
+        }
         let body = self.judge(&mut activation, attempt)?;
         self.compare(&mut activation, expected, &body)?;
         self.checkpoints.count_body(body.as_bytes().len());
@@ -326,7 +330,7 @@ impl Run {
     }
 
     /// Restores the state and the actor's instance to where they were before the turn.
-    fn undo(&mut self, activation: &mut Activation) {
+    pub(super) fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);
         if let Some(instance) = self.instances.get_mut(activation.turn.actor) {
             self.programs.abort_turn(instance);

@@ -27,7 +27,7 @@ use super::{convert, host};
 
 /// The fuel after which the machine asks whether the person wants to stop it, some milliseconds'
 /// worth.
-const PORTION_FUEL: u64 = 200_000;
+const PORTION_FUEL: i64 = 200_000;
 
 impl SchemePrograms {
     /// Starts a task on the machine; returns an end if there is nothing to run.
@@ -56,6 +56,7 @@ impl SchemePrograms {
         let Self { machine, code, .. } = self;
         let instance = &mut actor.instance;
         let root = |instance: &Instance, callable: Callable| instance.heap.root_value(RootId(callable.0));
+        instance.heap.take_charge();
         match task {
             Task::Call { procedure, argument } => {
                 let procedure = root(instance, procedure);
@@ -81,6 +82,7 @@ impl SchemePrograms {
                 }
             }
         }
+        pay(instance, turn);
         Ok(None)
     }
 
@@ -197,6 +199,7 @@ impl SchemePrograms {
         actor.instance.heap.count_forced_collections(turn.is_memory_counted());
         let stop = turn.is_memory_counted().then(|| Arc::clone(&self.stop));
         actor.instance.heap.stop_on(stop);
+        actor.instance.heap.allow_fuel(turn.fuel_max());
         let outcome = loop {
             let outcome = self.run_portion(actor, turn);
             let is_cut = matches!(outcome, Ok(Outcome::OutOfFuel)) && *turn.fuel() > 0;
@@ -206,6 +209,7 @@ impl SchemePrograms {
             self.machine.resume(Value::UNSPECIFIED);
         };
         actor.instance.heap.stop_on(None);
+        actor.instance.heap.allow_fuel(None);
         actor.instance.heap.set_lenient(true);
         Ok(outcome?)
     }
@@ -221,7 +225,7 @@ impl SchemePrograms {
             None => machine.run(&mut actor.instance, code, &mut left),
             Some(profile) => profile.run(machine, &mut actor.instance, code, &mut left),
         };
-        *turn.fuel() -= granted - left;
+        *turn.fuel() = turn.fuel().saturating_sub(granted - left);
         outcome
     }
 
@@ -259,6 +263,7 @@ impl SchemePrograms {
             let frames = self.machine.waiting_frames(&actor.instance, &self.code);
             turn.note_place(convert::origin(&frames, &self.expander));
         }
+        actor.instance.heap.take_charge();
         let reply = self.release_console(actor, turn).and_then(|()| {
             let arguments = self.machine.arguments(count);
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
@@ -266,6 +271,7 @@ impl SchemePrograms {
             call.shared = self.shared.as_ref().map(|(shared, _)| shared);
             (procedure.body)(&mut call)
         });
+        pay(&actor.instance, turn);
         match reply {
             Ok(Reply::Value(value)) => self.machine.resume(value),
             Ok(Reply::Park(until)) => return self.park(actor, until, false).map(Some),
@@ -297,4 +303,10 @@ impl SchemePrograms {
         let continuation = Callable(heap.root(parked)?.0);
         Ok(End::Parked { continuation, until })
     }
+}
+
+/// Takes from the fiber's fuel what the values cost that have come in or gone out.
+fn pay(instance: &Instance, turn: &mut Activation) {
+    let fuel = turn.fuel();
+    *fuel = fuel.saturating_sub_unsigned(instance.heap.take_charge());
 }

@@ -18,7 +18,7 @@ mod file;
 mod policy;
 pub(super) mod world;
 
-use duet_kernel::primitive::{Primitive, PrimitiveBody};
+use duet_kernel::primitive::{Cost, Primitive, PrimitiveBody};
 
 use call::HostProcedure;
 
@@ -46,6 +46,7 @@ pub fn primitives() -> Vec<Primitive> {
         least: procedure.least,
         most: procedure.most,
         documentation: procedure.documentation,
+        cost: Cost::Counted,
         body: PrimitiveBody::Host,
     };
     procedures().map(primitive).collect()

@@ -275,7 +275,7 @@ impl SchemePrograms {
 fn charge(turn: &mut Activation, text: &str) {
     let cost = TEXT_FUEL + BYTE_FUEL * text.len() as u64;
     let fuel = turn.fuel();
-    *fuel = fuel.saturating_sub(cost);
+    *fuel = fuel.saturating_sub_unsigned(cost);
 }
 
 /// Links units with the instance and returns a list of their procedures.

@@ -32,25 +32,26 @@ impl Profile {
         machine: &mut Machine,
         instance: &mut Instance,
         code: &CodeSpace,
-        fuel: &mut u64,
+        fuel: &mut i64,
     ) -> Result<Outcome, HeapFull> {
         loop {
             let granted = (*fuel).min(1);
             let mut left = granted;
             let outcome = machine.run(instance, code, &mut left)?;
-            *fuel -= granted - left;
+            let used = granted - left;
+            *fuel = fuel.saturating_sub(used);
             if outcome != Outcome::OutOfFuel {
                 return Ok(outcome);
             }
-            self.count(machine, code);
-            if *fuel == 0 {
+            self.count(machine, code, used.unsigned_abs());
+            if *fuel <= 0 {
                 return Ok(outcome);
             }
             machine.resume(Value::UNSPECIFIED);
         }
     }
 
-    fn count(&mut self, machine: &Machine, code: &CodeSpace) {
+    fn count(&mut self, machine: &Machine, code: &CodeSpace, used: u64) {
         let Some(position) = machine.interrupted_at() else {
             return;
         };
@@ -60,6 +61,6 @@ impl Profile {
             name: block.and_then(|block| block.name.as_ref()).map(ToString::to_string),
             unit: unit.unwrap_or_default(),
         };
-        *self.0.entry(procedure).or_default() += 1;
+        *self.0.entry(procedure).or_default() += used;
     }
 }

@@ -33,14 +33,14 @@ pub(super) struct Beginning {
     units: Vec<usize>,
     template: Arc<Template>,
     /// The fuel that the units took.
-    fuel: u64,
+    fuel: i64,
 }
 
 struct Present {
     library: Name,
     units: Vec<usize>,
     /// The fuel when it began.
-    fuel: u64,
+    fuel: i64,
 }
 
 impl LibraryTemplates {
@@ -50,7 +50,7 @@ impl LibraryTemplates {
         &mut self,
         instance: &mut Instance,
         (library, units): (&Name, &[usize]),
-        fuel: &mut u64,
+        fuel: &mut i64,
     ) -> bool {
         let known = self.known.get(library).filter(|known| known.units == units);
         if let Some(known) = known {
@@ -75,7 +75,7 @@ impl LibraryTemplates {
     }
 
     /// Makes a template of an instance that has evaluated all its units, if they did nothing else.
-    pub(super) fn keep(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: u64) {
+    pub(super) fn keep(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: i64) {
         let Some(Present {
             library,
             units,

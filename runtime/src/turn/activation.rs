@@ -58,8 +58,10 @@ pub struct Activation {
     /// Whether a predicate is running, which may have no effect.
     is_pure: bool,
     limits: Limits,
-    /// The fuel that is left to the running fiber.
-    fuel: u64,
+    /// The fuel that is left to the running fiber; below zero, what it owes.
+    fuel: i64,
+    /// The fuel that it may owe, if that is limited.
+    debt_max: Option<u64>,
     /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
     /// The search for the source position of an action.
@@ -99,6 +101,7 @@ impl Activation {
             is_pure: false,
             limits,
             fuel: 0,
+            debt_max: None,
             handler_fuel: limits.turn_fuel,
             search: None,
             is_memory_counted: false,
@@ -129,6 +132,7 @@ impl Activation {
             is_pure,
             limits,
             fuel,
+            debt_max,
             handler_fuel,
             search,
             is_memory_counted,
@@ -141,7 +145,7 @@ impl Activation {
             *later = VecDeque::new();
         }
         (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
-        (*fuel, *handler_fuel) = (0, limits.turn_fuel);
+        (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
         (*search, *is_memory_counted) = (None, false);
     }
 
@@ -346,16 +350,29 @@ impl Activation {
             FiberKind::Handler {} => self.handler_fuel,
             FiberKind::Guarded {} => self.guarded_fuel(fiber.fiber),
         };
-        self.fuel = granted;
-        let end = runner.run(task, self);
-        let used = granted.saturating_sub(self.fuel);
-        self.turn.fuel += used;
+        let debt_max = match fiber.kind {
+            FiberKind::Main {} | FiberKind::Interaction {} => None,
+            FiberKind::Handler {} => Some(0),
+            FiberKind::Guarded {} => self.guarded_debt(fiber.fiber, granted),
+        };
+        let (end, used) = self.run_with(runner, task, (granted, debt_max));
         match fiber.kind {
-            FiberKind::Handler {} => self.handler_fuel -= used,
+            FiberKind::Handler {} => self.handler_fuel = self.handler_fuel.saturating_sub(used),
             FiberKind::Guarded {} => return self.spend(fiber.fiber, used, end),
             FiberKind::Main {} | FiberKind::Interaction {} => {}
         }
         end
+    }
+
+    /// Runs a task with this much fuel; it may owe so much, if that is limited. Returns its end and
+    /// the fuel that it has used.
+    fn run_with(&mut self, runner: &mut dyn Runner, task: Task, allowed: (u64, Option<u64>)) -> (End, u64) {
+        let granted = i64::try_from(allowed.0).unwrap_or(i64::MAX);
+        (self.fuel, self.debt_max) = (granted, allowed.1);
+        let end = runner.run(task, self);
+        let used = granted.saturating_sub(self.fuel).unsigned_abs();
+        self.turn.fuel += used;
+        (end, used)
     }
 
     fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {

@@ -397,7 +397,7 @@
             (set! name (cdr found)))))
     (define (outermost scope)
       (let loop ((scope scope) (target target))
-        (if (null? scope)
+        (if (null? (cdr scope))
             target
             (loop (cdr scope)
               (dictionary-ref (%resource-dynamic-anchors (car scope)) name target)))))

@@ -267,19 +267,46 @@
 (define (%violation path pointer message)
   (dictionary 'instance (path->json-pointer (reverse path)) 'schema pointer 'message message))
 
+;;; What has been judged: a dictionary from nodes, scopes and paths to pairs of violations and what
+;;; was evaluated. A schema may lead to the same part of a value in many ways, twice as many with
+;;; each level; each node judges each part once. It is the last element of every scope.
+(define-record-type <judged>
+  (%make-judged known)
+  %judged?
+  (known %judged-known))
+
+(define (%known-in scope)
+  (if (null? (cdr scope)) (%judged-known (car scope)) (%known-in (cdr scope))))
+
 ;;; Returns the violations of a value by a node. If there are none, adds what the node has evaluated
 ;;; of the value to `into`, unless that is #f.
 (define (%judge node value path scope active into)
   (let* ((resource (%node-resource node))
-         (scope (if (and (pair? scope) (eq? (car scope) resource)) scope (cons resource scope)))
-         (seen (%new-seen (%node-document node))))
+         (scope (if (eq? (car scope) resource) scope (cons resource scope)))
+         (judgement
+           (if (or (dictionary? value) (pair? value) (vector? value))
+               (%judge-once node value path scope active)
+               (%judge-anew node value path scope active))))
+    (if (and into (null? (car judgement))) (%merge-seen! into (cdr judgement)))
+    (car judgement)))
+
+;;; Judges a value with parts; its path says which it is.
+(define (%judge-once node value path scope active)
+  (let* ((known (%known-in scope))
+         (key (cons node (cons scope path)))
+         (earlier (dictionary-ref known key #f)))
+    (or earlier
+        (let ((judgement (%judge-anew node value path scope active)))
+          (dictionary-set! known key judgement)
+          judgement))))
+
+(define (%judge-anew node value path scope active)
+  (let ((seen (%new-seen (%node-document node))))
     (let loop ((checks (%node-checks node)) (found '()))
-      (cond ((pair? checks)
-             (let ((more ((car checks) value path scope active seen)))
-               (loop (cdr checks) (if (null? more) found (append found more)))))
-            (else
-             (if (and into (null? found)) (%merge-seen! into seen))
-             found)))))
+      (if (pair? checks)
+          (let ((more ((car checks) value path scope active seen)))
+            (loop (cdr checks) (if (null? more) found (append found more))))
+          (cons found seen)))))
 
 ;;;> Returns the violations of a schema by a value, in the order of the schema's keywords; none if
 ;;;> the value is valid. The schema is one that `json-schema` compiled, or a value. A violation is a
@@ -289,7 +316,7 @@
 ;;;> going into the value.
 (define (json-violations schema value)
   (let ((compiled (if (json-schema? schema) schema (json-schema schema))))
-    (%judge (%schema-root compiled) value '() '() '() #f)))
+    (%judge (%schema-root compiled) value '() (list (%make-judged (dictionary))) '() #f)))
 
 ;;;> Returns whether a value is valid by a schema, which is one that `json-schema` compiled or a
 ;;;> value. Fails as `json-violations` does.

@@ -12,19 +12,19 @@ use duet_kernel::value::Value;
 use super::session::{self, LIMITS, Session};
 
 /// What a program may use in one go.
-const FUEL: u64 = 20_000;
+const FUEL: i64 = 20_000;
 
 /// The longest text of a value.
 const CHARACTERS_MAX: usize = 2_000;
 
 /// How often a program is stopped at most; it ends in one go after that.
-const STOPS_MAX: u64 = 12;
+const STOPS_MAX: i64 = 12;
 
 /// How a program ended: with what fuel left, and what it showed.
 #[derive(Debug, PartialEq, Eq)]
 struct End {
     shown: String,
-    fuel_left: u64,
+    fuel_left: i64,
 }
 
 /// Evaluates the bytes as a text.
@@ -59,7 +59,7 @@ pub fn check(text: &str) {
 
 /// Evaluates units, stopping whenever `slice` is used up; how the last one ended, and how many
 /// words the heap had then.
-fn evaluate(session: &Session, machine: &mut Machine, units: &[usize], slice: u64) -> Option<(End, usize)> {
+fn evaluate(session: &Session, machine: &mut Machine, units: &[usize], slice: i64) -> Option<(End, usize)> {
     let (mut instance, procedure) = session.instance(machine, units)?;
     instance.heap.begin_turn();
     machine.start(&mut instance, procedure, &[]);

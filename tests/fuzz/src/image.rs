@@ -35,7 +35,7 @@ const PROGRAMS: [&str; 6] = [
 ];
 
 /// The fuel after which the programs stand still, and that of what is called in a damaged instance.
-const FUEL: u64 = 600;
+const FUEL: i64 = 600;
 
 struct Specimen {
     root: Chunk,

@@ -21,7 +21,7 @@ use duet_runtime::scheme::host;
 use super::script::{Evaluate, Raised};
 
 const LIMITS: Limits = Limits { bytes_max: 64 << 20 };
-const FUEL: u64 = 50_000_000;
+const FUEL: i64 = 50_000_000;
 const PRINTED_CHARACTERS_MAX: usize = 1 << 20;
 
 /// A session with definitions that last from one input to the next.

@@ -149,3 +149,12 @@
 (define circular (dictionary))
 (dictionary-set! circular 'not circular)
 (json-schema circular)                                        ; raises: json-schema-error
+
+;; A schema with two ways from each level to the next judges each part once.
+(define (nested depth) (if (= depth 0) "[]" (string-append "[" (nested (- depth 1)) "]")))
+(valid? "{'anyOf': [{'type': 'null'}, {'items': {'$ref': '#'}}, {'items': {'$ref': '#'}}]}" (nested 60))
+; => (#t)
+(valid? "{'oneOf': [{'items': {'$ref': '#'}}, {'items': {'$ref': '#'}}]}" (nested 60))
+; => (#f)
+(valid? "{'not': {'items': {'$ref': '#'}}, 'allOf': [{'items': {'$ref': '#'}}, {}]}" (nested 61))
+; => (#f)

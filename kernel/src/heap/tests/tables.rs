@@ -208,6 +208,30 @@ fn sharing_and_long_cycles_are_compared_once() {
     // Unfolded together they repeat after a hundred million pairs.
     let (a, b) = (ring(&mut heap, 10_007, 0), ring(&mut heap, 9_973, 0));
     assert!(heap.equal(a, b));
+    assert_eq!(heap.hash(a), heap.hash(b));
+}
+
+#[test]
+fn long_values_that_differ_in_their_last_part_have_different_hashes() {
+    let mut heap = roomy();
+    for length in [100, 130, 5000, 100_000] {
+        let mut elements = vec![Value::small(1); length];
+        let mut hashes = Vec::new();
+        for last in [1, 2] {
+            elements[length - 1] = Value::small(last);
+            let vector = heap.make(Kind::Vector, &elements).unwrap();
+            let list = heap.list(&elements, Value::NIL).unwrap();
+            let set = heap.make_set().unwrap();
+            for place in 0..length {
+                let element = Value::small(place as i32 + last * (place + 1 == length) as i32);
+                heap.table_put(set, element, element).unwrap();
+            }
+            hashes.extend([heap.hash(vector), heap.hash(list), heap.hash(set)]);
+        }
+        for pair in 0..3 {
+            assert_ne!(hashes[pair], hashes[pair + 3], "{length} elements, value {pair}");
+        }
+    }
 }
 
 #[test]

@@ -80,6 +80,12 @@ impl Frame {
     }
 
     #[inline(always)]
+    pub(super) fn count_call(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
+        burn!(self, slow);
+        Flow::Next
+    }
+
+    #[inline(always)]
     pub(super) fn call(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         burn!(self, slow);
         let window = instruction.a();
@@ -149,6 +155,9 @@ impl Frame {
         let first = self.base_index() + instruction.a();
         if !slow.compute_in_place(first, instruction.d(), instruction.w() as usize) {
             return slow.defer(|slow, frame, instruction| slow.finish_primitive(frame, instruction));
+        }
+        if slow.heap.is_charged() {
+            self.fuel = self.fuel.saturating_sub_unsigned(slow.heap.take_charge());
         }
         self.reload_heap(slow.heap);
         Flow::Next

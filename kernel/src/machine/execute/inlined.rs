@@ -98,19 +98,23 @@ impl SlowPath<'_> {
         let mut outcome = self.apply_by_name(&call);
         if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(frame, InUse::Before);
+            self.heap.take_charge();
             call = written_call(*frame, instruction);
             outcome = self.apply_by_name(&call);
         }
         frame.reload_heap(self.heap);
+        self.pay(frame);
         outcome
             .map_err(|failure| self.failure_condition(*frame, call.name, &failure, |argument| call.operands[argument]))
     }
 
     fn apply_by_name(&mut self, call: &WrittenCall) -> Result<Value, PrimitiveError> {
         let number = self.code.primitive(call.name).map_or(0, Value::payload);
-        let PrimitiveBody::Function(function) = self.code.primitives()[number as usize].body else {
+        let primitive = &self.code.primitives()[number as usize];
+        let PrimitiveBody::Function(function) = primitive.body else {
             return Err(PrimitiveError::HeapFull);
         };
+        primitive.cost.spend(self.heap, &call.operands[..call.count])?;
         let mut context = Context {
             heap: self.heap,
             names: self.code,

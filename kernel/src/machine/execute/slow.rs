@@ -9,7 +9,9 @@
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::{Heap, HeapFull, LiveRegisters, clear_dead, clear_dead_frames};
 use crate::instruction::{Field, Instruction, Opcode, Role};
-use crate::primitive::{Context, Primitive, PrimitiveBody, PrimitiveError, arithmetic, integer, wrong_type};
+use crate::primitive::{
+    Context, Cost, Function, Primitive, PrimitiveBody, PrimitiveError, arithmetic, integer, wrong_type,
+};
 use crate::value::{Immediate, Value};
 
 use super::super::{ARGUMENTS_MAX, Frame, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
@@ -115,6 +117,7 @@ impl SlowPath<'_> {
         mut frame: Frame,
         outcome: Result<Value, PrimitiveError>,
     ) -> (Frame, Flow) {
+        self.pay(&mut frame);
         match outcome {
             Ok(value) => {
                 frame.set(0, value);
@@ -142,48 +145,45 @@ impl SlowPath<'_> {
         &mut self,
         frame: &mut Frame,
         primitive: &Primitive,
-        (first, count): (usize, usize),
+        (first_register, count): (usize, usize),
         in_use: InUse,
     ) -> Result<Value, PrimitiveError> {
         let PrimitiveBody::Function(function) = primitive.body else {
             return Err(PrimitiveError::HeapFull);
         };
-        let mut outcome = self.apply_function(*frame, function, first, count);
+        let first = frame.base_index() + first_register;
+        let mut outcome = self.apply_at(function, primitive.cost, first, count);
         if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(frame, in_use);
-            outcome = self.apply_function(*frame, function, first, count);
+            let first = frame.base_index() + first_register;
+            self.heap.take_charge();
+            outcome = self.apply_at(function, primitive.cost, first, count);
         }
         frame.reload_heap(self.heap);
         outcome
     }
 
-    fn apply_function(
-        &mut self,
-        frame: Frame,
-        function: crate::primitive::Function,
-        first: usize,
-        count: usize,
-    ) -> Result<Value, PrimitiveError> {
-        self.apply_at(function, frame.base_index() + first, count)
-    }
-
-    /// Applies the code of a primitive to `count` words of the stack from `first` on.
+    /// Applies the code of a primitive to `count` words of the stack from `first` on, unless there
+    /// is no fuel for it.
     #[inline(always)]
     pub(in super::super) fn apply_at(
         &mut self,
-        function: crate::primitive::Function,
+        function: Function,
+        cost: Cost,
         first: usize,
         count: usize,
     ) -> Result<Value, PrimitiveError> {
+        let arguments = &self.machine.stack[first..first + count];
+        cost.spend(self.heap, arguments)?;
         let mut context = Context {
             heap: self.heap,
             names: self.code,
         };
-        function(&mut context, &self.machine.stack[first..first + count])
+        function(&mut context, arguments)
     }
 
     /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value
-    /// into the first of them; returns whether nothing else is left to do.
+    /// into the first of them; returns whether nothing else is left to do than to pay.
     #[inline(never)]
     pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
         self.compute_at(first, count, number)
@@ -192,10 +192,11 @@ impl SlowPath<'_> {
     /// [`SlowPath::compute_in_place`] as a part of its caller.
     #[inline(always)]
     pub(in super::super) fn compute_at(&mut self, first: usize, count: usize, number: usize) -> bool {
-        let PrimitiveBody::Function(function) = self.code.primitives()[number].body else {
+        let primitive = &self.code.primitives()[number];
+        let PrimitiveBody::Function(function) = primitive.body else {
             return false;
         };
-        match self.apply_at(function, first, count) {
+        match self.apply_at(function, primitive.cost, first, count) {
             Ok(value) => {
                 self.machine.stack[first] = value;
                 !self.heap.is_collection_due()
@@ -207,17 +208,21 @@ impl SlowPath<'_> {
         }
     }
 
-    /// Finishes after [`SlowPath::compute_in_place`]: a collection, or the condition of a failure.
+    /// Finishes after [`SlowPath::compute_in_place`]: fuel, a collection, or the condition of a
+    /// failure.
     pub(in super::super) fn finish_primitive(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
         frame.reload_heap(self.heap);
         if let Some(failure) = self.failure.take() {
             return self.recompute(frame, instruction, failure);
         }
+        self.pay(&mut frame);
         let primitive = &self.code.primitives()[instruction.w() as usize];
         if !matches!(primitive.body, PrimitiveBody::Function(_)) {
             return self.wrong_primitive_arity(frame, primitive, instruction.d());
         }
-        self.collect(&mut frame, InUse::After);
+        if self.heap.is_collection_due() {
+            self.collect(&mut frame, InUse::After);
+        }
         (frame, Flow::Next)
     }
 
@@ -229,14 +234,17 @@ impl SlowPath<'_> {
         let primitive = self.code.primitives()[instruction.w() as usize];
         let mut failure = failure;
         if failure == PrimitiveError::HeapFull {
+            self.heap.take_charge();
             match self.compute(&mut frame, &primitive, (first, count), InUse::Before) {
                 Ok(value) => {
                     frame.set(first, value);
+                    self.pay(&mut frame);
                     return (frame, Flow::Next);
                 }
                 Err(again) => failure = again,
             }
         }
+        self.pay(&mut frame);
         let condition = self.failure_condition(frame, primitive.name, &failure, |argument| frame.get(first + argument));
         self.signal(frame, condition)
     }
@@ -252,7 +260,7 @@ impl SlowPath<'_> {
         self.collect_with(frame, in_use, Heap::collect_major);
         self.heap.charge_collection();
         if self.heap.is_overdrawn() {
-            self.fuel_withheld += std::mem::take(&mut frame.fuel).max(0);
+            self.withhold(frame);
         }
     }
 
@@ -324,7 +332,8 @@ impl SlowPath<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn out_of_fuel(&mut self, mut frame: Frame) -> (Frame, Flow) {
-        frame.fuel = 0;
+        // The instruction has counted itself.
+        frame.fuel += 1;
         frame.step_back();
         self.outcome = Some(Outcome::OutOfFuel);
         (frame, Flow::Stop)
@@ -360,7 +369,9 @@ impl SlowPath<'_> {
     #[inline(never)]
     pub(super) fn compare_slow(&mut self, mut frame: Frame, instruction: Instruction, sense: bool) -> (Frame, Flow) {
         let ((name, holds), operands) = written_comparison(frame, instruction);
-        match holds(self.heap, operands[0], operands[1]) {
+        let outcome = holds(self.heap, operands[0], operands[1]);
+        self.pay(&mut frame);
+        match outcome {
             Ok(truth) => {
                 if truth == sense {
                     frame.branch(instruction.c_signed() as isize);
@@ -383,10 +394,12 @@ impl SlowPath<'_> {
         let mut outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         if outcome == Err(PrimitiveError::HeapFull) {
             self.collect_major(&mut frame, InUse::Before);
+            self.heap.take_charge();
             call = written_call(frame, instruction);
             outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         }
         frame.reload_heap(self.heap);
+        self.pay(&mut frame);
         match outcome {
             Ok(value) => {
                 frame.set(instruction.a(), value);

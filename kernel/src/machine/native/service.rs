@@ -29,7 +29,7 @@ pub(super) type Service = extern "C" fn(*mut Context, u32, u32) -> usize;
 pub(super) extern "C" fn call_primitive(context: *mut Context, first: *const Value, count: u32, number: u32) -> u32 {
     let is_done = guard(context, |context, slow| {
         let first = slow.machine.index_on_stack(first);
-        let is_done = slow.compute_at(first, count as usize, number as usize);
+        let is_done = slow.compute_at(first, count as usize, number as usize) && !slow.heap.is_charged();
         context.load_free(slow.heap);
         is_done
     });
@@ -53,7 +53,7 @@ pub(super) extern "C" fn control<const CODE: u8>(context: *mut Context, position
         let mut frame = context.frame(slow, position + 1);
         slow.machine.argument_count = context.argument_count;
         match slow.execute_control::<CODE>(&mut frame) {
-            Flow::Slow => go_slowly(context, slow, (frame.base(), frame.pc() as u32)),
+            Flow::Slow => go_slowly(context, slow, &frame),
             flow @ (Flow::Next | Flow::Stop) => go_on_soon(context, slow, &frame, flow),
         }
     });
@@ -74,9 +74,10 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
             && primitive.accepts(count as usize)
         {
             let first = slow.machine.index_on_stack(base) + 1;
-            let outcome = slow.apply_at(function, first, count as usize);
+            let outcome = slow.apply_at(function, primitive.cost, first, count as usize);
             if let Ok(value) = outcome
                 && !slow.heap.is_collection_due()
+                && !slow.heap.is_charged()
             {
                 context.result = value;
                 context.load_free(slow.heap);
@@ -91,7 +92,7 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
             slow.machine.argument_count = count as usize;
             frame.move_to(base, entry + 1);
             return match slow.execute_some_control(&mut frame) {
-                Some(Flow::Slow) => go_slowly(context, slow, (frame.base(), frame.pc() as u32)),
+                Some(Flow::Slow) => go_slowly(context, slow, &frame),
                 Some(flow) => go_on_soon(context, slow, &frame, flow),
                 None => {
                     frame.move_to(base, entry);
@@ -119,7 +120,10 @@ fn enter_slowly(
     let frame = context.frame(slow, position + 1);
     let (frame, flow) = match outcome {
         Some(outcome) if outcome != Err(PrimitiveError::HeapFull) => slow.leave_function(frame, outcome),
-        Some(_) | None => slow.enter(frame, count as usize),
+        Some(_) | None => {
+            slow.heap.take_charge();
+            slow.enter(frame, count as usize)
+        }
     };
     let target = go_on(context, slow, &frame, flow);
     let is_return = context.base == base.wrapping_sub(point.detail() as usize) && context.position == point.payload();
@@ -137,13 +141,14 @@ fn enter_slowly(
     context.slot(Slot::Return)
 }
 
-/// Runs the step that an instruction has deferred, in a frame with this register 0 and next
-/// position.
+/// Runs the step that an instruction has deferred in this frame.
 #[cold]
 #[inline(never)]
-fn go_slowly(context: &mut Context, slow: &mut SlowPath<'_>, (base, position): (*mut Value, u32)) -> usize {
-    let mut frame = context.frame(slow, position);
-    frame.move_to(base, position as usize);
+fn go_slowly(context: &mut Context, slow: &mut SlowPath<'_>, deferred: &Frame) -> usize {
+    context.fuel = deferred.fuel;
+    let position = deferred.pc();
+    let mut frame = context.frame(slow, position as u32);
+    frame.move_to(deferred.base(), position);
     let (frame, flow) = slow.run_slow_step(frame);
     go_on(context, slow, &frame, flow)
 }

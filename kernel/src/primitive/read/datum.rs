@@ -8,11 +8,14 @@
 use std::collections::BTreeSet;
 
 use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending, set_flag};
-use super::super::{Context, PrimitiveError};
+use super::super::{Context, PrimitiveError, cost};
 use crate::datum::Datum;
 use crate::datum::reader::{ReadError, read_first};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::Value;
+
+/// Bytes that are read for a unit of fuel.
+const BYTES_READ: u64 = 8;
 
 /// The number of bytes inspected first.
 const WINDOW_BYTES: usize = 1024;
@@ -20,11 +23,13 @@ const WINDOW_BYTES: usize = 1024;
 /// Reads one datum; returns the end-of-file object, or [`Value::DEFAULT`], which no text denotes,
 /// if the port lacks text.
 pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, PrimitiveError> {
+    context.heap.charge(cost::OF_READING);
     let has_ended = has(context.heap, port, flag::AT_END);
     let available = pending(context.heap, port).len();
     let mut window = WINDOW_BYTES;
     loop {
         let bytes = &pending(context.heap, port)[..available.min(window)];
+        context.heap.spend(bytes.len() as u64 / BYTES_READ)?;
         let is_whole = window >= available;
         let is_all = is_whole && has_ended;
         let text = decoded(bytes, is_all);
@@ -104,6 +109,9 @@ fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, PrimitiveError> {
     let mut seen = BTreeSet::new();
     let mut work = vec![value];
     while let Some(part) = work.pop() {
+        if part.is_object() {
+            heap.charge(cost::digits_of(cost::limbs(heap, part)));
+        }
         if part.is_pair() {
             if seen.insert(part.index()) {
                 work.extend([heap.car(part), heap.cdr(part)]);

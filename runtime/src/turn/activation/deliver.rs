@@ -168,16 +168,11 @@ impl Activation {
         let fiber = self.handler_fiber(facet);
         let before = self.current.replace(fiber);
         self.is_pure = true;
-        let granted = self.limits.predicate_fuel;
-        self.fuel = granted;
-        let end = runner.run(
-            Task::Call {
-                procedure,
-                argument: Some(Argument::Value(value.clone())),
-            },
-            self,
-        );
-        self.turn.fuel += granted.saturating_sub(self.fuel);
+        let task = Task::Call {
+            procedure,
+            argument: Some(Argument::Value(value.clone())),
+        };
+        let (end, _) = self.run_with(runner, task, (self.limits.predicate_fuel, Some(0)));
         self.is_pure = false;
         self.current = before;
         let fault = match end {

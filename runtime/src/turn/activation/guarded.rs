@@ -59,6 +59,13 @@ impl Activation {
         left.map_or(slice, |left| left.min(slice))
     }
 
+    /// Returns the fuel beyond what it is granted at once that a guarded fiber has for its life, if
+    /// that is limited.
+    pub(super) fn guarded_debt(&self, fiber: FiberId, granted: u64) -> Option<u64> {
+        let left = self.guard(fiber)?.fuel_left?;
+        Some(left.saturating_sub(granted))
+    }
+
     fn guard(&self, fiber: FiberId) -> Option<&Guard> {
         self.acting()?.guards.get(&fiber)
     }

@@ -29,9 +29,16 @@ use crate::state::request::Question;
 use crate::turn::task::{Newborn, Task};
 
 impl Activation {
-    /// Returns the fuel that is left to the running fiber; the instance counts it down.
-    pub fn fuel(&mut self) -> &mut u64 {
+    /// Returns the fuel that is left to the running fiber; the instance counts it down, below zero
+    /// if the last primitive takes more.
+    pub fn fuel(&mut self) -> &mut i64 {
         &mut self.fuel
+    }
+
+    /// Returns the fuel that the running fiber may use and owe together, if that is limited.
+    pub fn fuel_max(&self) -> Option<u64> {
+        let left = u64::try_from(self.fuel).unwrap_or(0);
+        self.debt_max.map(|debt_max| left.saturating_add(debt_max))
     }
 
     /// Returns the acting actor.

@@ -76,6 +76,10 @@ impl<P: Processor> Assembler<'_, P> {
         self.out.burn(leave);
     }
 
+    pub(in super::super) fn count_call(&mut self, _: Instruction) {
+        self.burn();
+    }
+
     pub(in super::super) fn call(&mut self, instruction: Instruction) {
         let site = self.site(instruction, false, false);
         self.call_register(site);

@@ -13,16 +13,17 @@ use dynasmrt::DynamicLabel;
 
 use super::object::header_bits;
 use super::words;
-use crate::heap::KIND_AND_MUTABILITY_MASK;
 use crate::heap::kind::{Header, Kind, padded, record, record_type};
+use crate::heap::KIND_AND_MUTABILITY_MASK;
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::Assembler;
 use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Processor};
-use crate::primitive::PrimitiveBody;
+use crate::primitive::{PrimitiveBody, cost};
 use crate::value::Value;
 
-/// Lists longer than this are searched by the primitive, which looks for cycles.
-const PAIRS_MAX: u64 = 1024;
+/// Lists that are longer are searched by the primitive, which charges for the search and
+/// looks for cycles.
+const PAIRS_MAX: u64 = cost::ELEMENTS - 1;
 
 /// Objects with more fields are made by the primitive.
 const FIELDS_MAX: usize = 16;

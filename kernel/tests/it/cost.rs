@@ -1,0 +1,228 @@
+//! The cost of primitives and of calls that the compiler integrates.
+//!
+//! INVARIANT: fuel follows core forms and the values of operands, whatever the tier, the optimiser,
+//! the storage and the slices.
+//! It does not measure time.
+//! Read next: `native.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use duet_kernel::heap::Limits;
+use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
+use duet_kernel::value::Value;
+
+use crate::common::process::{code_of, compiled};
+
+/// Returns the fuel that a program takes, and its value.
+fn run(text: &str, native: NativeMode, slice: i64) -> (i64, Value) {
+    let program = compiled("program", text);
+    let code = code_of(&[&program]);
+    let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 1 << 30 }));
+    machine.set_native(native);
+    let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+    machine.start(&mut instance, procedure, &[]);
+    let mut used = 0;
+    loop {
+        let mut fuel = slice;
+        let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+        used += slice - fuel;
+        match outcome {
+            Outcome::Finished(value) => return (used, value),
+            Outcome::OutOfFuel => machine.resume(Value::UNSPECIFIED),
+            outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted | Outcome::Request { .. }) => {
+                panic!("{text}: {outcome:?}")
+            }
+        }
+    }
+}
+
+fn fuel(text: &str) -> i64 {
+    run(text, NativeMode::Never, i64::MAX).0
+}
+
+/// Calls whose work grows with their operands: what makes the operands of a size, and the call.
+const GROWING: &[(&str, &str)] = &[
+    ("(make-vector n 0)", "(vector-copy x)"),
+    ("(make-vector n 0)", "(vector-fill! x 1)"),
+    ("(make-vector n 0)", "(vector->list x)"),
+    ("(make-vector n 0)", "(equal? x (vector-copy x))"),
+    ("n", "(make-vector x)"),
+    ("n", "(make-list x)"),
+    ("n", "(iota x)"),
+    ("n", "(make-string x)"),
+    ("n", "(make-bytevector x)"),
+    ("(make-list n 0)", "(length x)"),
+    ("(make-list n 0)", "(list? x)"),
+    ("(make-list n 0)", "(reverse x)"),
+    ("(make-list n 0)", "(append x x)"),
+    ("(make-list n 0)", "(list->vector x)"),
+    ("(make-list n 0)", "(memq 1 x)"),
+    ("(make-list n 0)", "(%member 1 x)"),
+    ("(make-list n '(0 . 0))", "(assq 1 x)"),
+    ("(make-list n '(0 . 0))", "(assv 1 x)"),
+    ("(make-list n 0)", "(list-tail x (- n 1))"),
+    ("(make-list n 0)", "(equal? x (list-copy x))"),
+    ("(make-string n #\\a)", "(string-append x x)"),
+    ("(make-string n #\\a)", "(string-copy x)"),
+    ("(make-string n #\\a)", "(string->list x)"),
+    ("(make-string n #\\a)", "(string-upcase x)"),
+    ("(make-string n #\\a)", "(string-index x #\\b)"),
+    ("(make-string n #\\a)", "(string=? x (string-copy x))"),
+    ("(make-string n #\\a)", "(string->utf8 x)"),
+    ("(make-string n #\\a)", "(string->symbol x)"),
+    ("(make-string n #\\a)", "(%hash x)"),
+    ("(make-string n #\\1)", "(string->number x)"),
+    ("(make-bytevector n 65)", "(utf8->string x)"),
+    ("(make-bytevector n 65)", "(bytevector-append x x)"),
+    ("(arithmetic-shift 1 n)", "(number->string x)"),
+    ("(arithmetic-shift 1 n)", "(* x x)"),
+    ("(arithmetic-shift 1 n)", "(+ x x)"),
+    ("(arithmetic-shift 1 n)", "(< x (+ x 1))"),
+    ("(arithmetic-shift 1 n)", "(= x (+ x 1))"),
+    ("(arithmetic-shift 1 n)", "(exact-integer-sqrt x)"),
+    ("(arithmetic-shift 1 n)", "(quotient (* x x) x)"),
+    ("(arithmetic-shift 1 n)", "(modulo (* x x) x)"),
+    ("(arithmetic-shift 1 n)", "(gcd x (- x 1))"),
+    ("(arithmetic-shift 1 n)", "(exact->inexact x)"),
+    ("(arithmetic-shift 1 n)", "(bitwise-and x x)"),
+    ("(arithmetic-shift 1 n)", "(even? x)"),
+    ("n", "(expt 3 x)"),
+    ("(make-list n 0)", "(apply vector (list x))"),
+];
+
+#[test]
+fn what_grows_with_its_operands_costs_more_for_greater_ones() {
+    for (operand, call) in GROWING {
+        let fuel_for = |size: usize| {
+            let before = format!("(define n {size}) (define x {operand})");
+            fuel(&format!("{before} {call}")) - fuel(&before)
+        };
+        let (small, great) = (fuel_for(1), fuel_for(100_000));
+        if *call == "(apply vector (list x))" {
+            assert_eq!(small, great, "{call} does not look at its operand");
+        } else {
+            assert!(small <= 10 && great > 100, "{call}: {small} and {great}");
+        }
+    }
+}
+
+#[test]
+fn the_tier_and_the_slices_do_not_change_what_a_call_costs() {
+    for (operand, call) in GROWING {
+        let text = format!(
+            "(define n 3000) (define x {operand})
+             (define (calls k) (if (< 0 k) (begin {call} (calls (- k 1)))))
+             (calls 40)"
+        );
+        let (expected, _) = run(&text, NativeMode::Never, i64::MAX);
+        for (native, slice) in [
+            (NativeMode::Always, i64::MAX),
+            (NativeMode::Auto, i64::MAX),
+            (NativeMode::Never, 1),
+            (NativeMode::Always, 7),
+        ] {
+            assert_eq!(run(&text, native, slice).0, expected, "{call} {native:?} {slice}");
+        }
+    }
+}
+
+#[test]
+fn a_text_costs_the_same_however_it_is_stored() {
+    let narrow = "(define s (make-string 5000 #\\a))";
+    let wide = "(define s (make-string 5000 #\\λ)) (string-fill! s #\\a)";
+    let after = |before: &str, call: &str| fuel(&format!("{before} {call}")) - fuel(before);
+    for call in [
+        "(string-append s s)",
+        "(string->list s)",
+        "(string=? s s)",
+        "(%hash s)",
+        "(string->utf8 s)",
+    ] {
+        assert_eq!(after(narrow, call), after(wide, call), "{call}");
+    }
+}
+
+#[test]
+fn a_primitive_that_takes_more_than_is_allowed_is_refused_before_it_works() {
+    let program = compiled(
+        "program",
+        "(define big (arithmetic-shift 1 4000000)) (lambda () (number->string big))",
+    );
+    let code = code_of(&[&program]);
+    let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 1 << 30 }));
+    let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+    machine.start(&mut instance, procedure, &[]);
+    let Outcome::Finished(thunk) = machine.run(&mut instance, &code, &mut i64::MAX.clone()).unwrap() else {
+        panic!("the program defines a procedure")
+    };
+    machine.start(&mut instance, thunk, &[]);
+    instance.heap.allow_fuel(Some(1000));
+    let mut fuel = 1000;
+    let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+    let Outcome::Uncaught(condition) = outcome else {
+        panic!("{outcome:?}")
+    };
+    let kind = instance.heap.field(condition, 0);
+    assert_eq!(instance.heap.symbol_name(kind), "out-of-fuel");
+    assert!(fuel < 0, "what it would cost is a debt");
+}
+
+/// Programs that the compiler makes faster, each with a text that keeps it from doing so.
+const OPTIMISED: &[(&str, &str)] = &[
+    (
+        "(define (first v) (vector-ref v 0)) (define v (vector 1 2))
+         (define (sum k) (if (= k 0) 0 (+ (first v) (sum (- k 1))))) (sum 100)",
+        "(set! first first)",
+    ),
+    (
+        "(define (is-one? x) (eqv? x 1)) (define (is-small? x) (or (is-one? x) (eqv? x 2)))
+         (define (count k) (if (= k 0) 0 (if (is-small? k) (count (- k 1)) (count (- k 1))))) (count 100)",
+        "(set! is-one? is-one?) (set! is-small? is-small?)",
+    ),
+    (
+        "(define (identity x) x) (define (twice x) (identity (identity x)))
+         (define (go k) (if (< 0 k) (go (- (twice k) (twice 1))))) (go 100)",
+        "(set! identity identity) (set! twice twice)",
+    ),
+];
+
+#[test]
+fn an_integrated_call_takes_the_fuel_of_a_call() {
+    for (text, hindrance) in OPTIMISED {
+        let hindered = format!("{text} {hindrance}");
+        for native in [NativeMode::Never, NativeMode::Always] {
+            for slice in [i64::MAX, 1, 3] {
+                let (seen, expected) = (run(text, native, slice).0, run(&hindered, native, slice).0);
+                assert_eq!(seen, expected, "{text} {native:?} {slice}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loop_in_its_procedure_takes_the_fuel_of_a_procedure() {
+    let program = |body: &str| {
+        format!(
+            "(define keep #f)
+             (define (inner n) (let loop ((i 0)) {body} (if (< i n) (loop (+ i 1)) i)))
+             (define (outer k) (if (< 0 k) (begin (inner 3) (outer (- k 1))))) (outer 100)"
+        )
+    };
+    // A loop that is also a value has a closure.
+    assert_eq!(fuel(&program("")), fuel(&program("(set! keep loop)")));
+}
+
+/// Rust makes the record when the free words are used up, and a collection then clears the copies
+/// of arguments; machine code goes on with what is live.
+#[test]
+fn a_collection_in_a_call_that_is_done_in_line_keeps_what_is_live() {
+    let text = "(define (fail) (vector-ref (vector) 0))
+         (define type (%make-record-type 'pair '(one two)))
+         (define (pass a b c) (if (eq? b c) a (fail)))
+         (define (make s) (let* ((v (make-vector 3 0)) (r (%make-record type s v))) (pass r (%record-ref r type 0) s)))
+         (define (through s) (let ((r (if (eqv? s 1) s (make s)))) (%record-ref r type 0)))
+         (define (go i) (if (< 0 i) (begin (through (vector i)) (go (- i 1)))))
+         (go 20000)";
+    for slice in [i64::MAX, 1000] {
+        run(text, NativeMode::Always, slice);
+    }
+}
