@@ -63,7 +63,8 @@ pub enum Core {
     /// A procedure with one clause per element; `lambda` has one, `case-lambda` any number. A call
     /// runs the first clause that accepts the argument count.
     Lambda(Vec<LambdaId>),
-    /// Counts the fuel of a call that the form after it replaces; no value. The expander makes none.
+    /// Counts the fuel of a call that the form after it replaces; no value. The expander makes no
+    /// such form.
     CountCall,
     /// Forms in order; the value of the last. Never empty.
     Sequence(Vec<CoreId>),

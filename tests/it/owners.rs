@@ -184,32 +184,6 @@ fn a_running_program_is_stopped_and_goes_on_elsewhere() {
     assert!(again.line().parse::<u64>().expect("it goes on") > 0);
 }
 
-/// A program whose second turn has one text to write, as long as the memory allows.
-const WRITER: &str = "
-(display 'begun) (newline) (flush-output-port)
-(define shared (let loop ((i 0) (part '())) (if (< i 60) (loop (+ i 1) (cons part part)) part)))
-(write-simple shared (open-output-string))
-(display 'written)";
-
-#[test]
-fn a_long_operation_ends_when_a_person_interrupts_it_or_stops_the_run() {
-    let desk = Desk::new(&[("writer.scm", WRITER)]);
-    let mut writer = Running::start(&desk, "run writer.scm");
-    assert_eq!(writer.line(), "begun");
-    writer.signal("-INT");
-    let (code, errors) = writer.end();
-    assert_eq!(code, Some(130), "{errors}");
-    // The turn has left no trace, and is taken again.
-    let mut again = Running::start(&desk, "resume writer");
-    let waits = || desk.duet("runs").output.contains("running");
-    while !waits() {}
-    let said = desk.duet("stop writer");
-    assert!(said.errors.contains("writer stopped at turn"), "{}", said.errors);
-    let (code, errors) = again.end();
-    assert_eq!(code, Some(130), "{errors}");
-    assert_eq!(desk.duet("replay --check writer").code, 0);
-}
-
 #[test]
 fn to_stop_a_run_that_has_ended_is_not_advised_to_resume_it() {
     let desk = Desk::new(&[

@@ -50,8 +50,8 @@ impl World {
         Ok(())
     }
 
-    /// Says what executes here, as requests name it; a request to stop it stops a turn that takes too
-    /// long.
+    /// Says what executes here, as requests name it; a request to stop it stops a turn that takes
+    /// too long.
     pub fn executes(&self, name: String) {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }

@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use super::Heap;
 
-/// What is to be paid.
+/// The sum to be paid.
 #[derive(Clone, Debug)]
 pub(super) struct Charge {
     due: Cell<u64>,

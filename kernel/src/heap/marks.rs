@@ -1,6 +1,6 @@
 //! Marks of the objects that a search has seen.
 //!
-//! INVARIANT: nothing is collected while there are marks, because they know objects by their places.
+//! INVARIANT: nothing is collected while there are marks, which know objects by their places.
 //! It does not search. Read next: `printer/labels.rs`.
 
 use crate::value::Value;

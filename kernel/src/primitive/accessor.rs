@@ -59,67 +59,99 @@ primitives! {
 
     /// Returns the same as `(car (car (car (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "caaaar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"aaaa", "an object that has a caaaar");
+    "caaaar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"aaaa", "an object that has a caaaar")
+    };
 
     /// Returns the same as `(car (car (car (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "caaadr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"aaad", "an object that has a caaadr");
+    "caaadr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"aaad", "an object that has a caaadr")
+    };
 
     /// Returns the same as `(car (car (cdr (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "caadar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"aada", "an object that has a caadar");
+    "caadar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"aada", "an object that has a caadar")
+    };
 
     /// Returns the same as `(car (car (cdr (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "caaddr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"aadd", "an object that has a caaddr");
+    "caaddr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"aadd", "an object that has a caaddr")
+    };
 
     /// Returns the same as `(car (cdr (car (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cadaar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"adaa", "an object that has a cadaar");
+    "cadaar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"adaa", "an object that has a cadaar")
+    };
 
     /// Returns the same as `(car (cdr (car (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cadadr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"adad", "an object that has a cadadr");
+    "cadadr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"adad", "an object that has a cadadr")
+    };
 
     /// Returns the same as `(car (cdr (cdr (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "caddar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"adda", "an object that has a caddar");
+    "caddar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"adda", "an object that has a caddar")
+    };
 
     /// Returns the same as `(car (cdr (cdr (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cadddr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"addd", "an object that has a cadddr");
+    "cadddr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"addd", "an object that has a cadddr")
+    };
 
     /// Returns the same as `(cdr (car (car (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cdaaar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"daaa", "an object that has a cdaaar");
+    "cdaaar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"daaa", "an object that has a cdaaar")
+    };
 
     /// Returns the same as `(cdr (car (car (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cdaadr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"daad", "an object that has a cdaadr");
+    "cdaadr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"daad", "an object that has a cdaadr")
+    };
 
     /// Returns the same as `(cdr (car (cdr (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cdadar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"dada", "an object that has a cdadar");
+    "cdadar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"dada", "an object that has a cdadar")
+    };
 
     /// Returns the same as `(cdr (car (cdr (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cdaddr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"dadd", "an object that has a cdaddr");
+    "cdaddr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"dadd", "an object that has a cdaddr")
+    };
 
     /// Returns the same as `(cdr (cdr (car (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cddaar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"ddaa", "an object that has a cddaar");
+    "cddaar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"ddaa", "an object that has a cddaar")
+    };
 
     /// Returns the same as `(cdr (cdr (car (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cddadr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"ddad", "an object that has a cddadr");
+    "cddadr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"ddad", "an object that has a cddadr")
+    };
 
     /// Returns the same as `(cdr (cdr (cdr (car pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cdddar" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"ddda", "an object that has a cdddar");
+    "cdddar" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"ddda", "an object that has a cdddar")
+    };
 
     /// Returns the same as `(cdr (cdr (cdr (cdr pair))))`.
     /// Fails with `wrong-type` if there is no such part.
-    "cddddr" "pair" [1, 1] free => |context, arguments| follow(context, arguments, b"dddd", "an object that has a cddddr");
+    "cddddr" "pair" [1, 1] free => |context, arguments| {
+        follow(context, arguments, b"dddd", "an object that has a cddddr")
+    };
 }
 
 /// Returns the part of the argument at the end of `path`.

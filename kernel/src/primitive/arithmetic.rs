@@ -72,11 +72,15 @@ primitives! {
 
     /// Returns the greatest of the numbers, inexact if one of them is.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "max" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| extreme(context, arguments, Number::max);
+    "max" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| {
+        extreme(context, arguments, Number::max)
+    };
 
     /// Returns the least of the numbers, inexact if one of them is.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "min" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| extreme(context, arguments, Number::min);
+    "min" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| {
+        extreme(context, arguments, Number::min)
+    };
 }
 
 /// Returns the sum of two numbers.

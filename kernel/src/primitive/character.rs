@@ -54,23 +54,33 @@ primitives! {
 
     /// Compares as `char=?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a == b);
+    "char-ci=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| {
+        ordered(arguments, fold_simple, |a, b| a == b)
+    };
 
     /// Compares as `char<?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci<?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a < b);
+    "char-ci<?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| {
+        ordered(arguments, fold_simple, |a, b| a < b)
+    };
 
     /// Compares as `char>?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci>?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a > b);
+    "char-ci>?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| {
+        ordered(arguments, fold_simple, |a, b| a > b)
+    };
 
     /// Compares as `char<=?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci<=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a <= b);
+    "char-ci<=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| {
+        ordered(arguments, fold_simple, |a, b| a <= b)
+    };
 
     /// Compares as `char>=?`, after `char-foldcase`.
     /// Fails with `wrong-type` if an argument is not a character.
-    "char-ci>=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| ordered(arguments, fold_simple, |a, b| a >= b);
+    "char-ci>=?" "char₁ char₂ …" [1, _] (cost::arguments) => |_, arguments| {
+        ordered(arguments, fold_simple, |a, b| a >= b)
+    };
 
     /// Returns whether the character is alphabetic (Unicode property Alphabetic).
     /// Fails with `wrong-type` if the argument is not a character.
@@ -108,11 +118,15 @@ primitives! {
     /// Returns the upper-case form of a character; the character itself if the form is not one
     /// character.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-upcase" "char" [1, 1] free => |_, arguments| Ok(Value::character(to_upper_simple(character_at(arguments, 0)?)));
+    "char-upcase" "char" [1, 1] free => |_, arguments| {
+        Ok(Value::character(to_upper_simple(character_at(arguments, 0)?)))
+    };
 
     /// Returns the lower-case form of a character; the character itself if it has none.
     /// Fails with `wrong-type` if the argument is not a character.
-    "char-downcase" "char" [1, 1] free => |_, arguments| Ok(Value::character(to_lower_simple(character_at(arguments, 0)?)));
+    "char-downcase" "char" [1, 1] free => |_, arguments| {
+        Ok(Value::character(to_lower_simple(character_at(arguments, 0)?)))
+    };
 
     /// Returns the simple Unicode case folding of a character, the same for all characters that
     /// differ only in case.

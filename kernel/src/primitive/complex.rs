@@ -28,15 +28,21 @@ primitives! {
 
     /// Returns the sine of an angle in radians.
     /// Fails with `wrong-type` if the argument is not a number.
-    "sin" "radians" [1, 1] (cost::linear) => |context, arguments| map_any(context, arguments, Number::sin, Complex::sin);
+    "sin" "radians" [1, 1] (cost::linear) => |context, arguments| {
+        map_any(context, arguments, Number::sin, Complex::sin)
+    };
 
     /// Returns the cosine of an angle in radians.
     /// Fails with `wrong-type` if the argument is not a number.
-    "cos" "radians" [1, 1] (cost::linear) => |context, arguments| map_any(context, arguments, Number::cos, Complex::cos);
+    "cos" "radians" [1, 1] (cost::linear) => |context, arguments| {
+        map_any(context, arguments, Number::cos, Complex::cos)
+    };
 
     /// Returns the tangent of an angle in radians.
     /// Fails with `wrong-type` if the argument is not a number.
-    "tan" "radians" [1, 1] (cost::linear) => |context, arguments| map_any(context, arguments, Number::tan, Complex::tan);
+    "tan" "radians" [1, 1] (cost::linear) => |context, arguments| {
+        map_any(context, arguments, Number::tan, Complex::tan)
+    };
 
     /// Returns the angle with this sine; its real part is −π/2 to π/2 radians. Complex if the
     /// number is not from −1 to 1.
@@ -67,17 +73,23 @@ primitives! {
     /// Returns the square root with a positive real part, or, if the real part is zero, with a
     /// positive imaginary part; exact for squares of exact numbers.
     /// Fails with `wrong-type` if the argument is not a number.
-    "sqrt" "number" [1, 1] (cost::root) => |context, arguments| try_map_any(context, arguments, Number::sqrt, Complex::sqrt);
+    "sqrt" "number" [1, 1] (cost::root) => |context, arguments| {
+        try_map_any(context, arguments, Number::sqrt, Complex::sqrt)
+    };
 
     /// Returns the number `base` to the power of `exponent`, exact if `base` is and `exponent` is
     /// an exact integer.
     /// Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` for a negative
     /// power of exact zero, with `arithmetic` if an exact result is too long.
-    "expt" "base exponent" [2, 2] (cost::power) => |context, arguments| binary(context, arguments, Number::expt, Complex::expt);
+    "expt" "base exponent" [2, 2] (cost::power) => |context, arguments| {
+        binary(context, arguments, Number::expt, Complex::expt)
+    };
 
     /// Returns the real part of a number.
     /// Fails with `wrong-type` if the argument is not a number.
-    "real-part" "number" [1, 1] (cost::linear) => |context, arguments| part(context, arguments, |number| Ok(number.real().clone()));
+    "real-part" "number" [1, 1] (cost::linear) => |context, arguments| {
+        part(context, arguments, |number| Ok(number.real().clone()))
+    };
 
     /// Returns the imaginary part of a number: 0 if it is real.
     /// Fails with `wrong-type` if the argument is not a number.

@@ -168,7 +168,9 @@ primitives! {
 
     /// Returns the kind of a condition, a symbol.
     /// Fails with `wrong-type` if the argument is not a condition.
-    "condition-kind" "condition" [1, 1] free => |context, arguments| condition_field(context, arguments, condition::KIND);
+    "condition-kind" "condition" [1, 1] free => |context, arguments| {
+        condition_field(context, arguments, condition::KIND)
+    };
 
     /// Returns the message of a condition.
     /// Fails with `wrong-type` if the argument is not a condition.

@@ -24,7 +24,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// Charges what is known before the work; fails if there is no fuel for it.
+    /// Charges the cost that the operands show before the work; fails if there is no fuel for it.
     #[inline(always)]
     pub(crate) fn spend(self, heap: &Heap, arguments: &[Value]) -> Result<(), Spent> {
         match self {

@@ -136,7 +136,9 @@ primitives! {
     "set" "element …" [0, _] counted => set_of;
 
     /// Returns whether the argument is a set.
-    "set?" "object" [1, 1] free => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Set)));
+    "set?" "object" [1, 1] free => |context, arguments| {
+        Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Set)))
+    };
 
     /// Returns whether the set has an element.
     /// Fails with `wrong-type` if the first argument is not a set.

@@ -16,12 +16,16 @@ primitives! {
     /// Returns the quotient of two integers, rounded towards zero.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "quotient" "integer divisor" [2, 2] counted => |context, arguments| quotient(context.heap, arguments[0], arguments[1]);
+    "quotient" "integer divisor" [2, 2] counted => |context, arguments| {
+        quotient(context.heap, arguments[0], arguments[1])
+    };
 
     /// Returns the remainder of two integers, with the sign of the first.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "remainder" "integer divisor" [2, 2] counted => |context, arguments| remainder(context.heap, arguments[0], arguments[1]);
+    "remainder" "integer divisor" [2, 2] counted => |context, arguments| {
+        remainder(context.heap, arguments[0], arguments[1])
+    };
 
     /// Returns the remainder of two integers, with the sign of the second.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
@@ -89,7 +93,9 @@ primitives! {
 
     /// Returns whether the integer is odd.
     /// Fails with `wrong-type` if the argument is not an integer.
-    "odd?" "integer" [1, 1] (cost::linear) => |context, arguments| Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_odd()?));
+    "odd?" "integer" [1, 1] (cost::linear) => |context, arguments| {
+        Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_odd()?))
+    };
 
     /// Returns whether the integer is even.
     /// Fails with `wrong-type` if the argument is not an integer.

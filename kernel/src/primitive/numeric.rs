@@ -40,7 +40,9 @@ primitives! {
 
     /// Returns whether the number is inexact.
     /// Fails with `wrong-type` if the argument is not a number.
-    "inexact?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, |number| !number.is_exact());
+    "inexact?" "number" [1, 1] (cost::linear) => |context, arguments| {
+        test_any(context, arguments, |number| !number.is_exact())
+    };
 
     /// Returns whether neither part of the number is infinite or a NaN.
     /// Fails with `wrong-type` if the argument is not a number.
@@ -48,7 +50,9 @@ primitives! {
 
     /// Returns whether a part of the number is an infinity of either sign.
     /// Fails with `wrong-type` if the argument is not a number.
-    "infinite?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_infinite);
+    "infinite?" "number" [1, 1] (cost::linear) => |context, arguments| {
+        test_any(context, arguments, Complex::is_infinite)
+    };
 
     /// Returns whether a part of the number is a NaN.
     /// Fails with `wrong-type` if the argument is not a number.
@@ -73,7 +77,9 @@ primitives! {
     /// Returns the number times itself.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if an exact
     /// result is too long.
-    "square" "number" [1, 1] (cost::squared) => |context, arguments| try_map_any(context, arguments, Number::square, Complex::square);
+    "square" "number" [1, 1] (cost::squared) => |context, arguments| {
+        try_map_any(context, arguments, Number::square, Complex::square)
+    };
 
     /// Returns the numerator of the number in lowest terms.
     /// Fails with `wrong-type` if the argument is not a real number, with `arithmetic` if it is
@@ -83,7 +89,9 @@ primitives! {
     /// Returns the denominator of the number in lowest terms, which is positive.
     /// Fails with `wrong-type` if the argument is not a real number, with `arithmetic` if it is
     /// infinite or a NaN.
-    "denominator" "number" [1, 1] (cost::linear) => |context, arguments| try_map(context, arguments, Number::denominator);
+    "denominator" "number" [1, 1] (cost::linear) => |context, arguments| {
+        try_map(context, arguments, Number::denominator)
+    };
 
     /// Returns the greatest integer not above the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
@@ -114,7 +122,9 @@ primitives! {
     /// Returns the exact number of the same value.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "exact" "number" [1, 1] (cost::linear) => |context, arguments| try_map_any(context, arguments, Number::exact, Complex::exact);
+    "exact" "number" [1, 1] (cost::linear) => |context, arguments| {
+        try_map_any(context, arguments, Number::exact, Complex::exact)
+    };
 
     /// Returns the same as `exact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
@@ -125,7 +135,9 @@ primitives! {
 
     /// Returns the inexact number nearest to the number.
     /// Fails with `wrong-type` if the argument is not a number.
-    "inexact" "number" [1, 1] (cost::linear) => |context, arguments| map_any(context, arguments, Number::inexact, Complex::inexact);
+    "inexact" "number" [1, 1] (cost::linear) => |context, arguments| {
+        map_any(context, arguments, Number::inexact, Complex::inexact)
+    };
 
     /// Returns the same as `inexact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number.

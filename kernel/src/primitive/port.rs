@@ -30,7 +30,9 @@ const STREAMS: usize = 3;
 
 primitives! {
     /// Returns whether the argument is a port.
-    "port?" "object" [1, 1] free => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Port)));
+    "port?" "object" [1, 1] free => |context, arguments| {
+        Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Port)))
+    };
 
     /// Returns whether the argument is a port that can be read from, open or not.
     "input-port?" "object" [1, 1] free => |context, arguments| is_port_with(context, arguments, flag::INPUT);
@@ -62,11 +64,15 @@ primitives! {
 
     /// Closes an input port.
     /// Fails with `wrong-type` if the argument is not an input port.
-    "close-input-port" "port" [1, 1] free => |context, arguments| close(context, arguments, flag::INPUT, "an input port");
+    "close-input-port" "port" [1, 1] free => |context, arguments| {
+        close(context, arguments, flag::INPUT, "an input port")
+    };
 
     /// Closes an output port. The buffered output of a console port stays until the host takes it.
     /// Fails with `wrong-type` if the argument is not an output port.
-    "close-output-port" "port" [1, 1] free => |context, arguments| close(context, arguments, flag::OUTPUT, "an output port");
+    "close-output-port" "port" [1, 1] free => |context, arguments| {
+        close(context, arguments, flag::OUTPUT, "an output port")
+    };
 
     /// Makes a port that delivers the present characters of `string`.
     /// Fails with `wrong-type` if the argument is not a string.

@@ -111,13 +111,17 @@ primitives! {
     /// wherever a part occurs twice.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%write-shared" "object port" [2, 2] counted => |context, arguments| write_object(context, arguments, Style::Shared);
+    "%write-shared" "object port" [2, 2] counted => |context, arguments| {
+        write_object(context, arguments, Style::Shared)
+    };
 
     /// Writes an object to a textual output port without datum labels. An object that contains
     /// itself exhausts the memory limit.
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
-    "%write-simple" "object port" [2, 2] counted => |context, arguments| write_object(context, arguments, Style::Simple);
+    "%write-simple" "object port" [2, 2] counted => |context, arguments| {
+        write_object(context, arguments, Style::Simple)
+    };
 
     /// Makes a string as `write` writes an object; text beyond `characters-max`, which is at least
     /// 1, is replaced by `…`.

@@ -71,17 +71,23 @@ primitives! {
 
     /// Returns whether all strings have the same characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| ordered(context, arguments, compare, Ordering::is_eq);
+    "string=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+        ordered(context, arguments, compare, Ordering::is_eq)
+    };
 
     /// Returns whether the strings increase, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string<?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| ordered(context, arguments, compare, Ordering::is_lt);
+    "string<?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+        ordered(context, arguments, compare, Ordering::is_lt)
+    };
 
     /// Returns whether the strings decrease, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string>?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| ordered(context, arguments, compare, Ordering::is_gt);
+    "string>?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+        ordered(context, arguments, compare, Ordering::is_gt)
+    };
 
     /// Returns whether the strings never decrease, by the scalar values of their first differing
     /// characters.

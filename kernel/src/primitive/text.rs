@@ -15,11 +15,15 @@ primitives! {
     /// Makes a string of the upper-case forms of the characters; it may be longer (`ß` becomes
     /// `SS`).
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-upcase" "string" [1, 1] (cost::converted) => |context, arguments| convert(context, arguments, |text| text.to_uppercase());
+    "string-upcase" "string" [1, 1] (cost::converted) => |context, arguments| {
+        convert(context, arguments, |text| text.to_uppercase())
+    };
 
     /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-downcase" "string" [1, 1] (cost::converted) => |context, arguments| convert(context, arguments, |text| text.to_lowercase());
+    "string-downcase" "string" [1, 1] (cost::converted) => |context, arguments| {
+        convert(context, arguments, |text| text.to_lowercase())
+    };
 
     /// Makes a string by Unicode full case folding, the same for all strings that differ only in
     /// case.

@@ -26,7 +26,9 @@ primitives! {
     };
 
     /// Makes a vector of the arguments.
-    "vector" "object …" [0, _] (cost::arguments) => |context, arguments| Ok(context.heap.make(Kind::Vector, arguments)?);
+    "vector" "object …" [0, _] (cost::arguments) => |context, arguments| {
+        Ok(context.heap.make(Kind::Vector, arguments)?)
+    };
 
     /// Returns the number of elements in a vector, an exact integer.
     /// Fails with `wrong-type` if the argument is not a vector.

@@ -267,7 +267,7 @@
 (define (%violation path pointer message)
   (dictionary 'instance (path->json-pointer (reverse path)) 'schema pointer 'message message))
 
-;;; What has been judged: a dictionary from nodes, scopes and paths to pairs of violations and what
+;;; The judgements so far: a dictionary from nodes, scopes and paths to pairs of violations and what
 ;;; was evaluated. A schema may lead to the same part of a value in many ways, twice as many with
 ;;; each level; each node judges each part once. It is the last element of every scope.
 (define-record-type <judged>

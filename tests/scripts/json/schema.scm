@@ -152,7 +152,8 @@
 
 ;; A schema with two ways from each level to the next judges each part once.
 (define (nested depth) (if (= depth 0) "[]" (string-append "[" (nested (- depth 1)) "]")))
-(valid? "{'anyOf': [{'type': 'null'}, {'items': {'$ref': '#'}}, {'items': {'$ref': '#'}}]}" (nested 60))
+(valid? "{'anyOf': [{'type': 'null'}, {'items': {'$ref': '#'}}, {'items': {'$ref': '#'}}]}"
+  (nested 60))
 ; => (#t)
 (valid? "{'oneOf': [{'items': {'$ref': '#'}}, {'items': {'$ref': '#'}}]}" (nested 60))
 ; => (#f)
