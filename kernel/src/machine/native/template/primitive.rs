@@ -13,8 +13,8 @@ use dynasmrt::DynamicLabel;
 
 use super::object::header_bits;
 use super::words;
-use crate::heap::kind::{Header, Kind, padded, record, record_type};
 use crate::heap::KIND_AND_MUTABILITY_MASK;
+use crate::heap::kind::{Header, Kind, padded, record, record_type};
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::Assembler;
 use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Processor};
