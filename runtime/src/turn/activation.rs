@@ -389,7 +389,11 @@ impl Activation {
                 return self.perform(sync).map_err(failure);
             }
             Until::Yielded => Pause::Asked {},
-            Until::Woken(until) => Pause::Sleep { until },
+            Until::Woken { text, ends: None } => Pause::Sleep { until: text },
+            Until::Woken {
+                text,
+                ends: Some(ends),
+            } => Pause::Follow { until: text, ends },
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},
