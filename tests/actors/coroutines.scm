@@ -33,7 +33,8 @@
 (log! (list (resume inside) (race (lambda () (resume inside 'another)))))
 ;; A strand has no coroutine of its own.
 (define around
-  (make-coroutine (lambda (v) (guard (e (#t (condition-message e))) (race (lambda () (suspend 1)))))))
+  (make-coroutine
+    (lambda (v) (guard (e (#t (condition-message e))) (race (lambda () (suspend 1)))))))
 (log! (resume around))
 (define g
   (make-coroutine-generator

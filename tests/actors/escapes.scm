@@ -24,7 +24,8 @@
 (leave-from 'race (lambda (out) (race (lambda () (sleep 3) 1) (lambda () (sleep 2) (out 2)))))
 (leave-from 'all-of (lambda (out) (all-of (lambda () (sleep 3) 1) (lambda () (sleep 2) (out 2)))))
 (leave-from 'any-of
-  (lambda (out) (any-of (lambda () (raise 'no)) (lambda () (sleep 2) (out 2)) (lambda () (sleep 9)))))
+  (lambda (out)
+    (any-of (lambda () (raise 'no)) (lambda () (sleep 2) (out 2)) (lambda () (sleep 9)))))
 (leave-from 'pipeline
   (lambda (out) (pipeline '(1 2 3) (lambda (n) (if (= n 2) (out n)) n) (lambda (n) (* n 10)))))
 (leave-from 'async (lambda (out) (await (async (sleep 1) (out 'task)))))
@@ -49,7 +50,8 @@
         (lambda ()
           (let/ec out
             (race
-              (lambda () (dynamic-wind (lambda () #f) (lambda () (out 1)) (lambda () (raise 'after)))))))))
+              (lambda ()
+                (dynamic-wind (lambda () #f) (lambda () (out 1)) (lambda () (raise 'after)))))))))
 ;; What the rest of the program asserts lives on after the strand.
 (log! (let/ec out (call-with-timeout 5 (lambda () (out 'kept)))))
 (define handle (assert! (record 'result 4)))
@@ -77,7 +79,11 @@
 (refused 'spawn spawn)
 (refused 'spawn-in-facet (lambda (try) (spawn try (spawn-facet!))))
 (refused 'after (lambda (try) (after 1 try)))
-(refused 'every (lambda (try) (let ((timer #f)) (every 5 try))))
+(refused 'every
+  (lambda (try)
+    (let ((facet (spawn-facet!)))
+      (spawn (lambda () (every 5 try)) facet)
+      (spawn (lambda () (sleep 12) (stop-facet! facet))))))
 (refused 'on-assert (lambda (try) (on-assert (there _) (try)) (assert! (record 'there 1))))
 (refused 'watch
   (lambda (try) (watch (pattern (seen _)) (lambda (event) (try))) (assert! (record 'seen 1))))

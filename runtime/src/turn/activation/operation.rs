@@ -68,19 +68,6 @@ impl Activation {
         self.current.is_some_and(|current| current.kind == interaction)
     }
 
-    /// Returns the oldest parked fiber of the acting actor that is a main program or the evaluation
-    /// of a text.
-    pub fn parked_main(&self) -> Option<FiberId> {
-        let is_main = |kind| matches!(kind, FiberKind::Main {} | FiberKind::Interaction {});
-        let mut fibers = self.acting()?.fibers.iter();
-        fibers.find(|(_, fiber)| is_main(fiber.kind)).map(|(id, _)| *id)
-    }
-
-    /// Returns whether a fiber of the acting actor is parked.
-    pub fn is_parked(&self, fiber: FiberId) -> bool {
-        self.acting().is_some_and(|actor| actor.fibers.contains_key(&fiber))
-    }
-
     /// Returns the manifest of the acting actor.
     pub fn manifest(&self) -> Manifest {
         self.draft
