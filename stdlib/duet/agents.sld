@@ -28,7 +28,7 @@
     (only (duet json)
       json->value value->json json-error? json-schema json-violations)
     (only (duet kernel) %make-condition %sleep %wake %current-fiber)
-    (only (duet internal control) %wrong-type)
+    (only (duet internal control) %wrong-type %run-joined)
     (only (duet internal options) %check-options %option))
   (include "agents/strands.scm" "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm"
     "agents/clauses.scm" "agents/shapes.scm" "agents/tools.scm" "agents/models.scm"

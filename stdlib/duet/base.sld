@@ -36,7 +36,7 @@
     (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme file)
     (scheme inexact) (scheme lazy) (scheme read) (scheme write)
     (duet internal lists) (duet syntax)
-    (except (duet internal control) %rewind %signal %wrong-type %exit-extents)
+    (except (duet internal control) %rewind %signal %wrong-type %exit-extents %run-joined %base)
     (only (duet internal ports) with-output-to-string with-input-from-string))
   (begin
     ;;;> Raises a condition of kind `assertion-failed` unless the expression is true.

@@ -2,94 +2,58 @@
 ;;; and leaving one costs the same however deep the caller's stack is, and the run stores, undoes
 ;;; and replays all of it.
 
-;;;> Calls `receiver` with a procedure that leaves the call and returns its arguments from it.
-;;;> Calling that procedure after the call has returned raises an error.
-(define (call-with-escape-continuation receiver)
-  (let ((is-over #f))
-    (call-with-values
-      (lambda ()
-        (call/cc
-          (lambda (k)
-            (receiver
-              (lambda vals
-                (if is-over (error "an escape was called after its extent had ended"))
-                (apply k vals))))))
-      (lambda vals
-        (set! is-over #t)
-        (apply values vals)))))
-
-;;;> Returns the same as `call-with-escape-continuation`.
-(define (call/ec receiver) (call-with-escape-continuation receiver))
-
-;;;> Evaluates the body with `escape` bound to a procedure that leaves the body with its arguments
-;;;> as values.
-(define-syntax let/ec
-  (syntax-rules ()
-    ((_ escape body ...) (call-with-escape-continuation (lambda (escape) body ...)))))
-
 (define-record-type coroutine
-  (%coroutine continue return is-done)
+  (%coroutine continue is-done)
   ;;;> Returns whether an object is a coroutine.
   coroutine?
+  ;; A procedure that runs the coroutine until it suspends or returns; #f unless it is suspended.
   (continue %continue %set-continue!)
-  (return %return %set-return!)
-  ;;;> Returns whether a coroutine has returned.
+  ;;;> Returns whether a coroutine has returned or was left, by an object that it raised or an escape.
   (is-done coroutine-done? %set-done!))
 
-;;; The running coroutine, the innermost one, or #f.
-(define %running #f)
-
 ;;;> Makes a coroutine of a procedure. The first `resume` calls the procedure with its value.
-(define (make-coroutine procedure)
-  (letrec ((coroutine
-            (%coroutine
-              (lambda (value)
-                (let ((outcome
-                       (guard (object (#t (lambda () (raise object))))
-                         (let ((result (procedure value))) (lambda () result)))))
-                  (%set-done! coroutine #t)
-                  ((%return coroutine) outcome)))
-              #f
-              #f)))
-    coroutine))
+(define (make-coroutine procedure) (%coroutine procedure #f))
 
 ;;;> Runs a coroutine until it suspends or returns, and returns the value that it passes. The
 ;;;> coroutine's `suspend`, or at first its procedure, receives `value`. An object that the
-;;;> coroutine raises is raised here. Fails if the coroutine has returned or is running.
+;;;> coroutine raises is raised here, where handlers see it and may return to `raise-continuable`. The
+;;;> coroutine runs in the fiber that resumes it. Fails if the coroutine has returned or is running.
 (define resume
   (case-lambda
     ((coroutine) (resume coroutine (if #f #f)))
     ((coroutine value)
      (if (coroutine-done? coroutine) (error "resume: the coroutine has returned" coroutine))
-     (let ((continue (%continue coroutine)) (outer %running))
+     (let ((continue (%continue coroutine)))
        (if (not continue) (error "resume: the coroutine is running" coroutine))
-       (%set-continue! coroutine #f)
-       (let ((outcome
-              (call/cc
-                (lambda (return)
-                  (%set-return! coroutine return)
-                  (set! %running coroutine)
-                  (continue value)))))
-         (set! %running outer)
-         (outcome))))))
+       ;; Whoever leaves without suspending has ended the coroutine; who comes back has not.
+       (dynamic-wind
+         (lambda ()
+           (%set-done! coroutine #f)
+           (%set-continue! coroutine #f))
+         (lambda () (call-with-prompt coroutine (lambda () (continue value)) %suspended))
+         (lambda () (if (not (%continue coroutine)) (%set-done! coroutine #t))))))))
 
-(define (%suspend coroutine value)
-  (let* ((running %running)
-         (resumed
-          (call/cc
-            (lambda (continue)
-              (%set-continue! coroutine continue)
-              ((%return coroutine) (lambda () value))))))
-    (set! %running running)
-    resumed))
+;;; The prompt of a coroutine has the coroutine for its tag.
+(define (%suspended continue coroutine value)
+  (%set-continue! coroutine continue)
+  value)
 
-;;;> Leaves the running coroutine and passes a value to its `resume`. Returns the value of the next
-;;;> `resume`.
+(define (%suspend coroutine value) (abort-to-prompt coroutine coroutine value))
+
+;;; Returns the innermost coroutine that runs in a dynamic state, or #f.
+(define (%running frames)
+  (cond ((null? frames) #f)
+        ((and (eq? (caar frames) '%prompt) (coroutine? (cdar frames))) (cdar frames))
+        (else (%running (cdr frames)))))
+
+;;;> Leaves the coroutine that runs in this fiber, the innermost one, and passes a value to its
+;;;> `resume`. Returns the value of the next `resume`.
 (define suspend
   (case-lambda
     (() (suspend (if #f #f)))
     ((value)
-     (if %running (%suspend %running value) (error "suspend: no coroutine is running")))))
+     (let ((coroutine (%running (%dynamic))))
+       (if coroutine (%suspend coroutine value) (error "suspend: no coroutine is running"))))))
 
 ;;;> Makes a generator that runs `(body yield)`: each call of `yield` provides one object of the
 ;;;> generator. After the end it returns end-of-file objects.
@@ -114,7 +78,8 @@
     ((_ (name . formals) yield body ...) (define name (generator-lambda yield formals body ...)))))
 
 ;;; A task is a record of its state, its value or the object it raised, the fibers that sleep until
-;;; it has ended, the task that it awaits, and whether something has awaited it. It runs in a fiber
+;;; it has ended, each with the place where it does, the task that it awaits, and whether something
+;;; has awaited it. It runs in a fiber
 ;;; of its own, so a task that waits for a tool or for time does not stop the others.
 ;;;
 ;;; The fiber of a task that has raised an object sleeps until something awaits the task. A failure
@@ -140,7 +105,7 @@
 (define (%finish! task state content)
   (%set-state! task state)
   (%set-content! task content)
-  (for-each %wake (reverse (%sleepers task)))
+  (for-each (lambda (sleeper) (%wake (car sleeper))) (reverse (%sleepers task)))
   (%set-sleepers! task '()))
 
 ;;; Returns a raised object as a text for people.
@@ -163,14 +128,24 @@
     (%sleep (string-append "something awaits its task, which failed: " (%described (%content task))))
     (%sleep-until-claimed task)))
 
+;;; Returns the places where fibers wait for a task.
+(define (%places task)
+  (let loop ((sleepers (%sleepers task)))
+    (cond ((null? sleepers) '())
+          ((%fiber-waits? (caar sleepers)) (cons (cdar sleepers) (loop (cdr sleepers))))
+          (else (loop (cdr sleepers))))))
+
 (define (%start thunk)
   (let ((task (%task #f 'running #f '() #f #f)))
     (spawn
       (lambda ()
         (%step!)
         (%set-fiber! task (%current-fiber))
-        (guard (object (#t (%finish! task 'raised object)))
-          (%finish! task 'done (parameterize ((%current-task task)) (thunk))))
+        (call-with-values
+          (lambda ()
+            (%run-joined (lambda () (%places task))
+              (lambda () (parameterize ((%current-task task)) (thunk)))))
+          (lambda (state content) (%finish! task state content)))
         (if (eq? (%state task) 'raised) (%sleep-until-claimed task))))
     task))
 
@@ -180,9 +155,10 @@
 (define-syntax async
   (syntax-rules () ((_ body ...) (%start (lambda () body ...)))))
 
-;;; Returns the value of a task that has ended, or raises its object.
+;;; Returns the value of a task that has ended, raises its object, or goes where it has left to.
 (define (%outcome task)
   (cond ((eq? (%state task) 'done) (%content task))
+        ((eq? (%state task) 'left) ((%content task)))
         (else
          (if (not (%claimed? task))
              (begin (%set-claimed! task #t) (%wake (%fiber task))))
@@ -195,10 +171,15 @@
 ;;; Suspends the fiber until a task has ended.
 (define (%sleep-until-end task)
   (%set-claimed! task #t)
-  (%set-sleepers! task (cons (%current-fiber) (%sleepers task)))
+  (call/cc
+    (lambda (place)
+      (%set-sleepers! task (cons (cons (%current-fiber) place) (%sleepers task)))))
+  (%sleep-on task))
+
+(define (%sleep-on task)
   (%sleep "a task has ended")
   (%step!)
-  (if (eq? (%state task) 'running) (%sleep-until-end task)))
+  (if (eq? (%state task) 'running) (%sleep-on task)))
 
 ;;;> Suspends the fiber until a wait descriptor, such as `(signal 'ready)`, is satisfied; returns the
 ;;;> value that satisfied it. A descriptor may also be written as data, such as `'(signal ready)`,

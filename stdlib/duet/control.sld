@@ -9,6 +9,6 @@
     async await run-tasks)
   (on-demand)
   (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda) (scheme write)
-    (duet internal control)
-    (only (duet kernel) spawn yield %await %current-fiber %sleep %wake))
+    (except (duet internal control) delay delay-force make-promise promise? force)
+    (only (duet kernel) spawn yield %await %current-fiber %fiber-waits? %sleep %wake %dynamic))
   (include "control.scm"))

@@ -3,7 +3,7 @@
   (export command-line exit emergency-exit get-environment-variable get-environment-variables)
   (on-demand)
   (import (duet kernel)
-          (only (duet internal control) %exit-extents call/cc raise raise-continuable with-exception-handler)
+          (only (duet internal control) %exit-extents raise guard)
           (only (duet internal sequences) map)
           (only (duet internal ports) %save-files))
   (begin
@@ -12,14 +12,8 @@
 
     ;;; Calls `thunk`; without the grant that it needs, calls `otherwise` with the condition.
     (define (%if-granted thunk otherwise)
-      (call/cc
-        (lambda (return)
-          (with-exception-handler
-            (lambda (fault)
-              (if (and (condition? fault) (eq? (condition-kind fault) 'capability-denied))
-                  (return (otherwise fault))
-                  (raise-continuable fault)))
-            thunk))))
+      (guard (fault ((and (condition? fault) (eq? (condition-kind fault) 'capability-denied)) (otherwise fault)))
+        (thunk)))
 
     ;;; Returns a list with the pair of a variable's name and value, or the empty list if the
     ;;; variable is not set or not granted.

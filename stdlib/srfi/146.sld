@@ -34,5 +34,6 @@
     (rename mapping-map/monotone mapping-map/monotone!)
     comparator? make-mapping-comparator mapping-comparator)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (srfi 128) (only (duet internal lists) fold))
+  (import (scheme base) (scheme case-lambda) (srfi 128) (only (duet internal control) call/ec)
+          (only (duet internal lists) fold))
   (include "146/tree.scm" "146/entries.scm" "146/mapping.scm" "146/order.scm"))

@@ -16,5 +16,5 @@
     either-guard
     tri-not tri=? tri-and tri-or tri-merge)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (only (duet internal lists) every))
+  (import (scheme base) (scheme case-lambda) (only (duet internal control) call/ec) (only (duet internal lists) every))
   (include "189/values.scm" "189/conversions.scm" "189/syntax.scm"))

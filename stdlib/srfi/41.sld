@@ -10,5 +10,6 @@
     stream-unfolds stream-zip)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (rename (scheme lazy) (make-promise %kept))
+    (only (duet kernel) %make-condition) (only (duet internal control) %wrong-type)
     (only (duet internal lists) any))
   (include "41/primitive.scm" "41/derived.scm"))

@@ -206,7 +206,7 @@ impl SlowPath<'_> {
         self.underflow(frame)
     }
 
-    /// `(%throw continuation values)`
+    /// `(%throw continuation values)`, where a thunk may stand for the values: it is called there.
     pub(super) fn throw(&mut self, mut frame: Frame) -> (Frame, Flow) {
         if !is_closure_over(self.heap, frame.get(1), CONTINUATION_WORD) {
             return self.fail_entry(
@@ -215,6 +215,13 @@ impl SlowPath<'_> {
                 "argument 1 of %throw must be a continuation",
                 vec![frame.get(1)],
             );
+        }
+        if frame.get(2).is_procedure_object() {
+            let (continuation, thunk) = (frame.get(1), frame.get(2));
+            self.machine.restore_continuation(self.heap, continuation);
+            self.start_at_bottom(&mut frame, 2);
+            frame.set(0, thunk);
+            return self.enter(frame, 0);
         }
         match self.values_of_list(&mut frame) {
             Ok(value) => {
@@ -225,8 +232,11 @@ impl SlowPath<'_> {
         }
     }
 
-    /// The elements of the list in register 2 as one value.
+    /// The elements of the list in register 2 as one value; a procedure stands for itself.
     fn values_of_list(&mut self, frame: &mut Frame) -> Result<Value, (Frame, Flow)> {
+        if frame.get(2).is_procedure_object() {
+            return Ok(frame.get(2));
+        }
         let Some(length) = frame.list_length(2) else {
             return Err(self.fail_entry(
                 *frame,
@@ -361,7 +371,8 @@ impl SlowPath<'_> {
         self.enter(frame, 1)
     }
 
-    /// `(%resume-composable continuation values)`
+    /// `(%resume-composable continuation values)`, where a thunk may stand for the values: it is
+    /// called there.
     pub(super) fn resume_composable(&mut self, mut frame: Frame) -> (Frame, Flow) {
         if !is_closure_over(self.heap, frame.get(1), COMPOSABLE_WORD) {
             return self.fail_entry(
@@ -371,6 +382,7 @@ impl SlowPath<'_> {
                 vec![frame.get(1)],
             );
         }
+        let is_thunk = frame.get(2).is_procedure_object();
         let value = match self.values_of_list(&mut frame) {
             Ok(value) => value,
             Err(stopped) => return stopped,
@@ -391,6 +403,9 @@ impl SlowPath<'_> {
         }
         frame.reload_heap(self.heap);
         frame.set(0, frame.get(2));
+        if is_thunk {
+            return self.enter(frame, 0);
+        }
         self.underflow(frame)
     }
 

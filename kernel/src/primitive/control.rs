@@ -3,6 +3,7 @@
 //! Read next: `code/builtin.rs`.
 
 use super::{Context, ControlBlock, Cost, Primitive, PrimitiveBody, PrimitiveError, cost};
+use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register, Steps};
 use crate::value::Value;
@@ -49,7 +50,8 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
         "continuation values",
         (2, Some(2)),
         ControlBlock::Throw,
-        "Returns the elements of the list `values` to a continuation of `%call/cc`; runs no winders.",
+        "Returns the elements of the list `values` to a continuation of `%call/cc`; runs no winders. If\n\
+         `values` is a procedure, calls it there without arguments.",
     ),
     control(
         "%call-with-prompt",
@@ -83,7 +85,8 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
         (2, Some(2)),
         ControlBlock::ResumeComposable,
         "Pushes a continuation of `%call-with-composable` on the current one and returns the elements of\n\
-         the list `values` to it. Runs no winders.",
+         the list `values` to it. Runs no winders. If `values` is a procedure, calls it there without\n\
+         arguments.",
     ),
     control(
         "call-with-values",
@@ -142,7 +145,8 @@ primitives! {
 
     /// Returns the winders of the nearest prompt with this tag, or `#f` if there is none.
     "%find-prompt" "tag" [1, 1] counted => |context, arguments| {
-        let prompt = find_prompt(context.heap, arguments[0]);
+        let chain = context.heap.register(Register::Continuation);
+        let prompt = find_prompt(context.heap, chain, arguments[0]);
         Ok(prompt.map_or(Value::FALSE, |prompt| context.heap.field(prompt, prompt_link::WINDERS)))
     };
 
@@ -154,6 +158,13 @@ primitives! {
     /// captured.
     /// Fails with `wrong-type` if the argument is not a continuation.
     "%composable-winders" "continuation" [1, 1] free => winders_of;
+
+    /// Returns whether a prompt with this tag is in a continuation of `%call/cc`.
+    /// Fails with `wrong-type` if the second argument is not a continuation.
+    "%prompt-in?" "tag continuation" [2, 2] counted => |context, arguments| {
+        let chain = captured_field(context, arguments, 1, captured::LINK)?;
+        Ok(Value::boolean(find_prompt(context.heap, chain, arguments[0]).is_some()))
+    };
 
     /// Makes a condition of a kind (a symbol), a message and a list of irritants.
     "%make-condition" "kind message irritants" [3, 3] free => |context, arguments| {
@@ -192,21 +203,33 @@ primitives! {
 }
 
 fn winders_of(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
-    let (heap, continuation) = (&context.heap, arguments[0]);
-    if heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) > captured::WINDERS {
-        Ok(heap.field(continuation, captured::WINDERS))
+    captured_field(context, arguments, 0, captured::WINDERS)
+}
+
+/// A field of an argument that must be a continuation.
+fn captured_field(
+    context: &Context<'_>,
+    arguments: &[Value],
+    argument: usize,
+    field: usize,
+) -> Result<Value, PrimitiveError> {
+    let (heap, continuation) = (&context.heap, arguments[argument]);
+    let is_continuation = heap.is_kind(continuation, Kind::Closure)
+        && [CONTINUATION_WORD, COMPOSABLE_WORD].contains(&heap.field(continuation, 0));
+    if is_continuation {
+        Ok(heap.field(continuation, field))
     } else {
         Err(PrimitiveError::WrongType {
-            argument: 0,
+            argument,
             expected: "a continuation",
         })
     }
 }
 
-/// The nearest prompt with this tag in the continuation below the stack.
-fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
+/// The nearest prompt with this tag in a chain of frames.
+fn find_prompt(heap: &Heap, chain: Value, tag: Value) -> Option<Value> {
     const { assert!(link::NEXT == prompt_link::NEXT) };
-    let mut rest = heap.register(Register::Continuation);
+    let mut rest = chain;
     let mut steps = Steps::<{ cost::ELEMENTS }>::default();
     while rest != Value::NIL {
         // Other links only say where the stack was cut, which costs nothing.

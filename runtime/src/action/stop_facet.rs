@@ -30,8 +30,7 @@ impl Act for StopFacet {
         }
         // Observers end before the retractions, so that a stopping facet receives no more events.
         for fiber in facet.fibers.iter() {
-            let fiber = draft.unpark(*fiber)?;
-            draft.outbox.released.push(fiber.continuation);
+            draft.drop_fiber(*fiber)?;
         }
         forget_guards(draft, self.facet)?;
         for observer in facet.observers.iter() {

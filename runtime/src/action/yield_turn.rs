@@ -22,9 +22,16 @@ pub enum Pause {
         /// What that other fiber will have done, for people.
         until: String,
     },
+    /// The fiber waits until another one wakes it, or until a parked one has ended.
+    Follow {
+        /// What that other fiber will have done, for people.
+        until: String,
+        /// The parked fiber.
+        ends: FiberId,
+    },
 }
 codec_enum!(Pause "a reason to pause" {
-    Asked "asked" {} Flush "flush" {} Slice "slice" {} Sleep "sleep" { until }
+    Asked "asked" {} Flush "flush" {} Slice "slice" {} Sleep "sleep" { until } Follow "follow" { until, ends }
 });
 
 /// Parks a fiber until the actors have handled everything in the queue, or until another fiber
@@ -45,12 +52,21 @@ codec_struct!(Yield "yield" { fiber, kind, facet, pause });
 impl Act for Yield {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         draft.park(self.fiber, self.facet, self.kind)?;
-        let Pause::Sleep { until } = &self.pause else {
-            draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
-            return Ok(());
+        let (until, ends) = match &self.pause {
+            Pause::Sleep { until } => (until, None),
+            Pause::Follow { until, ends } => (until, Some(*ends)),
+            Pause::Asked {} | Pause::Flush {} | Pause::Slice {} => {
+                draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
+                return Ok(());
+            }
         };
-        if let Some(fiber) = draft.acting_mut()?.fibers.get_mut(&self.fiber) {
+        let actor = draft.acting_mut()?;
+        if let Some(fiber) = actor.fibers.get_mut(&self.fiber) {
             fiber.asleep_until = Some(until.as_str().into());
+            fiber.follows = ends;
+        }
+        if let Some(followed) = ends {
+            actor.followers.insert((followed, self.fiber));
         }
         Ok(())
     }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use duet_kernel::datum::Name;
-use duet_kernel::heap::{self, HeapFull, RootId};
+use duet_kernel::heap::{self, HeapFull, Register, RootId};
 use duet_kernel::machine::{Instance, Outcome};
 use duet_kernel::primitive::has_console_output;
 use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use crate::model::failure::Failure;
-use crate::model::identity::Callable;
+use crate::model::identity::{Callable, FiberId};
 use crate::scheme::host::call::{Call, Reply};
 use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
@@ -64,11 +64,13 @@ impl SchemePrograms {
                     .map(|argument| convert::argument(instance, &argument))
                     .transpose()?;
                 machine.start(instance, procedure, argument.as_slice());
+                mark_fiber(&mut instance.heap, turn.fiber())?;
             }
             Task::CallOnce { procedure } => {
                 let value = root(instance, procedure);
                 instance.heap.release_root(RootId(procedure.0));
                 machine.start(instance, value, &[]);
+                mark_fiber(&mut instance.heap, turn.fiber())?;
             }
             Task::Boot | Task::Evaluate { .. } => {}
             Task::Resume { continuation, with } => {
@@ -309,4 +311,14 @@ impl SchemePrograms {
 fn pay(instance: &Instance, turn: &mut Activation) {
     let fuel = turn.fuel();
     *fuel = fuel.saturating_sub_unsigned(instance.heap.take_charge());
+}
+
+/// Puts the number of a fiber, with room for its joint, below the winders of the computation that
+/// begins, so that its continuations differ from those of other fibers. An actor's main fiber has
+/// no mark.
+pub(super) fn mark_fiber(heap: &mut heap::Heap, fiber: FiberId) -> Result<(), HeapFull> {
+    let mark = heap.cons(Value::length(fiber.0 as usize), Value::FALSE)?;
+    let winders = heap.cons(mark, Value::NIL)?;
+    heap.set_register(Register::Winders, winders);
+    Ok(())
 }

@@ -18,6 +18,7 @@ use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
 use super::evaluation::{self, Evaluations, TextCompiler, Wanted};
+use super::execution::mark_fiber;
 use super::programs::{Fault, SchemePrograms};
 use super::{convert, description};
 use crate::driver::Attached;
@@ -114,6 +115,11 @@ impl SchemePrograms {
             Ok(units) => {
                 let procedures = procedures(&mut actor.instance, &self.code, &units)?;
                 self.machine.start(&mut actor.instance, interact, &[procedures]);
+                // Interactions one after another share a top level, whose continuations each may
+                // enter.
+                if turn.parked_main().is_some() {
+                    mark_fiber(&mut actor.instance.heap, turn.fiber())?;
+                }
                 Ok(None)
             }
             Err(fault) => Ok(Some(End::Failed(self.failure(&fault)))),

@@ -189,8 +189,10 @@ pub struct Fiber {
     pub continuation: Callable,
     /// What another fiber will have done when it wakes this one, for people, if this one sleeps.
     pub asleep_until: Option<Arc<str>>,
+    /// The parked fiber whose end also wakes this one, if this one sleeps.
+    pub follows: Option<FiberId>,
 }
-codec_struct!(Fiber "fiber-state" { facet, kind, continuation, asleep_until });
+codec_struct!(Fiber "fiber-state" { facet, kind, continuation, asleep_until, follows });
 
 /// The class of the entities with a role: a procedure of a library, which a new actor finds by
 /// name.
@@ -251,6 +253,8 @@ pub struct Actor {
     pub awaited: TrackedSet<(RequestId, WaitId)>,
     /// Its parked fibers.
     pub fibers: Tracked<FiberId, Fiber>,
+    /// Fibers, each with one that sleeps until it has ended.
+    pub followers: TrackedSet<(FiberId, FiberId)>,
     /// The guards of its guarded fibers, parked or not.
     pub guards: Tracked<FiberId, Guard>,
     /// The classes of the roles it knows.
@@ -268,6 +272,7 @@ tracked_fields!(Actor {
     waits,
     awaited,
     fibers,
+    followers,
     guards,
     roles,
     attached,
@@ -276,7 +281,7 @@ tracked_fields!(Actor {
 } but not { role, program, manifest, heap_bytes_max, facts_max, link, monitored_by, root });
 codec_struct!(Actor "actor" {
     role, program, manifest, heap_bytes_max, facts_max, link, monitored_by, root, facets, observers, waits, awaited,
-    fibers, guards, roles, attached, monitors, exit_hooks
+    fibers, followers, guards, roles, attached, monitors, exit_hooks
 });
 
 impl Actor {
@@ -296,6 +301,7 @@ impl Actor {
             waits: Tracked::default(),
             awaited: TrackedSet::default(),
             fibers: Tracked::default(),
+            followers: TrackedSet::default(),
             guards: Tracked::default(),
             roles: Tracked::default(),
             attached: Tracked::default(),

@@ -15,7 +15,7 @@ use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer,
 use crate::model::value::Fact;
 use crate::state::RunState;
 use crate::state::actor::{Actor, Condition, Facet, Fiber, FiberKind, Guard, Monitor, Target};
-use crate::state::event::Outbox;
+use crate::state::event::{Event, Outbox};
 use crate::state::refusal::Refusal;
 use crate::state::request::Request;
 
@@ -211,6 +211,7 @@ impl Draft {
             kind,
             continuation,
             asleep_until: None,
+            follows: None,
         };
         let actor = self.acting_mut()?;
         let Some(found) = actor.facets.get_mut(&facet) else {
@@ -240,7 +241,26 @@ impl Draft {
             return Err(Refusal::NoFacet(fiber.facet));
         };
         facet.fibers.remove(&id);
+        if let Some(followed) = fiber.follows {
+            actor.followers.remove(&(followed, id));
+        }
         Ok(fiber)
+    }
+
+    /// Removes a parked fiber that does not go on, and wakes those that follow it.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFiber`].
+    pub(crate) fn drop_fiber(&mut self, id: FiberId) -> Result<(), Refusal> {
+        let fiber = self.unpark(id)?;
+        self.outbox.released.push(fiber.continuation);
+        let followers = self.acting()?.followers.range((id, FiberId(0))..);
+        let followers = followers.take_while(|(followed, _)| *followed == id);
+        let followers: Vec<FiberId> = followers.map(|(_, follower)| *follower).collect();
+        for fiber in followers {
+            self.outbox.push(self.actor, Event::Resume { fiber });
+        }
+        Ok(())
     }
 
     /// Ends a parked fiber, its waits and the requests that they wait for.
@@ -248,8 +268,7 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoFiber`].
     pub(crate) fn end_fiber(&mut self, id: FiberId) -> Result<(), Refusal> {
-        let fiber = self.unpark(id)?;
-        self.outbox.released.push(fiber.continuation);
+        self.drop_fiber(id)?;
         let is_its = |(wait, state): (&WaitId, &Arc<crate::state::actor::Wait>)| (state.fiber == id).then_some(*wait);
         let waits: Vec<WaitId> = self.acting()?.waits.iter().filter_map(is_its).collect();
         for wait in waits {

@@ -191,6 +191,19 @@ impl Activation {
         self.draft.state.actor(self.draft.actor)
     }
 
+    /// Returns the oldest parked fiber of the acting actor that is a main program or the evaluation
+    /// of a text.
+    pub fn parked_main(&self) -> Option<FiberId> {
+        let is_main = |kind| matches!(kind, FiberKind::Main {} | FiberKind::Interaction {});
+        let mut fibers = self.acting()?.fibers.iter();
+        fibers.find(|(_, fiber)| is_main(fiber.kind)).map(|(id, _)| *id)
+    }
+
+    /// Returns whether a fiber of the acting actor is parked.
+    pub fn is_parked(&self, fiber: FiberId) -> bool {
+        self.acting().is_some_and(|actor| actor.fibers.contains_key(&fiber))
+    }
+
     /// Returns whether the instance should note places with [`note_place`](Self::note_place);
     /// finding them takes time.
     pub fn is_sought(&self) -> bool {
@@ -389,7 +402,11 @@ impl Activation {
                 return self.perform(sync).map_err(failure);
             }
             Until::Yielded => Pause::Asked {},
-            Until::Woken(until) => Pause::Sleep { until },
+            Until::Woken { text, ends: None } => Pause::Sleep { until: text },
+            Until::Woken {
+                text,
+                ends: Some(ends),
+            } => Pause::Follow { until: text, ends },
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},

@@ -11,7 +11,7 @@ use crate::dataspace::notice::Captures;
 use crate::dataspace::pattern::Pattern;
 use crate::driver::Attached;
 use crate::model::failure::Failure;
-use crate::model::identity::{ActorId, Callable, FacetId, Handle, RequestId};
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, RequestId};
 use crate::model::manifest::Manifest;
 /// A task for a fiber.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,9 +115,13 @@ pub enum Until {
     },
     /// All events that are already queued have been handled.
     Yielded,
-    /// Another fiber of the actor wakes it. The text says for people what that fiber will have
-    /// done.
-    Woken(String),
+    /// Another fiber of the actor wakes it.
+    Woken {
+        /// What that fiber will have done, for people.
+        text: String,
+        /// The parked fiber whose end also continues this one.
+        ends: Option<FiberId>,
+    },
     /// The output of the fiber has been handed over; only if
     /// [`Activation::commits_on_write`](crate::turn::activation::Activation::commits_on_write).
     Flushed,

@@ -39,7 +39,7 @@
           (case (record-label event)
             ((added)
              (dictionary-set! active id
-               (%start-strand home
+               (%start-strand home '()
                  (lambda () (procedure (cadr captures)))
                  (lambda (state content) (%reply! id state content)))))
             ((removed)

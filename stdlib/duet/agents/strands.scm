@@ -12,18 +12,15 @@
         (%sleep reason)
         (%wait-until done? reason))))
 
-;;; Starts a strand in a facet inside `home`. Its fiber calls `ended` with `done` and the value of
-;;; the thunk, or with `raised` and the object that it raised, and then stops the facet, which is
-;;; returned.
-(define (%start-strand home thunk ended)
+;;; Starts a strand in a facet inside `home`, for which others wait at these places. Its fiber calls
+;;; `ended` with `done` and the value of the thunk, with `raised` and the object that it raised, or
+;;; with `left` and a procedure that goes on where the strand has left to; then it stops the facet,
+;;; which is returned.
+(define (%start-strand home places thunk ended)
   (let ((facet (spawn-facet! home)))
     (spawn
       (lambda ()
-        (call-with-values
-          (lambda ()
-            (guard (object (#t (values 'raised object)))
-              (let ((value (thunk))) (values 'done value))))
-          ended)
+        (call-with-values (lambda () (%run-joined (lambda () places) thunk)) ended)
         (stop-facet! facet))
       facet)
     facet))
@@ -33,8 +30,11 @@
 ;;; or #f; with an outcome, all other strands are stopped at once. If there is none, `exhausted` is
 ;;; it.
 (define (%together thunks limit judge exhausted)
+  (call/cc (lambda (place) (%together-at (list place) thunks limit judge exhausted))))
+
+(define (%together-at places thunks limit judge exhausted)
   (let ((home (current-facet)) (self (%current-fiber)) (running (dictionary))
-        (waiting thunks) (started 0) (outcome #f))
+        (left thunks) (started 0) (outcome #f))
     (define (finish! decided)
       (set! outcome decided)
       (for-each stop-facet! (dictionary-values running))
@@ -44,22 +44,26 @@
       (if (not outcome)
           (let ((decided (judge index state content)))
             (cond (decided (finish! decided))
-                  ((pair? waiting) (start!))
+                  ((pair? left) (start!))
                   ((= 0 (dictionary-count running)) (finish! exhausted))))))
     (define (start!)
-      (let ((thunk (car waiting)) (index started))
-        (set! waiting (cdr waiting))
+      (let ((thunk (car left)) (index started))
+        (set! left (cdr left))
         (set! started (+ started 1))
         (dictionary-set! running index
-          (%start-strand home thunk (lambda (state content) (ended index state content))))))
+          (%start-strand home places thunk (lambda (state content) (ended index state content))))))
     (let fill ()
-      (if (and (pair? waiting) (< (dictionary-count running) limit))
+      (if (and (pair? left) (< (dictionary-count running) limit))
           (begin (start!) (fill))))
     (%wait-until (lambda () outcome) "its strands have ended")
     (outcome)))
 
+;;; Returns a procedure that does what the end of a strand means to whoever waits for it.
 (define (%outcome state content)
-  (if (eq? state 'done) (lambda () content) (lambda () (raise content))))
+  (case state
+    ((done) (lambda () content))
+    ((left) content)
+    (else (lambda () (raise content)))))
 
 (define (%check-thunks procedure thunks)
   (for-each
@@ -107,9 +111,9 @@
   (let ((failures (make-vector (length thunks) #f)))
     (%together thunks (length thunks)
       (lambda (index state content)
-        (if (eq? state 'done)
-            (%outcome state content)
-            (begin (vector-set! failures index content) #f)))
+        (if (eq? state 'raised)
+            (begin (vector-set! failures index content) #f)
+            (%outcome state content)))
       (lambda ()
         (raise
           (%make-condition 'all-failed "any-of: every procedure raised an object"

@@ -2,7 +2,8 @@
 ;;; The machine calls %rewind and %signal of this library by name.
 (define-library (duet internal control)
   (export
-    %rewind %signal %wrong-type %exit-extents
+    %rewind %signal %wrong-type %exit-extents %run-joined %base
+    call-with-escape-continuation call/ec let/ec
     (rename %call/cc call/cc) (rename %call/cc call-with-current-continuation) dynamic-wind
     with-exception-handler raise raise-continuable error guard
     condition? condition-kind condition-message condition-irritants
@@ -11,7 +12,8 @@
     (rename condition-irritants error-object-irritants)
     read-error? file-error?
     make-parameter parameterize
+    delay delay-force make-promise promise? force
     make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt call-with-composable-continuation
     prompt control prompt-at control-at reset shift reset-at shift-at)
   (import (duet kernel))
-  (include "dynamic.scm" "exceptions.scm" "parameters.scm" "prompts.scm"))
+  (include "dynamic.scm" "exceptions.scm" "parameters.scm" "prompts.scm" "fibers.scm" "promises.scm"))

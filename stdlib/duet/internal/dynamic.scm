@@ -3,6 +3,7 @@
 ;;;     (%handler . proc)    an exception handler
 ;;;     (%mask . #f)         one more of the outer handlers is running
 ;;;     (%prompt . tag)      a prompt
+;;;     (%guard . proc)      a guard: an exception handler, and the prompt whose tag it is
 ;;; A frame is removed by taking the first one off, never by restoring a saved list, so that frames
 ;;; captured by a composable continuation mean the same wherever they are resumed.
 
@@ -20,7 +21,13 @@
       (%set-dynamic! old)
       result)))
 
-;;; A winder is (before after . the dynamic state of the call of dynamic-wind).
+;;; A winder is (before after . the dynamic state of the call of dynamic-wind), or the forcing of a
+;;; promise. Below the winders of
+;;; a fiber, except an actor's main fiber, is the pair of the fiber's number and its joint, which no
+;;; other fiber has. A joint is #f or the pair of
+;;;   a procedure that returns the places, continuations, where others wait for the fiber
+;;;   a procedure that ends the fiber and has one of those call a thunk
+;;; Continuations with the same winders therefore belong to the same fiber.
 
 ;;;> Calls `before`, `thunk` and `after` in turn, and `before` or `after` again whenever a
 ;;;> continuation enters or leaves the extent of `thunk`.
@@ -44,7 +51,9 @@
     (if (not (eq? winders target))
         (let ((winder (car winders)))
           (%set-winders! (cdr winders))
-          (%with-dynamic (cddr winder) (cadr winder))
+          (if (pair? winder)
+              (%with-dynamic (cddr winder) (cadr winder))
+              (%leave-forcing winder))
           (%unwind target)))))
 
 ;;; Enters extents, outermost first, from `common` to `target`.
@@ -52,16 +61,32 @@
   (if (not (eq? target common))
       (let ((winder (car target)))
         (%wind (cdr target) common)
-        (%with-dynamic (cddr winder) (car winder))
+        (if (pair? winder)
+            (%with-dynamic (cddr winder) (car winder))
+            (%enter-forcing winder))
         (%set-winders! target))))
 
-;;; The machine calls this to throw values to a continuation with other winders.
-(define (%rewind k vals)
-  (let* ((target (%continuation-winders k))
-         (common (%common-tail (%winders) target)))
+;;; Makes the winders those of `target`, of the same fiber.
+(define (%travel target)
+  (let ((common (%common-tail (%winders) target)))
     (%unwind common)
-    (%wind target common)
-    (%throw k vals)))
+    (%wind target common)))
+
+;;; The machine calls this to throw values to a continuation with other winders. Extents are entered
+;;; in the continuation, so that what their `before` thunks raise finds the guards there.
+(define (%rewind k vals)
+  (let* ((target (%continuation-winders k)) (home (%base target)))
+    (if (eq? home (%base (%winders)))
+        (let ((common (%common-tail (%winders) target)))
+          (%unwind common)
+          (if (eq? common target)
+              (%throw k vals)
+              (%throw k
+                (lambda ()
+                  (%set-winders! common)
+                  (%wind target common)
+                  (apply values vals)))))
+        (%leave-fiber home (lambda (place) (eq? (%base-at place) home)) (lambda () (apply k vals))))))
 
 ;;; Leaves all extents.
-(define (%exit-extents) (%unwind '()))
+(define (%exit-extents) (%unwind (%base (%winders))))

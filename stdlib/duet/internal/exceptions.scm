@@ -5,7 +5,7 @@
         (none)
         (let ((kind (car (car frames))))
           (cond ((eq? kind '%mask) (loop (cdr frames) (+ masked 1)))
-                ((not (eq? kind '%handler)) (loop (cdr frames) masked))
+                ((not (or (eq? kind '%handler) (eq? kind '%guard))) (loop (cdr frames) masked))
                 ((> masked 0) (loop (cdr frames) (- masked 1)))
                 (else (use (cdr (car frames)))))))))
 
@@ -59,31 +59,27 @@
                   (memq (car irritants) '(workspace/read workspace/write workspace/delete workspace/exists))
                   #t)))))
 
-;;; Clauses are tried in the extent of the guard; if none holds, the object is raised again at its
-;;; original place.
+;;; A guard is a prompt whose tag is its handler, so its place is found in the continuation that
+;;; runs. The machine removes the frame when the body returns.
+;;;
+;;; Clauses are tried outside of the prompt; if none holds, the object is raised again at its original
+;;; place, under a guard of its own.
 (define (%guard handle body)
-  ((%call/cc
-     (lambda (leave)
-       (with-exception-handler
-         (lambda (object)
-           ((%call/cc
-              (lambda (return)
-                (leave
-                  (lambda ()
-                    (handle object (lambda () (return (lambda () (raise-continuable object)))))))))))
-         (lambda ()
-           (let ((result (body)))
-             (lambda () result))))))))
+  (letrec ((leave (lambda (object) ((%call-with-composable leave (%leaving leave handle object))))))
+    (%call-with-prompt leave body handle (cons '%guard leave))))
+
+;;; Returns a procedure that leaves a guard whose body has raised an object; it receives the rest of
+;;; the body.
+(define (%leaving leave handle object)
+  (lambda (k)
+    (let* ((resume (%composable-procedure k leave))
+           (again (lambda () (resume (lambda () (raise-continuable object))))))
+      (%leave-to leave (list object (lambda () (%guard handle again)))))))
 
 ;;; A guard with an `else` clause never returns to the place where the object was raised.
 (define (%guard-all handle body)
-  ((%call/cc
-     (lambda (leave)
-       (with-exception-handler
-         (lambda (object) (leave (lambda () (handle object))))
-         (lambda ()
-           (let ((result (body)))
-             (lambda () result))))))))
+  (letrec ((leave (lambda (object) (%leave-to leave (list object)))))
+    (%call-with-prompt leave body handle (cons '%guard leave))))
 
 ;;;> Evaluates the body; if it raises an object, evaluates the first clause that holds, with the
 ;;;> variable bound to the object.
@@ -91,5 +87,7 @@
   (syntax-rules (else)
     ((_ (variable clause ... (else expression ...)) body ...)
      (%guard-all (lambda (variable) (cond clause ... (else expression ...))) (lambda () body ...)))
+    ((_ (variable clause ... (#t expression ...)) body ...)
+     (%guard-all (lambda (variable) (cond clause ... (#t expression ...))) (lambda () body ...)))
     ((_ (variable clause ...) body ...)
      (%guard (lambda (variable again) (cond clause ... (else (again)))) (lambda () body ...)))))

@@ -19,7 +19,7 @@
 (define (%prompt-frames tag)
   (let loop ((frames (%dynamic)))
     (cond ((null? frames) '())
-          ((and (eq? (car (car frames)) '%prompt) (eq? (cdr (car frames)) tag)) frames)
+          ((and (eq? (cdr (car frames)) tag) (memq (car (car frames)) '(%prompt %guard))) frames)
           (else (loop (cdr frames))))))
 
 ;;; Moves the frames of `state` inside the prompt whose frame starts `base` to the front of the
@@ -30,18 +30,18 @@
         (%dynamic)
         (cons (car frames) (loop (cdr frames))))))
 
-;;; Enters the extents captured by a composable continuation, outermost first, on top of the current
-;;; ones.
-(define (%wind-again winders outside base)
-  (if (not (eq? winders outside))
+;;; Returns the winders of a composable continuation on top of the present ones.
+(define (%rewound winders outside base)
+  (if (eq? winders outside)
+      (%winders)
       (let ((winder (car winders)))
-        (%wind-again (cdr winders) outside base)
-        (let ((state (%rebase (cddr winder) base)))
-          (%with-dynamic state (car winder))
-          (%set-winders! (cons (cons (car winder) (cons (cadr winder) state)) (%winders)))))))
+        (cons (if (pair? winder)
+                  (cons (car winder) (cons (cadr winder) (%rebase (cddr winder) base)))
+                  winder)
+              (%rewound (cdr winders) outside base)))))
 
 ;;; The raw continuation resumes with the current winders and dynamic state, and its frames remove
-;;; those that are added here.
+;;; those that are added here. Its extents are entered inside it, outermost first.
 (define (%composable-procedure k tag)
   (let* ((outside (%find-prompt tag))
          (winders (%composable-winders k))
@@ -50,9 +50,16 @@
     (if (and (eq? winders outside) (eq? state base))
         k
         (lambda vals
-          (%wind-again winders outside base)
-          (%set-dynamic! (%rebase state base))
-          (%resume-composable k vals)))))
+          (let* ((present (%winders)) (wound (%rewound winders outside base)))
+            (%set-dynamic! (%rebase state base))
+            (%set-winders! wound)
+            (%resume-composable k
+              (if (eq? wound present)
+                  vals
+                  (lambda ()
+                    (%set-winders! present)
+                    (%wind wound present)
+                    (apply values vals)))))))))
 
 (define (%require-prompt tag)
   (if (not (%find-prompt tag))

@@ -39,11 +39,9 @@
 
 ;;;> Returns whether an object is an SRE.
 (define (valid-sre? object)
-  (call/cc
-    (lambda (return)
-      (with-exception-handler
-        (lambda (condition) (return #f))
-        (lambda () (regexp object) #t)))))
+  (guard (condition (else #f))
+    (regexp object)
+    #t))
 
 ;;;> Returns an SRE for a set of characters.
 (define (char-set->sre set) (list (char-set->string set)))

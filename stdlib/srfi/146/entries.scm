@@ -18,7 +18,7 @@
       (%unfolded adjoin stop? entry next (next seed) (%adjoined adjoin entries (lambda () (entry seed))))))
 
 (define (%found fold wanted? entries failure)
-  ((call/cc
+  ((call/ec
      (lambda (return)
        (fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f))
              #f entries)
@@ -28,7 +28,7 @@
   (fold (lambda (key value count) (if (wanted? key value) (+ count 1) count)) 0 entries))
 
 (define (%any? fold wanted? entries)
-  (call/cc
+  (call/ec
     (lambda (return)
       (fold (lambda (key value ignored) (if (wanted? key value) (return #t) #f)) #f entries))))
 

@@ -24,5 +24,6 @@
     (rename hashmap-difference hashmap-difference!) (rename hashmap-xor hashmap-xor!)
     comparator? make-hashmap-comparator hashmap-comparator)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (srfi 128) (only (duet internal lists) fold))
+  (import (scheme base) (scheme case-lambda) (srfi 128) (only (duet internal control) call/ec)
+          (only (duet internal lists) fold))
   (include "tree.scm" "entries.scm" "hashmap.scm"))

@@ -186,7 +186,7 @@
 
 ;;; Makes one Maybe or Either from a container of them; `map` is that of the container.
 (define (%sequence container map gather present? payload wrap)
-  (call/cc
+  (call/ec
     (lambda (return)
       (wrap
         (list

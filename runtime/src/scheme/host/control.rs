@@ -26,8 +26,17 @@ host_procedures! {
     "%current-fiber" "" [0, 0] => |call| Ok(Reply::Value(Value::length(call.turn.fiber().0 as usize)));
 
     /// Parks the fiber until another one of this actor wakes it; the turn commits. `until` says for
-    /// people what that fiber will have done.
-    "%sleep" "until" [1, 1] => |call| Ok(Reply::Park(Until::Woken(call.text(0, "a string")?)));
+    /// people what that fiber will have done. With `fiber`, a number or `#f` for the main program,
+    /// the fiber also goes on when that one has ended.
+    "%sleep" "until [fiber]" [1, 2] => |call| {
+        let text = call.text(0, "a string")?;
+        let ends = if call.arguments.len() > 1 { parked(call, 1)? } else { None };
+        Ok(Reply::Park(Until::Woken { text, ends }))
+    };
+
+    /// Returns whether a fiber of this actor is parked: that with this number, or for `#f` the main
+    /// program.
+    "%fiber-waits?" "fiber" [1, 1] => |call| Ok(Reply::Value(Value::boolean(parked(call, 0)?.is_some())));
 
     /// Lets a fiber of this actor continue that sleeps.
     "%wake" "fiber" [1, 1] => |call| {
@@ -107,6 +116,15 @@ host_procedures! {
         };
         Ok(Reply::Exit(code))
     };
+}
+
+/// Returns the parked fiber that an argument designates, if there is one.
+fn parked(call: &Call<'_>, argument: usize) -> Result<Option<FiberId>, Fault> {
+    if !call.argument(argument).is_true() {
+        return Ok(call.turn.parked_main());
+    }
+    let fiber = FiberId(call.natural(argument)?);
+    Ok(call.turn.is_parked(fiber).then_some(fiber))
 }
 
 fn wait(call: &mut Call<'_>) -> Result<Reply, Fault> {
