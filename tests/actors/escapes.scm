@@ -101,7 +101,9 @@
 (log! ended)
 ;; The condition names both fibers.
 (log! (await (async (guard (fault (#t (condition-irritants fault)))
-                      (let ((k #f)) (race (lambda () (call/cc (lambda (c) (set! k c))) 1)) (k 1))))))
+                      (let ((k #f))
+                        (race (lambda () (call/cc (lambda (c) (set! k c))) 1))
+                        (k 1))))))
 ;; A predicate that leaves counts as false.
 (log! (let/ec out
         (assert! (record 'number 1))

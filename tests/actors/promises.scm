@@ -1,6 +1,6 @@
 ;;; delay force delay-force stream-cons
-(import (duet base) (duet dataspace) (duet agents) (duet control) (only (srfi 41) stream-lambda stream-cons
-  stream-null stream->list stream-map stream-take define-stream stream-car stream-cdr))
+(import (duet base) (duet dataspace) (duet agents) (duet control)
+  (only (srfi 41) stream-cons stream-null stream->list define-stream))
 (define runs 0)
 (define (run!) (set! runs (+ runs 1)) runs)
 (define answer (delay (begin (run!) (sleep 10) 'answer)))
@@ -12,7 +12,8 @@
 ;; The forcing strand is stopped, so the next begins anew.
 (set! runs 0)
 (define slow (delay (begin (run!) (sleep 20) 'slow)))
-(define first (async (guard (e (#t (condition-kind e))) (call-with-timeout 5 (lambda () (force slow))))))
+(define first
+  (async (guard (e (#t (condition-kind e))) (call-with-timeout 5 (lambda () (force slow))))))
 (define second (async (sleep 1) (force slow)))
 (define third (async (sleep 2) (force slow)))
 (log! (list (map await (list first second third)) runs))
@@ -51,11 +52,16 @@
 (set! runs 0)
 (define inner (delay (begin (run!) (sleep 5) 'inner)))
 (define outer (delay-force inner))
-(log! (list (all-of (lambda () (force inner)) (lambda () (force outer)) (lambda () (force inner))) runs))
+(define (forces promise) (lambda () (force promise)))
+(log! (list (all-of (forces inner) (forces outer) (forces inner)) runs))
 ;; The elements and the ends of a stream.
 (set! runs 0)
 (define-stream (numbers n)
-  (begin (run!) (sleep 1) (if (= n 4) stream-null (stream-cons (begin (run!) (sleep 1) n) (numbers (+ n 1))))))
+  (run!)
+  (sleep 1)
+  (if (= n 4)
+      stream-null
+      (stream-cons (begin (run!) (sleep 1) n) (numbers (+ n 1)))))
 (define stream (numbers 0))
 (log! (list (par-map (lambda (i) (sleep i) (stream->list stream)) '(0 3)) runs))
 ;; A handler, a timer and the main program wait for one another as strands do.

@@ -66,7 +66,9 @@
 ;; Right arguments are still evaluated on demand.
 (define looked 0)
 (define (look n) (set! looked (+ looked 1)) n)
-(define lazy (stream-map look (stream-filter odd? (stream-drop-while even? (stream-drop 2 (stream-from 0))))))
+(define lazy
+  (stream-map look
+    (stream-filter odd? (stream-drop-while even? (stream-drop 2 (stream-from 0))))))
 looked                                       ; => 0
 (stream->list 2 lazy)                        ; => (3 5)
 looked                                       ; => 2
@@ -76,4 +78,5 @@ looked                                       ; => 2
 (stream->list (stream-concat (stream s stream-null s)))  ; => (1 2 3 1 2 3)
 (stream->list (stream-drop 9 s))             ; => ()
 (stream-ref s 2)                             ; => 3
-(stream->list 3 (stream-concat (stream-map (lambda (n) (stream n n)) (stream-from 1))))  ; => (1 1 2)
+(stream->list 3 (stream-concat (stream-map (lambda (n) (stream n n)) (stream-from 1))))
+; => (1 1 2)
