@@ -3,6 +3,7 @@
 //! INVARIANT: every file beside this one is named here; `tests/it/tidy/modules.rs` checks it.
 //! Suites with a runner of their own lie beside this folder: `../programs`, `../simulation.rs`.
 //! Read next: `cli.rs`, `support/desk.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod support {
     pub(crate) mod desk;

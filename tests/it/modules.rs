@@ -13,12 +13,32 @@ use crate::support::tree::{Source, sources};
 
 /// Top-level modules that use each other: folder of the crate, the earlier one, the later one,
 /// reason.
-const PAIRS: &[(&str, &str, &str, &str)] = &[(
-    "kernel/src",
-    "form",
-    "expander",
-    "the expander looks a form up in the table, and the form's function expands its parts",
-)];
+const PAIRS: &[(&str, &str, &str, &str)] = &[
+    (
+        "kernel/src",
+        "form",
+        "expander",
+        "the expander looks a form up in the table, and the form's function expands its parts",
+    ),
+    (
+        "kernel/src",
+        "heap",
+        "primitive",
+        "comparing and hashing charge by the rates of the table of costs, which is beside the primitives",
+    ),
+    (
+        "kernel/src",
+        "printer",
+        "primitive",
+        "printing charges by the same rates",
+    ),
+    (
+        "kernel/src",
+        "primitive",
+        "code",
+        "a continuation is told from other procedures by its entry, which is a built-in block of code",
+    ),
+];
 
 /// The runtime has at most this many modules at the top.
 const TOP_MAX: usize = 16;

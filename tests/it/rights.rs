@@ -112,6 +112,7 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
     ),
     ("generate-request-id!", "(generate-request-id! 'r 'p)", Harmless(PLAIN)),
     ("%current-fiber", "(%current-fiber)", Harmless(PLAIN)),
+    ("%fiber-waits?", "#f", Harmless(INSIDE)),
     ("%sleep", "#f", Harmless(INSIDE)),
     ("%wake", "#f", Harmless(INSIDE)),
     ("%spawn-guarded", "#f", Harmless(INSIDE)),

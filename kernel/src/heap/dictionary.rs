@@ -206,8 +206,8 @@ impl Heap {
         self.entries_with_hash(table, hash).find(|&ordinal| is_match(ordinal))
     }
 
-    /// Whether a key is the one that is looked for. Only the comparison that finds it costs fuel, so
-    /// the cost does not depend on hashes.
+    /// Whether a key is the one that is looked for. Only the comparison that finds it costs fuel,
+    /// so the cost does not depend on hashes.
     fn find_equal(&self, known: Value, key: Value) -> bool {
         let before = self.charged();
         let is_equal = self.equal(known, key);

@@ -15,8 +15,9 @@ const POISON: Value = Value::small(-0x2bad_f00d);
 
 /// The nursery has room for none to this many pairs, in turn.
 const PAIRS_MAX: u64 = 7;
-/// Every so many collections of a heap whose old space has at most so many words are major.
+/// One collection of this many is major.
 const MAJOR_PERIOD: u64 = 8;
+/// The maximum of words in the old space of a heap that has such major collections.
 const MAJOR_WORDS: usize = 4096;
 
 impl Heap {

@@ -75,7 +75,7 @@ pub(super) fn run(
     start: Start,
     fuel: &mut i64,
 ) -> Outcome {
-    // What the host has looked at since is not the computation's work.
+    // The host's own walks since then are not the computation's work.
     instance.heap.take_charge();
     let mut frame = Frame::new(machine, &mut instance.heap, code);
     let mut slow = SlowPath {

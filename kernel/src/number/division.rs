@@ -136,7 +136,10 @@ mod tests {
         }
 
         #[test]
-        fn signs_are_those_of_plain_division(a in any::<i64>(), b in any::<i64>().prop_filter("not zero", |b| *b != 0)) {
+        fn signs_are_those_of_plain_division(
+            a in any::<i64>(),
+            b in any::<i64>().prop_filter("not zero", |b| *b != 0),
+        ) {
             let (a, b) = (BigInt::from(a), BigInt::from(b));
             prop_assert_eq!(divide_signed(&a, &b), a.div_rem(&b));
             prop_assert_eq!(divide_floor(&a, &b), a.div_mod_floor(&b));

@@ -37,11 +37,11 @@ impl Cost {
     }
 }
 
-/// What reading a datum costs, however short it is.
+/// The cost of reading a datum, however short it is.
 pub(super) const OF_READING: u64 = 4;
-/// What a new ratio costs, however short its parts are.
+/// The cost of a new ratio, however short its parts are.
 const RATIO: u64 = 3;
-/// What the shortest digits of a flonum cost, and the two parts of a ratio.
+/// The cost of the shortest digits of a flonum, and of the two parts of a ratio.
 const DIGITS_OF_FLONUM: u64 = 3;
 /// Words that are copied or filled for a unit.
 const WORDS: u64 = 32;
@@ -123,7 +123,7 @@ costs! {
     characters(heap, arguments) = span(heap, arguments, 0, 1) / CHARACTERS, "A range of its characters, one by one.";
     converted(heap, arguments) = sizes(heap, arguments) / CONVERSIONS, "Converting the characters of all arguments.";
     characters_set(heap, arguments) = span(heap, arguments, 0, 2) / CONVERSIONS, "Filling a range of characters.";
-    all_characters(heap, arguments) = sizes(heap, arguments) / CHARACTERS, "The characters of all arguments, one by one.";
+    all_characters(heap, arguments) = sizes(heap, arguments) / CHARACTERS, "All arguments' characters, one by one.";
     listed(heap, arguments) = span(heap, arguments, 0, 1) / PAIRS, "A list of a range of the first argument.";
     entries(heap, arguments) = size(heap, arguments[0]), "Copying a table.";
     linear(heap, arguments) = conversion(heap, arguments), "Converting numbers.";

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: every file beside this one is named here; `tests/it/tidy/modules.rs` checks it.
 //! Read next: `machine.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common {
     pub(crate) mod bare;

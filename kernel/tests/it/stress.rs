@@ -108,7 +108,7 @@ fn check(seed: u64) {
         native,
         is_stressed,
         slice,
-        in_turn: seed / 4 % 2 == 0,
+        in_turn: (seed / 4).is_multiple_of(2),
     };
     let (expected, words) = run(&code, way(NativeMode::Never, false));
     for (native, is_stressed) in [

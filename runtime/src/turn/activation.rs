@@ -403,10 +403,7 @@ impl Activation {
             }
             Until::Yielded => Pause::Asked {},
             Until::Woken { text, ends: None } => Pause::Sleep { until: text },
-            Until::Woken {
-                text,
-                ends: Some(ends),
-            } => Pause::Follow { until: text, ends },
+            Until::Woken { text, ends: Some(ends) } => Pause::Follow { until: text, ends },
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},

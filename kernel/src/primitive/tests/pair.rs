@@ -164,6 +164,7 @@ pub(super) const ROWS: &[Row] = &[
     ("%dynamic", "", "()"),
     ("%set-dynamic!", "(1)", "then (1)"),
     ("%find-prompt", "a", "#f"),
+    ("%prompt-in?", "a 5", "wrong-type 1: a continuation"),
     ("%continuation-winders", "5", "wrong-type 0: a continuation"),
     ("%composable-winders", "5", "wrong-type 0: a continuation"),
     ("%make-condition", "k \"m\" (1)", "#<condition k: m 1>"),
