@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: it keeps every request, whether or not the one who asked lives to hear the answer.
 //! Read next: `../models.rs`.
+#![allow(clippy::disallowed_methods, reason = "the server of a test has threads of its own")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
