@@ -24,6 +24,7 @@ mod collection_budget;
 mod frames;
 mod hash;
 pub mod kind;
+pub(crate) mod rate;
 mod literal;
 mod major;
 mod marks;

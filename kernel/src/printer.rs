@@ -18,8 +18,8 @@ use std::fmt::{self, Write as _};
 
 use crate::datum::atom;
 use crate::heap::kind::{condition, record, record_type};
+use crate::heap::rate;
 use crate::heap::{Heap, Kind, Steps};
-use crate::primitive::cost;
 use crate::value::{Immediate, Value};
 use labels::{Labels, Mention};
 
@@ -442,7 +442,7 @@ impl<'a> Printer<'a> {
         if let Some(integer) = value.as_fixnum() {
             return write!(self.output, "{integer}");
         }
-        let digits = cost::digits_of(cost::limbs(self.heap, value));
+        let digits = rate::digits_of(rate::limbs(self.heap, value));
         self.heap.spend(digits).map_err(|_| fmt::Error)?;
         if let Some(number) = self.heap.as_number(value) {
             let text = number.to_string_while(10, &|| !self.heap.is_stop_wanted());

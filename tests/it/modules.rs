@@ -22,18 +22,6 @@ const PAIRS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "kernel/src",
-        "heap",
-        "primitive",
-        "comparing and hashing charge by the rates of the table of costs, which is beside the primitives",
-    ),
-    (
-        "kernel/src",
-        "printer",
-        "primitive",
-        "printing charges by the same rates",
-    ),
-    (
-        "kernel/src",
         "primitive",
         "code",
         "a continuation is told from other procedures by its entry, which is a built-in block of code",

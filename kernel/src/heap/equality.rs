@@ -15,8 +15,8 @@
 use std::collections::BTreeMap;
 
 use super::kind::{Flags, Sameness};
+use super::rate;
 use super::{Heap, Steps};
-use crate::primitive::cost;
 use crate::value::Value;
 
 /// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size
@@ -50,7 +50,7 @@ impl Heap {
                 header_a.flags.has(Flags::NEGATIVE) == header_b.flags.has(Flags::NEGATIVE) && bytes_a == bytes_b
             }
             Sameness::Numbers => {
-                self.charge(cost::limbs(self, a) + cost::limbs(self, b));
+                self.charge(rate::limbs(self, a) + rate::limbs(self, b));
                 self.as_complex(a) == self.as_complex(b)
             }
             Sameness::Identity | Sameness::Name | Sameness::Text | Sameness::Bytes => false,
@@ -69,7 +69,7 @@ impl Heap {
         }
         let mut steps = STEPS_QUICK;
         let known = self.equal_quickly(a, b, DEPTH_QUICK, &mut steps);
-        self.charge((STEPS_QUICK - steps) as u64 / cost::NODES);
+        self.charge((STEPS_QUICK - steps) as u64 / rate::NODES);
         if let Some(truth) = known {
             return truth;
         }
@@ -134,7 +134,7 @@ impl Heap {
     }
 
     fn charge_for_bytes(&self, bytes: usize) {
-        self.charge(bytes as u64 / cost::BYTES);
+        self.charge(bytes as u64 / rate::BYTES);
     }
 }
 
@@ -186,7 +186,7 @@ struct Comparison<'a> {
     /// Where the sequence of [`STEPS_BETWEEN`] stands.
     sequence: u64,
     assumed: Assumptions,
-    steps: Steps<{ cost::NODES }>,
+    steps: Steps<{ rate::NODES }>,
 }
 
 impl Comparison<'_> {

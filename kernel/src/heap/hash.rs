@@ -8,8 +8,8 @@
 //! Read next: `heap/dictionary.rs`.
 
 use super::kind::{Flags, Sameness, symbol, table};
+use super::rate;
 use super::{Heap, Mark, Marks, Register, Steps};
-use crate::primitive::cost;
 use crate::value::{Immediate, Value};
 
 /// How many pairs, elements and atoms of a value contribute to its hash. Only a value that shares
@@ -64,7 +64,7 @@ impl Heap {
         let mut pending = Vec::new();
         let mut next = Some(value);
         let (mut nodes, mut early) = (0, mixer);
-        let mut steps = Steps::<{ cost::NODES }>::default();
+        let mut steps = Steps::<{ rate::NODES }>::default();
         while let Some(part) = next.filter(|_| nodes < NODES_MAX) {
             nodes += 1;
             if steps.walk(self, 1).is_err() {
@@ -85,7 +85,7 @@ impl Heap {
     /// Whether a value is part of itself, by way of parts that its hash looks at.
     fn has_cycle(&self, value: Value) -> bool {
         let mut marks = Marks::default();
-        let mut steps = Steps::<{ cost::NODES }>::default();
+        let mut steps = Steps::<{ rate::NODES }>::default();
         let (mut work, mut parts) = (vec![(value, false)], Vec::new());
         while let Some((part, is_leaving)) = work.pop() {
             if is_leaving {
@@ -160,7 +160,7 @@ impl Heap {
         mixer.add(header.kind as u64);
         match header.kind.sameness() {
             Sameness::Text => {
-                self.charge(self.string_length(value) as u64 / cost::CHARACTERS);
+                self.charge(self.string_length(value) as u64 / rate::CHARACTERS);
                 mixer.add(text_hash(self.string_characters(value)));
             }
             Sameness::Name => {
@@ -174,7 +174,7 @@ impl Heap {
             Sameness::Bytes | Sameness::Number => {
                 mixer.add(u64::from(header.flags.has(Flags::NEGATIVE)));
                 let bytes = self.raw_bytes(value);
-                self.charge(bytes.len() as u64 / cost::BYTES);
+                self.charge(bytes.len() as u64 / rate::BYTES);
                 mixer.add_bytes(bytes);
             }
             Sameness::Parts | Sameness::Numbers => mixer.add(self.object_length(value) as u64),
@@ -189,7 +189,7 @@ impl Heap {
     fn hash_table(&self, object: Value, mixer: &mut Mixer) {
         let count = self.table_count(object);
         mixer.add(count as u64);
-        self.charge(self.table_places(object) as u64 / cost::NODES);
+        self.charge(self.table_places(object) as u64 / rate::NODES);
         mixer.add(self.table_hashes(object).fold(0, u64::wrapping_add));
     }
 

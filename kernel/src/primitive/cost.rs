@@ -8,6 +8,8 @@
 //! It does not count what a walk finds on its way; `heap/charge.rs` does.
 //! Read next: `heap/charge.rs`.
 
+pub(crate) use crate::heap::rate::{BYTES, CHARACTERS, CONVERTED, ELEMENTS, PAIRS, digits_of, limbs, linear_in};
+use crate::heap::rate::{LIMB_STEPS, product_steps, square};
 use crate::heap::{Heap, Kind, Spent};
 use crate::number::MAX_BITS;
 use crate::value::Value;
@@ -45,24 +47,8 @@ const RATIO: u64 = 3;
 const DIGITS_OF_FLONUM: u64 = 3;
 /// Words that are copied or filled for a unit.
 const WORDS: u64 = 32;
-/// Bytes, and characters of a text, that are copied, compared or filled for a unit.
-pub(crate) const BYTES: u64 = 128;
-/// Characters that are looked at one by one for a unit.
-pub(crate) const CHARACTERS: u64 = 16;
-/// Elements of a list that are visited for a unit.
-pub(crate) const ELEMENTS: u64 = 16;
-/// Pairs that are made for a unit.
-pub(crate) const PAIRS: u64 = 4;
 /// Characters that are converted for a unit.
 const CONVERSIONS: u64 = 4;
-/// Nodes of values that are compared or hashed for a unit.
-pub(crate) const NODES: u64 = 8;
-/// Bytes of packed values that come in or go out for a unit.
-pub(crate) const CONVERTED: u64 = 16;
-/// Steps on words of long integers for a unit.
-const LIMB_STEPS: u64 = 32;
-/// Words of long integers that are converted for a unit.
-const LIMBS: u64 = 4;
 
 /// Returns the number of elements of a string, vector, bytevector or record, or of characters of a
 /// name.
@@ -139,18 +125,6 @@ costs! {
     order(_heap, arguments) = bessel(arguments), "A recurrence of as many steps as the first argument says.";
 }
 
-/// Returns the words of 64 bits of a number's exact parts beyond fixnums.
-pub(crate) fn limbs(heap: &Heap, number: Value) -> u64 {
-    if !number.is_object() {
-        return 0;
-    }
-    match heap.kind_of(number) {
-        Some(Kind::Bignum) => (heap.object_length(number) as u64).div_ceil(8),
-        Some(Kind::Ratio | Kind::Complex) => (0..2).map(|part| limbs(heap, heap.field(number, part))).sum(),
-        Some(_) | None => 0,
-    }
-}
-
 fn limbs_of(heap: &Heap, numbers: &[Value]) -> u64 {
     numbers.iter().map(|number| limbs(heap, *number)).sum()
 }
@@ -171,30 +145,6 @@ fn has_ratio(heap: &Heap, number: Value) -> bool {
 fn conversion(heap: &Heap, numbers: &[Value]) -> u64 {
     let ratios = numbers.iter().filter(|number| has_ratio(heap, **number)).count();
     linear_in(limbs_of(heap, numbers)) + ratios as u64
-}
-
-pub(super) fn linear_in(limbs: u64) -> u64 {
-    limbs / LIMBS
-}
-
-fn square(limbs: u64) -> u64 {
-    limbs.saturating_mul(limbs)
-}
-
-/// Returns the steps of a product of integers of these lengths: those of the school's method for
-/// short ones, of Karatsuba's and Toom's for long ones.
-fn product_steps(a: u64, b: u64) -> u64 {
-    let (short, long) = (a.min(b), a.max(b));
-    let (mut part, mut factor) = (short, 1);
-    while part > 256 {
-        (part, factor) = (part / 3 + 1, factor * 6);
-    }
-    while part > 32 {
-        (part, factor) = (part / 2 + 1, factor * 3);
-    }
-    square(part)
-        .saturating_mul(factor)
-        .saturating_mul(long.div_ceil(short.max(1)))
 }
 
 /// Returns the steps of a common divisor.
@@ -306,14 +256,6 @@ fn exponentiation(heap: &Heap, arguments: &[Value]) -> u64 {
     }
     let length = bits / 64;
     linear_in(length) + product_steps(length / 2, length / 2) * 2 / LIMB_STEPS
-}
-
-/// Returns the fuel of writing or reading an integer of this length in digits.
-pub(crate) fn digits_of(limbs: u64) -> u64 {
-    if limbs < 625 {
-        return square(limbs) / 2 / LIMB_STEPS + linear_in(limbs * 4);
-    }
-    product_steps(limbs, limbs) * 8 / LIMB_STEPS + linear_in(limbs * 64)
 }
 
 /// Returns the fuel of writing a number in the radix of the second argument, if there is one.
