@@ -74,7 +74,6 @@ fn output_above_the_prompt_cannot_move_the_cursor() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "nothing shows that a handler has begun")]
 fn the_prompt_stays_while_fibers_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
@@ -114,7 +113,7 @@ fn the_prompt_stays_while_fibers_go_on() {
     );
     at.go_on("", "> ");
     // The handler begins a moment after the prompt; an earlier interruption would end the line.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    at.0.await_computing();
     at.go_on(INTERRUPT, "the person stopped it");
     at.go_on("(begin (cancel! timer) 'cancelled)\r", "\ncancelled\r");
     at.go_on("(* 6 7)\r", "\n42\r");
@@ -192,7 +191,6 @@ fn a_person_types_interrupts_goes_back_leaves_and_comes_back() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a person waits")]
 fn one_interruption_ends_a_text_that_is_longer_than_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
@@ -202,8 +200,8 @@ fn one_interruption_ends_a_text_that_is_longer_than_memory() {
         "x))))\r\n",
     );
     at.type_at("s@2> ", "(write (twice 60 '()))\r", "(twice 60 '()))\r\n");
-    // The text has begun by then; without an interruption it ends when memory does.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    // Without an interruption the text ends when memory does.
+    at.0.await_computing();
     at.go_on(INTERRUPT, "interrupted");
     at.type_at("s@2> ", "(+ 20 3)\r", "\n23\r");
     at.leave("s@3> ");

@@ -177,7 +177,10 @@ fn no_secret_reaches_a_journal_in_pieces() {
     for chunk in ["it is Qwertzui", "-Yxcvb", "nmk!\nQwertzui\n"] {
         input.write_all(chunk.as_bytes()).unwrap();
         input.flush().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Each piece is taken alone.
+        while child.try_wait().unwrap().is_none() && rustix::io::ioctl_fionread(&input).unwrap() > 0 {
+            std::thread::yield_now();
+        }
     }
     drop(input);
     let done = child.wait_with_output().unwrap();
@@ -287,7 +290,8 @@ fn a_server_is_spoken_to_if_it_is_on_the_list() {
 
 #[test]
 fn a_long_timer_goes_on_where_it_was() {
-    let desk = Desk::new(&[("p.scm", "(sleep 3600000)")]);
+    let program = "(spawn (lambda () (read-line) (display \"read\"))) (sleep 3600000)";
+    let desk = Desk::new(&[("p.scm", program)]);
     let said = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
         let done = command
@@ -303,8 +307,8 @@ fn a_long_timer_goes_on_where_it_was() {
         command
             .current_dir(desk.folder.path())
             .args(arguments)
-            .stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+            .stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
     };
     let mut child = begun(&["run", "p.scm"]);
     let is_told = (0..600).any(|_| {
@@ -320,9 +324,10 @@ fn a_long_timer_goes_on_where_it_was() {
     );
     let waits = said(&["waits", "p"]);
     assert!(waits.contains("ms after 1970"), "{waits}");
-    // A timer that starts afresh would fire again, at once.
+    // A timer that starts afresh would tell again, before the run takes a line.
     let mut child = begun(&["resume", "p"]);
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    child.stdin.take().unwrap().write_all(b"a line\n").unwrap();
+    child.stdout.take().unwrap().read_exact(&mut [0; 4]).unwrap();
     assert_eq!(child.try_wait().unwrap(), None, "it waits for what is left");
     child.kill().unwrap();
     child.wait().unwrap();

@@ -82,6 +82,15 @@ impl Terminal {
         self.expect(shown);
     }
 
+    /// Waits until the process and its children have used a fifth of a second of processor time
+    /// more, as they do only if they compute.
+    pub(crate) fn await_computing(&self) {
+        let until = used_ticks(self.process.id()) + 20;
+        while used_ticks(self.process.id()) < until {
+            std::thread::yield_now();
+        }
+    }
+
     /// Types the end of input and waits until the process has ended.
     pub(crate) fn leave(mut self) -> ExitStatus {
         self.file.write_all(END_OF_INPUT.as_bytes()).expect("somebody reads");
@@ -90,4 +99,22 @@ impl Terminal {
         let _ = self.file.read_to_end(&mut rest);
         self.process.wait().expect("it ends")
     }
+}
+
+/// The processor time that a process and its children have used, in hundredths of a second.
+///
+/// Source: proc(5), `/proc/pid/stat`, fields 14 and 15.
+fn used_ticks(process: u32) -> u64 {
+    let read = |name: String| std::fs::read_to_string(name).unwrap_or_default();
+    let own = read(format!("/proc/{process}/stat"));
+    // The name of the program may have blanks; it ends at the last parenthesis.
+    let fields = own.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let own: u64 = fields
+        .skip(11)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum();
+    let children = read(format!("/proc/{process}/task/{process}/children"));
+    let children = children.split_whitespace().filter_map(|child| child.parse().ok());
+    own + children.map(used_ticks).sum::<u64>()
 }

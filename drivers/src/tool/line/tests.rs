@@ -6,8 +6,10 @@
     reason = "a failed step of a test is its failure; peers are threads"
 )]
 
+use std::future::poll_fn;
 use std::io::{Read as _, Write as _};
 use std::net;
+use std::task::Poll;
 
 use preserves::ValueImpl;
 use tokio::runtime::Runtime;
@@ -140,9 +142,13 @@ fn a_peer_that_breaks_the_rules_costs_its_own_connection() {
 fn closing_ends_the_wait_for_a_line() {
     let mut desk = Desk::new(&[]);
     let (_socket, name) = desk.pair();
-    let waiting = desk.start("line/receive", &format!("{{connection: {name:?}}}"));
+    let mut waiting = desk.start("line/receive", &format!("{{connection: {name:?}}}"));
+    let is_over = desk.runtime.block_on(async {
+        let once = poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_ready()));
+        once.await
+    });
+    assert!(!is_over, "no line has come");
     let waiting = desk.runtime.spawn(waiting);
-    std::thread::sleep(Duration::from_millis(20));
     let payload = format!("{{connection: {name:?}}}");
     assert_eq!(desk.call("line/close", &payload), Ok(IOValue::new(true)));
     assert_eq!(desk.runtime.block_on(waiting).unwrap(), Ok(IOValue::new(false)));

@@ -163,23 +163,28 @@ fn a_patch_applies_whole_or_not_at_all() {
 }
 
 #[test]
-#[allow(clippy::disallowed_methods, reason = "the change comes while the tool waits")]
 fn a_directory_is_watched_until_it_differs_from_what_was_seen() {
     let place = Place::new();
     place.file("in/a", "1").file("in/b/c", "2").file("in/.hidden", "3");
-    let call = |seen: &IOValue, options: &str| {
-        let payload = format!("{{seen: {seen:?} path: \"in\" {options}}}");
+    let call_at = |path: &str, seen: &IOValue, options: &str| {
+        let payload = format!("{{seen: {seen:?} path: {path:?} {options}}}");
         place.call("watch", &payload).unwrap()
     };
+    let call = |seen: &IOValue, options: &str| call_at("in", seen, options);
     let nothing = IOValue::new(Vec::<IOValue>::new());
     let seen = call(&nothing, "");
     assert_eq!(seen.len(), 2, "a file and a directory");
     // Entries further down count only on demand.
     assert_eq!(call(&seen, "recursive: #t").len(), 3);
+    place.file("other/a", "1");
+    let other = call_at("other", &nothing, "");
     let later = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| call(&seen, ""));
         place.file("in/b/d", "4");
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        // Another call begins to watch after this change and looks twice.
+        let second = scope.spawn(|| call_at("other", &other, ""));
+        place.file("other/a", "longer");
+        second.join().unwrap();
         assert!(!waiting.is_finished());
         place.file("in/a", "longer");
         waiting.join().unwrap()
