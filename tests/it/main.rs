@@ -37,6 +37,7 @@ mod cli;
 #[cfg(feature = "proofs")]
 mod conform;
 mod crash;
+mod documented;
 mod expansion;
 mod failures;
 mod format;

@@ -154,7 +154,7 @@ fn the_changelog_has_a_place_for_the_next_change() {
 
 /// Whether the gate tests with the command that the front page shows.
 fn gate_runs_what_readers_type(readme: &str, gate: &str) -> bool {
-    readme.contains("\ncargo test\n") && gate.contains("step_test() {\n    cargo test\n}")
+    readme.contains("\ncargo test\n") && gate.contains("\n    seconds=$(processor_seconds cargo test)\n")
 }
 
 #[test]
@@ -162,10 +162,10 @@ fn the_gate_runs_the_command_visitors_type() {
     let (readme, gate) = (text_of("README.md"), text_of(".ci/run"));
     assert!(
         gate_runs_what_readers_type(&readme, &gate),
-        "README.md shows `cargo test` on a line of its own, and .ci/run ends with exactly that command"
+        "README.md shows `cargo test` on a line of its own, and .ci/run measures exactly that command"
     );
     assert!(!gate_runs_what_readers_type(
         &readme,
-        "step_test() {\n    cargo test --lib\n}"
+        "step_test() {\n    seconds=$(processor_seconds cargo test --lib)\n}"
     ));
 }
