@@ -305,7 +305,8 @@ impl SlowPath<'_> {
             .machine
             .whole_links(frame.heap(), self.heap.register(Register::Continuation));
         let (copied, _) = copied_words(frame.heap(), (chain, prompt));
-        let words = frame.base_index() + CAPTURE_WORDS + copied;
+        // A collection makes a link of the rest of the first segment, which is copied then.
+        let words = frame.base_index() + CAPTURE_WORDS + copied + LINK_WORDS;
         if !self.heap.has_free_words(words) {
             if self.prepare(&mut frame, 4, words).is_err() {
                 return self.out_of_memory(frame);
