@@ -7,13 +7,12 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::{Handle, Runtime};
 
-use crate::report::Report;
+use crate::report::{Report, Reporter};
 
 /// The time that a turn has to end by itself after an interruption. A person does not notice it,
 /// and nearly all turns are shorter, so that an interruption rarely fails one.
@@ -22,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(40);
 /// Wakes the thread that runs turns; clones ring the same bell.
 #[derive(Clone)]
 pub struct Bell {
-    reporter: Sender<Report>,
+    reporter: Reporter,
     stop: Stop,
     runtime: Handle,
 }
@@ -63,7 +62,7 @@ impl Stop {
 }
 
 impl Bell {
-    pub(crate) fn new(runtime: &Runtime, reporter: &Sender<Report>, stop: &Stop) -> Self {
+    pub(crate) fn new(runtime: &Runtime, reporter: &Reporter, stop: &Stop) -> Self {
         Self {
             reporter: reporter.clone(),
             stop: stop.clone(),
@@ -105,14 +104,12 @@ impl Bell {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
-
     use super::*;
 
     #[test]
     fn only_an_interruption_that_nobody_takes_sets_the_flag() {
         let runtime = Runtime::new().expect("threads");
-        let (reporter, reports) = channel();
+        let (reporter, reports) = Reporter::new();
         let stop = Stop::default();
         let bell = Bell::new(&runtime, &reporter, &stop);
         let is_set = || stop.flag().load(Ordering::Relaxed);

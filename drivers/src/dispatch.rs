@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use duet_runtime::driver::Input;
@@ -24,7 +23,7 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::live::Live;
-use crate::report::Report;
+use crate::report::{Report, Reporter};
 use crate::tool::arguments::integer;
 use crate::tool::description::Description;
 use crate::tool::failure::Kind;
@@ -61,7 +60,7 @@ enum Message {
 /// The calls of one world.
 pub(crate) struct Dispatch {
     calls_max: usize,
-    reports: Sender<Report>,
+    reports: Reporter,
     /// `None` before the first call, because most runs make none and ending a task takes two thread
     /// switches.
     worker: Option<Worker>,
@@ -76,7 +75,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn begin(runtime: &Runtime, calls_max: usize, reports: Sender<Report>) -> Self {
+    fn begin(runtime: &Runtime, calls_max: usize, reports: Reporter) -> Self {
         let (messages, queue) = mpsc::unbounded_channel();
         let (running, stopped) = oneshot::channel();
         let task = runtime.spawn(run_calls(queue, stopped, calls_max, reports));
@@ -96,7 +95,7 @@ impl Worker {
 impl Dispatch {
     /// Prepares for calls, of which at most `calls_max`, at least 1, work on this machine at the
     /// same time.
-    pub(crate) fn new(calls_max: usize, reports: Sender<Report>) -> Self {
+    pub(crate) fn new(calls_max: usize, reports: Reporter) -> Self {
         Self {
             calls_max: calls_max.max(1),
             reports,
@@ -157,7 +156,7 @@ impl Lane {
     }
 
     /// Starts the calls for which there is room.
-    fn fill(&mut self, reports: &Sender<Report>) {
+    fn fill(&mut self, reports: &Reporter) {
         while self.calls.len() < self.calls_max
             && let Some(job) = self.waiting.pop_front()
         {
@@ -176,7 +175,7 @@ async fn run_calls(
     mut messages: mpsc::UnboundedReceiver<Message>,
     mut stopped: oneshot::Receiver<()>,
     calls_max: usize,
-    reports: Sender<Report>,
+    reports: Reporter,
 ) {
     let leaving = Arc::default();
     let mut local = Lane::new(calls_max, &leaving);
@@ -206,11 +205,7 @@ async fn run_calls(
 }
 
 /// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.
-fn begin(
-    calls: &mut JoinSet<()>,
-    (job, leaving): (Job, Arc<AtomicBool>),
-    reports: &Sender<Report>,
-) -> Option<AbortHandle> {
+fn begin(calls: &mut JoinSet<()>, (job, leaving): (Job, Arc<AtomicBool>), reports: &Reporter) -> Option<AbortHandle> {
     let mut promise = Promise {
         reports: reports.clone(),
         owed: Some((job.request, job.key.clone())),
@@ -267,7 +262,7 @@ async fn within_time_limit(tool: &dyn Tool, call: Call) -> Outcome {
 
 /// An answer that is due; dropping it unanswered reports a failure.
 struct Promise {
-    reports: Sender<Report>,
+    reports: Reporter,
     owed: Option<(RequestId, String)>,
 }
 

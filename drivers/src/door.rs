@@ -22,7 +22,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream as Plain;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,7 +37,7 @@ use tokio::time::timeout;
 
 use self::packet::{Incoming, Packets};
 use crate::bell::Bell;
-use crate::report::Report;
+use crate::report::{Report, Reporter};
 
 /// The maximum number of clients at a time.
 const CLIENTS_MAX: u32 = 64;
@@ -80,7 +79,7 @@ impl Drop for Request {
 /// The process behind a door.
 #[derive(Clone)]
 pub(crate) struct House {
-    pub(crate) reporter: Sender<Report>,
+    pub(crate) reporter: Reporter,
     /// Stops a turn that takes too long when the request waits to be stopped.
     pub(crate) bell: Bell,
     /// What executes here, as requests name it.

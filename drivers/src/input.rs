@@ -9,7 +9,6 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use duet_runtime::driver::Input;
@@ -17,7 +16,7 @@ use duet_runtime::model::identity::RequestId;
 
 use crate::ask::Question;
 use crate::console::Console;
-use crate::report::Report;
+use crate::report::{Report, Reporter};
 use crate::tool::secret::stream::Redactor;
 
 /// The maximum length of one read, in bytes; a terminal returns one line at a time.
@@ -32,7 +31,7 @@ pub(crate) struct InputStream {
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
-    reports: Sender<Report>,
+    reports: Reporter,
     console: Arc<Mutex<Console>>,
 }
 
@@ -73,7 +72,7 @@ enum Need {
 }
 
 impl InputStream {
-    pub(crate) fn new(reports: Sender<Report>, console: Arc<Mutex<Console>>, redactor: Redactor) -> Self {
+    pub(crate) fn new(reports: Reporter, console: Arc<Mutex<Console>>, redactor: Redactor) -> Self {
         Self {
             shared: Arc::new(Shared {
                 queue: Mutex::new(Queue {

@@ -27,5 +27,6 @@ mod progress;
 mod report;
 pub mod serve;
 pub mod text;
+mod timers;
 
 pub mod tool;

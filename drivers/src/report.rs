@@ -1,15 +1,45 @@
 //! What the driver threads send to the thread that runs turns.
 //!
 //! INVARIANT: each report about an effect carries the key of its effect, so that a report for
-//! an effect of a rewound turn is not taken for another's.
+//! an effect of a rewound turn is not taken for another's. Each carries the moment at which it came,
+//! so that a timer which had run out by then comes before it, and no other.
 //! It does not decide what becomes of a report; `world.rs` does.
 //! Read next: `world.rs`.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
 use crate::door::Request;
 use crate::serve::host::Visit;
+use crate::timers::Moment;
+
+/// Sends reports to the thread that runs turns; clones send to the same.
+#[derive(Clone)]
+pub(crate) struct Reporter(Sender<Arrived>);
+
+/// A report with the moment at which it came.
+pub(crate) struct Arrived {
+    pub(crate) at: Moment,
+    pub(crate) report: Report,
+}
+
+/// Nobody receives reports any more.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl Reporter {
+    pub(crate) fn new() -> (Self, Receiver<Arrived>) {
+        let (sender, reports) = channel();
+        (Self(sender), reports)
+    }
+
+    pub(crate) fn send(&self, report: Report) -> Result<(), Gone> {
+        let at = Moment::now();
+        self.0.send(Arrived { at, report }).map_err(|_| Gone)
+    }
+}
 
 /// A message from a driver thread.
 pub(crate) enum Report {

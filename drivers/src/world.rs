@@ -8,9 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, check_result};
 use duet_runtime::model::identity::RequestId;
@@ -26,16 +25,18 @@ use crate::door::{Door, Request};
 use crate::input::{InputStream, PendingRead, Wanted};
 use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
-use crate::report::Report;
+use crate::report::{Arrived, Report, Reporter};
 use crate::serve::host::Guests;
+use crate::timers::{Moment, Timer, Timers};
+use crate::tool::Registry;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
-use crate::tool::{Registry, clock};
 pub use settings::{Person, Settings};
 pub use visitors::Happening;
 
-/// The shortest timer whose time of expiry is recorded, in milliseconds.
-pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
+/// The shortest timer whose deadline is recorded, in milliseconds: another process takes about as
+/// long to notice that this one has died, and to begin.
+pub const TIMER_TOLD_MS_MIN: u64 = 50;
 
 /// The answer to a request for approval without a person.
 const NOBODY: &str = "nobody is there to approve it";
@@ -58,8 +59,11 @@ pub struct World {
     /// The keys of running calls whose request number now belongs to another effect; no fiber waits
     /// for them.
     orphans: BTreeSet<String>,
-    reports: Receiver<Report>,
-    reporter: Sender<Report>,
+    timers: Timers,
+    reports: Receiver<Arrived>,
+    /// The next report, if it had to be looked at before its time.
+    ahead: Option<Arrived>,
+    reporter: Reporter,
     stop: Stop,
     is_output_close_known: bool,
     /// What other processes ask for, oldest first.
@@ -86,6 +90,12 @@ struct LazyInput {
     source: Option<Box<dyn Read + Send>>,
 }
 
+/// What comes next.
+enum Due {
+    Timer(Input),
+    Report(Report),
+}
+
 /// Where answers to questions come from.
 enum AnswerSource {
     OnInput,
@@ -106,7 +116,7 @@ impl World {
             .thread_name("duet-drivers")
             .enable_all()
             .build()?;
-        let (reporter, reports) = channel();
+        let (reporter, reports) = Reporter::new();
         let stop = Stop::default();
         if settings.is_interruptible {
             Bell::new(&runtime, &reporter, &stop).watch_interrupts()?;
@@ -136,7 +146,9 @@ impl World {
             jobs: Vec::new(),
             acknowledgements: BTreeMap::new(),
             orphans: BTreeSet::new(),
+            timers: Timers::default(),
             reports,
+            ahead: None,
             reporter,
             stop,
             is_output_close_known: false,
@@ -184,7 +196,7 @@ impl World {
         self.console.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn perform_one(&mut self, effect: Effect) {
+    fn perform_one(&mut self, effect: Effect, now: Moment) {
         let Effect { request, key, kind } = effect;
         match kind {
             EffectKind::Tool { name, payload } => {
@@ -210,12 +222,18 @@ impl World {
             }
             EffectKind::Timer { delay_ms } => {
                 if self.begin(request, &key) {
-                    self.start_timer(request, key, delay_ms);
+                    self.start_timer(request, key, delay_ms, now);
                 }
             }
-            EffectKind::Alarm { at_ms } => {
+            EffectKind::Alarm { at_ms, delay_ms } => {
                 if self.begin(request, &key) {
-                    self.time(request, key, at_ms.saturating_sub(clock::now_ms()));
+                    let timer = Timer {
+                        request,
+                        key,
+                        at_ms,
+                        delay_ms,
+                    };
+                    self.timers.start(timer, now);
                 }
             }
             EffectKind::Withdraw => self.withdraw(request),
@@ -289,11 +307,10 @@ impl World {
         });
     }
 
-    /// Starts a timer; reports the time of expiry of a long one first, so that another process can
-    /// continue it.
-    fn start_timer(&self, request: RequestId, key: String, delay_ms: u64) {
+    /// Starts a timer, and reports its deadline, so that another process can continue it.
+    fn start_timer(&mut self, request: RequestId, key: String, delay_ms: u64, now: Moment) {
+        let at_ms = now.deadline_ms(delay_ms);
         if delay_ms >= TIMER_TOLD_MS_MIN {
-            let at_ms = clock::now_ms().saturating_add(delay_ms);
             let input = Input::Due { request, at_ms };
             self.report(Report::Interim {
                 key: key.clone(),
@@ -301,18 +318,51 @@ impl World {
                 input,
             });
         }
-        self.time(request, key, delay_ms);
+        let timer = Timer {
+            request,
+            key,
+            at_ms,
+            delay_ms,
+        };
+        self.timers.start(timer, now);
     }
 
-    /// Reports after a delay. A withdrawn timer is not stopped; its report is dropped.
-    fn time(&self, request: RequestId, key: String, delay_ms: u64) {
-        let Some(engine) = &self.engine else { return };
-        let reporter = self.reporter.clone();
-        engine.runtime.spawn(async move {
-            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
-            let input = Input::Elapsed { request };
-            let _ = reporter.send(Report::Answered { key, request, input });
-        });
+    /// Takes the timer with the earliest deadline, if it had run out at a moment.
+    fn run_out(&mut self, by: Moment) -> Option<Input> {
+        loop {
+            let (request, key) = self.timers.take_overdue(by)?;
+            if self.close(request, &key) {
+                return Some(Input::Elapsed { request });
+            }
+        }
+    }
+
+    /// Takes a timer that has run out by now, although nobody has looked.
+    pub fn take_overdue(&mut self) -> Option<Input> {
+        self.run_out(Moment::now())
+    }
+
+    /// Takes the next report, or the timer that had run out when it came.
+    fn next_due(&mut self) -> Option<Due> {
+        if self.ahead.is_none() {
+            self.ahead = self.reports.try_recv().ok();
+        }
+        let by = self.ahead.as_ref().map_or_else(Moment::now, |arrived| arrived.at);
+        match self.run_out(by) {
+            Some(input) => Some(Due::Timer(input)),
+            None => self.ahead.take().map(|arrived| Due::Report(arrived.report)),
+        }
+    }
+
+    /// Waits until there may be a report or a timer has to be looked at.
+    fn wait(&mut self) {
+        let longest = self.timers.wait(Moment::now());
+        let arrived = match longest {
+            Some(longest) => self.reports.recv_timeout(longest),
+            // `self` holds a sender, so that the channel cannot have ended.
+            None => self.reports.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        self.ahead = arrived.ok();
     }
 
     fn ask(&mut self, request: RequestId, key: String, (prompt, approves): (&IOValue, &[String])) {
@@ -367,6 +417,7 @@ impl World {
     /// Drops the pending reads and the acknowledgement of a request.
     fn forget(&mut self, request: RequestId) {
         self.acknowledgements.remove(&request);
+        self.timers.stop(request);
         self.input.stream.forget(request);
         if let AnswerSource::On(terminal) = &self.person {
             terminal.stream.forget(request);
@@ -469,8 +520,10 @@ impl World {
 
 impl Drivers for World {
     fn perform(&mut self, effects: Vec<Effect>) {
+        // Timers of one batch start together, whatever the machine does meanwhile.
+        let now = Moment::now();
         for effect in effects {
-            self.perform_one(effect);
+            self.perform_one(effect, now);
         }
         for job in std::mem::take(&mut self.jobs) {
             if let Some(Engine { runtime, calls }) = &mut self.engine {
@@ -495,13 +548,20 @@ impl Drivers for World {
         }
     }
 
+    /// A request of another process waits until whoever runs turns has taken it; what came later
+    /// waits behind it.
     fn poll_input(&mut self) -> Option<Input> {
-        loop {
-            let report = self.reports.try_recv().ok()?;
-            if let Some(input) = self.admit(report) {
-                return Some(input);
+        while self.asked.is_empty() {
+            match self.next_due()? {
+                Due::Timer(input) => return Some(input),
+                Due::Report(report) => {
+                    if let Some(input) = self.admit(report) {
+                        return Some(input);
+                    }
+                }
             }
         }
+        None
     }
 }
 

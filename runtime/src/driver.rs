@@ -65,8 +65,8 @@ pub enum EffectKind {
     },
     /// Wait for a time, answered by [`Input::Elapsed`].
     ///
-    /// A long timer is also answered at once by [`Input::Due`]. If the journal has no record of
-    /// that answer, a timer that is performed again after a crash begins anew.
+    /// A timer is also answered at once by [`Input::Due`], unless it is very short. If the journal
+    /// has no record of that answer, a timer that is performed again after a crash begins anew.
     Timer {
         /// The delay in milliseconds.
         delay_ms: u64,
@@ -76,6 +76,9 @@ pub enum EffectKind {
     Alarm {
         /// The moment in milliseconds since 1970.
         at_ms: u64,
+        /// The length of the whole timer in milliseconds; the rest is no longer, whatever the clock
+        /// says.
+        delay_ms: u64,
     },
     /// Ask the person a question, answered by [`Input::Answer`].
     Ask {

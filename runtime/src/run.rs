@@ -267,7 +267,12 @@ impl Run {
         let batch = match self.inbox.take(self.state.queue.len(), ahead) {
             Some(input) => {
                 self.attach(&input);
-                Some(input::batch(&self.state, input)?)
+                let mut batch = input::batch(&self.state, input)?;
+                if let [Event::Due { .. }] = batch.events[..] {
+                    let is_of_same = |timer| input::owner(&self.state, timer) == batch.to;
+                    batch.events.extend(self.inbox.take_more_due(is_of_same));
+                }
+                Some(batch)
             }
             None => self.state.queue.pop_front(),
         };

@@ -112,7 +112,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     ));
     let place = journal.resolve(&store, Some(&address))?;
     let mut session = Session::resume(&place, (&mut store, journal.path()), options, "amend")?;
-    session.parts().0.deliver_first(input);
+    session.leave_when_interrupted();
+    session.take_in_time(input)?;
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)
 }

@@ -15,7 +15,9 @@ use crate::world_options::GoOnArguments;
 /// or its name in the fact that shows it; `duet waits` lists the open ones. What asks for approval
 /// has to be named. If the question has choices, the answer must be one of them or the beginning of
 /// one. The run then continues, as with `duet resume`; if another process executes it, that one
-/// gets the answer and goes on. Nothing happens if no such question is open.
+/// gets the answer and goes on. Nothing happens if no such question is open. An answer that comes
+/// after the deadline of a timer comes after the timer, also if no process executed the run then: a
+/// question that has timed out takes none.
 ///
 ///   duet answer review Ada
 ///   duet answer review 12 yes
@@ -67,8 +69,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(ExitCode::OK);
     }
     let mut session = Session::resume(&place, (&mut store, journal.path()), options, "answer")?;
+    session.tell_unshown(&store, terminal)?;
+    let was_open = session.question(named).is_some();
+    session.catch_up(&mut store)?;
+    if was_open && session.question(named).is_none() {
+        terminal.message(format!("{name} takes no answer any more: the time for it has run out"));
+        let code = session.drive(&mut store, true, terminal)?;
+        return Ok(if code == ExitCode::OK { ExitCode::FAILED } else { code });
+    }
     if let Some(code) = session.exit() {
-        session.tell_unshown(&store, terminal)?;
         terminal.message(ended(&place, code));
         return Ok(ExitCode::FAILED);
     }

@@ -108,6 +108,7 @@ fn take_over(
         merge.conflicts.len()
     );
     let mut session = Session::resume(into, (store, journal.path()), WorldOptions::default(), "merge")?;
+    session.catch_up(store)?;
     if session.exit().is_some() {
         return Err(
             CommandError::problem(format!("{} has ended and cannot receive facts", into.name()))

@@ -75,6 +75,7 @@ impl Session {
     ) -> Result<ExitCode, CommandError> {
         self.tell_unshown(store, terminal)?;
         self.leave_when_interrupted();
+        self.catch_up(store)?;
         let rest = self.run_on(store)?;
         let ways = if let DriveOutcome::Ended { code: 1.. } = rest {
             self.ways_from_failure(store)?

@@ -11,6 +11,7 @@ use duet_runtime::driver::{Attached, Drivers, Input};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::run::Advance;
+use duet_runtime::run::error::RunError;
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::FiberKind;
@@ -82,7 +83,22 @@ impl Session {
         self.at_once(Input::Abandon)
     }
 
+    /// Gives the run an input before anything else happens but the timers whose deadlines have
+    /// passed, and takes its turn. Returns whether the turn has left a record.
+    ///
+    /// # Errors
+    /// If the run fails.
     fn at_once(&mut self, input: Input) -> Result<bool, CommandError> {
+        self.run_out_timers()?;
+        self.take_in_time(input)
+    }
+
+    /// Gives the run an input that came before all others, and takes its turn. Returns whether the
+    /// turn has left a record.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub(crate) fn take_in_time(&mut self, input: Input) -> Result<bool, CommandError> {
         let before = self.head();
         self.run.deliver_first(input);
         self.run.step()?;
@@ -160,11 +176,46 @@ impl Session {
             .collect()
     }
 
-    /// Answers a question with a typed line.
+    /// Answers a question with a line that is typed now.
+    ///
+    /// # Errors
+    /// If the time for the answer has run out, or the question has choices and the line is none of
+    /// them.
+    pub(crate) fn answer(&mut self, request: RequestId, prompt: &IOValue, line: &str) -> Result<(), CommandError> {
+        self.run_out_timers()?;
+        if !self.run.questions().iter().any(|(open, _)| *open == request) {
+            return Err(CommandError::problem("the answer comes too late: its time has run out"));
+        }
+        self.answer_in_time(request, prompt, line)
+    }
+
+    /// Takes the turns of timers whose deadlines have passed, and of what they set off. Returns
+    /// whether there were any.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub(super) fn run_out_timers(&mut self) -> Result<bool, RunError> {
+        let mut are_any = false;
+        while let Some(timer) = self.world.take_overdue() {
+            self.run.deliver_overdue(timer);
+            are_any = true;
+        }
+        if are_any {
+            self.run.catch_up()?;
+        }
+        Ok(are_any)
+    }
+
+    /// Answers a question with a line that came in time.
     ///
     /// # Errors
     /// If the question has choices and the line is none of them.
-    pub(crate) fn answer(&mut self, request: RequestId, prompt: &IOValue, line: &str) -> Result<(), CommandError> {
+    pub(super) fn answer_in_time(
+        &mut self,
+        request: RequestId,
+        prompt: &IOValue,
+        line: &str,
+    ) -> Result<(), CommandError> {
         let value = Asked::read(prompt).answer(&self.world.mask_text(line));
         let value = value.map_err(|error| CommandError::usage(error.to_string()))?;
         self.run.deliver_first(Input::Answer { request, value });

@@ -122,6 +122,11 @@ impl Reporting {
         self.world.take_asked()
     }
 
+    /// Takes a timer that has run out by now.
+    pub(super) fn take_overdue(&mut self) -> Option<Input> {
+        self.world.take_overdue()
+    }
+
     /// Drops the question to the person at the input.
     pub(super) fn withdraw_question(&mut self, request: RequestId) {
         self.world.withdraw_question(request);

@@ -158,6 +158,8 @@ impl Session {
             if wish == Wish::Stop {
                 return Ok(Some(request));
             }
+            // What came before it, has its turns before it.
+            self.run.catch_up()?;
             match self.grant(wish, store) {
                 Ok(done) => request.reply(Ok(done)),
                 Err(Refusal::Why(why)) => request.reply(Err(why)),
@@ -170,11 +172,32 @@ impl Session {
         Ok(None)
     }
 
+    /// Takes the turns of what came before now in a run that nobody drove: of timers whose deadlines
+    /// have passed, in the order of these, and of what they set off.
+    ///
+    /// # Errors
+    /// If the journal fails; durable turns stay.
+    pub(crate) fn catch_up(&mut self, store: &mut dyn Store) -> Result<(), CommandError> {
+        let caught_up = self.catch_up_with_timers(store);
+        caught_up.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
+    }
+
+    fn catch_up_with_timers(&mut self, store: &mut dyn Store) -> Result<(), RunError> {
+        if self.run.holds_effects() {
+            self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+        }
+        if self.run_out_timers()? {
+            self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+        }
+        Ok(())
+    }
+
     /// Does for the person of this process what others may ask for.
     ///
     /// # Errors
     /// If it is refused, or the run cannot go on.
     pub(crate) fn fulfil(&mut self, wish: Wish, store: &mut dyn Store) -> Result<(), CommandError> {
+        self.catch_up(store)?;
         match self.grant(wish, store) {
             Ok(_) => Ok(()),
             Err(Refusal::Why(why)) => Err(CommandError::problem(why)),
@@ -190,7 +213,7 @@ impl Session {
         match wish {
             Wish::Answer { named, text } => {
                 let (request, prompt) = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
-                self.answer(request, &prompt, &text)?;
+                self.answer_in_time(request, &prompt, &text)?;
                 self.world.withdraw_question(request);
             }
             Wish::Evaluate { text } => {

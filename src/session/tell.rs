@@ -65,6 +65,7 @@ pub(crate) fn tell(
         return Ok(ExitCode::FAILED);
     }
     session.tell_changed_texts(terminal);
+    session.tell_unshown(&store, terminal)?;
     session.fulfil(wish, &mut store)?;
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)

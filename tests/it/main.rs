@@ -19,6 +19,7 @@ mod support {
     pub(crate) mod provider;
     pub(crate) mod raw_log;
     pub(crate) mod readable;
+    pub(crate) mod running;
     pub(crate) mod scan;
     pub(crate) mod scenario;
     pub(crate) mod script;
@@ -37,6 +38,7 @@ mod cli;
 #[cfg(feature = "proofs")]
 mod conform;
 mod crash;
+mod deadlines;
 mod documented;
 mod expansion;
 mod failures;

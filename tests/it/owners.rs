@@ -7,13 +7,14 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::Duration;
 
 use crate::support::desk::Desk;
+use crate::support::running::Running;
 
 /// A program that waits for ten minutes and for an answer.
 const ASKER: &str = r#"
@@ -26,55 +27,6 @@ const ASKER: &str = r#"
 
 /// A program that prints a line about every 20 ms.
 const TICKER: &str = "(let loop ((n 0)) (display n) (newline) (sleep 20) (loop (+ n 1)))";
-
-/// A `duet run` in the background, which ends with its test.
-struct Running {
-    child: Child,
-    output: BufReader<std::process::ChildStdout>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ended = self.child.kill();
-        let _result = self.child.wait();
-    }
-}
-
-impl Running {
-    fn start(desk: &Desk, line: &str) -> Self {
-        let mut child = desk.spawn(line);
-        // A program that reads has to wait.
-        let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { child, output }
-    }
-
-    /// Reads a line of what the program prints.
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("it prints text");
-        line.trim_end().to_owned()
-    }
-
-    fn signal(&self, name: &str) {
-        let number = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args([name, &number])
-                .status()
-                .expect("kill")
-                .success()
-        );
-    }
-
-    /// Waits until it ends; returns its exit code, and what it said to people.
-    fn end(&mut self) -> (Option<i32>, String) {
-        let code = self.child.wait().expect("it ends").code();
-        let mut errors = String::new();
-        let mut pipe = self.child.stderr.take().expect("a pipe");
-        pipe.read_to_string(&mut errors).expect("text");
-        (code, errors)
-    }
-}
 
 fn journal(desk: &Desk) -> PathBuf {
     desk.path(".duet/journal.sqlite")

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 use duet_runtime::driver::Input;
 use duet_runtime::model::codec::{Codec, record};
@@ -17,7 +16,7 @@ use preserves::IOValue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::report::Report;
+use crate::report::{Report, Reporter};
 
 /// What a run tells a connection: the number of the way in, the client's actor, the event.
 pub(super) type News = (u64, ActorId, Told);
@@ -66,12 +65,12 @@ pub struct Refusal {
 /// A run that takes clients.
 #[derive(Clone)]
 pub struct Host {
-    reporter: Sender<Report>,
+    reporter: Reporter,
     identity: Arc<()>,
 }
 
 impl Host {
-    pub(crate) fn new(reporter: &Sender<Report>) -> Self {
+    pub(crate) fn new(reporter: &Reporter) -> Self {
         Self {
             reporter: reporter.clone(),
             identity: Arc::new(()),

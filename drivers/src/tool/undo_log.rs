@@ -6,7 +6,6 @@
 //! Read next: `tool/workspace/change.rs`.
 
 use std::fmt;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use duet_runtime::driver::{Blob, Input, ToolFailure};
@@ -15,7 +14,7 @@ use preserves::IOValue;
 use tokio::sync::oneshot;
 
 use super::failure::Kind;
-use crate::report::Report;
+use crate::report::{Report, Reporter};
 
 /// A record of what a call replaces: a note, and the contents that the note names.
 #[derive(Clone, Debug)]
@@ -35,7 +34,7 @@ pub struct UndoLog(Option<Arc<Journaled>>);
 struct Journaled {
     request: RequestId,
     key: String,
-    reports: Sender<Report>,
+    reports: Reporter,
     /// Where the journal's acknowledgement arrives; the first call of `record` takes it.
     acknowledgement: Mutex<Option<oneshot::Receiver<UndoNote>>>,
 }
@@ -49,7 +48,7 @@ impl fmt::Debug for UndoLog {
 
 impl UndoLog {
     /// Makes the undo log of a call of a run, and the sender of the journal's acknowledgement.
-    pub(crate) fn new(request: RequestId, key: String, reports: Sender<Report>) -> (Self, oneshot::Sender<UndoNote>) {
+    pub(crate) fn new(request: RequestId, key: String, reports: Reporter) -> (Self, oneshot::Sender<UndoNote>) {
         let (acknowledgement, waiting) = oneshot::channel();
         let journaled = Journaled {
             request,

@@ -14,7 +14,7 @@ use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::model::peer::Told;
 use preserves::IOValue;
 
-use super::{Engine, World};
+use super::{Due, Engine, World};
 use crate::bell::Bell;
 use crate::door::{Door, House, Request};
 use crate::report::Report;
@@ -102,39 +102,35 @@ impl World {
 
     /// Waits for something to happen, as long as an effect in progress can answer.
     pub fn next_happening(&mut self) -> Happening {
-        loop {
-            if let Some(input) = self.poll_input() {
-                return Happening::Input(input);
-            }
-            if !self.asked.is_empty() {
-                return Happening::Asked;
-            }
-            if !self.is_expecting() {
-                return Happening::Nothing;
-            }
-            // `self` holds a sender, so that the channel cannot have ended.
-            match self.reports.recv() {
-                Ok(Report::Wake) => return Happening::Ring,
-                Ok(report) => {
+        while self.asked.is_empty() {
+            match self.next_due() {
+                Some(Due::Timer(input)) => return Happening::Input(input),
+                Some(Due::Report(Report::Wake)) => return Happening::Ring,
+                Some(Due::Report(report)) => {
                     if let Some(input) = self.admit(report) {
                         return Happening::Input(input);
                     }
                 }
-                Err(_) => return Happening::Nothing,
+                None if self.is_expecting() => self.wait(),
+                None => return Happening::Nothing,
             }
         }
+        Happening::Asked
     }
 
     /// Waits for the next input, also when no effect in progress can answer; returns `None` when
     /// the bell rings, or another process asks for something.
     pub fn next_input_or_ring(&mut self) -> Option<Input> {
         while self.asked.is_empty() {
-            let report = self.reports.recv().ok()?;
-            if matches!(report, Report::Wake) {
-                return None;
-            }
-            if let Some(input) = self.admit(report) {
-                return Some(input);
+            match self.next_due() {
+                Some(Due::Timer(input)) => return Some(input),
+                Some(Due::Report(Report::Wake)) => return None,
+                Some(Due::Report(report)) => {
+                    if let Some(input) = self.admit(report) {
+                        return Some(input);
+                    }
+                }
+                None => self.wait(),
             }
         }
         None

@@ -22,8 +22,13 @@ impl Act for Due {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let request = draft.state.requests.get_mut(&self.request);
         let request = request.ok_or(Refusal::NoRequest(self.request))?;
-        let of = request.question.limits();
-        request.question = Question::Deadline { at_ms: self.at_ms, of };
+        let question = &request.question;
+        let delay_ms = question.length_ms().ok_or(Refusal::NoRequest(self.request))?;
+        request.question = Question::Deadline {
+            at_ms: self.at_ms,
+            delay_ms,
+            of: question.limits(),
+        };
         Ok(())
     }
 

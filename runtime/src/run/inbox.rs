@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use crate::driver::Input;
 use crate::model::identity::RequestId;
+use crate::state::event::Event;
 
 /// The maximum number of inputs that wait here; others wait in the world.
 pub(super) const AHEAD_MAX: usize = 64;
@@ -55,6 +56,22 @@ impl Inbox {
         let input = self.inputs.pop_front();
         self.in_row = if input.is_some() { self.in_row + 1 } else { 0 };
         input
+    }
+
+    /// Takes the next inputs as long as they say when timers of one actor will run out; timers that
+    /// start together are noted in one turn.
+    pub(super) fn take_more_due(&mut self, is_of_actor: impl Fn(RequestId) -> bool) -> Vec<Event> {
+        let mut due = Vec::new();
+        while let Some(Input::Due { request, at_ms }) = self.inputs.front()
+            && is_of_actor(*request)
+        {
+            due.push(Event::Due {
+                request: *request,
+                at_ms: *at_ms,
+            });
+            self.inputs.pop_front();
+        }
+        due
     }
 }
 

@@ -144,7 +144,7 @@ pub(super) fn ahead(state: &RunState, request: RequestId) -> usize {
     last.map_or(0, |last| last + 1)
 }
 
-fn owner(state: &RunState, request: RequestId) -> ActorId {
+pub(super) fn owner(state: &RunState, request: RequestId) -> ActorId {
     state.requests.get(&request).map_or(MAIN, |request| request.actor)
 }
 

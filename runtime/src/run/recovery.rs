@@ -9,17 +9,20 @@ use std::collections::BTreeMap;
 
 use duet_journal::{BranchName, Epoch, RunId, Store};
 
-use crate::driver::{Effect, EffectKind};
+use crate::driver::{Effect, EffectKind, Input};
 use crate::model::identity::RequestId;
-use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::inflight::{self, Lines, Recalled, Recovery};
-use crate::run::input::{answered, interrupted};
+use crate::run::input::{INTERRUPTED, answered, interrupted};
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::Source;
+use crate::run::{Run, Step};
 use crate::state::request::Question;
 use crate::turn::program::Programs;
+
+/// The maximum number of turns that [`Run::catch_up`] takes besides those that waited.
+const SET_OFF_MAX: usize = 256;
 
 impl Run {
     /// Opens a branch at its head to continue it: loads the newest snapshot, replays the turns
@@ -92,16 +95,16 @@ impl Run {
             .iter()
             .filter(|(_, request)| request.answer.is_none());
         let mut again = Vec::new();
-        let mut answers = Vec::new();
+        let (mut recorded, mut lost) = (Vec::new(), Vec::new());
         for (id, request) in open {
             let is_afresh = recovery.afresh == Some(*id);
             if let Some(outcome) = known.remove(id).filter(|_| !is_afresh) {
-                answers.push(answered(*id, outcome));
+                recorded.push(answered(*id, outcome));
                 continue;
             }
             match &request.question {
                 Question::Tool { name, .. } if !is_afresh && !recovery.repeatable.contains(name) => {
-                    answers.push(interrupted(*id));
+                    lost.push(interrupted(*id));
                 }
                 Question::Tool { .. }
                 | Question::Deferred { .. }
@@ -122,10 +125,48 @@ impl Run {
             }
         }
         self.hold(again);
-        for answer in answers {
+        // Timers that ran out while no process executed the run come between them.
+        for answer in recorded.into_iter().chain(lost) {
             self.deliver(answer);
         }
     }
+
+    /// Says whether effects wait for the next flush, as the repeated ones of a run that was opened.
+    pub fn holds_effects(&self) -> bool {
+        !self.held_effects.is_empty()
+    }
+
+    /// Queues a timer that ran out while no process executed the run, behind the results that
+    /// other branches recorded in its time and before all that came later: that a call was lost
+    /// shows only now.
+    pub fn deliver_overdue(&mut self, timer: Input) {
+        let in_time = |input: &Input| is_recorded(input) || matches!(input, Input::Elapsed { .. });
+        let place = self.inbox.inputs.iter().take_while(|input| in_time(input)).count();
+        self.inbox.inputs.insert(place, timer);
+    }
+
+    /// Takes the turns of all inputs that wait, and of what they set off, except of actors that
+    /// never rest.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn catch_up(&mut self) -> Result<(), RunError> {
+        let waiting = self.inbox.inputs.len() + self.state.queue.len();
+        for _ in 0..waiting + SET_OFF_MAX {
+            if self.step()? != Step::Turn {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether an input is a result that another branch recorded.
+fn is_recorded(input: &Input) -> bool {
+    let Input::ToolResult { outcome, .. } = input else {
+        return false;
+    };
+    outcome.as_ref().err().is_none_or(|failure| failure.kind != INTERRUPTED)
 }
 
 impl Run {

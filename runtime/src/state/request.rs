@@ -117,6 +117,8 @@ pub enum Question {
     Deadline {
         /// The moment in milliseconds since 1970.
         at_ms: u64,
+        /// The length of the whole timer in milliseconds.
+        delay_ms: u64,
         /// The proposal whose time it limits, if there is one.
         of: Option<RequestId>,
     },
@@ -130,7 +132,7 @@ codec_enum!(Question "a question" {
     Ask "ask" { prompt }
     Postponed "postponed" { attempts }
     Limit "limit" { delay_ms, of }
-    Deadline "deadline" { at_ms, of }
+    Deadline "deadline" { at_ms, delay_ms, of }
 });
 
 impl Question {
@@ -162,6 +164,21 @@ impl Question {
         }
     }
 
+    /// Returns the length of a timer in milliseconds; `None` for other questions.
+    pub fn length_ms(&self) -> Option<u64> {
+        match self {
+            Self::Timer { delay_ms } | Self::Limit { delay_ms, .. } | Self::Deadline { delay_ms, .. } => {
+                Some(*delay_ms)
+            }
+            Self::Ask { .. }
+            | Self::Approve { .. }
+            | Self::Tool { .. }
+            | Self::Deferred { .. }
+            | Self::Postponed { .. }
+            | Self::Read { .. } => None,
+        }
+    }
+
     /// Returns the effect that asks the question; a postponed one has none.
     pub fn effect(&self) -> Option<EffectKind> {
         Some(match self {
@@ -174,7 +191,10 @@ impl Question {
                 length_bytes_max: usize::try_from(*length_bytes_max).unwrap_or(usize::MAX),
             },
             Self::Timer { delay_ms } | Self::Limit { delay_ms, .. } => EffectKind::Timer { delay_ms: *delay_ms },
-            Self::Deadline { at_ms, .. } => EffectKind::Alarm { at_ms: *at_ms },
+            Self::Deadline { at_ms, delay_ms, .. } => EffectKind::Alarm {
+                at_ms: *at_ms,
+                delay_ms: *delay_ms,
+            },
             Self::Ask { prompt } => EffectKind::Ask {
                 prompt: prompt.clone(),
                 approves: Vec::new(),

@@ -147,7 +147,7 @@ impl World {
                 request,
                 bytes: Vec::new(),
             }),
-            EffectKind::Alarm { at_ms } => {
+            EffectKind::Alarm { at_ms, .. } => {
                 self.timers.insert((*at_ms, request));
             }
             EffectKind::Timer { delay_ms } => {

@@ -1,11 +1,10 @@
 //! The relay as packets and news reach it.
 
-use std::sync::mpsc::channel;
-
 use duet_runtime::model::identity::CapabilityId;
 use duet_runtime::model::manifest::Manifest;
 
 use super::*;
+use crate::report::Reporter;
 
 /// A gate that lets everybody into one run who says `"open"`.
 struct Open(Host);
@@ -35,7 +34,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let (reporter, _reports) = channel();
+        let (reporter, _reports) = Reporter::new();
         Self {
             relay: Relay::new("c".to_owned()),
             gate: Open(Host::new(&reporter)),

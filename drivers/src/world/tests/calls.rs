@@ -87,7 +87,7 @@ fn secrets_reach_tools_and_do_not_come_back() {
 }
 
 #[test]
-fn a_long_timer_tells_when_it_will_have_run_out() {
+fn a_timer_tells_when_it_will_have_run_out() {
     let mut world = quiet(Registry::default());
     world.perform(vec![
         effect(1, EffectKind::Timer { delay_ms: 60_000 }),
@@ -103,8 +103,37 @@ fn a_long_timer_tells_when_it_will_have_run_out() {
     }
     assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(2) }));
     // A timer that expired while no process ran.
-    world.perform(vec![effect(3, EffectKind::Alarm { at_ms: now_ms })]);
+    let alarm = EffectKind::Alarm {
+        at_ms: now_ms,
+        delay_ms: 60_000,
+    };
+    world.perform(vec![effect(3, alarm)]);
     assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(3) }));
+}
+
+#[test]
+fn a_timer_comes_before_what_came_after_its_deadline_and_after_what_came_in_time() {
+    let mut world = quiet(Registry::default());
+    world.perform(
+        (1..=3)
+            .map(|id| effect(id, EffectKind::Timer { delay_ms: 5 }))
+            .collect(),
+    );
+    let answer = |id| Report::Answered {
+        key: effect(id, EffectKind::Withdraw).key,
+        request: RequestId(id),
+        input: result(id, "said").expect("an input"),
+    };
+    world.open.insert(RequestId(8), effect(8, EffectKind::Withdraw).key);
+    world.open.insert(RequestId(9), effect(9, EffectKind::Withdraw).key);
+    world.report(answer(8));
+    while world.timers.wait(Moment::now()).is_some_and(|wait| !wait.is_zero()) {}
+    world.report(answer(9));
+    assert_eq!(world.next_input(), result(8, "said"));
+    for id in 1..=3 {
+        assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(id) }));
+    }
+    assert_eq!(world.next_input(), result(9, "said"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ impl Table {
                 self.inputs.push_back(Input::Elapsed { request });
                 (format!("{delay_ms} ms"), false)
             }
-            EffectKind::Alarm { at_ms } => {
+            EffectKind::Alarm { at_ms, .. } => {
                 self.inputs.push_back(Input::Elapsed { request });
                 (format!("at {at_ms} ms"), false)
             }

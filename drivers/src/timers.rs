@@ -1,0 +1,213 @@
+//! The timers of a world: one queue in the order of their deadlines.
+//!
+//! INVARIANT: a timer comes out after every timer that has an earlier deadline, however late
+//! somebody looks; it never waits longer than its own length, whatever the clock does.
+//! It wakes nobody: whoever waits for an input waits no longer than [`Timers::wait`] says.
+//! Read next: `world.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use duet_runtime::model::identity::RequestId;
+
+use crate::tool::clock;
+
+/// The longest wait before the clock is read again. The clock goes on while the machine sleeps, the
+/// count of a wait does not.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How much later than its length a timer comes if the clock does not say so before; the clock is
+/// read in milliseconds.
+const CLOCK_STEP: Duration = Duration::from_millis(1);
+
+/// A moment, by the clock and by a count that nobody sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Milliseconds since 1970.
+    clock_ms: u64,
+    steady: Instant,
+}
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        #[expect(clippy::disallowed_methods, reason = "drivers read the clock")]
+        let steady = Instant::now();
+        Self {
+            clock_ms: clock::now_ms(),
+            steady,
+        }
+    }
+
+    /// Returns the deadline of a timer that starts now, in milliseconds since 1970; it is never
+    /// early, although the clock is read in whole milliseconds.
+    pub(crate) fn deadline_ms(&self, delay_ms: u64) -> u64 {
+        self.clock_ms.saturating_add(delay_ms).saturating_add(1)
+    }
+}
+
+/// A timer to start.
+pub(crate) struct Timer {
+    pub(crate) request: RequestId,
+    /// The key of its effect.
+    pub(crate) key: String,
+    /// When it runs out, in milliseconds since 1970.
+    pub(crate) at_ms: u64,
+    /// How long it waits at most from its start.
+    pub(crate) delay_ms: u64,
+}
+
+/// Timers that have not run out.
+#[derive(Default)]
+pub(crate) struct Timers {
+    by_deadline: BTreeMap<(u64, RequestId), Kept>,
+    /// The same timers by the end of their own lengths.
+    by_length: BTreeSet<(Instant, u64, RequestId)>,
+    deadlines: BTreeMap<RequestId, u64>,
+}
+
+struct Kept {
+    key: String,
+    /// `None` if no count reaches so far.
+    length_ends: Option<Instant>,
+}
+
+impl Timers {
+    /// Starts a timer, in the place of an earlier one of the same request.
+    pub(crate) fn start(&mut self, timer: Timer, now: Moment) {
+        let Timer {
+            request,
+            key,
+            at_ms,
+            delay_ms,
+        } = timer;
+        self.stop(request);
+        let length = Duration::from_millis(delay_ms).saturating_add(CLOCK_STEP);
+        let length_ends = now.steady.checked_add(length);
+        self.by_length.extend(length_ends.map(|ends| (ends, at_ms, request)));
+        self.by_deadline.insert((at_ms, request), Kept { key, length_ends });
+        self.deadlines.insert(request, at_ms);
+    }
+
+    /// Stops the timer of a request, if it has one.
+    pub(crate) fn stop(&mut self, request: RequestId) {
+        if let Some(at_ms) = self.deadlines.remove(&request)
+            && let Some(Kept { length_ends, .. }) = self.by_deadline.remove(&(at_ms, request))
+            && let Some(ends) = length_ends
+        {
+            self.by_length.remove(&(ends, at_ms, request));
+        }
+    }
+
+    /// Takes the timer with the earliest deadline, if that is not after a moment; returns its
+    /// request and its key.
+    pub(crate) fn take_overdue(&mut self, by: Moment) -> Option<(RequestId, String)> {
+        let (&(at_ms, request), _) = self.by_deadline.first_key_value()?;
+        // Where one has waited its whole length, the deadlines before its own have passed too.
+        let has_waited = self.by_length.first().is_some_and(|(ends, ..)| *ends <= by.steady);
+        if at_ms > by.clock_ms && !has_waited {
+            return None;
+        }
+        let key = std::mem::take(&mut self.by_deadline.get_mut(&(at_ms, request))?.key);
+        self.stop(request);
+        Some((request, key))
+    }
+
+    /// Returns how long whoever waits for an input may wait before a timer has to be looked at;
+    /// `None` if there is no timer.
+    pub(crate) fn wait(&self, now: Moment) -> Option<Duration> {
+        let (&(at_ms, _), _) = self.by_deadline.first_key_value()?;
+        let by_clock = Duration::from_millis(at_ms.saturating_sub(now.clock_ms));
+        let by_length = self
+            .by_length
+            .first()
+            .map(|(ends, ..)| ends.saturating_duration_since(now.steady));
+        let soonest = by_length.map_or(by_clock, |by_length| by_length.min(by_clock));
+        Some(soonest.min(LOOK_AGAIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(start: Moment, clock_ms: i64, steady_ms: u64) -> Moment {
+        Moment {
+            clock_ms: start.clock_ms.saturating_add_signed(clock_ms),
+            steady: start.steady + Duration::from_millis(steady_ms),
+        }
+    }
+
+    /// Starts timers of these lengths, numbered from 1, at one moment.
+    fn started(lengths_ms: &[u64]) -> (Timers, Moment) {
+        let (mut timers, start) = (Timers::default(), Moment::now());
+        for (number, delay_ms) in (1..).zip(lengths_ms) {
+            let timer = Timer {
+                request: RequestId(number),
+                key: format!("k{number}"),
+                at_ms: start.deadline_ms(*delay_ms),
+                delay_ms: *delay_ms,
+            };
+            timers.start(timer, start);
+        }
+        (timers, start)
+    }
+
+    fn overdue(timers: &mut Timers, by: Moment) -> Vec<u64> {
+        std::iter::from_fn(|| timers.take_overdue(by).map(|(request, _)| request.0)).collect()
+    }
+
+    #[test]
+    fn timers_come_in_the_order_of_their_deadlines_then_of_their_requests() {
+        let (mut timers, start) = started(&[300, 100, 300, 200, 900]);
+        assert!(overdue(&mut timers, after(start, 50, 50)).is_empty());
+        assert_eq!(overdue(&mut timers, after(start, 301, 301)), [2, 4, 1, 3]);
+        assert_eq!(overdue(&mut timers, after(start, 901, 901)), [5]);
+        assert_eq!(timers.wait(start), None);
+    }
+
+    #[test]
+    fn a_timer_waits_no_longer_than_its_length_after_the_clock_was_set_back() {
+        let (mut timers, start) = started(&[2_000, 1_000]);
+        let set_back = |steady_ms| after(start, -3_600_000, steady_ms);
+        assert!(timers.wait(set_back(999)) <= Some(2 * CLOCK_STEP));
+        assert!(overdue(&mut timers, set_back(1_000)).is_empty());
+        assert_eq!(overdue(&mut timers, set_back(1_001)), [2]);
+        assert_eq!(overdue(&mut timers, set_back(2_001)), [1]);
+    }
+
+    #[test]
+    fn the_order_of_recorded_deadlines_holds_after_the_clock_was_set_back() {
+        let (mut timers, start) = (Timers::default(), Moment::now());
+        for (request, at_ms, delay_ms) in [(1, 105, 5_000), (2, 100, 10_000)] {
+            let timer = Timer {
+                request: RequestId(request),
+                key: String::new(),
+                at_ms: start.clock_ms + 1_000 * at_ms,
+                delay_ms,
+            };
+            timers.start(timer, start);
+        }
+        assert_eq!(overdue(&mut timers, after(start, 5_001, 5_001)), [2, 1]);
+    }
+
+    #[test]
+    fn the_clock_counts_while_the_machine_sleeps() {
+        let (mut timers, start) = started(&[3_600_000]);
+        assert_eq!(
+            timers.wait(start),
+            Some(LOOK_AGAIN),
+            "the clock is read again meanwhile"
+        );
+        assert_eq!(overdue(&mut timers, after(start, 3_600_001, 1_000)), [1]);
+    }
+
+    #[test]
+    fn a_stopped_timer_never_comes() {
+        let (mut timers, start) = started(&[10, 20]);
+        timers.stop(RequestId(1));
+        timers.stop(RequestId(1));
+        assert_eq!(overdue(&mut timers, after(start, 99, 99)), [2]);
+        let (mut timers, start) = started(&[u64::MAX]);
+        assert!(overdue(&mut timers, after(start, 99, 99)).is_empty());
+    }
+}

@@ -1,0 +1,58 @@
+//! A `duet` process in the background, as people start it, stop it and kill it.
+//!
+//! INVARIANT: the process is a real one, and it does not outlive its test.
+//! Read next: `desk.rs`.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command};
+
+use super::desk::Desk;
+
+/// A `duet run` in the background, which ends with its test.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) output: BufReader<std::process::ChildStdout>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ended = self.child.kill();
+        let _result = self.child.wait();
+    }
+}
+
+impl Running {
+    pub(crate) fn start(desk: &Desk, line: &str) -> Self {
+        let mut child = desk.spawn(line);
+        // A program that reads has to wait.
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, output }
+    }
+
+    /// Reads a line of what the program prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("it prints text");
+        line.trim_end().to_owned()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let number = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([name, &number])
+                .status()
+                .expect("kill")
+                .success()
+        );
+    }
+
+    /// Waits until it ends; returns its exit code, and what it said to people.
+    pub(crate) fn end(&mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().expect("it ends").code();
+        let mut errors = String::new();
+        let mut pipe = self.child.stderr.take().expect("a pipe");
+        pipe.read_to_string(&mut errors).expect("text");
+        (code, errors)
+    }
+}
