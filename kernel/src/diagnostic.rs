@@ -10,6 +10,8 @@ mod conflict;
 
 use std::fmt;
 
+use strsim::osa_distance;
+
 use crate::datum::reader::{ReadError, ReadProblem};
 use crate::datum::{Name, Span};
 pub use conflict::Conflict;
@@ -501,39 +503,14 @@ pub fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>)
     // A name that shares no letter is not near, however short both are.
     let limit = (length / 3).clamp(1, 3).min(length.saturating_sub(1));
     let mut near: Vec<_> = candidates
-        .filter_map(|candidate| {
-            let distance = edit_distance(name, candidate.as_str(), limit);
-            distance.map(|distance| (distance, candidate.clone()))
-        })
+        .filter(|candidate| candidate.as_str().chars().count().abs_diff(length) <= limit)
+        .map(|candidate| (osa_distance(name, candidate.as_str()), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .map(|(distance, candidate)| (distance, candidate.clone()))
         .collect();
     near.sort();
     near.dedup();
     near.into_iter().take(3).map(|(_, name)| name).collect()
-}
-
-/// Returns the number of insertions, deletions, replacements or swaps of neighbours that turn `a`
-/// into `b`, if it is at most `limit`.
-fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > limit {
-        return None;
-    }
-    let mut before = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let above = std::mem::replace(&mut row, vec![i]);
-        for j in 1..=b.len() {
-            let replaced = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(above[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                let swapped: &Vec<usize> = &before;
-                least = least.min(swapped[j - 2] + 1);
-            }
-            row.push(least);
-        }
-        before = above;
-    }
-    row.last().copied().filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]

@@ -239,8 +239,8 @@ impl Call<'_> {
     }
 }
 
-/// Operands a comma command apart; nothing if the text is none. A comma begins a command at the
-/// start only.
+/// Takes a comma command apart; nothing if the text is none. A comma begins a command at the start
+/// only.
 pub(crate) fn split(text: &str) -> Option<Call<'_>> {
     let comma = text.len() - text.trim_start().len();
     let rest = text[comma..].strip_prefix(',')?;

@@ -59,7 +59,7 @@ impl Pages {
         self.uncover(start);
     }
 
-    /// Savepoints the page of the word at `index` changed, if it is known.
+    /// Marks the page of the word at `index` as changed, if it is known.
     pub(super) fn mark_changed(&mut self, index: usize) {
         if let Some(flags) = self.flags.get_mut(index / PAGE_WORDS) {
             *flags |= CHANGED;
@@ -153,15 +153,15 @@ impl Pages {
         }
     }
 
-    /// Savepoints a page unchanged.
+    /// Marks a page as unchanged.
     pub(super) fn clear_changed_page(&mut self, page: u32) {
         if let Some(flags) = self.flags.get_mut(page as usize) {
             *flags &= !CHANGED;
         }
     }
 
-    /// Savepoints the first `count` pages unchanged, and hands out those that were not, in
-    /// ascending order.
+    /// Marks the first `count` pages as unchanged, and hands out those that were not, in ascending
+    /// order.
     pub(super) fn take_changed(&mut self, count: usize, mut take: impl FnMut(usize)) {
         let count = count.min(self.flags.len());
         for (block, flags) in self.flags[..count].chunks_mut(64).enumerate() {
@@ -177,7 +177,7 @@ impl Pages {
         }
     }
 
-    /// Savepoints every page unchanged.
+    /// Marks every page as unchanged.
     pub(super) fn clear_changed(&mut self) {
         self.flags.iter_mut().for_each(|flags| *flags &= !CHANGED);
     }

@@ -62,6 +62,27 @@ fn opens_with_what(sentence: &str) -> bool {
     !sentence.contains('?') && rest.split(' ').any(is_verb)
 }
 
+/// Nouns that a careless replacement puts in the place of a verb: "Savepoints a page".
+const NOUNS: &[&str] = &[
+    "Savepoints",
+    "Operands",
+    "Checkpoints",
+    "Heads",
+    "Facets",
+    "Entities",
+    "Instances",
+];
+
+/// Whether a sentence has a noun where its verb should be, before an article.
+fn opens_with_noun_for_verb(sentence: &str) -> bool {
+    let mut words = sentence.split(' ');
+    let first = words.next().is_some_and(|word| NOUNS.contains(&word));
+    first
+        && words
+            .next()
+            .is_some_and(|word| ["a", "an", "the", "every", "each", "its"].contains(&word))
+}
+
 /// A sentence without what it quotes.
 fn without_quotes(sentence: &str) -> String {
     sentence.split('`').step_by(2).collect::<Vec<_>>().join("…")
@@ -79,6 +100,9 @@ fn wrong_phrasings(files: &[Source]) -> Vec<Offence> {
                     .collect();
                 if opens_with_what(&without_quotes(&sentence)) {
                     advice.push("\"What … is\": begin with a noun".to_owned());
+                }
+                if opens_with_noun_for_verb(&sentence) {
+                    advice.push("a noun stands where the verb should be".to_owned());
                 }
                 let line = paragraph.line_at(offset);
                 offences.extend(advice.into_iter().map(|what| Offence::at(source, line, what)));
