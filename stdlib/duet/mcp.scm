@@ -150,14 +150,30 @@
     (cond ((pair? choices)
            (%choose text schema (append choices '(("nothing" . nothing)))))
           ((equal? type "boolean")
-           (%choose text schema '((#t . #t) (#f . #f) ("nothing" . nothing))))
+           (%choose text schema
+             (if (dictionary-contains? schema 'default)
+                 '(("yes" . #t) ("no" . #f) ("nothing" . nothing))
+                 '((#t . #t) (#f . #f) ("nothing" . nothing)))))
           ((equal? type "array") (%several text schema (dictionary-ref schema 'items (dictionary))))
           ((equal? type "integer") (%typed text schema (%limits schema) (%number schema integer?)))
           ((equal? type "number") (%typed text schema (%limits schema) (%number schema real?)))
           (else (%typed text schema '() (%text schema))))))
 
+;;; Asks for one of the choices. Where there is a default, an empty answer stands for it, so that
+;;; the question takes any text.
 (define (%choose text schema choices)
-  (cdr (assoc (%ask (record 'ask (%hinted text schema '()) (map car choices))) choices)))
+  (define (read said)
+    (let* ((said (string-trim said))
+           (begins (lambda (choice) (string-prefix? said (car choice))))
+           (near (filter begins choices)))
+      (cond ((assoc said choices) => cdr)
+            ((and (pair? near) (null? (cdr near))) (cdar near))
+            (else (%complaint "is" "none of the choices")))))
+  (if (dictionary-contains? schema 'default)
+      (%typed text schema
+        (list (string-append "one of these: " (string-join (map car choices) ", ")))
+        read)
+      (cdr (assoc (%ask (record 'ask (%hinted text schema '()) (map car choices))) choices))))
 
 ;;; Asks for a list, whose elements stand between commas.
 (define (%several text schema items)
@@ -197,9 +213,9 @@
         (string-append text " (" (string-join hints "; ") ")?"))))
 
 (define (%shown value)
-  (if (list? value)
-      (string-join (map %shown value) ", ")
-      (with-output-to-string (lambda () (display value)))))
+  (cond ((list? value) (string-join (map %shown value) ", "))
+        ((boolean? value) (if value "yes" "no"))
+        (else (with-output-to-string (lambda () (display value))))))
 
 ;;; Says what is wrong with an answer; no value of a form is a vector.
 (define (%complaint verb object) (vector (string-append verb " " object)))

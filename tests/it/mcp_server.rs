@@ -317,6 +317,47 @@ fn http_serves_who_has_the_token_and_no_page_of_a_browser() {
 }
 
 #[test]
+fn http_answers_a_request_whose_headers_say_what_it_says() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let ask = |headers: &[&str], method: &str, name: Option<&str>| {
+        let mut params = json!({ "_meta": meta });
+        if let Some(name) = name {
+            params["name"] = name.into();
+            params["arguments"] = json!({});
+        }
+        let headers: String = headers.iter().map(|header| format!("mcp-{header}\r\n")).collect();
+        let (status, body) = served.post(&headers, &request(7, method, params));
+        let reply: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(reply["id"], 7, "{reply}");
+        (status, reply["error"]["code"].as_i64().unwrap_or(0))
+    };
+    let (revision, call) = ("protocol-version: 2026-07-28", "method: tools/call");
+    assert_eq!(
+        ask(&[revision, call, "name: runs"], "tools/call", Some("runs")),
+        (200, 0)
+    );
+    assert_eq!(
+        ask(&[revision, call, "name: zz"], "tools/call", Some("runs")),
+        (400, -32_020)
+    );
+    assert_eq!(ask(&[], "tools/call", Some("runs")), (400, -32_020));
+    for unknown in ["no/such", "initialize", "ping", "logging/setLevel", "prompts/list"] {
+        let method = format!("method: {unknown}");
+        assert_eq!(ask(&[revision, &method], unknown, None), (404, -32_601), "{unknown}");
+    }
+    // An older client.
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("mcp-protocol-version: 2025-11-25\r\n", &list).0, 200);
+    assert_eq!(served.post("mcp-protocol-version: 1900-01-01\r\n", &list).0, 400);
+    assert_eq!(served.post("", &request(1, "no/such", json!({}))).0, 200);
+}
+
+#[test]
 fn http_without_a_token_serves_programs_and_no_page_of_a_browser() {
     let desk = Desk::new(&[]);
     let served = Served::start(&desk, &[]);

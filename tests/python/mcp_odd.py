@@ -1,8 +1,9 @@
 """A server of the Model Context Protocol, revision 2025-06-18, that answers as no server should.
 
 Its tool `say` answers in the form that its argument `kind` names; its tool `form` asks the person
-for everything that a form can have. With the argument `linger` it takes a while to end. Python's
-standard library only.
+for everything that a form can have. With the argument `linger` it takes a while to end; with `empty`
+it answers methods that it does not know with an empty result; with `circle` each page of its list
+names the same cursor for the next. Python's standard library only.
 """
 import json
 import sys
@@ -51,6 +52,9 @@ FORM = {
         "with": {"type": "array", "items": {"type": "string", "enum": ["milk", "sugar"]}},
         "kind": {"type": "string", "enum": ["g", "b"], "enumNames": ["green", "black"]},
         "hot": {"type": "boolean"},
+        "iced": {"type": "boolean", "default": False},
+        "cup": {"type": "string", "enum": ["large", "small"], "default": "small"},
+        "spoon": {"type": "string", "enum": ["tin", "silver"], "default": "tin"},
         "note": {"type": "string", "default": "thanks"},
     },
     "required": ["size", "mail"],
@@ -63,7 +67,10 @@ for line in sys.stdin:
         say(answer(id, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}).encode())
     elif method == "tools/list":
         schema = {"type": "object", "properties": {"kind": {"type": "string"}}}
-        say(answer(id, {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form")]}).encode())
+        page = {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form")]}
+        if "circle" in sys.argv:
+            page["nextCursor"] = "again"
+        say(answer(id, page).encode())
     elif method == "tools/call" and message["params"]["name"] == "form":
         asked = {"message": "Tea.", "requestedSchema": FORM}
         say(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create", "params": asked}).encode())
@@ -73,6 +80,8 @@ for line in sys.stdin:
         say(answer(id, text(json.dumps(heard["result"].get("content"), sort_keys=True))).encode())
     elif method == "tools/call":
         say(odd(message["params"]["arguments"]["kind"], id))
+    elif id is not None and "empty" in sys.argv:
+        say(answer(id, {}).encode())
     elif id is not None:
         say(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}}).encode())
 

@@ -51,23 +51,33 @@ fn a_form_says_what_fits_and_asks_again_for_what_does_not() {
         "3",
         "ada",
         "ada@x.example",
+        " ",
         "nothing",
+        " ",
         "black",
         " ",
+        "glass",
+        "sil",
         "milk, salt",
         "milk, sugar",
     ];
     let answers: String = answers.iter().map(|answer| format!(" --answer \"{answer}\"")).collect();
     let said = desk.duet(&format!("run p.scm --allow-server t{answers}"));
-    let filled = r#"{"kind": "b", "mail": "ada@x.example", "note": "thanks", "size": 3, "with": ["milk", "sugar"]}"#;
+    let filled = r#"{"cup": "small", "iced": false, "kind": "b", "mail": "ada@x.example", "note": "thanks", "size": 3,
+ "spoon": "silver", "with": ["milk", "sugar"]}"#;
+    let filled = filled.replace('\n', "");
     assert_eq!(said.output, filled, "{said:?}");
     let asked = "Tea. size (in cups; from 1; to 9)? 12
 12 is more than 9. Tea. size (in cups; from 1; to 9)? 3
 Tea. mail? ada
 ada is not an address of e-mail. Tea. mail? ada@x.example
+Tea. cup (one of these: large, small, nothing; empty: small)?\u{20}\u{20}
 Tea. hot? [yes/no/nothing] nothing
+Tea. iced (one of these: yes, no, nothing; empty: no)?\u{20}\u{20}
 Tea. kind? [green/black/nothing] black
 Tea. note (empty: thanks)?\u{20}\u{20}
+Tea. spoon (one of these: tin, silver, nothing; empty: tin)? glass
+glass is none of the choices. Tea. spoon (one of these: tin, silver, nothing; empty: tin)? sil
 Tea. with (some of these, with commas between them: milk, sugar)? milk, salt
 milk, salt has salt, which is no choice. Tea. with (some of these, with commas between them: milk, sugar)? milk, sugar
 ";
@@ -96,4 +106,21 @@ fn an_answer_waits_until_a_process_that_ends_has_ended() {
     while !desk.duet("waits p").output.contains("Tea. size") {}
     let said = desk.duet("answer p 3");
     assert!(!said.errors.contains("cannot be reached"), "{said:?}");
+}
+
+#[test]
+fn a_server_that_answers_what_it_does_not_know_with_nothing_is_reached() {
+    let program = "(try (lambda () (said (call \"say\" 'kind \"both\"))))";
+    let desk = desk_with("empty", program);
+    desk.check("run p.scm --allow-server t", 0, "both\n");
+}
+
+#[test]
+fn a_cursor_that_comes_again_ends_the_list() {
+    let desk = desk_with("circle", "(try (lambda () (said (call \"say\" 'kind \"both\"))))");
+    let done = desk.duet("run p.scm --allow-server t");
+    assert_eq!(done.output, "both\n", "{done:?}");
+    let listed = desk.duet("servers t");
+    let told = format!("{}{}", listed.output, listed.errors);
+    assert!(told.contains("leads back to a page"), "{listed:?}");
 }
