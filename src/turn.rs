@@ -18,7 +18,7 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::identity::{ActorId, RequestId};
-use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
+use duet_runtime::record::{Attempt, Body, Genesis, Outcome, TurnRecord};
 use duet_runtime::run::source::Source;
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
@@ -124,11 +124,14 @@ pub(crate) fn is_failed(body: &Body) -> bool {
 }
 
 fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
+    let refused = turn.attempts.iter().map(refusal).map(|refusal| brief(&refusal));
     if let Outcome::Failed { failure } = &turn.outcome {
-        return format!(
-            "failed: {}",
-            text::line(&short(&describe(failure), 2 * ACTION_CHARACTERS))
-        );
+        let failed = text::line(&short(&describe(failure), 2 * ACTION_CHARACTERS)).into_owned();
+        return [format!("failed: {failed}")]
+            .into_iter()
+            .chain(refused)
+            .collect::<Vec<_>>()
+            .join("; ");
     }
     let is_quiet = |action: &&Action| QUIET.contains(&action.name());
     let loud: Vec<&Action> = turn.actions.iter().filter(|action| !is_quiet(action)).collect();
@@ -139,11 +142,16 @@ fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
     };
     let heard = turn.events.iter().filter_map(|event| heard(event, asked));
     let heard = heard.map(|heard| brief(&heard.line()));
-    let told: Vec<String> = heard.chain(told.into_iter().map(did_one)).collect();
+    let told: Vec<String> = heard.chain(told.into_iter().map(did_one)).chain(refused).collect();
     if told.is_empty() {
         return "no action".to_owned();
     }
     told.join("; ")
+}
+
+/// Describes what the gate has refused.
+fn refusal(attempt: &Attempt) -> String {
+    format!("refused {attempt}")
 }
 
 /// The words of a model that an event brings.
@@ -307,6 +315,9 @@ fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str,
             None => row("action", &format!("{action}{verdict}")),
         }
     }
+    for attempt in &turn.attempts {
+        row("refused", attempt);
+    }
     row("fuel", &turn.fuel);
     match &turn.outcome {
         Outcome::Committed {} => row("outcome", &"committed"),
@@ -382,11 +393,16 @@ pub(crate) fn json(record: &Record, body: &Body) -> Value {
 
 fn json_turn(turn: &TurnRecord) -> Value {
     let actions = turn.actions.iter().zip(&turn.verdicts).map(|(action, verdict)| {
-        let denied = match verdict {
-            Verdict::Allow {} => None,
-            Verdict::Deny { reason } | Verdict::Defer { reason } => Some(reason.to_string()),
-        };
+        let denied = verdict.reason().map(ToString::to_string);
         json!({ "kind": action.name(), "value": shown(&action.encode()), "denied": denied })
+    });
+    let attempts = turn.attempts.iter().map(|attempt| {
+        let parts = attempt.actions.iter();
+        let parts = parts.map(|action| json!({ "kind": action.name(), "value": shown(&action.encode()) }));
+        json!({
+            "actions": parts.collect::<Vec<_>>(),
+            "denied": attempt.verdict.reason().map(ToString::to_string),
+        })
     });
     let cause = match &turn.cause {
         Cause::Start {} => json!({ "kind": "start" }),
@@ -411,6 +427,7 @@ fn json_turn(turn: &TurnRecord) -> Value {
         "events": turn.events.iter().map(event).collect::<Vec<_>>(),
         "dropped": turn.dropped,
         "actions": actions.collect::<Vec<_>>(),
+        "attempts": attempts.collect::<Vec<_>>(),
         "fuel": turn.fuel,
         "failure": failure,
     })

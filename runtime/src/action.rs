@@ -102,6 +102,11 @@ fn needs_of(attempts: &[Action]) -> Needs<'_> {
     attempts.iter().flat_map(Action::needs).collect()
 }
 
+/// Lists attempts for people.
+pub(crate) fn listed(attempts: &[Action]) -> String {
+    attempts.iter().map(Action::to_string).collect::<Vec<_>>().join(" and ")
+}
+
 /// The claims of an action, which the gate checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
@@ -281,8 +286,6 @@ actions! {
     ask_user AskUser "ask-user"
     /// Answers a question of the acting actor.
     answer Answer "answer"
-    /// Notes what was attempted and not allowed.
-    refuse Refuse "refuse"
     /// Puts what was attempted to the person.
     propose Propose "propose"
     /// Limits the time in which a proposal can be approved.

@@ -2,8 +2,9 @@
 //!
 //! Owns the judgement of proposals.
 //! INVARIANT: every action of every turn, whatever its cause, passes [`judge`] exactly once before
-//! the turn commits; a proposal is all or nothing, so one denial undoes the turn; the judgement
-//! depends only on its arguments, so replay repeats it.
+//! the turn commits; a proposal is all or nothing, so one denial undoes the turn; what [`explain`]
+//! refuses beforehand is no action but an attempt, which the record keeps also of an undone turn;
+//! the judgement depends only on its arguments, so replay repeats it.
 //! It performs nothing and stores nothing.
 //! Read next: `record.rs`.
 //!
@@ -72,7 +73,7 @@ codec_enum!(Verdict "a verdict" { Allow "allow" {} Deny "deny" { reason } Defer 
 
 impl Verdict {
     /// Makes a verdict from a ruling.
-    fn of(ruling: &Ruling) -> Self {
+    pub(crate) fn of(ruling: &Ruling) -> Self {
         let Some(on_fail) = ruling.on_fail else {
             return Self::Allow {};
         };
@@ -89,22 +90,20 @@ impl Verdict {
     }
 
     /// Returns the reason why a turn in which `action` has this verdict cannot commit, or `None` if
-    /// it can. An action that itself records a refusal or a postponement expects such a verdict.
+    /// it can. An action that itself records a postponement expects such a verdict.
     pub fn fault(&self, action: &Action) -> Option<&Reason> {
-        let is_refused = matches!(action, Action::Refuse(_));
         match self {
-            Self::Allow {} => None,
-            Self::Deny {
-                reason: Reason::Policy { .. } | Reason::CapabilityMissing { .. } | Reason::CapabilityExceeded {},
-            }
-            | Self::Defer { .. }
-                if is_refused =>
-            {
-                None
-            }
             Self::Defer {
                 reason: Reason::Policy { on_fail, .. },
             } if is_put_off_by(action, on_fail) => None,
+            verdict => verdict.reason(),
+        }
+    }
+
+    /// Returns why the action is not allowed now, if it is not.
+    pub fn reason(&self) -> Option<&Reason> {
+        match self {
+            Self::Allow {} => None,
             Self::Deny { reason } | Self::Defer { reason } => Some(reason),
         }
     }
@@ -146,7 +145,7 @@ pub enum Reason {
         /// More about the reason; may be empty.
         detail: String,
     },
-    /// The action records a refusal or a postponement of attempts that policy allows.
+    /// The action records a postponement of attempts that policy allows.
     Unfounded {},
 }
 codec_enum!(Reason "a reason" {
@@ -179,7 +178,7 @@ impl fmt::Display for Reason {
                     write!(f, " ({detail})")
                 }
             }
-            Self::Unfounded {} => write!(f, "it is said to be refused and would be allowed"),
+            Self::Unfounded {} => write!(f, "it is said to be put off and would be allowed"),
         }
     }
 }
@@ -217,8 +216,8 @@ fn concerns_policy(proposal: &Proposal<'_>, actions: &[Action]) -> bool {
     let tools = proposal.before.tools();
     let is_described = |call: &InvokeTool| tools.find(&call.tool).is_some();
     let calls_described = |action: &Action| action.call().is_some_and(is_described);
-    // Policy already includes an entry that the turn added or removed, but not one in a refused
-    // attempt.
+    // Policy already includes an entry that the turn added or removed, but not one in an attempt
+    // that was put off.
     let concerns = |part: &Action| calls_described(part) || is_entry(part);
     let is_concerned = |action: &Action| calls_described(action) || action.parts().iter().any(concerns);
     proposal.before.has_policy() || actions.iter().any(is_concerned)
@@ -286,7 +285,7 @@ impl Resources {
 
 impl TurnClaims<'_> {
     fn judge(&mut self, action: &Action) -> Verdict {
-        if let Some(reason) = self.fault(action).or_else(|| self.refused_lack(action)) {
+        if let Some(reason) = self.fault(action) {
             return Verdict::Deny { reason };
         }
         let verdict = self.policy_verdict(action);
@@ -302,7 +301,6 @@ impl TurnClaims<'_> {
     )]
     fn policy_verdict(&self, action: &Action) -> Verdict {
         let (attempts, is_approved, is_put_off) = match action {
-            Action::Refuse(refused) => (&refused.attempts[..], false, true),
             Action::Propose(proposed) => (&proposed.attempts[..], false, true),
             Action::Postpone(postponed) => (&postponed.attempts[..], false, true),
             Action::Admit(admitted) => (&admitted.attempts[..], false, false),
@@ -351,12 +349,6 @@ impl TurnClaims<'_> {
             self.conveyed.get_or_insert_default().extend([conveyed]);
         }
         fault
-    }
-
-    /// Finds the right that refused attempts lack, if they were refused for that.
-    fn refused_lack(&self, action: &Action) -> Option<Reason> {
-        let Action::Refuse(refused) = action else { return None };
-        right::lack_of_all(self.proposal.before, self.proposal.principal, &refused.attempts)
     }
 
     fn capability_fault(&self, action: &Action, claims: &SpecialClaims) -> Option<Reason> {

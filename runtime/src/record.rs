@@ -16,8 +16,7 @@ use duet_journal::BlobHash;
 use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
-use crate::action::{Action, InvokeTool};
-use crate::codec_enum;
+use crate::action::{self, Action, InvokeTool};
 use crate::gate::Verdict;
 use crate::model::card::ToolCard;
 use crate::model::codec::{Codec, DecodeError, Fields, is_labelled, label_of};
@@ -26,6 +25,7 @@ use crate::model::identity::ActorId;
 use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
 use crate::state::event::{Cause, Event};
+use crate::{codec_enum, codec_struct};
 
 pub use form::{VERSION, payload_bytes};
 
@@ -119,6 +119,8 @@ pub struct TurnRecord {
     pub actions: Vec<Action>,
     /// The gate's verdict on each action.
     pub verdicts: Vec<Verdict>,
+    /// What the gate refused, also if the turn failed, in order.
+    pub attempts: Vec<Attempt>,
     /// Fuel used.
     pub fuel: u64,
     /// How it ended.
@@ -147,6 +149,7 @@ impl TurnRecord {
             dropped: Vec::new(),
             actions: Vec::new(),
             verdicts: Vec::new(),
+            attempts: Vec::new(),
             fuel: 0,
             outcome: Outcome::Committed {},
         }
@@ -161,11 +164,12 @@ impl TurnRecord {
             dropped,
             actions,
             verdicts,
+            attempts,
             fuel,
             outcome,
         } = self;
         actions.clear();
-        (*dropped, *verdicts) = (Vec::new(), Vec::new());
+        (*dropped, *verdicts, *attempts) = (Vec::new(), Vec::new(), Vec::new());
         (*fuel, *outcome) = (0, Outcome::Committed {});
     }
 }
@@ -192,9 +196,35 @@ impl fmt::Display for TurnRecord {
                 Verdict::Deny { reason } | Verdict::Defer { reason } => writeln!(f, "  wanted {action}: {reason}")?,
             }
         }
+        for attempt in &self.attempts {
+            writeln!(f, "  attempted {attempt}")?;
+        }
         match &self.outcome {
             Outcome::Committed {} => Ok(()),
             Outcome::Failed { failure } => writeln!(f, "  failed {failure}"),
+        }
+    }
+}
+
+/// Actions that a turn attempted together and that the gate did not allow. They had no effect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The position of the event that led to it; nothing if the turn as a whole was refused.
+    pub event: Option<u64>,
+    /// The actions.
+    pub actions: Vec<Action>,
+    /// The verdict, which is no permission.
+    pub verdict: Verdict,
+}
+codec_struct!(Attempt "attempt" { event, actions, verdict });
+
+/// For people: the actions and the reason.
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", action::listed(&self.actions))?;
+        match self.verdict.reason() {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
         }
     }
 }

@@ -25,6 +25,7 @@ mod inspection;
 mod image_root;
 mod observation;
 mod interaction;
+mod procedure_code;
 mod profile;
 mod programs;
 mod shared_definitions;

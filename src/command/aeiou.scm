@@ -15,6 +15,8 @@
 (define (main action path text options)
   (define (option name) (json-ref options name))
   (define tools (option "tools"))
+  (define (lints envelope)
+    (append (envelope-lints envelope) (userdata-lints (envelope-userdata envelope))))
   (define (check)
     (let* ((envelope (parse-envelope text))
            (called (check-actions (envelope-actions envelope) tools)))
@@ -23,21 +25,24 @@
                  (dictionary 'userdata (envelope-userdata envelope)
                    'scratchpad (envelope-scratchpad envelope) 'output (envelope-output envelope)
                    'actions (envelope-actions envelope)
-                   'lints (map symbol->string (envelope-lints envelope)) 'tools called)))
+                   'lints (map symbol->string (lints envelope)) 'tools called)))
           (begin
             (say path ": an envelope of AEIOU v4 whose actions are permitted")
-            (for-each (lambda (lint) (say "lint: " lint)) (envelope-lints envelope))
+            (for-each (lambda (lint) (say "lint: " lint)) (lints envelope))
             (for-each (lambda (name) (say "calls " name)) called)))))
   (define (run)
-    (let* ((done (run-actions (envelope-actions (parse-envelope text)) :tools tools))
+    (let* ((envelope (parse-envelope text))
+           (done (run-actions (envelope-actions envelope) :tools tools))
            (problem (execution-error done)) (scan (scan-emissions (execution-emissions done))))
       (if (option "json")
           (say (value->json
                  (dictionary 'emissions (execution-emissions done)
                    'whispers (execution-whispers done) 'error (or problem 'null)
                    'done (scan-done? scan) 'result (or (scan-result scan) 'null)
-                   'lints (map symbol->string (scan-lints scan)))))
-          (for-each say (execution-emissions done)))
+                   'lints (map symbol->string (append (lints envelope) (scan-lints scan))))))
+          (begin
+            (for-each say (execution-emissions done))
+            (for-each (lambda (lint) (complain "lint: " lint)) (lints envelope))))
       (if problem
           (give-up 'ERR_ACTIONS_FAILED
             (string-append "line " (number->string (caddr problem)) ": " (cadr problem))))))

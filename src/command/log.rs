@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// Lists turns with a matching value, asserted, sent or received; `_` matches anything.
     #[arg(long, allow_hyphen_values = true)]
     pattern: Option<String>,
+    /// Lists turns in which the gate refused an attempt, also if the turn failed.
+    #[arg(long)]
+    refused: bool,
     /// Lists turns from this one on.
     #[arg(long, value_name = "TURN", allow_negative_numbers = true)]
     since: Option<String>,
@@ -76,6 +79,7 @@ struct Filter {
     actor: Option<ActorId>,
     label: Option<String>,
     query: Option<Query>,
+    is_refused: bool,
     since: Option<Sequence>,
     until: Option<Sequence>,
 }
@@ -207,6 +211,7 @@ impl Filter {
             actor: arguments.actor.as_deref().map(read_actor).transpose()?,
             label: arguments.label.clone(),
             query: arguments.pattern.as_deref().map(Query::read).transpose()?,
+            is_refused: arguments.refused,
             since: turn(arguments.since.as_deref())?,
             until: turn(arguments.until.as_deref())?,
         })
@@ -216,6 +221,7 @@ impl Filter {
         self.actor.is_some()
             || self.label.is_some()
             || self.query.is_some()
+            || self.is_refused
             || self.since.is_some()
             || self.until.is_some()
     }
@@ -226,7 +232,7 @@ impl Filter {
             return Ok(false);
         }
         let Body::Turn(turn) = turn::body(record)? else {
-            return Ok(self.actor.is_none() && self.label.is_none() && self.query.is_none());
+            return Ok(self.actor.is_none() && self.label.is_none() && self.query.is_none() && !self.is_refused);
         };
         let values = turn::values(&turn);
         let has_label = |label: &String| {
@@ -235,6 +241,7 @@ impl Filter {
         };
         Ok(self.actor.is_none_or(|actor| turn.actor == actor)
             && self.label.as_ref().is_none_or(has_label)
+            && (!self.is_refused || !turn.attempts.is_empty())
             && self
                 .query
                 .as_ref()

@@ -51,6 +51,8 @@ struct Counts {
     pinned_bytes: usize,
     inputs: u64,
     failures: u64,
+    /// The attempts that the gate refused.
+    refused: usize,
     fuel: u64,
     actions: BTreeMap<&'static str, u64>,
 }
@@ -77,6 +79,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "turns": turns,
             "inputs": counts.inputs,
             "failures": counts.failures,
+            "refused": counts.refused,
             "fuel": counts.fuel,
             "actions": counts.actions,
             "record_bytes": counts.record_bytes,
@@ -95,6 +98,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut text = format!(
         "{}: {} branches\n  \
            turns      {turns}, {} of them from inputs, {} failed\n  \
+           refused    {} attempts\n  \
            fuel       {}\n  \
            records    {stored_bytes} bytes, {each} each; those of turns {:.2} times their payload\n  \
            parts      {}, {} bytes of those of large records\n  \
@@ -104,6 +108,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         heads.len(),
         counts.inputs,
         counts.failures,
+        counts.refused,
         counts.fuel,
         counts.turn_bytes as f64 / counts.payload_bytes.max(1) as f64,
         counts.parts,
@@ -167,6 +172,7 @@ impl Counts {
                 for action in &turn.actions {
                     *self.actions.entry(action.name()).or_default() += 1;
                 }
+                self.refused += turn.attempts.len();
             }
         }
         Ok(())

@@ -173,12 +173,29 @@ impl<'a> Translator<'a> {
         let mut code = vec![Code::quoted(role), self.capability(role, capability)];
         code.push(payload.map_or_else(
             || Ok(Code::call("dictionary", [])),
-            |payload| self.value(payload, scope),
+            |payload| self.payload(payload, scope),
         )?);
         if let Some(tag) = tag {
             code.extend([Code::atom(":tag"), self.value(tag, scope)?]);
         }
         Ok(Code::call("invoke-tool!", code))
+    }
+
+    /// Translates the payload of a tool call: a dictionary, if the parts of a record or a list have
+    /// names, because tools take named arguments.
+    fn payload(&mut self, payload: &'a Form, scope: &Scope<'a>) -> Result<Code, MigrationError> {
+        let parts = match payload.headed() {
+            Some(("record", [_, fields @ ..])) => fields,
+            _ => payload.list().unwrap_or_default(),
+        };
+        let Some(arguments) = named(parts) else {
+            return self.value(payload, scope);
+        };
+        let mut entries = Vec::new();
+        for (name, value) in arguments {
+            entries.extend([Code::quoted(name), self.value(value, scope)?]);
+        }
+        Ok(Code::call("dictionary", entries))
     }
 
     /// Finds a capability: the role's property of this name, then `NAME-capability`, then
@@ -255,4 +272,29 @@ fn template(form: &Form) -> Code {
         }
     };
     Code::List(vec![Code::atom(":exact"), inner])
+}
+
+/// The arguments that the parts of a payload name: pairs of a keyword and a value, or lists of a
+/// name and a value. `None` if a part has no name.
+fn named(parts: &[Form]) -> Option<Vec<(&str, &Form)>> {
+    if parts.is_empty() {
+        return None;
+    }
+    let by_keyword = parts.chunks(2).map(|pair| match pair {
+        [
+            Form {
+                kind: FormKind::Keyword(name),
+                ..
+            },
+            value,
+        ] => Some((name.as_str(), value)),
+        _ => None,
+    });
+    let by_list = || {
+        parts.iter().map(|part| match part.headed() {
+            Some((name, [value])) => Some((name, value)),
+            _ => None,
+        })
+    };
+    by_keyword.collect::<Option<_>>().or_else(|| by_list().collect())
 }

@@ -29,6 +29,8 @@ pub(super) struct Event {
 pub(super) enum Kind {
     /// Text that was written.
     Output(String),
+    /// A line of the log.
+    Log(String),
     /// The values of a request, as they are written.
     Result(Vec<String>),
     /// Why a request failed.
@@ -69,7 +71,12 @@ impl Event {
     /// How the request with a tag has ended, if this event ends it.
     pub(super) fn end(&self, tag: &IOValue) -> Option<Done> {
         match self.kind {
-            Kind::Output(_) | Kind::Question(_) | Kind::Closed(_) | Kind::Stale(_) | Kind::Tool { .. } => None,
+            Kind::Output(_)
+            | Kind::Log(_)
+            | Kind::Question(_)
+            | Kind::Closed(_)
+            | Kind::Stale(_)
+            | Kind::Tool { .. } => None,
             Kind::Result(_) => Some(Done::Well),
             Kind::Error(_) => Some(Done::Failed),
         }
@@ -82,6 +89,7 @@ impl Kind {
     fn read(kind: &str, payload: &IOValue, number: u64) -> Option<Self> {
         Some(match kind {
             "output" => Self::Output(String::decode(payload).ok()?),
+            "log" => Self::Log(String::decode(payload).ok()?),
             "result" => Self::Result(values(payload)?),
             "error" => Self::Error(Failure::decode(payload).ok()?),
             "question" => Self::Question(asked(payload, number, false)?),

@@ -327,6 +327,7 @@ impl<'a> Guest<'a> {
         self.shown = event.number;
         match event.kind {
             Kind::Output(output) => return terminal.data(Text::lines(&output)),
+            Kind::Log(line) => terminal.message(line),
             Kind::Result(values) => {
                 let mut values = values.into_iter();
                 return values.try_for_each(|value| terminal.data(format!("{value}\n")));

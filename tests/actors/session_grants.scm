@@ -17,6 +17,7 @@
 (serve! :grants "all")
 (serve! :imports '(scheme base) :fact-limit -1)
 (serve! :imports "all")
+(serve! :imports '((scheme base) (no such library)))
 (serve! :memory-limit 1000000000000000)
 (serve! :limit 3)
 (message! (record 'session/request :session "ada" :payload ''never :tag 1))

@@ -71,4 +71,23 @@
 (define-constraint "never" :tool "counter/get" :reason "it is private")
 (ask! 10 '(guard (e (#t (condition-kind e))) (call-tool 'worker 'counter/get 1)))
 (sleep 10)
+(remove-constraint! "careful")
+;; News of a question or a call stay, although the turn that goes on with it fails.
+(ask! 11 '(begin (await (user-input :prompt "m")) (car 5)))
+(yield) (yield) (yield) (yield) (yield) (yield)
+(answer! (car questions) "Ada")
+(sleep 10)
+(ask! 12 '(begin (call-tool 'worker 'counter/add 2) (car 5)))
+(sleep 10)
+(ask! 13 '(error "p" (guard (e (#t (condition-kind e))) (call-tool 'worker 'counter/get 1))))
+(sleep 10)
+(ask! 14 '(call-tool 'worker 'counter/get 1))
+(sleep 10)
+;; The clients hear what a session logs.
+(ask! 15 '(begin (log! "a line") (log! "another")))
+(sleep 10)
+;; Data without a notation is its own value.
+(ask! 16 (record 'point 1 2))
+(ask! 17 (dictionary 'a 1))
+(sleep 10)
 (exit 0)

@@ -98,7 +98,7 @@ impl Fence {
             Action::Answer(_) => true,
             Action::Wait(_) | Action::Resume(_) | Action::Yield(_) | Action::Wake(_) | Action::Synced(_) => true,
             Action::SpawnFacet(_) | Action::StopFacet(_) | Action::Retract(_) | Action::Unobserve(_) => true,
-            Action::Refuse(_) | Action::Note(_) | Action::ReportFailure(_) | Action::Exit(_) => true,
+            Action::Note(_) | Action::ReportFailure(_) | Action::Exit(_) => true,
             _ => false,
         }
     }
@@ -214,7 +214,7 @@ fn breaches(fence: Fence, turns: &[TurnRecord]) -> Vec<String> {
                 .iter()
                 .chain(&claims.ends)
                 .any(|used| foreign.contains(used));
-            let is_done = matches!(verdict, Verdict::Allow {}) && !matches!(action, Action::Refuse(_));
+            let is_done = matches!(verdict, Verdict::Allow {});
             if is_done && (!fence.allows(action) || reaches) || text.contains(SECRET) {
                 breaches.push(text);
             }

@@ -228,6 +228,30 @@ fn a_damaged_cache_is_ignored_and_written_again() {
 }
 
 #[test]
+fn modules_with_capabilities_are_kept_with_their_needs() {
+    let desk = Desk::new(&[
+        (
+            "reader.sld",
+            "(define-module (reader) (provide size) (require (scheme base)) (capabilities workspace/read)
+            (define (size x) x))",
+        ),
+        (
+            "around.sld",
+            "(define-library (around) (export sizes) (import (scheme base) (reader))
+            (begin (define (sizes x) (size x))))",
+        ),
+        (
+            "p.scm",
+            "(import (scheme base) (scheme write) (around)) (write (sizes 3))",
+        ),
+    ]);
+    for _ in 0..2 {
+        desk.check("run p.scm --workspace .", 0, "3");
+        assert_eq!(cached(&desk).len(), 2);
+    }
+}
+
+#[test]
 fn programs_that_start_together_keep_whole_files() {
     let desk = shapes();
     let children: Vec<_> = (0..4)

@@ -33,6 +33,7 @@ mod support {
 
 mod aeiou;
 mod agents;
+mod attempts;
 mod bad_input;
 mod cli;
 #[cfg(feature = "proofs")]

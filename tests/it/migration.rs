@@ -129,6 +129,32 @@ fn workflows_run_as_their_states_say() {
 }
 
 #[test]
+fn a_tool_is_called_with_named_arguments() {
+    let desk = Desk::new(&[
+        (
+            "w.duet",
+            "(workflow nine)
+             (roles (clerk :read \"workspace/read\"))
+             (state s
+               (invoke-tool :role clerk :capability read :payload (record arguments :path \"note\") :tag \"t\")
+               (await (tool-result \"t\"))
+               (invoke-tool :role clerk :capability read :payload ((path \"note\")) :tag \"u\")
+               (await (tool-result \"u\"))
+               (log \"read twice\")
+               (terminal))",
+        ),
+        ("note", "hello"),
+    ]);
+    let said = desk.duet("run w.duet --workspace .");
+    assert_eq!(said.code, 0, "{}", said.errors);
+    assert!(
+        format!("{}{}", said.output, said.errors).contains("read twice"),
+        "{}",
+        said.errors
+    );
+}
+
+#[test]
 fn a_loop_fails_after_a_thousand_rounds_and_a_retraction_of_nothing_at_once() {
     for (workflow, message) in [
         ("(state s (loop (enter)))", "a loop took more than 1,000 rounds"),

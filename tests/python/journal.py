@@ -135,11 +135,11 @@ def has_label(value, name):
 
 def turn_fields(body):
     """The fields of a turn, also those that a bare one leaves out; None if the body is no turn."""
-    if has_label(body, "turn") and len(body.fields) == 8:
+    if has_label(body, "turn") and len(body.fields) == 9:
         fields = body.fields
     elif isinstance(body, list) and len(body) == 5:
         (actor, cause, events, actions, fuel) = body
-        fields = [actor, cause, events, [], actions, [], fuel, True]
+        fields = [actor, cause, events, [], actions, [], [], fuel, True]
     else:
         return None
     return fields if isinstance(fields[4], list) else None
@@ -147,10 +147,10 @@ def turn_fields(body):
 
 def is_shortest(body):
     """Whether a turn is written as it must be: cause, verdicts and outcome short, and bare, where that can be."""
-    (_, cause, _, dropped, actions, verdicts, _, outcome) = turn_fields(body)
+    (_, cause, _, dropped, actions, verdicts, attempts, _, outcome) = turn_fields(body)
     allowed = [verdict for verdict in verdicts if has_label(verdict, "allow")]
     return (
-        isinstance(body, list) == (not dropped and not verdicts and outcome is True)
+        isinstance(body, list) == (not dropped and not verdicts and not attempts and outcome is True)
         and (type(cause) is int or has_label(cause, "start") or has_label(cause, "input"))
         and (not verdicts or len(verdicts) == len(actions) and len(allowed) < len(verdicts))
         and (outcome is True or has_label(outcome, "failed"))

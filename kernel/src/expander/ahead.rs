@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::unit::UnitExpander;
-use super::{Expander, Expansion, KERNEL_LIBRARY, Library, LibraryName, Macro, SourceText, Transformer};
+use super::{Expander, Expansion, KERNEL_LIBRARY, Library, LibraryName, Macro, Requirement, SourceText, Transformer};
 use crate::core::{Core, CoreId, Global, Unit};
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::{DiagnosticKind, FormError};
@@ -39,6 +39,8 @@ pub struct Ahead {
     includes: Vec<String>,
     /// The BLAKE3 hashes of its text and of those it includes.
     texts: Vec<[u8; 32]>,
+    /// The capabilities that it and the libraries that it imports need.
+    needs: Vec<Requirement>,
     /// The number of macros, in the order of their definitions, whose numbers other units may know.
     macros: u32,
     is_on_demand: bool,
@@ -118,10 +120,8 @@ impl Expander {
     /// `files` are its text and its included texts, by path. Returns nothing for a library that
     /// cannot be stored.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
-        // The stored form has no place for what a module needs, and a library between its passes
-        // has no unit yet.
-        let is_storable = |library: &&Library| library.needs.is_empty() && !self.waiting.contains_key(name);
-        let library = self.libraries.get(name).filter(is_storable)?;
+        // A library between its passes has no unit yet.
+        let library = self.libraries.get(name).filter(|_| !self.waiting.contains_key(name))?;
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
@@ -164,6 +164,7 @@ impl Expander {
             exports,
             includes: files.iter().skip(1).map(|(path, _)| path.clone()).collect(),
             texts: files.iter().map(|(_, text)| hash_of(&text.text)).collect(),
+            needs: library.needs.clone(),
             macros,
             is_on_demand: library.is_on_demand,
             unit,
@@ -295,7 +296,7 @@ impl UnitExpander<'_> {
             Library {
                 exports,
                 imports: ahead.imports,
-                needs: Vec::new(),
+                needs: ahead.needs,
                 is_on_demand: ahead.is_on_demand,
                 scope: None,
             },

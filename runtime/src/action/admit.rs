@@ -1,7 +1,6 @@
 //! `admit`: the actor performs postponed attempts once policy allows them.
 
-use super::refuse::listed;
-use super::{Act, Action, Claims, Needs, needs_of};
+use super::{Act, Action, Claims, Needs, listed, needs_of};
 use crate::codec_struct;
 use crate::model::identity::RequestId;
 use crate::state::draft::Draft;

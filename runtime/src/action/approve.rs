@@ -1,7 +1,6 @@
 //! `approve`: the actor performs an approved proposal. This uses up the approval.
 
-use super::refuse::listed;
-use super::{Act, Action, Claims, Needs, needs_of};
+use super::{Act, Action, Claims, Needs, listed, needs_of};
 use crate::codec_struct;
 use crate::model::identity::{RequestId, Resource};
 use crate::state::draft::Draft;

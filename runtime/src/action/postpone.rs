@@ -3,8 +3,7 @@
 //! for a called tool.
 
 use super::invoke_tool::enter;
-use super::refuse::listed;
-use super::{Act, Action, Claims, Needs, needs_of, to_value};
+use super::{Act, Action, Claims, Needs, listed, needs_of, to_value};
 use crate::codec_struct;
 use crate::model::identity::{FacetId, RequestId, Resource};
 use crate::state::draft::Draft;

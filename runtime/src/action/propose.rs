@@ -6,8 +6,7 @@ use duet_journal::BlobHash;
 use preserves::IOValue;
 
 use super::invoke_tool::enter;
-use super::refuse::listed;
-use super::{Act, Action, Claims, Needs, needs_of, to_value};
+use super::{Act, Action, Claims, Needs, listed, needs_of, to_value};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::codec::{Codec, record};

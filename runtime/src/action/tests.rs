@@ -24,7 +24,6 @@ fn check(text: &str, shown: &str) {
 
 /// The actions about policy, each with its text for people.
 const OF_POLICY: &[(&str, &str)] = &[
-    ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
     (
         "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\" #f>] <approve \"Allow?\" [#t #f]> \
          #x\"0000000000000000000000000000000000000000000000000000000000000000\">",

@@ -20,11 +20,6 @@ pub(crate) fn lack(before: StateBefore<'_>, principal: Principal<'_>, action: &A
     needs.into_iter().find_map(|need| lack_of(before, principal, &need))
 }
 
-/// Finds the first right that attempts need and the principal lacks.
-pub(crate) fn lack_of_all(before: StateBefore<'_>, principal: Principal<'_>, attempts: &[Action]) -> Option<Reason> {
-    attempts.iter().find_map(|attempt| lack(before, principal, attempt))
-}
-
 /// Returns why the principal does not have a right; `None` if it has.
 #[inline]
 pub(crate) fn lack_of(before: StateBefore<'_>, principal: Principal<'_>, need: &Need<'_>) -> Option<Reason> {

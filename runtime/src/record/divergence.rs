@@ -58,6 +58,7 @@ pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &Tur
         .or_else(|| first("events", &journal.events, &program.events))
         .or_else(|| first("actions", &journal.actions, &program.actions))
         .or_else(|| first("verdicts", &journal.verdicts, &program.verdicts))
+        .or_else(|| first("attempts", &journal.attempts, &program.attempts))
         .or_else(|| first("dropped events", &journal.dropped, &program.dropped))
         .or_else(|| one("outcome", journal.outcome.encode(), program.outcome.encode()))
         .or_else(|| one("fuel", journal.fuel.encode(), program.fuel.encode()))?;

@@ -85,6 +85,7 @@ impl Codec for TurnRecord {
             self.actions.write(out);
             let verdicts = if self.is_allowed() { &[][..] } else { &self.verdicts };
             out.sequence(|out| verdicts.iter().for_each(|verdict| verdict.write(out)));
+            self.attempts.write(out);
             self.fuel.write(out);
             ShortOutcome(self.outcome.clone()).write(out);
         });
@@ -94,11 +95,12 @@ impl Codec for TurnRecord {
         if label_of(value).is_none() {
             return Self::decode_bare(value);
         }
-        let mut fields = Fields::of(value, LABEL, 8)?;
+        let mut fields = Fields::of(value, LABEL, 9)?;
         let mut turn = Self::new(fields.read("actor")?, read_cause(&mut fields)?, fields.read("events")?);
         turn.dropped = fields.read("dropped")?;
         turn.actions = fields.read("actions")?;
         turn.verdicts = fields.read("verdicts")?;
+        turn.attempts = fields.read("attempts")?;
         turn.fuel = fields.read("fuel")?;
         turn.outcome = fields.read::<ShortOutcome>("outcome")?.0;
         if turn.verdicts.is_empty() {
@@ -108,6 +110,13 @@ impl Codec for TurnRecord {
         }
         if turn.verdicts.len() != turn.actions.len() {
             return inconsistent("each action has one verdict");
+        }
+        if turn
+            .attempts
+            .iter()
+            .any(|attempt| attempt.verdict == (Verdict::Allow {}))
+        {
+            return inconsistent("the gate did not allow an attempt");
         }
         if turn.is_bare() {
             return inconsistent("a turn is written in its shortest form");
@@ -134,10 +143,11 @@ impl TurnRecord {
         Ok(turn)
     }
 
-    /// Says whether the body leaves out that nothing was dropped, all was allowed, and the turn
-    /// committed.
+    /// Says whether the body leaves out that nothing was dropped or refused, all was allowed, and
+    /// the turn committed.
     fn is_bare(&self) -> bool {
-        self.dropped.is_empty() && self.is_allowed() && self.outcome == (Outcome::Committed {})
+        let is_uneventful = self.dropped.is_empty() && self.attempts.is_empty() && self.is_allowed();
+        is_uneventful && self.outcome == (Outcome::Committed {})
     }
 
     fn is_allowed(&self) -> bool {

@@ -72,16 +72,24 @@ fn turns() -> impl Strategy<Value = TurnRecord> {
     let deny = Verdict::Deny {
         reason: Reason::NotOwned {},
     };
-    let verdict = prop_oneof![4 => Just(Verdict::Allow {}), 1 => Just(deny)];
+    let verdict = prop_oneof![4 => Just(Verdict::Allow {}), 1 => Just(deny.clone())];
+    let attempts = vec(vec(select(actions.clone()), 1..3), 0..2);
+    let refused = deny.clone();
     (
         any::<u64>(),
         cause,
         vec((select(events), weighted(0.2)), 0..3),
         vec((select(actions), verdict), 0..3),
+        attempts,
         any::<u64>(),
         select(outcomes),
     )
-        .prop_map(|(actor, cause, told, done, fuel, outcome)| {
+        .prop_map(move |(actor, cause, told, done, attempts, fuel, outcome)| {
+            let attempt = |actions| Attempt {
+                event: Some(0),
+                actions,
+                verdict: refused.clone(),
+            };
             let (events, is_dropped): (Vec<Event>, Vec<bool>) = told.into_iter().unzip();
             let (actions, verdicts) = done.into_iter().unzip();
             let dropped = (0..).zip(is_dropped).filter(|(_, is_dropped)| *is_dropped);
@@ -92,6 +100,7 @@ fn turns() -> impl Strategy<Value = TurnRecord> {
                 dropped: dropped.map(|(position, _)| position).collect(),
                 actions,
                 verdicts,
+                attempts: attempts.into_iter().map(attempt).collect(),
                 fuel,
                 outcome,
             }
@@ -127,7 +136,17 @@ fn mixed(turn: &TurnRecord, choice: usize) -> IOValue {
     let dropped = turn.dropped.encode();
     crate::model::codec::record(
         "turn",
-        vec![actor, cause, events, dropped, actions, verdicts, fuel, outcome],
+        vec![
+            actor,
+            cause,
+            events,
+            dropped,
+            actions,
+            verdicts,
+            turn.attempts.encode(),
+            fuel,
+            outcome,
+        ],
     )
 }
 
@@ -168,7 +187,7 @@ fn bodies_are_pinned() {
     let pinned = |text: &str| text.parse::<IOValue>().expect("well formed");
     assert_eq!(turn.encode(), pinned("[0 0 [<boot>] [<revoke 1>] 7]"));
     turn.dropped = vec![0];
-    assert_eq!(turn.encode(), pinned("<turn 0 0 [<boot>] [0] [<revoke 1>] [] 7 #t>"));
+    assert_eq!(turn.encode(), pinned("<turn 0 0 [<boot>] [0] [<revoke 1>] [] [] 7 #t>"));
 }
 
 #[track_caller]
@@ -187,18 +206,18 @@ fn refuse(text: &str, expected: &[&str]) {
 #[test]
 fn what_is_no_record_is_refused() {
     refuse("1", &["expected the body of a record, found 1"]);
-    refuse("<turn>", &["`turn` has 8 fields, 0 were found"]);
+    refuse("<turn>", &["`turn` has 9 fields, 0 were found"]);
     refuse("[0 0 [] []]", &["`turn` has 5 fields, 4 were found"]);
     refuse(
-        "<turn 0 <start> [<boot>] [] [<fly>] [] 0 #t>",
+        "<turn 0 <start> [<boot>] [] [<fly>] [] [] 0 #t>",
         &["field `actions` of `turn` is wrong", "expected an action, found <fly>"],
     );
     refuse(
-        "<turn 0 <start> [<boot 1>] [] [] [] 0 #t>",
+        "<turn 0 <start> [<boot 1>] [] [] [] [] 0 #t>",
         &["field `events` of `turn` is wrong", "`boot` has 0 fields, 1 were found"],
     );
     refuse(
-        "<turn 0 <start> [] [] [<assert 0 -1 x>] [] 0 #t>",
+        "<turn 0 <start> [] [] [<assert 0 -1 x>] [] [] 0 #t>",
         &[
             "field `actions` of `turn` is wrong",
             "field `handle` of `assert` is wrong",
@@ -206,7 +225,7 @@ fn what_is_no_record_is_refused() {
         ],
     );
     refuse(
-        "<turn 0 <start> [] [] [<retract 0 <perhaps>>] [] 0 #t>",
+        "<turn 0 <start> [] [] [<retract 0 <perhaps>>] [] [] 0 #t>",
         &[
             "field `actions` of `turn` is wrong",
             "field `ignored` of `retract` is wrong",
@@ -214,15 +233,19 @@ fn what_is_no_record_is_refused() {
         ],
     );
     refuse(
-        "<turn 0 <start> [] [0] [] [] 0 #f>",
+        "<turn 0 <start> [] [0] [] [] [] 0 #f>",
         &["field `outcome` of `turn` is wrong", "expected an outcome, found #f"],
     );
     refuse(
-        "<turn 0 0 [] [0] [<revoke 1>] [<allow>] 0 #t>",
+        "<turn 0 0 [] [0] [<revoke 1>] [<allow>] [] 0 #t>",
         &["it does not hold that there are no verdicts if all was allowed"],
     );
     refuse(
-        "<turn 0 0 [] [] [<revoke 1>] [] 0 #t>",
+        "<turn 0 0 [] [] [] [] [<attempt #f [<revoke 1>] <allow>>] 0 #t>",
+        &["it does not hold that the gate did not allow an attempt"],
+    );
+    refuse(
+        "<turn 0 0 [] [] [<revoke 1>] [] [] 0 #t>",
         &["it does not hold that a turn is written in its shortest form"],
     );
     refuse(
@@ -233,7 +256,7 @@ fn what_is_no_record_is_refused() {
         ],
     );
     refuse(
-        "<turn 0 0 [] [] [] [<deny <not_owned>>] 0 #t>",
+        "<turn 0 0 [] [] [] [<deny <not_owned>>] [] 0 #t>",
         &["it does not hold that each action has one verdict"],
     );
 }

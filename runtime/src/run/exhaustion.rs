@@ -15,7 +15,7 @@ use duet_journal::ClosedRecord;
 
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::failure::Failure;
-use crate::record::{Outcome, form};
+use crate::record::{Attempt, Outcome, form};
 use crate::run::error::RunError;
 use crate::run::source::decode_closed_turn;
 use crate::turn::activation::{Activation, Fault};
@@ -24,6 +24,8 @@ use crate::turn::activation::{Activation, Fault};
 pub(crate) struct Exhaustion {
     failure: Failure,
     fuel_used: u64,
+    /// What the turn had attempted in vain.
+    attempts: Vec<Attempt>,
     /// The position of the event that led to what was running.
     event: Option<u64>,
 }
@@ -37,20 +39,25 @@ impl Exhaustion {
         if form::has_committed(record.body_bytes()) {
             return Ok(None);
         }
-        let Outcome::Failed { failure } = decode_closed_turn(record)?.outcome else {
+        let mut turn = decode_closed_turn(record)?;
+        let Outcome::Failed { failure } = turn.outcome else {
             return Ok(None);
         };
         if !failure.is_from_outside() {
             return Ok(None);
         }
         let mut numbers = failure.irritants.iter().map(u64::decode);
-        let (fuel_used, event) = (numbers.next().transpose(), numbers.next().transpose());
+        let mut next = || numbers.next().transpose();
+        let (fuel_used, attempted, event) = (next(), next(), next());
         let decode = |source: DecodeError| RunError::Decode {
             sequence: record.header().sequence,
             source,
         };
+        let attempted = attempted.map_err(decode)?.unwrap_or_default();
+        turn.attempts.truncate(usize::try_from(attempted).unwrap_or(usize::MAX));
         Ok(Some(Self {
             fuel_used: fuel_used.map_err(decode)?.unwrap_or_default(),
+            attempts: turn.attempts,
             event: event.map_err(decode)?,
             failure,
         }))
@@ -59,6 +66,7 @@ impl Exhaustion {
     /// Fails a turn as it failed when it was recorded.
     pub(crate) fn repeat(self, activation: &mut Activation) -> Fault {
         activation.turn.fuel = self.fuel_used;
+        activation.turn.attempts = self.attempts;
         Fault {
             failure: self.failure,
             event: self.event,
@@ -67,10 +75,15 @@ impl Exhaustion {
 }
 
 /// Adds to the failure of a stopped turn what [`Exhaustion::recorded`] reads from it.
-pub(crate) fn note(fault: &mut Fault, fuel_used: u64) {
+/// The turn has used this much fuel and attempted so much in vain.
+pub(crate) fn note(fault: &mut Fault, (fuel_used, attempted): (u64, usize)) {
     if fault.failure.is_from_outside() {
         let event = fault.event.as_ref().map(u64::encode);
-        fault.failure.irritants = Arc::from_iter([fuel_used.encode()].into_iter().chain(event));
+        fault.failure.irritants = Arc::from_iter(
+            [fuel_used.encode(), (attempted as u64).encode()]
+                .into_iter()
+                .chain(event),
+        );
     }
 }
 

@@ -19,7 +19,7 @@ use crate::gate::{self, Verdict};
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
 use crate::model::identity::{ActorId, FiberId, RequestId};
-use crate::record::{Outcome, TurnRecord};
+use crate::record::{Attempt, Outcome, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::exhaustion::{self, Exhaustion};
@@ -182,12 +182,16 @@ impl Run {
             Ok(body) => return Ok(body),
             Err(fault) => fault,
         };
-        let fuel = activation.turn.fuel;
-        exhaustion::note(&mut fault, fuel);
+        let (fuel, attempts) = (activation.turn.fuel, mem::take(&mut activation.turn.attempts));
+        exhaustion::note(&mut fault, (fuel, attempts.len()));
         self.undo(activation);
+        // The attempts stay on record; those of the actor's end follow them.
+        activation.turn.attempts = attempts;
         let guarded = self.guarded(&activation.turn, fault.event);
         if !guarded.is_empty() || self.is_session(&activation.turn) {
+            let refused = self.refused_calls(&activation.turn, fault.event);
             self.give_up(activation, fault.event)?;
+            activation.tell_of_refused(refused);
             for fiber in guarded {
                 let (actor, failure) = (activation.turn.actor, fault.failure.clone());
                 activation.draft.outbox.push(actor, Event::Failed { fiber, failure });
@@ -211,6 +215,19 @@ impl Run {
         let lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
         let fibers: Option<Vec<FiberId>> = lost.map(|(_, event)| actor.guarded(event)).collect();
         fibers.unwrap_or_default()
+    }
+
+    /// Lists the tools that the lost events of a turn have called in vain, each with the guarded
+    /// fiber that the event woke.
+    fn refused_calls(&self, turn: &TurnRecord, lost: Option<u64>) -> Vec<(String, Option<FiberId>)> {
+        let is_lost = |attempt: &&Attempt| lost.is_none() || attempt.event == lost;
+        let calls = turn.attempts.iter().filter(is_lost).flat_map(|attempt| {
+            let fibers = attempt.event.map(|event| self.guarded(turn, Some(event)));
+            let fiber = fibers.and_then(|fibers| fibers.first().copied());
+            let tools = attempt.actions.iter().filter_map(Action::call);
+            tools.map(move |call| (call.tool.clone(), fiber))
+        });
+        calls.collect()
     }
 
     /// Says whether a turn is one of a session, also while the turn with its first text is undone.
@@ -397,11 +414,11 @@ impl Run {
     }
 }
 
-/// Says whether the person stopped a text before any of its turns had committed. Then nothing of it
-/// stays, not even a record.
+/// Says whether the person stopped a text before any of its turns had committed or attempted what
+/// the gate refused. Then nothing of it stays, not even a record.
 fn is_withdrawn(turn: &TurnRecord, attempt: &Result<(), Fault>) -> bool {
     let is_interrupted = |fault: &Fault| fault.failure.is_interruption();
-    attempt.as_ref().is_err_and(is_interrupted) && turn.events.iter().any(is_evaluation)
+    attempt.as_ref().is_err_and(is_interrupted) && turn.attempts.is_empty() && turn.events.iter().any(is_evaluation)
 }
 
 fn is_evaluation(event: &Event) -> bool {
@@ -415,20 +432,26 @@ fn is_evaluation(event: &Event) -> bool {
 fn judged(activation: &mut Activation) -> Result<PackedValue, Failure> {
     let verdicts = activation.with_proposal(|proposal| gate::judge(&proposal));
     let turn = &mut activation.turn;
-    denial(&turn.actions, &verdicts)?;
+    if let Some((attempt, failure)) = denial(&turn.actions, &verdicts) {
+        turn.attempts.push(attempt);
+        return Err(failure);
+    }
     turn.verdicts = verdicts;
     let packed = turn.pack();
     packed.map_err(|error| Failure::new("turn-too-large", error.to_string()))
 }
 
-/// Finds the first action that is denied.
-fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
-    for (action, verdict) in actions.iter().zip(verdicts) {
-        if let Some(reason) = verdict.fault(action) {
-            return Err(Failure::new("denied", format!("{action}: {reason}")));
-        }
-    }
-    Ok(())
+/// Finds the first action that is denied, and the failure of the turn for it.
+fn denial(actions: &[Action], verdicts: &[Verdict]) -> Option<(Attempt, Failure)> {
+    actions.iter().zip(verdicts).find_map(|(action, verdict)| {
+        let reason = verdict.fault(action)?;
+        let attempt = Attempt {
+            event: None,
+            actions: vec![action.clone()],
+            verdict: verdict.clone(),
+        };
+        Some((attempt, Failure::new("denied", format!("{action}: {reason}"))))
+    })
 }
 
 /// Lists the effects of a turn, in the order of its actions.

@@ -2,7 +2,8 @@
 //!
 //! An actor that plays the role `session` receives the message `<request/changed NAME CHANGE
 //! SUBJECT FIBER>` at its root facet, where nobody else hears it. The subject is a question's
-//! prompt, or the name of a tool; the fiber is the one that made the request, or `#f`.
+//! prompt, the name of a tool, or a line of the log; the fiber is the one that made the request, or
+//! `#f`.
 //! INVARIANT: other actors' turns are as if this did not exist, and a session that watches nothing
 //! hears nothing.
 //! It asserts nothing; the library `(duet sessions)` makes events of what a session hears.
@@ -46,6 +47,8 @@ pub(crate) enum Change {
     Refused,
     /// Nobody waits for the tool any more.
     Withdrawn,
+    /// The session shows a line of its log.
+    Logged,
 }
 
 impl Change {
@@ -60,6 +63,7 @@ impl Change {
             Self::Failed => "failed",
             Self::Refused => "refused",
             Self::Withdrawn => "withdrawn",
+            Self::Logged => "logged",
         }
     }
 }
@@ -97,6 +101,15 @@ impl Draft {
             return None;
         }
         self.news(request, change, tool.to_owned().encode(), fiber)
+    }
+
+    /// The event by which the acting actor hears of a line that it has logged; `None` if it is no
+    /// session.
+    pub(crate) fn news_of_log(&self, request: RequestId, text: &str, fiber: Option<FiberId>) -> Option<Event> {
+        if !self.is_session() {
+            return None;
+        }
+        self.news(request, Change::Logged, text.to_owned().encode(), fiber)
     }
 
     /// Whether the acting actor is a session that watches something.

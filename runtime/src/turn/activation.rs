@@ -64,6 +64,8 @@ pub struct Activation {
     debt_max: Option<u64>,
     /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
+    /// The length in bytes of what the gate has refused in the turn.
+    attempted_bytes: usize,
     /// The search for the source position of an action.
     search: Option<Search>,
     /// Whether the turn is taken for the first time: then the heap and the person may stop it,
@@ -103,6 +105,7 @@ impl Activation {
             fuel: 0,
             debt_max: None,
             handler_fuel: limits.turn_fuel,
+            attempted_bytes: 0,
             search: None,
             is_memory_counted: false,
         }
@@ -134,6 +137,7 @@ impl Activation {
             fuel,
             debt_max,
             handler_fuel,
+            attempted_bytes,
             search,
             is_memory_counted,
         } = self;
@@ -146,7 +150,7 @@ impl Activation {
         }
         (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
         (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
-        (*search, *is_memory_counted) = (None, false);
+        (*attempted_bytes, *search, *is_memory_counted) = (0, None, false);
     }
 
     /// Forgets the turn, and keeps some of its memory.
@@ -219,7 +223,8 @@ impl Activation {
 
     /// Runs the turn to its end, or to the failure for which it must be undone.
     pub(crate) fn run(&mut self, runner: &mut dyn Runner) -> Result<(), Fault> {
-        if let Err(failure) = self.run_jobs(runner) {
+        let ended = self.run_jobs(runner);
+        if let Err(failure) = self.check_attempts(ended) {
             let event = Some(self.event);
             return Err(Fault { failure, event });
         }

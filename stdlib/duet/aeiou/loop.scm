@@ -134,8 +134,10 @@
   (string-append "line " (number->string (caddr problem)) ": NeuroScript error "
     (number->string (car problem)) ": " (cadr problem)))
 
-;;; The lints about the USERDATA of a reply, which nobody reads.
-(define (%userdata-lints text)
+;;;> Returns the lints about the USERDATA of an envelope that nobody reads, such as a reply's: a list
+;;;> with the symbol `LINT_USERDATA_NOT_OBJECT` if the text is no JSON object, else `()`.
+;;;> Source: AEIOU v4, section 3.5; decisions, section 4, number 14.
+(define (userdata-lints text)
   (guard (mistake ((json-error? mistake) '(LINT_USERDATA_NOT_OBJECT)))
     (if (dictionary? (json->value text :repeated 'last)) '() '(LINT_USERDATA_NOT_OBJECT))))
 
@@ -152,7 +154,7 @@
     (lambda () (parse-envelope reply :lenient (%loop-lenient? loop)))
     (lambda (envelope)
       (let ((lints (append (envelope-lints envelope)
-                     (%userdata-lints (envelope-userdata envelope))))
+                     (userdata-lints (envelope-userdata envelope))))
             (actions (envelope-actions envelope)) (limits (%loop-limits loop)))
         (%attempt
           (lambda () (%checked-program actions (%limit-tools limits)))

@@ -8,15 +8,49 @@
   environment?
   (imports %environment-imports))
 
-(define %interaction-environment (%make-environment ""))
+(define %mutable-environment (%make-environment ""))
 
-;;;> Returns the mutable environment. It belongs to the actor and lasts as long as the actor does.
-(define (interaction-environment) %interaction-environment)
+;;; The import sets that environments of this actor can have; `#f` if they can have any.
+(define %import-sets-allowed #f)
+
+;;; Bounds what this actor can evaluate from now on by what import sets provide: its mutable
+;;; environment is a sandbox made of them, and other environments have a part of it.
+(define (%bound-evaluation! import-sets)
+  (let ((sandbox (apply make-sandbox import-sets)))
+    (set! %import-sets-allowed import-sets)
+    (set! %mutable-environment sandbox)
+    sandbox))
+
+(define (%allowed? import-set)
+  (or (member import-set %import-sets-allowed)
+      (and (pair? import-set)
+           (memq (car import-set) '(only except prefix rename))
+           (pair? (cdr import-set))
+           (pair? (cadr import-set))
+           (%allowed? (cadr import-set)))))
+
+;;; Returns import sets that this actor may evaluate with.
+(define (%allowed import-sets)
+  (if %import-sets-allowed
+      (for-each
+        (lambda (import-set)
+          (if (not (%allowed? import-set))
+              (raise
+                (%make-condition 'syntax-error
+                  "evaluation is bounded here, and an environment has a part of these imports:"
+                  %import-sets-allowed))))
+        import-sets))
+  import-sets)
+
+;;;> Returns the mutable environment. It belongs to the actor and lasts as long as the actor does. In a
+;;;> session that is limited to certain imports, it is the session's sandbox.
+(define (interaction-environment) %mutable-environment)
 
 ;;;> Makes an immutable environment with the names of the import sets. Only expressions can be
-;;;> evaluated in it.
+;;;> evaluated in it. In a session that is limited to certain imports, the import sets are these, or
+;;;> parts of them, such as `(only (scheme base) car)`; others raise `syntax-error`.
 (define (environment . import-sets)
-  (%make-environment (%environment import-sets)))
+  (%make-environment (%environment (%allowed import-sets))))
 
 ;;; The number of sandboxes that this actor has made.
 (define %sandboxes 0)
@@ -28,7 +62,7 @@
 ;;;> code can name; the actor's grants decide what its code can do.
 (define (make-sandbox . import-sets)
   (set! %sandboxes (+ %sandboxes 1))
-  (%make-environment (%sandbox %sandboxes import-sets)))
+  (%make-environment (%sandbox %sandboxes (%allowed import-sets))))
 
 ;;; Calls each procedure, the last one as a tail call.
 (define (%run procedures)
@@ -41,7 +75,7 @@
 ;;;> Evaluates a datum and returns its values. The default environment is the mutable one.
 (define eval
   (case-lambda
-    ((expression) (%run (%compile expression "")))
+    ((expression) (eval expression %mutable-environment))
     ((expression environment) (%run (%compile expression (%environment-imports environment))))))
 
 ;;;> Evaluates the forms of a text, a string, and returns the values of the last. The default
@@ -49,7 +83,7 @@
 ;;;> then nothing of it is evaluated.
 (define eval-text
   (case-lambda
-    ((text) (eval-text text %interaction-environment))
+    ((text) (eval-text text %mutable-environment))
     ((text environment)
      (%evaluate-text text environment
        (lambda (failure)
@@ -69,7 +103,7 @@
 ;;;> one.
 (define load
   (case-lambda
-    ((path) (load path %interaction-environment))
+    ((path) (load path %mutable-environment))
     ((path environment)
      (call-with-input-file path
        (lambda (port)

@@ -3,10 +3,10 @@
   (export
     environment environment? eval eval-text interaction-environment load make-sandbox null-environment
     scheme-report-environment
-    %evaluate-text %interact)
+    %bound-evaluation! %evaluate-text %interact)
   (on-demand)
   (import (duet kernel)
           (only (duet internal control) raise)
-          (only (duet internal sequences) for-each)
+          (only (duet internal sequences) for-each member)
           (only (duet internal ports) call-with-input-file newline read write %save-files))
   (include "eval.scm"))

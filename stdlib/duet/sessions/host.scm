@@ -10,23 +10,25 @@
 ;;;> Lets clients have sessions in this run: `(serve-sessions! [:imports sets] [:grants names]
 ;;;> [:memory-limit bytes] [:fact-limit n] [:fuel-limit n] [:keep milliseconds])`. A session is an
 ;;;> actor of its own. It begins when somebody asserts or sends the request `(session/request
-;;;> :session id :payload p :tag t)` with a new id, a string; whoever may do that acts with the session's
-;;;> rights. The payload is an expression, or `(text "…")` with the text of any number of forms. The
-;;;> tag is the client's name for the request; a second request with it is the same one.
+;;;> :session id :payload p :tag t)` with a new id, a string; whoever may do that acts with the
+;;;> session's rights. The payload is an expression, or the record `(text "…")` with the text of any
+;;;> number of forms; any other record, a dictionary or a set is its own value. The tag is the
+;;;> client's name for the request; a second request with it is the same one.
 ;;;>
-;;;> `:imports` lists the import sets whose names a session sees, in a sandbox of its own; without
-;;;> it, a session sees what a prompt sees, and may import. `:grants` is as for `spawn-entity!`; the
-;;;> session may also observe its own requests and assert its own events. `(session/capability
-;;;> :session id :capability name)` is asserted for each grant. `:memory-limit` and `:fact-limit`
-;;;> limit the session, `:fuel-limit` each request.
+;;;> `:imports` lists the import sets whose names a session sees, in a sandbox of its own, which also
+;;;> bounds what `eval` and `environment` reach if they are among them; without it, a session sees
+;;;> what a prompt sees, and may import. `:grants` is as for `spawn-entity!`; the session may also
+;;;> observe its own requests and assert its own events. `(session/capability :session id :capability
+;;;> name)` is asserted for each grant. `:memory-limit` and `:fact-limit` limit the session,
+;;;> `:fuel-limit` each request.
 ;;;>
 ;;;> The session answers with facts `(session/event :session id :kind k :payload v :tag t :number
-;;;> n)`, numbered from 1. The kinds are `output` with the text that the request wrote; `result` with
-;;;> a list of dictionaries, one for each value that is not unspecified, with its notation as
-;;;> `written` and, if the value is data, the value as `data`; and `error` with a record `(failure
-;;;> kind message irritants origin backtrace)`. The turn that failed is undone, and the session goes
-;;;> on. `result` or `error` is the last event of a request. Output without a request, such as a
-;;;> handler's, has the tag `#f`.
+;;;> n)`, numbered from 1. The kinds are `output` with the text that the request wrote; `log` with a
+;;;> line that `log!` shows; `result` with a list of dictionaries, one for each value that is not
+;;;> unspecified, with its notation as `written` and, if the value is data, the value as `data`; and
+;;;> `error` with a record `(failure kind message irritants origin backtrace)`. The turn that failed
+;;;> is undone, and the session goes on. `result` or `error` is the last event of a request. Output
+;;;> without a request, such as a handler's, has the tag `#f`.
 ;;;>
 ;;;> Further events say what a session wants and does. `question` has a record `(question name
 ;;;> prompt)`: somebody waits for `(user-input :prompt prompt)`, or reads a line of input, and then
@@ -34,19 +36,20 @@
 ;;;> :payload answer)` answers it; the answer to `(line)` is a string, or `#f` for the end of the
 ;;;> input, which lasts as long as the request. `approval` has such a record, too: policy wants
 ;;;> something approved that the session attempts. No record answers it, so that a session cannot
-;;;> approve what it proposes: `duet answer` does, or the prompt of a guest, or a client that shows the
-;;;> gatekeeper `<approve name answer reference>`, with `#t` or a reason against it. `closed` has the name of a question that is answered,
-;;;> or not asked any more, and `stale` the name to which an answer came too late. `tool` has a record
-;;;> `(tool name of-the-tool status)`; the status is `called`, `waiting` for approval or until policy
-;;;> allows it, and then `returned`, `failed`, `refused` or `withdrawn`. How far a tool has come is in
-;;;> no journal, and therefore no event.
+;;;> approve what it proposes: `duet answer` does, or the prompt of a guest, or a client that shows
+;;;> the gatekeeper `<approve name answer reference>`, with `#t` or a reason against it. `closed` has
+;;;> the name of a question that is answered, or not asked any more, and `stale` the name to which an
+;;;> answer came too late. `tool` has a record `(tool name of-the-tool status)`; the status is
+;;;> `called`, `waiting` for approval or until policy allows it, and then `returned`, `failed`,
+;;;> `refused` or `withdrawn`. How far a tool has come is in no journal, and therefore no event.
 ;;;>
-;;;> The message `(session/seen :session id :number n)` removes the events up to n but open questions;
-;;;> the newest 1,000 stay until then. `(session/cancel :session id :tag t)` ends a request with the error `cancelled`,
-;;;> and `(session/close :session id)` the session. A session that clients asserted
-;;;> `(session/present :session id)` for ends when the last of these facts has been away for `:keep`
-;;;> milliseconds, by default an hour. A failure outside a request, such as a handler's, ends the
-;;;> session. `(session/ended :session id :reason text)` is then asserted until it begins anew.
+;;;> The message `(session/seen :session id :number n)` removes the events up to n but open
+;;;> questions; the newest 1,000 stay until then. `(session/cancel :session id :tag t)` ends a
+;;;> request with the error `cancelled`, and `(session/close :session id)` the session. A session
+;;;> that clients asserted `(session/present :session id)` for ends when the last of these facts has
+;;;> been away for `:keep` milliseconds, by default an hour. A failure outside a request, such as a
+;;;> handler's, ends the session. `(session/ended :session id :reason text)` is then asserted until
+;;;> it begins anew.
 ;;;>
 ;;;> Sessions end with the current facet. `<session/hosted>` is asserted meanwhile. The program needs
 ;;;> the right `spawn`.
@@ -57,7 +60,7 @@
     (if imports (%check-list imports "a list of import sets"))
     (if grants (%check-list grants "a list of grants")))
   (register-entity! 'session %session)
-  (%check-grants options)
+  (%check-options-of-sessions options)
   (%serve-sessions! options)
   (assert! (record 'session/hosted))
   (if #f #f))
@@ -65,10 +68,12 @@
 (define (%check-list value what)
   (if (not (list? value)) (%wrong-type 'serve-sessions! what value)))
 
-;;; Raises now whatever would be raised when the first session begins, such as a grant that does not
-;;; exist: a session's actor is spawned and ends in the same turn.
-(define (%check-grants options)
-  (let ((facet (spawn-facet!)))
+;;; Raises now whatever would be raised when the first session begins, such as a grant or an import
+;;; that does not exist: a sandbox is made, and a session's actor is spawned and ends in the same turn.
+(define (%check-options-of-sessions options)
+  (let ((facet (spawn-facet!))
+        (imports (%option options :imports #f)))
+    (if imports (apply environment imports))
     (%spawn-session! "" options facet (lambda (reason) #f))
     (stop-facet! facet)))
 

@@ -53,6 +53,7 @@
         ((asked) (open! 'question name subject (tag-of fiber) #f))
         ((proposed) (open! 'approval name subject (tag-of fiber) #f))
         ((closed) (close! name))
+        ((logged) (tell! 'log subject (tag-of fiber)))
         (else (tool! change name subject fiber))))
     (define (tool! change name subject fiber)
       (let ((tag (dictionary-ref calls name (tag-of fiber))))

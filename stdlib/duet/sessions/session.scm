@@ -14,7 +14,7 @@
   (let* ((id (dictionary-ref config 'session))
          (imports (dictionary-ref config 'imports))
          (fuel (dictionary-ref config 'fuel))
-         (environment (if imports (apply make-sandbox imports) (interaction-environment)))
+         (environment (if imports (%bound-evaluation! imports) (interaction-environment)))
          (teller (%teller id))
          (tell! (car teller))
          (flush! (%output-to tell!))
@@ -35,7 +35,9 @@
         (set! early #f)
         (for-each (lambda (request) (apply evaluate! request)) requests)))
     (define (ended! kind payload tag)
-      (dictionary-delete! tags (dictionary-ref fibers tag #f))
+      ;; News of the last calls of the fiber come only now.
+      (let ((fiber (dictionary-ref fibers tag #f)))
+        (spawn (lambda () (dictionary-delete! tags fiber))))
       (dictionary-delete! fibers tag)
       (flush!)
       ((%questions-end! questions) tag)
@@ -155,9 +157,11 @@
             (if (flush!) (yield))
             (raise object))
           (lambda ()
-            (if (and (record? payload) (eq? (record-label payload) 'text) (string? (record-field payload 0)))
-                (%evaluate-text (record-field payload 0) environment (lambda (why) (set! failure why)))
-                (eval payload environment)))))
+            (cond ((and (record? payload) (eq? (record-label payload) 'text) (string? (record-field payload 0)))
+                   (%evaluate-text (record-field payload 0) environment (lambda (why) (set! failure why))))
+                  ;; They have no notation in a text.
+                  ((or (record? payload) (dictionary? payload) (set? payload)) payload)
+                  (else (eval payload environment))))))
       (lambda values (if failure (failed failure) (done values))))))
 
 ;;; Describes each value that is not unspecified.

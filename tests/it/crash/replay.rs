@@ -8,8 +8,8 @@ use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Append, Blob, Header, PackedValue, Record, Store};
 use duet_runtime::gate::{Reason, Verdict};
 use duet_runtime::model::codec::Codec;
-use duet_runtime::record::TurnRecord;
 use duet_runtime::record::divergence::Divergence;
+use duet_runtime::record::{Attempt, TurnRecord};
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::genesis;
@@ -147,6 +147,21 @@ fn another_verdict_is_found() {
     alter_everywhere("verdicts", |turn| {
         let last = turn.verdicts.last_mut();
         last.map(|last| last.clone_from(&denied)).is_some()
+    });
+}
+
+#[test]
+fn another_attempt_is_found() {
+    alter_everywhere("attempts", |turn| {
+        let denied = Verdict::Deny {
+            reason: Reason::NotOwned {},
+        };
+        turn.attempts.push(Attempt {
+            event: None,
+            actions: Vec::new(),
+            verdict: denied,
+        });
+        true
     });
 }
 

@@ -143,6 +143,33 @@ fn a_client_answers_its_own_sessions_questions_only() {
 }
 
 #[test]
+fn evaluation_in_a_session_is_bounded_by_its_imports() {
+    let desk = Desk::new(&[(
+        "room.scm",
+        "(import (scheme base) (duet sessions) (scheme write))
+         (serve-sessions! :imports '((scheme base) (scheme eval) (scheme repl) (only (duet dataspace) assert!)))
+         (display \"ready\\n\")",
+    )]);
+    let _served = Served::start(&desk, "serve room.scm");
+    let allowed = "(eval '(+ 1 2) (environment '(only (scheme base) +) '(only (duet dataspace) assert!)))
+(eval '(define five 5))
+(list five (eval '(+ five 1) (interaction-environment)))\n";
+    check(&desk, "repl room --session ada", allowed, "3\n(5 6)\n");
+    for beyond in [
+        "(environment '(duet policy))",
+        "(environment '(duet dataspace))",
+        "(environment '(rename (duet dataspace) (message! tell)))",
+        "(eval '(message! 1) (interaction-environment))",
+        "(eval '(import (duet dataspace)) (interaction-environment))",
+        "(eval '(import (duet dataspace)))",
+    ] {
+        let said = desk.feed("repl room --session ada", &format!("{beyond}\n"));
+        let is_refused = said.errors.contains("syntax-error") || said.errors.contains("message! is not defined");
+        assert!(is_refused && said.output.is_empty(), "{beyond}: {}", said.errors);
+    }
+}
+
+#[test]
 fn a_session_without_the_right_to_ask_a_person_reads_lines_of_its_guest() {
     let desk = Desk::new(&[(
         "room.scm",

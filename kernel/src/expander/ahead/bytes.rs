@@ -7,6 +7,7 @@
 
 use super::{Ahead, Export, UnitBytes};
 use crate::datum::Name;
+use crate::expander::Requirement;
 use crate::unit::GlobalName;
 
 const KERNEL: u32 = 0;
@@ -39,6 +40,10 @@ impl Ahead {
         });
         writer.list(&self.includes, |writer, path| writer.piece(path.as_bytes()));
         writer.list(&self.texts, |writer, hash| writer.piece(hash));
+        writer.list(&self.needs, |writer, need| {
+            writer.piece(need.module.as_str().as_bytes());
+            writer.piece(need.capability.as_str().as_bytes());
+        });
         writer.number(self.macros);
         writer.number(self.is_on_demand.into());
         writer.list(self.unit.as_slice(), |writer, unit| {
@@ -56,6 +61,7 @@ impl Ahead {
             exports: reader.list(|reader| Some((reader.name()?, reader.export()?)))?,
             includes: reader.list(|reader| Some(reader.text()?.to_owned()))?,
             texts: reader.list(|reader| reader.piece()?.try_into().ok())?,
+            needs: reader.list(Reader::requirement)?,
             macros: reader.number()?,
             is_on_demand: reader.number()? == 1,
             unit: reader
@@ -117,6 +123,13 @@ impl<'a> Reader<'a> {
         self.text().map(Name::from)
     }
 
+    fn requirement(&mut self) -> Option<Requirement> {
+        Some(Requirement {
+            module: self.name()?,
+            capability: self.name()?,
+        })
+    }
+
     fn export(&mut self) -> Option<Export> {
         Some(match self.number()? {
             KERNEL => Export::Kernel(self.name()?),
@@ -162,6 +175,10 @@ mod tests {
             ],
             includes: vec!["a.scm".to_owned()],
             texts: vec![[1; 32], [2; 32]],
+            needs: vec![Requirement {
+                module: Name::from("(b)"),
+                capability: Name::from("shell"),
+            }],
             macros: 4,
             is_on_demand: true,
             unit: Some(UnitBytes {

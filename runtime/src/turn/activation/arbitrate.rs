@@ -9,8 +9,8 @@ use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
 use super::{Activation, failure};
-use crate::action::{self, Action, Admit, Approve, Decide, Limit, Need, Postpone, Propose, Refuse, Reject};
-use crate::gate::{self, Principal, Proposal, question};
+use crate::action::{self, Action, Admit, Approve, Decide, Limit, Need, Postpone, Propose, Reject};
+use crate::gate::{self, Principal, Proposal, Verdict, question};
 use crate::model::codec::{Codec, record};
 use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, Handle, RequestId, WaitId};
@@ -68,7 +68,7 @@ impl Activation {
             Some(OnFail::Ask) => (self.propose(attempts, &ruling).map(Some), Change::Waiting),
             Some(OnFail::Defer) => (self.postpone(attempts).map(Some), Change::Waiting),
             Some(OnFail::Degrade | OnFail::Block) => {
-                self.perform(Refuse { attempts })?;
+                self.note_attempt(attempts, Verdict::of(&ruling));
                 (Err(Refusal::Policy(Box::new(ruling))), Change::Refused)
             }
         };

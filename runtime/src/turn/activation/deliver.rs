@@ -15,7 +15,7 @@ use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::value::Fact;
 use crate::state::actor::{Condition, FiberKind, Target};
-use crate::state::event::Event;
+use crate::state::event::{Batch, Cause, Event};
 use crate::state::own_requests::Change;
 use crate::state::refusal::Refusal;
 use crate::state::request::{Kept, Question};
@@ -276,12 +276,30 @@ impl Activation {
             Err(_) => Change::Failed,
         };
         let news = self.draft.news_of_request(id, change, None);
-        if let Some(wait) = wait {
-            self.end_with_answer(wait, id, outcome)?;
+        match wait {
+            // The news must not be undone with what the answer leads to.
+            Some(wait) if news.is_some() => self.settle_next(wait, id),
+            Some(wait) => self.end_with_answer(wait, id, outcome)?,
+            None => {}
         }
-        // They come before the fiber that waits.
         self.tell_news(news);
         Ok(true)
+    }
+
+    /// Makes the next turn, ahead of all that is queued, the one that goes on with an answer.
+    fn settle_next(&mut self, wait: WaitId, request: RequestId) {
+        let (to, sequence) = (self.draft.actor, self.draft.turn);
+        let cause = Cause::Turn { sequence };
+        let queue = &mut self.draft.state.queue;
+        let is_own = |batch: &Batch| batch.to == to && batch.cause == cause;
+        let own = if queue.front().is_some_and(is_own) {
+            queue.pop_front()
+        } else {
+            None
+        };
+        let mut events = own.map(|batch| batch.events).unwrap_or_default();
+        events.push(Event::Settled { wait, request });
+        queue.push_front(Batch { to, cause, events });
     }
 
     /// Notes the due time of a timer that still runs.

@@ -369,7 +369,12 @@ impl Activation {
     /// [`Refusal::Pure`].
     pub fn log(&mut self, text: String) -> Result<(), Refusal> {
         let request = self.draft.state.counters.request();
-        self.perform(Log { request, text })
+        let told = self.draft.is_session().then(|| text.clone());
+        self.perform(Log { request, text })?;
+        if let Some(told) = told {
+            self.tell_of_log(request, &told);
+        }
+        Ok(())
     }
 
     /// Shows the progress of a piece of work.

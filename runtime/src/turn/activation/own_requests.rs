@@ -2,7 +2,8 @@
 //! own questions.
 //!
 //! INVARIANT: news of a change come before the fiber that waited for it goes on, so whatever a
-//! session says about a request comes before what the request leads to.
+//! session says about a request comes before what the request leads to. News of an end have a turn
+//! that the fiber's failure does not undo.
 //! It does not know when a request changes; `deliver.rs`, `operation.rs` and `arbitrate.rs` do.
 //! Read next: `../../state/own_requests.rs`.
 
@@ -41,6 +42,27 @@ impl Activation {
             let news = self.draft.news_of_call(*request, tool, change, self.asking());
             self.tell_news(news);
         }
+    }
+
+    /// Tells the acting actor, if it is a session, in its next turn of calls that were refused in
+    /// this one, because the failure of this turn undoes the news that it had.
+    pub(crate) fn tell_of_refused(&mut self, calls: Vec<(String, Option<FiberId>)>) {
+        if !self.draft.is_session() {
+            return;
+        }
+        for (tool, fiber) in calls {
+            // The id that the call had may be given again.
+            let request = self.fresh_request();
+            if let Some(event) = self.draft.news_of_call(request, &tool, Change::Refused, fiber) {
+                self.draft.outbox.push(self.draft.actor, event);
+            }
+        }
+    }
+
+    /// Tells the acting actor, if it is a session, of a line that it has logged.
+    pub(super) fn tell_of_log(&mut self, request: RequestId, text: &str) {
+        let news = self.draft.news_of_log(request, text, self.asking());
+        self.tell_news(news);
     }
 
     pub(super) fn tell_news(&mut self, news: Option<Event>) {

@@ -5,17 +5,24 @@
 //! It does not judge; `../../gate/right.rs` does.
 //! Read next: `../../gate/right.rs`.
 
+use duet_journal::PackedValue;
 use preserves::IOValue;
 
 use super::Activation;
-use crate::action::{Action, Need, Note, Observe, Refuse};
+use crate::action::{Action, Need, Note, Observe};
 use crate::capability::Authority;
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::gate::{self, Reason, right};
+use crate::gate::{self, Reason, Verdict, right};
+use crate::model::codec::Codec;
+use crate::model::failure::Failure;
 use crate::model::identity::CapabilityId;
 use crate::model::manifest::{Extent, Right};
 use crate::model::value::Fact;
+use crate::record::Attempt;
 use crate::state::refusal::Refusal;
+
+/// The maximum length in bytes of the attempts in a turn's record, which leaves room for the rest.
+const ATTEMPTED_BYTES_MAX: usize = 16 << 20;
 
 impl Activation {
     /// Finds the right that an action needs and the actor lacks.
@@ -45,10 +52,35 @@ impl Activation {
     pub(super) fn refuse(&mut self, attempts: Vec<Action>, lack: Reason) -> Refusal {
         let unused = self.draft.callables.take_rest();
         self.draft.outbox.released.extend(unused);
-        let refusal = self.refusal(&attempts, lack);
-        match self.perform(Refuse { attempts }) {
-            Ok(()) => refusal,
-            Err(refusal) => refusal,
+        let refusal = self.refusal(&attempts, lack.clone());
+        self.note_attempt(attempts, Verdict::Deny { reason: lack });
+        refusal
+    }
+
+    /// Lists what the gate has refused among the turn's attempts, as far as a record has room.
+    pub(super) fn note_attempt(&mut self, actions: Vec<Action>, verdict: Verdict) {
+        let attempt = Attempt {
+            event: Some(self.event),
+            actions,
+            verdict,
+        };
+        let length_bytes = PackedValue::write(|out| attempt.write(out)).map(|packed| packed.as_bytes().len());
+        self.attempted_bytes = self.attempted_bytes.saturating_add(length_bytes.unwrap_or(usize::MAX));
+        if self.attempted_bytes <= ATTEMPTED_BYTES_MAX {
+            self.turn.attempts.push(attempt);
+        }
+    }
+
+    /// Checks that the record lists all attempts of the turn. A turn that stopped for a reason
+    /// outside the program stays stopped for that.
+    pub(super) fn check_attempts(&self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        match ended {
+            Err(failure) if failure.is_from_outside() => Err(failure),
+            _ if self.attempted_bytes > ATTEMPTED_BYTES_MAX => {
+                let message = format!("the refused attempts of the turn have more than {ATTEMPTED_BYTES_MAX} bytes");
+                Err(Failure::new("turn-too-large", message))
+            }
+            ended => ended,
         }
     }
 
