@@ -76,7 +76,7 @@ impl Exhaustion {
 
 /// Adds to the failure of a stopped turn what [`Exhaustion::recorded`] reads from it.
 /// The turn has used this much fuel and attempted so much in vain.
-pub(crate) fn note(fault: &mut Fault, (fuel_used, attempted): (u64, usize)) {
+pub(crate) fn note(fault: &mut Fault, fuel_used: u64, attempted: usize) {
     if fault.failure.is_from_outside() {
         let event = fault.event.as_ref().map(u64::encode);
         fault.failure.irritants = Arc::from_iter(

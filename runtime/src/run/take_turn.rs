@@ -183,7 +183,7 @@ impl Run {
             Err(fault) => fault,
         };
         let (fuel, attempts) = (activation.turn.fuel, mem::take(&mut activation.turn.attempts));
-        exhaustion::note(&mut fault, (fuel, attempts.len()));
+        exhaustion::note(&mut fault, fuel, attempts.len());
         self.undo(activation);
         // The attempts stay on record; those of the actor's end follow them.
         activation.turn.attempts = attempts;
