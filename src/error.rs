@@ -28,7 +28,7 @@ impl ExitCode {
     pub(crate) const USAGE: Self = Self(2);
     /// Replay found a difference.
     pub(crate) const DIVERGED: Self = Self(3);
-    /// The run waits for a person.
+    /// The run waits for a person, or for a signal from outside.
     pub(crate) const WAITING: Self = Self(4);
     /// The person interrupted the run.
     pub(crate) const INTERRUPTED: Self = Self(130);

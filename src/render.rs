@@ -190,6 +190,20 @@ pub(crate) fn failed_actor(
     laid_out(&[group], is_styled)
 }
 
+/// A failure that the program has taken and a person should see too.
+pub(crate) fn taken_failure(
+    failed: &failure::ActorFailure,
+    texts: &SourceTexts,
+    advice: &[String],
+    is_styled: bool,
+) -> Text {
+    let who = format!("{} in turn {}; the run goes on", failed.name(), failed.turn);
+    laid_out(
+        &[explained_failure(&failed.failure, texts, advice, Some(who))],
+        is_styled,
+    )
+}
+
 /// A failure with its place, its trace, the actor that failed, and advice.
 fn explained_failure<'a>(
     failure: &'a failure::Failure,

@@ -438,7 +438,11 @@ impl Session {
     /// The exit code of the run, if it has ended.
     pub(crate) fn exit(&self) -> Option<u64> {
         let state = self.run.state();
-        state.exit.map(|code| state.exit_code(code))
+        // Actors that end with the main program may have turns to come.
+        state
+            .exit
+            .filter(|_| state.queue.is_empty())
+            .map(|code| state.exit_code(code))
     }
 
     /// The run.

@@ -34,6 +34,8 @@ pub(crate) enum Rest {
     Ended(u64),
     /// It has asked a person this many questions.
     Asking(u64),
+    /// It waits for a fact or a message of somebody else.
+    Waiting,
     /// Its process was stopped, or has died; it can go on.
     Left,
     /// It cannot be restored.
@@ -45,6 +47,7 @@ impl Rest {
         match self {
             Self::Ended(code) => format!("ended {code}"),
             Self::Asking(questions) => format!("asking {questions}"),
+            Self::Waiting => "waiting 0".to_owned(),
             Self::Left => "left 0".to_owned(),
             Self::Broken => "broken 0".to_owned(),
         }
@@ -54,6 +57,7 @@ impl Rest {
         match word {
             "ended" => Some(Self::Ended(number)),
             "asking" => Some(Self::Asking(number)),
+            "waiting" => Some(Self::Waiting),
             "left" => Some(Self::Left),
             _ => None,
         }
@@ -66,6 +70,7 @@ impl Rest {
             Self::Ended(code) => format!("failed with code {code}"),
             Self::Asking(1) => "waiting for a person, 1 question".to_owned(),
             Self::Asking(questions) => format!("waiting for a person, {questions} questions"),
+            Self::Waiting => "waiting for a signal".to_owned(),
             Self::Left => "left".to_owned(),
             Self::Broken => "cannot be restored".to_owned(),
         }
@@ -118,7 +123,7 @@ impl<'a> Standings<'a> {
                 .unwrap_or_else(|| find(store, run, head))
             {
                 Rest::Asking(questions) => questions,
-                Rest::Ended(_) | Rest::Left | Rest::Broken => 0,
+                Rest::Ended(_) | Rest::Waiting | Rest::Left | Rest::Broken => 0,
             };
             return Ok((Standing::Running(Box::new(owner), questions), Some(since)));
         }
@@ -165,6 +170,7 @@ fn find(store: &dyn Store, run: &RunId, head: &Head) -> Rest {
         (Some(code), _) => Rest::Ended(state.exit_code(code)),
         (None, DriveOutcome::Asking { questions }) => Rest::Asking(questions.len() as u64),
         (None, DriveOutcome::Ended { code }) if !is_active => Rest::Ended(code),
+        (None, DriveOutcome::Waiting { .. }) if !is_active => Rest::Waiting,
         (None, _) => Rest::Left,
     }
 }

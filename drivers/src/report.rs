@@ -1,8 +1,8 @@
 //! What the driver threads send to the thread that runs turns.
 //!
 //! INVARIANT: each report about an effect carries the key of its effect, so that a report for
-//! an effect of a rewound turn is not taken for another's. Each carries the moment at which it came,
-//! so that a timer which had run out by then comes before it, and no other.
+//! an effect of a rewound turn is not taken for another's. Each carries the moment at which it
+//! came, so that a timer which had run out by then comes before it, and no other.
 //! It does not decide what becomes of a report; `world.rs` does.
 //! Read next: `world.rs`.
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, check_result};
@@ -31,12 +31,9 @@ use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
+use due::Due;
 pub use settings::{Person, Settings};
 pub use visitors::Happening;
-
-/// The shortest timer whose deadline is recorded, in milliseconds: another process takes about as
-/// long to notice that this one has died, and to begin.
-pub const TIMER_TOLD_MS_MIN: u64 = 50;
 
 /// The answer to a request for approval without a person.
 const NOBODY: &str = "nobody is there to approve it";
@@ -88,12 +85,6 @@ struct Engine {
 struct LazyInput {
     stream: InputStream,
     source: Option<Box<dyn Read + Send>>,
-}
-
-/// What comes next.
-enum Due {
-    Timer(Input),
-    Report(Report),
 }
 
 /// Where answers to questions come from.
@@ -305,64 +296,6 @@ impl World {
             secrets: self.secrets.clone(),
             live: Live::new(Arc::clone(&self.console), self.secrets.clone()),
         });
-    }
-
-    /// Starts a timer, and reports its deadline, so that another process can continue it.
-    fn start_timer(&mut self, request: RequestId, key: String, delay_ms: u64, now: Moment) {
-        let at_ms = now.deadline_ms(delay_ms);
-        if delay_ms >= TIMER_TOLD_MS_MIN {
-            let input = Input::Due { request, at_ms };
-            self.report(Report::Interim {
-                key: key.clone(),
-                request,
-                input,
-            });
-        }
-        let timer = Timer {
-            request,
-            key,
-            at_ms,
-            delay_ms,
-        };
-        self.timers.start(timer, now);
-    }
-
-    /// Takes the timer with the earliest deadline, if it had run out at a moment.
-    fn run_out(&mut self, by: Moment) -> Option<Input> {
-        loop {
-            let (request, key) = self.timers.take_overdue(by)?;
-            if self.close(request, &key) {
-                return Some(Input::Elapsed { request });
-            }
-        }
-    }
-
-    /// Takes a timer that has run out by now, although nobody has looked.
-    pub fn take_overdue(&mut self) -> Option<Input> {
-        self.run_out(Moment::now())
-    }
-
-    /// Takes the next report, or the timer that had run out when it came.
-    fn next_due(&mut self) -> Option<Due> {
-        if self.ahead.is_none() {
-            self.ahead = self.reports.try_recv().ok();
-        }
-        let by = self.ahead.as_ref().map_or_else(Moment::now, |arrived| arrived.at);
-        match self.run_out(by) {
-            Some(input) => Some(Due::Timer(input)),
-            None => self.ahead.take().map(|arrived| Due::Report(arrived.report)),
-        }
-    }
-
-    /// Waits until there may be a report or a timer has to be looked at.
-    fn wait(&mut self) {
-        let longest = self.timers.wait(Moment::now());
-        let arrived = match longest {
-            Some(longest) => self.reports.recv_timeout(longest),
-            // `self` holds a sender, so that the channel cannot have ended.
-            None => self.reports.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        self.ahead = arrived.ok();
     }
 
     fn ask(&mut self, request: RequestId, key: String, (prompt, approves): (&IOValue, &[String])) {
@@ -599,6 +532,7 @@ impl LazyInput {
     }
 }
 
+mod due;
 mod servers;
 mod settings;
 mod visitors;

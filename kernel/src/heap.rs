@@ -129,6 +129,8 @@ pub struct Heap {
     words_max: usize,
     /// Whether the host allocates, which cannot collect first.
     is_lenient: bool,
+    /// Whether the console's output ports pass on each write at once.
+    is_console_prompt: bool,
     /// Words beyond the limit that the open turn may use.
     words_lent: usize,
     line: usize,
@@ -206,6 +208,7 @@ impl Heap {
             collection_due: false,
             words_max,
             is_lenient: false,
+            is_console_prompt: false,
             words_lent: 0,
             line: 0,
             barrier_limit: 0,
@@ -270,6 +273,17 @@ impl Heap {
     /// Changes the hard limit; objects that exceed it stay.
     pub fn set_limits(&mut self, limits: Limits) {
         self.words_max = limits.words_max();
+    }
+
+    /// Makes the console's output ports pass on each write at once, so that a host that refuses it
+    /// refuses it there, or buffer it.
+    pub fn set_console_prompt(&mut self, is_prompt: bool) {
+        self.is_console_prompt = is_prompt;
+    }
+
+    /// Returns whether the console's output ports pass on each write at once.
+    pub(crate) fn is_console_prompt(&self) -> bool {
+        self.is_console_prompt
     }
 
     /// Makes the limit lenient or strict. The host allocates without collecting first, so garbage

@@ -96,12 +96,15 @@ pub enum EffectKind {
         /// The text.
         text: String,
     },
-    /// Show the failure of an actor that no other actor takes; has no answer.
+    /// Show the failure of an actor that no other actor takes, or one that has been taken; has no
+    /// answer.
     Failure {
         /// The failure.
         failed: Box<ActorFailure>,
         /// The texts that the failure names, each with its name.
         texts: Vec<(String, Arc<str>)>,
+        /// Whether somebody has taken it and the actor goes on.
+        is_taken: bool,
     },
     /// Tell a peer something; has no answer.
     Peer {

@@ -23,6 +23,7 @@ mod instances;
 mod leaving;
 mod lending;
 mod proof;
+mod outcome;
 pub mod questions;
 mod recovery;
 pub mod replay;
@@ -60,6 +61,8 @@ use crate::state::event::{Batch, Cause, Event, Outbox};
 use crate::turn::activation::Activation;
 use crate::turn::erased::{AnyInstance, AnyPrograms};
 use crate::turn::program::Programs;
+
+pub use outcome::DriveOutcome;
 
 /// A run that executes on one of its branches.
 pub struct Run {
@@ -127,28 +130,6 @@ pub enum Advance {
         code: u64,
     },
     /// The person interrupts the run.
-    Interrupted,
-}
-
-/// Why [`Run::drive`] returned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DriveOutcome {
-    /// The run is over: the main program ended it, or nothing can happen any more.
-    Ended {
-        /// The exit code; 1 instead of 0 if a failure is left that no actor took.
-        code: u64,
-    },
-    /// Only a person's answer can continue the run.
-    Asking {
-        /// The open questions.
-        questions: Vec<RequestId>,
-    },
-    /// Fibers wait for something that can no longer happen.
-    Stuck {
-        /// The number of these fibers.
-        fibers: usize,
-    },
-    /// The person interrupted the run; it can be resumed.
     Interrupted,
 }
 
@@ -257,6 +238,11 @@ impl Run {
     /// [`RunError`]; then the caller must open the run again from the store.
     pub fn step(&mut self) -> Result<Step, RunError> {
         if let Some(code) = self.state.exit {
+            // Those that end with the main program.
+            if let Some(batch) = self.state.queue.pop_front() {
+                self.take_turn(batch, None)?;
+                return Ok(Step::Turn);
+            }
             let code = self.state.exit_code(code);
             return Ok(Step::Ended { code });
         }
@@ -464,7 +450,7 @@ impl Run {
 
     /// Adds to a report of a failure the texts that it names, because only the programs have them.
     fn add_texts(&self, effect: &mut Effect) {
-        let EffectKind::Failure { failed, texts } = &mut effect.kind else {
+        let EffectKind::Failure { failed, texts, .. } = &mut effect.kind else {
             return;
         };
         let names: BTreeSet<&str> = failed.failure.sources().collect();
@@ -491,19 +477,6 @@ impl Run {
             && self.held_effects.iter().all(is_output)
     }
 
-    /// Returns the outcome of a run that has nothing to do and expects no input.
-    pub fn outcome(&self) -> DriveOutcome {
-        let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
-        let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
-        match (questions.is_empty(), fibers) {
-            (false, _) => DriveOutcome::Asking { questions },
-            (true, 0) => DriveOutcome::Ended {
-                code: self.state.exit_code(0),
-            },
-            (true, fibers) => DriveOutcome::Stuck { fibers },
-        }
-    }
-
     /// Sets the branch that the next turn is written on.
     pub(crate) fn write_on(&mut self, branch: &BranchName) {
         if self.written_on.0 != *branch {
@@ -524,6 +497,7 @@ impl Run {
     pub(crate) fn chain(&mut self, body: PackedValue, turn: &TurnRecord, outbox: &mut Outbox) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
         outbox.post(sequence, &mut self.state.queue);
+        self.keep_endings();
         let snapshot = self.take_snapshot_if_due(&body, turn.fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
         chunks.append(&mut self.attached);

@@ -238,6 +238,12 @@ impl RunState {
         }
     }
 
+    /// Says whether somebody outside takes part in the run: a peer or a session.
+    pub fn has_clients(&self) -> bool {
+        let is_session = |actor: &Actor| actor.role.as_deref() == Some(own_requests::ROLE);
+        self.actors.values().any(|actor| actor.is_peer() || is_session(actor))
+    }
+
     /// Counts a tool call of an actor.
     pub(crate) fn count_call(&mut self, actor: ActorId) {
         let calls = self.calls.get(&actor).copied().unwrap_or_default();

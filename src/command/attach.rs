@@ -68,7 +68,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     terminal.message(format!("no process executes {}: {}", place.name(), rest.shown()));
     Ok(match rest {
         Rest::Ended(code) => ExitCode::of_run(code),
-        Rest::Asking(_) => ExitCode::WAITING,
+        Rest::Asking(_) | Rest::Waiting => ExitCode::WAITING,
         Rest::Left => ExitCode::INTERRUPTED,
         Rest::Broken => ExitCode::FAILED,
     })

@@ -15,8 +15,9 @@ use crate::turn::program_name;
 ///
 /// One line is one run: its name, its program, its branches with their newest turns, and how it
 /// stands: `running` with the process that executes it, `waiting for a person` with the number of
-/// open questions, `finished`, `failed` with its exit code, or `left`, if its process was stopped
-/// or has died. A time says for how long it runs, or when its process was last heard of.
+/// open questions, `waiting for a signal`, `finished`, `failed` with its exit code, or `left`, if
+/// its process was stopped or has died. A time says for how long it runs, or when its process was
+/// last heard of.
 ///
 /// A run with several branches stands as its first one does.
 #[derive(Debug, clap::Args)]
@@ -116,6 +117,7 @@ impl Listed {
             Standing::Resting(Rest::Ended(0)) => ("finished", None, Some(0), None),
             Standing::Resting(Rest::Ended(code)) => ("failed", None, Some(*code), None),
             Standing::Resting(Rest::Asking(questions)) => ("waiting", None, None, Some(*questions)),
+            Standing::Resting(Rest::Waiting) => ("waiting", None, None, Some(0)),
             Standing::Resting(Rest::Left) => ("left", None, None, None),
             Standing::Resting(Rest::Broken) => ("broken", None, None, None),
         };

@@ -49,6 +49,9 @@ fn resting(journal: &Journal, store: &dyn Store, place: &Place) -> Result<String
         Standing::Resting(Rest::Asking(_)) => {
             format!("no process executes {name}, which waits for a person; `duet waits {name}` says for what")
         }
+        Standing::Resting(Rest::Waiting) => {
+            format!("no process executes {name}, which waits for a signal; `duet waits {name}` says for which")
+        }
         Standing::Resting(Rest::Left | Rest::Broken) | Standing::Running(..) => {
             format!("no process executes {name}; `duet resume {name}` goes on with it")
         }

@@ -140,6 +140,10 @@ impl Session {
                 place.tell_questions(&run, terminal);
                 ExitCode::WAITING
             }
+            DriveOutcome::Waiting { .. } => {
+                place.tell_waits(run.state(), terminal);
+                ExitCode::WAITING
+            }
             DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers, run.state())),
             DriveOutcome::Interrupted => {
                 if !is_output_closed {

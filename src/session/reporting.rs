@@ -154,18 +154,37 @@ impl Reporting {
 
     /// Replaces the report of a failure by its text.
     fn laid_out(&self, effect: Effect) -> Effect {
-        let EffectKind::Failure { failed, texts } = effect.kind else {
+        let EffectKind::Failure {
+            failed,
+            texts,
+            is_taken,
+        } = effect.kind
+        else {
             return effect;
         };
         let texts = SourceTexts::named_texts(texts);
         // The screen takes no styles from the console while a prompt stands.
         let is_styled = self.is_styled && !self.is_prompt;
-        let text = render::failed_actor(&failed, &texts, &self.ways(&failed), is_styled);
+        let text = if is_taken {
+            render::taken_failure(&failed, &texts, &self.way_to(&failed), is_styled)
+        } else {
+            render::failed_actor(&failed, &texts, &self.ways(&failed), is_styled)
+        };
         let kind = EffectKind::Write {
             stream: Stream::Error,
             bytes: text.ended().as_str().into(),
         };
         Effect { kind, ..effect }
+    }
+
+    /// How to look at the turn in which something failed.
+    fn way_to(&self, failed: &ActorFailure) -> Vec<String> {
+        let turn = failed.turn;
+        match &self.name {
+            _ if self.is_prompt => vec![format!("`,show {turn}` shows the turn")],
+            Some(name) => vec![format!("`duet show {name}@{turn}` shows the turn")],
+            None => Vec::new(),
+        }
     }
 
     /// How to look at the failed turn.

@@ -172,8 +172,8 @@ impl Session {
         Ok(None)
     }
 
-    /// Takes the turns of what came before now in a run that nobody drove: of timers whose deadlines
-    /// have passed, in the order of these, and of what they set off.
+    /// Takes the turns of what came before now in a run that nobody drove: of timers whose
+    /// deadlines have passed, in the order of these, and of what they set off.
     ///
     /// # Errors
     /// If the journal fails; durable turns stay.

@@ -148,6 +148,25 @@ impl StopReport<'_> {
         }
     }
 
+    /// Reports that only somebody outside can give what the run waits for.
+    pub(super) fn tell_waits(&self, state: &RunState, terminal: &mut Terminal) {
+        let name = &self.place.name;
+        let mut listed: Vec<String> = waits(state).collect();
+        let left_out = listed.len().saturating_sub(LISTED_MAX);
+        listed.truncate(LISTED_MAX);
+        if left_out > 0 {
+            listed.push(format!("{left_out} more"));
+        }
+        let listed: String = listed.iter().map(|wait| format!("\n  {wait}")).collect();
+        terminal.message(format!("{name} waits for a signal or a message from outside:{listed}"));
+        if self.is_kept() {
+            terminal.message(format!(
+                "`duet signal {name} LABEL VALUE` asserts a fact and `duet message {name} VALUE` sends a message; the \
+                 run then goes on"
+            ));
+        }
+    }
+
     pub(super) fn interrupted(&self) -> String {
         let name = &self.place.name;
         if self.is_kept() {

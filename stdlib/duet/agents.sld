@@ -2,7 +2,7 @@
 ;;; tools.
 (define-library (duet agents)
   (export
-    race all-of any-of par-map call-with-timeout with-retry retryable?
+    race all-of any-of par-map call-with-timeout with-retry retryable? current-attempt
     make-pool pool? call-with-pool rate-limit
     make-channel channel? channel-put! channel-take! close-channel! channel-closed? channel-ready
     pipeline request reply-to planner worker
@@ -21,13 +21,13 @@
       append-map filter filter-map find list-head record record-fields record-label
       string-index string-join string-suffix? string-trim)
     (only (duet dataspace)
-      assert! retract! message! watch pattern await predicate user-input sleep spawn spawn-facet!
+      assert! retract! message! watch pattern await predicate user-input elapsed sleep spawn spawn-facet!
       stop-facet! on-stop current-facet generate-request-id! random call-tool log!
       register-entity!)
     (only (duet mcp) mcp-call mcp-tools mcp-value)
     (only (duet json)
       json->value value->json json-error? json-schema json-violations)
-    (only (duet kernel) %make-condition %sleep %wake %current-fiber)
+    (only (duet kernel) %check-await %make-condition %report-failure %sleep %wake %current-fiber)
     (only (duet internal control) %wrong-type %run-joined)
     (only (duet internal options) %check-options %option))
   (include "agents/strands.scm" "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm"

@@ -79,28 +79,34 @@
   (await (elapsed milliseconds))
   (if #f #f))
 
-;;; Calls `run` with the current facet, in a new facet that is the timer.
-(define (%timer run)
+;;; Calls `run` with the current facet, in a new facet that is the timer. A wait that this actor may
+;;; not begin is refused here, where the program can catch it.
+(define (%timer procedure milliseconds thunk run)
+  (%check-await (elapsed milliseconds))
+  (if (not (procedure? thunk)) (%wrong-type procedure "a procedure" thunk))
   (let ((home (current-facet)) (timer (spawn-facet!)))
     (spawn (lambda () (run home timer)) timer)
     timer))
 
 ;;;> Calls `thunk` in the current facet after this many milliseconds. Returns the timer, for
-;;;> `cancel!`; it ends with the current facet.
+;;;> `cancel!`; it ends with the current facet. Fails with `capability-denied` without
+;;;> `clock/timer`, and with `bad-descriptor`.
 (define (after milliseconds thunk)
-  (%timer (lambda (home timer)
-            (sleep milliseconds)
-            (spawn thunk home)
-            (stop-facet! timer))))
+  (%timer 'after milliseconds thunk
+    (lambda (home timer)
+      (sleep milliseconds)
+      (spawn thunk home)
+      (stop-facet! timer))))
 
 ;;;> Calls `thunk` in the current facet repeatedly, at this interval in milliseconds. Returns the
-;;;> timer, for `cancel!`.
+;;;> timer, for `cancel!`. Fails as `after` does.
 (define (every milliseconds thunk)
-  (%timer (lambda (home timer)
-            (let again ()
-              (sleep milliseconds)
-              (spawn thunk home)
-              (again)))))
+  (%timer 'every milliseconds thunk
+    (lambda (home timer)
+      (let again ()
+        (sleep milliseconds)
+        (spawn thunk home)
+        (again)))))
 
 ;;;> Stops a timer that `after` or `every` returned; does nothing if it has expired.
 (define (cancel! timer) (stop-facet! timer))

@@ -123,6 +123,48 @@ fn what_an_author_gets_wrong_is_told_before_a_model_is_asked() {
 }
 
 #[test]
+fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hears_of_it() {
+    let desk = Desk::new();
+    let program = r#"(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
+(define (entry n) (vector-ref (vector 1 2) n))
+(define-tool (look (n integer)) "Looks." (let ((found (entry n))) (display found) found))
+(define-tool (note) "Notes." (for-each display '()))
+(define-agent clerk (tools look note))
+(display (ask clerk "Hi"))
+"#;
+    let call = |name: &str, arguments: &str| {
+        let call = format!("{{id: {name:?}, name: {name:?}, arguments: {arguments}}}");
+        format!("{{content: \"\", stop: \"tool\", tool_calls: [{call}]}}")
+    };
+    let replies = [call("look", "{n: 7}"), call("note", "{}"), said("Done.")];
+    let replies = replies.map(|reply| format!("<returns {reply}>")).join(" ");
+    fs::write(desk.folder.path().join("look.scm"), program).unwrap();
+    fs::write(
+        desk.folder.path().join("look.pr"),
+        format!("{{\"model/chat\": [{replies}]}}"),
+    )
+    .unwrap();
+    let output = desk.duet(&["run", "look.scm", "--double", "look.pr"]);
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Done.");
+    for part in [
+        "out-of-range",
+        "look.scm:2:19",
+        "in `entry`",
+        "the tool look of clerk",
+        "the run goes on",
+    ] {
+        assert!(messages.contains(part), "{part}: {messages}");
+    }
+    assert!(desk.prints(&["log", "look"]).contains("the tool look of clerk"));
+    let turn = desk.turn("look", "the tool look of clerk");
+    let next = desk.prints(&["show", &format!("look@{turn}")]);
+    assert!(next.contains("argument 2 of vector-ref is out of range"), "{next}");
+    desk.replays(&["look"]);
+}
+
+#[test]
 fn a_coder_goes_back_and_takes_other_advice() {
     let desk = Desk::new();
     let repository = "examples/coder/repository";

@@ -1,9 +1,9 @@
-//! Deadlines decide what comes first, not when somebody looks: timers that ran out while the process
-//! was stopped, while no process executed the run, or without any of it.
+//! Deadlines decide what comes first, not when somebody looks: timers that ran out while the
+//! process was stopped, while no process executed the run, or without any of it.
 //!
-//! INVARIANT: a process is stopped or killed only when its timers are recorded, and goes on only when
-//! their deadlines have passed.
-//! Read next: the drivers' `timers.rs`.
+//! INVARIANT: a process is stopped or killed only when its timers are recorded, and goes on only
+//! when their deadlines have passed.
+//! Read next: `drivers/src/timers.rs`.
 #![cfg(target_os = "linux")]
 
 use std::thread;
@@ -107,8 +107,10 @@ fn a_short_timer_keeps_its_deadline_too() {
 
 #[test]
 fn a_call_that_is_lost_comes_after_the_deadlines_that_passed_meanwhile() {
-    let program = "(display (call-with-timeout 700 (lambda () (call-tool 'call \"process/run\" (dictionary 'arguments '(\"sleep\" \"60\"))))
-                                                   (lambda () 'timed-out)))";
+    let program = "(display (call-with-timeout 700
+                     (lambda ()
+                       (call-tool 'call \"process/run\" (dictionary 'arguments '(\"sleep\" \"60\"))))
+                     (lambda () 'timed-out)))";
     check(program, 1, "timed-out");
 }
 

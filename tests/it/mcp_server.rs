@@ -439,7 +439,7 @@ fn a_client_without_files_runs_a_text_and_asks_what_names_mean() {
 (write (cons (record-fields order) (cdr (command-line))))";
     let run = json!({ "text": text, "name": "tea", "arguments": ["a b"] });
     let (said, _) = call(&desk, "run", run);
-    assert!(said.contains("tea cannot continue: 1 fiber waits"), "{said}");
+    assert!(said.contains("tea waits for a signal"), "{said}");
     let signal = json!({ "address": "tea", "label": "order", "values": ["\"green\""] });
     let (said, is_error) = call(&desk, "signal", signal);
     assert!(!is_error && said.starts_with("((\"green\") \"a b\")"), "{said}");

@@ -325,7 +325,10 @@ fn signals_and_messages_reach_a_running_program_and_are_turns() {
 #[test]
 fn a_run_that_nobody_executes_is_told_something_here() {
     let desk = Desk::new(&[("p.scm", "(await (signal 'go)) (display \"went\") (newline) (exit 0)")]);
-    assert_eq!(desk.duet("run p.scm").code, 1, "nothing can happen in it");
+    let waiting = desk.duet("run p.scm");
+    assert_eq!(waiting.code, 4, "{}", waiting.errors);
+    assert!(waiting.errors.contains("p waits for a signal"), "{}", waiting.errors);
+    assert!(desk.duet("runs").output.contains("waiting for a signal"));
     let said = desk.duet("signal p go");
     assert_eq!((said.code, said.output.as_str()), (0, "went\n"), "{}", said.errors);
     let over = desk.duet("signal p go");

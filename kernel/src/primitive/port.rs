@@ -309,6 +309,7 @@ fn console_ports(heap: &mut Heap) -> Result<Value, PrimitiveError> {
 pub(super) fn wants_emptying(heap: &Heap, port: Value) -> bool {
     buffer::has(heap, port, flag::CONSOLE | flag::OUTPUT)
         && (buffer::pending(heap, port).len() >= PENDING_BYTES
+            || heap.is_console_prompt() && !buffer::pending(heap, port).is_empty()
             || buffer::has(heap, port, flag::UNBUFFERED)
             || buffer::has(heap, port, flag::LINE_BUFFERED | flag::NEWLINE_PENDING))
 }

@@ -27,7 +27,8 @@ impl Act for Resume {
                 // stays, because another wait may still need it.
                 let known = draft.state.requests.get(request);
                 let is_done_with = known.is_some_and(|known| known.question.is_withdrawable());
-                if position == self.condition || is_done_with {
+                let is_awaited = draft.acting()?.waits_for(*request).next().is_some();
+                if !is_awaited && (position == self.condition || is_done_with) {
                     draft.forget_request(*request);
                 }
             }

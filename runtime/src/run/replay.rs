@@ -171,6 +171,7 @@ impl Run {
     pub(crate) fn follow(&mut self, record: &ClosedRecord, outbox: &mut Outbox, fuel: u64) {
         let sequence = record.header().sequence;
         outbox.post(sequence, &mut self.state.queue);
+        self.keep_endings();
         self.since_snapshot.count(record.body_bytes(), fuel);
         self.stand_at(record);
     }

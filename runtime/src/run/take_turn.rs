@@ -196,6 +196,9 @@ impl Run {
                 let (actor, failure) = (activation.turn.actor, fault.failure.clone());
                 activation.draft.outbox.push(actor, Event::Failed { fiber, failure });
             }
+        } else if self.is_set_off_by_others(&activation.turn, fault.event) {
+            self.give_up(activation, fault.event)?;
+            activation.report_main(fault.failure.clone()).map_err(RunError::Crash)?;
         } else {
             activation.note_taken(fault.event);
             self.crash(activation, &fault.failure)?;
@@ -234,6 +237,18 @@ impl Run {
     fn is_session(&self, turn: &TurnRecord) -> bool {
         let is_evaluation = || turn.events.iter().any(is_evaluation);
         turn.actor == MAIN && (self.state.is_session || is_evaluation()) && self.state.actor(MAIN).is_some()
+    }
+
+    /// Says whether what failed is a handler of the main program that hears what others say, in a
+    /// run that has clients: one of them must not end the run for all.
+    fn is_set_off_by_others(&self, turn: &TurnRecord, lost: Option<u64>) -> bool {
+        let events = (0..).zip(&turn.events);
+        let mut lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
+        turn.actor == MAIN
+            && matches!(turn.cause, Cause::Turn { .. })
+            && self.state.actor(MAIN).is_some()
+            && self.state.has_clients()
+            && lost.all(|(_, event)| event.is_of_dataspace())
     }
 
     /// Ends only what the event at a position led to, or all events if the turn failed as a whole.

@@ -89,6 +89,11 @@ pub(super) fn begin(call: &mut Call<'_>, descriptors: &[Value]) -> Result<Vec<Wa
     described.into_iter().map(|described| described.begin(call)).collect()
 }
 
+/// Reads a descriptor and checks that the actor may wait for it.
+pub(super) fn check(call: &mut Call<'_>, descriptor: Value) -> Result<(), Fault> {
+    read(call, descriptor)?.check(call)
+}
+
 impl Described {
     /// Checks that the actor may wait for it.
     fn check(&self, call: &mut Call<'_>) -> Result<(), Fault> {

@@ -14,6 +14,7 @@ use duet_kernel::primitive::has_console_output;
 use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
+use crate::action::{Need, write};
 use crate::model::failure::Failure;
 use crate::model::identity::{Callable, FiberId};
 use crate::scheme::host::call::{Call, Reply};
@@ -149,6 +150,9 @@ impl SchemePrograms {
 
     /// Runs the machine until the fiber parks or ends.
     pub(super) fn execute(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<End, Fault> {
+        // Whoever may not write has to hear it from the call that writes.
+        let is_refused = !turn.holds(&Need::of(write::CAPABILITY));
+        actor.instance.heap.set_console_prompt(is_refused);
         loop {
             let outcome = self.run_machine(actor, turn)?;
             if self.is_stopped(turn) {
@@ -271,6 +275,7 @@ impl SchemePrograms {
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
             call.command_line = &self.command_line;
             call.shared = self.shared.as_ref().map(|(shared, _)| shared);
+            call.expander = Some(&self.expander);
             (procedure.body)(&mut call)
         });
         pay(&actor.instance, turn);

@@ -130,6 +130,26 @@ pub enum Condition {
         request: RequestId,
     },
 }
+/// A procedure that is called when its actor has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExitHook {
+    /// The procedure.
+    pub procedure: Callable,
+    /// The facet of the attached entity that registered it, with which it goes.
+    pub entity: Option<FacetId>,
+}
+codec_struct!(ExitHook "exit-hook" { procedure, entity });
+
+impl Condition {
+    /// Returns whether a fact or a message can satisfy it.
+    pub fn is_of_dataspace(&self) -> bool {
+        match self {
+            Self::Matching { .. } | Self::Accepted { .. } => true,
+            Self::Answer { .. } => false,
+        }
+    }
+}
+
 codec_enum!(Condition "a condition" {
     Matching "matching" { observer, handle, pattern }
     Accepted "accepted" { observer, handle, pattern }
@@ -264,7 +284,7 @@ pub struct Actor {
     /// The monitors of other actors' ends.
     pub monitors: Tracked<ActorId, Monitor>,
     /// Procedures to call after it has ended, oldest first.
-    pub exit_hooks: TrackedList<Callable>,
+    pub exit_hooks: TrackedList<ExitHook>,
 }
 tracked_fields!(Actor {
     facets,
@@ -308,6 +328,25 @@ impl Actor {
             monitors: Tracked::default(),
             exit_hooks: TrackedList::default(),
         }
+    }
+
+    /// Lists the waits for the answer to a request, oldest first.
+    pub fn waits_for(&self, request: RequestId) -> impl Iterator<Item = WaitId> {
+        let all = (request, WaitId(0))..=(request, WaitId(u64::MAX));
+        self.awaited.range(all).map(|(_, wait)| *wait)
+    }
+
+    /// Finds the facet of the attached entity that a facet belongs to: itself or the nearest around
+    /// it.
+    pub fn entity_of(&self, facet: FacetId) -> Option<FacetId> {
+        let mut next = Some(facet);
+        while let Some(facet) = next {
+            if self.attached.values().any(|attached| *attached == facet) {
+                return Some(facet);
+            }
+            next = self.facets.get(&facet)?.parent;
+        }
+        None
     }
 
     /// Says whether the actor stands for a peer; then it has a name for a program, and no instance.

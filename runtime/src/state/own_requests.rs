@@ -21,7 +21,7 @@ use crate::state::event::Event;
 use crate::state::request::Question;
 
 /// The role whose actors hear of their requests.
-const ROLE: &str = "session";
+pub(super) const ROLE: &str = "session";
 
 /// The tools of procedures that every program has, such as `current-time`; they are no news.
 const AMBIENT: [&str; 2] = ["clock/", "chance/"];

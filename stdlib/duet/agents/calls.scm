@@ -71,8 +71,7 @@
            (violations (json-violations (%agent-tool-compiled tool) arguments)))
       (if (pair? violations)
           (string-append "error: the arguments do not fit the schema: " (%listed violations))
-          (let ((result ((%agent-tool-procedure tool) (%agent-name agent) arguments)))
-            (if (string? result) result (value->json result)))))))
+          (%text-of-result ((%agent-tool-procedure tool) (%agent-name agent) arguments))))))
 
 ;;; Returns the arguments as a dictionary; a provider passes on as text what it cannot read.
 (define (%arguments-of arguments)

@@ -19,17 +19,21 @@
         (record-fields (await (record 'agent-reply ':field 0 ':equals id)))))
     (let ((reply
             (if timeout
-                (call-with-timeout timeout exchange)
+                (call-with-timeout timeout exchange (lambda () (%no-reply name timeout)))
                 (race exchange))))
-      (if (eq? (cadr reply) 'done)
-          (caddr reply)
-          (raise (apply %make-condition (caddr reply)))))))
+      (case (cadr reply)
+        ((done) (caddr reply))
+        ((nothing) (if #f #f))
+        (else (raise (apply %make-condition (caddr reply))))))))
+
+(define (%no-reply name timeout)
+  (raise (%make-condition 'timeout "request: no reply came in time" (list name timeout))))
 
 ;;;> Answers requests to a name: calls `procedure` with the payload of each and replies with its
-;;;> value: `(reply-to name procedure)`. Requests are answered at the same time, each in a facet of
-;;;> its own, which stops when nobody waits for the reply any more. Ends with the current facet. If
-;;;> the actor ends while it works on a request, whoever answers to the name next gets the request
-;;;> again.
+;;;> value, if it has one: `(reply-to name procedure)`. Requests are answered at the same time, each
+;;;> in a facet of its own, which stops when nobody waits for the reply any more. Ends with the
+;;;> current facet. If the actor ends while it works on a request, whoever answers to the name next
+;;;> gets the request again.
 (define (reply-to name procedure)
   (%need-thunks 'reply-to (list procedure))
   (let ((active (dictionary)) (home (current-facet)))
@@ -50,9 +54,10 @@
 ;;; Sends a reply. A value that the dataspace cannot hold is a failure of the request.
 (define (%reply! id state content)
   (guard (failure (#t (%send-reply id 'raised (%described failure))))
-    (if (eq? state 'done)
-        (%send-reply id 'done content)
-        (%send-reply id 'raised (%described content)))))
+    (cond ((not (eq? state 'done)) (%send-reply id 'raised (%described content)))
+          ;; A procedure that ends in `display` or `for-each` has no value to send.
+          ((eq? content (if #f #f)) (%send-reply id 'nothing #f))
+          (else (%send-reply id 'done content)))))
 
 (define (%send-reply id state content) (message! (record 'agent-reply id state content)))
 

@@ -147,6 +147,7 @@
 ;;;> alone, `with-timeout` is enough.
 (define (call-with-timeout milliseconds thunk . otherwise)
   (%need-thunks 'call-with-timeout (cons thunk otherwise))
+  (%check-await (elapsed milliseconds))
   (let ((late (if (pair? otherwise)
                   (car otherwise)
                   (lambda ()
@@ -158,44 +159,126 @@
         (if (and (= index 1) (eq? state 'done)) late (%outcome state content)))
       #f)))
 
-;;; The kinds of conditions that another attempt cannot help, or must not follow: nobody knows
-;;; whether an interrupted call had its effect.
+;;; The kinds of conditions that another attempt cannot help, or must not follow: the program is
+;;; wrong; the call was refused; what it needs is not there or does not fit; nobody knows whether an
+;;; interrupted call had its effect.
 (define %final-kinds
-  '(capability-denied policy-denied no-such-tool bad-argument outside-root denied not-found
-    interrupted wrong-type wrong-arity not-a-procedure undefined-variable immutable
-    too-many-arguments divide-by-zero assertion-failed budget-exceeded))
+  '(wrong-type wrong-arity wrong-number-of-fields wrong-fiber out-of-range out-of-phase immutable
+    arithmetic divide-by-zero not-a-procedure too-many-arguments undefined-variable
+    assertion-failed handler-returned key-not-found missing-value no-prompt port-closed
+    not-serializable not-sendable not-syntax not-text syntax-error effect-in-predicate
+    already-attached not-attached not-watching unknown-role facet-stopped channel-closed refused
+    bad-argument bad-arrow-style bad-caveat bad-descriptor bad-dna bad-entity bad-entry
+    bad-fact-limit bad-grant bad-item bad-memory-limit bad-pattern bad-registration bad-shape
+    bad-sturdyref bad-tape bad-time bad-triggers json-schema-error neuroscript-syntax
+    empty-proposal no-such-proposal no-such-request no-program not-interactive route-too-long
+    capability-denied policy-denied no-such-tool outside-root denied budget-exceeded
+    neuroscript-quota not-found interrupted
+    out-of-memory too-large turn-too-large too-many-facts damaged-image damaged-state))
 
 ;;;> Returns whether `with-retry` calls a procedure again that has raised this object: a condition,
-;;;> unless its kind says that the program is wrong (`wrong-type`, `undefined-variable` and the
-;;;> like), that the call was refused (`capability-denied`, `policy-denied`, `no-such-tool`,
-;;;> `bad-argument`, `outside-root`, `denied`, `budget-exceeded`), that something is not there
-;;;> (`not-found`), or that a call may have had its effect (`interrupted`).
+;;;> unless its kind says that the program is wrong (`wrong-type`, `out-of-range`, `key-not-found`,
+;;;> `bad-descriptor`, `not-serializable`, `undefined-variable` and the like), that the call was
+;;;> refused (`capability-denied`, `policy-denied`, `no-such-tool`, `bad-argument`, `outside-root`,
+;;;> `denied`, `budget-exceeded`), that something is not there (`not-found`) or exceeds a limit
+;;;> (`too-large`, `out-of-memory` and the like), or that a call may have had its effect
+;;;> (`interrupted`).
 (define (retryable? object)
   (and (condition? object) (not (memq (condition-kind object) %final-kinds))))
 
+(define %attempt (make-parameter 1))
+
+;;;> Returns which attempt of the innermost `with-retry` this is, counted from 1; 1 outside.
+(define (current-attempt) (%attempt))
+
 ;;;> Calls a procedure of no arguments until it returns, and returns its value: `(with-retry thunk
-;;;> [:attempts n] [:delay milliseconds] [:factor n] [:delay-max milliseconds] [:jitter on?] [:when
-;;;> retry?])`. After a failure for which `:when`, by default `retryable?`, returns true, waits and
-;;;> calls it again, up to `:attempts` times in all, by default 3; then raises the last object. The
-;;;> first wait takes `:delay` milliseconds, by default 250; each next one takes `:factor` times as
-;;;> long, by default 2, and at most `:delay-max`, by default 30000. With `:jitter`, the default, a
-;;;> wait takes between half of that and all of it, by `random`, so a replay waits the same.
+;;;> [:attempts n] [:delay milliseconds] [:factor n] [:delay-max milliseconds] [:jitter how]
+;;;> [:when retry?])`. After a failure for which `:when`, by default `retryable?`, returns true,
+;;;> waits and calls it again, up to `:attempts` times in all, by default 3; then raises the last
+;;;> object. The first wait takes `:delay` milliseconds, by default 250; each next one takes
+;;;> `:factor` times as long, by default 2, and at most `:delay-max`, by default 30000. With
+;;;> `:jitter #t`, the default, a wait takes between half of that and all of it, with `:jitter 'full`
+;;;> between nothing and all of it, by `random`, so a replay waits the same; with `:jitter #f`, all.
+;;;>
+;;;> `:delay` may be a strategy: `(strategy attempt object)` returns how many milliseconds to wait
+;;;> after this attempt, counted from 1, or `#f` to give up; `:factor` then means nothing.
+;;;> `current-attempt` tells the procedure which attempt it is.
+;;;>
+;;;> Options that do not fit are refused before the first call. If the next attempt cannot be
+;;;> prepared, because `:when` or the strategy fails or the actor may not wait, the log says so and
+;;;> the failure of the procedure is raised.
 (define (with-retry thunk . options)
   (%need-thunks 'with-retry (list thunk))
   (%check-options 'with-retry options '(:attempts :delay :factor :delay-max :jitter :when))
   (let ((attempts (%option options :attempts 3)) (delay (%option options :delay 250))
         (factor (%option options :factor 2)) (delay-max (%option options :delay-max 30000))
         (jitter (%option options :jitter #t)) (again? (%option options :when retryable?)))
-    (define (pause delay)
-      (let ((share (if jitter (+ 1/2 (/ (random) 2)) 1)))
-        (sleep (exact (round (* share delay))))))
-    (if (not (%count? attempts))
-        (%wrong-type 'with-retry "a number from 1 after :attempts" attempts))
-    (let attempt ((left (- attempts 1)) (delay (min delay delay-max)))
-      (let ((outcome
-              (guard (object ((and (> left 0) (again? object)) #f))
-                (let ((value (thunk))) (lambda () value)))))
-        (cond (outcome (outcome))
-              (else
-               (pause delay)
-               (attempt (- left 1) (min delay-max (* delay factor)))))))))
+    (define (need fits? wanted object)
+      (if (not fits?) (%wrong-type 'with-retry wanted object)))
+    (need (%count? attempts) "a number from 1 after :attempts" attempts)
+    (need (or (%wait? delay) (procedure? delay))
+      "milliseconds from 0, or a procedure, after :delay" delay)
+    (need (%positive? factor) "a positive number after :factor" factor)
+    (need (%wait? delay-max) "milliseconds from 0 after :delay-max" delay-max)
+    (need (memq jitter '(#t #f full)) "#t, #f or full after :jitter" jitter)
+    (need (procedure? again?) "a procedure after :when" again?)
+    (%retry thunk attempts again?
+      (%scheduled (if (procedure? delay) delay (%growing (min delay delay-max) factor delay-max))
+        delay-max jitter))))
+
+(define (%positive? object) (and (real? object) (> object 0)))
+
+;;; Whether `sleep` takes an object, if it is rounded: the longest wait is a hundred years.
+(define (%wait? object) (and (real? object) (<= 0 object 3162240000000)))
+
+;;; The strategy of waits that grow by a factor.
+(define (%growing delay factor delay-max)
+  (lambda (attempt object)
+    (let grow ((left (- attempt 1)) (wait delay))
+      (if (or (= left 0) (>= wait delay-max))
+          (min wait delay-max)
+          (grow (- left 1) (* wait factor))))))
+
+;;; A strategy whose waits are limited and vary by chance, in whole milliseconds.
+(define (%scheduled strategy delay-max jitter)
+  (lambda (attempt object)
+    (let ((wait (strategy attempt object)))
+      (if (not (or (not wait) (%wait? wait)))
+          (%wrong-type 'with-retry "milliseconds from 0, or #f, from the strategy after :delay" wait))
+      (and wait
+           (let ((share (case jitter
+                          ((#t) (+ 1/2 (/ (random) 2)))
+                          ((full) (random))
+                          (else 1))))
+             (exact (round (* share (min wait delay-max)))))))))
+
+;;; Calls a thunk up to `attempts` times. After each failure that `again?` accepts, waits for as long
+;;; as `schedule` says.
+(define (%retry thunk attempts again? schedule)
+  (let attempt ((number 1))
+    (let ((outcome
+            (guard (object ((and (< number attempts)
+                                 (%prepared (lambda () (again? object))))
+                            (vector object)))
+              (let ((value (parameterize ((%attempt number)) (thunk)))) (lambda () value)))))
+      (cond ((procedure? outcome) (outcome))
+            ((%prepared
+               (lambda ()
+                 (let ((wait (schedule number (vector-ref outcome 0))))
+                   (and wait (begin (sleep wait) #t)))))
+             (attempt (+ number 1)))
+            (else (raise (vector-ref outcome 0)))))))
+
+;;; Returns what a thunk returns that prepares the next attempt after a failure; #f if it fails
+;;; itself, which must not hide that failure.
+(define (%prepared thunk)
+  (guard (problem
+           (#t
+            (guard (silence (#t #f))
+              (log!
+                (string-append "with-retry: the next attempt could not be prepared: "
+                  (if (condition? problem)
+                      (condition-message problem)
+                      "an object was raised that is no condition"))))
+            #f))
+    (thunk)))

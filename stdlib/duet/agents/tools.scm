@@ -18,11 +18,27 @@
 ;;;> Makes a tool for agents: `(agent-tool name description schema procedure)`. The model receives
 ;;;> the name and the description, strings, and the JSON Schema of the arguments, a value;
 ;;;> `shape->schema` makes one. The procedure receives the arguments, a dictionary that the schema
-;;;> allows, and returns a string or another value with a form in JSON.
+;;;> allows, and returns a string or another value with a form in JSON. An error in the procedure
+;;;> goes to the model, and with its place and trace to whoever follows the run.
 (define (agent-tool name description schema procedure)
   (%need-thunks 'agent-tool (list procedure))
   (if (not (string? name)) (%wrong-type 'agent-tool "a string" name))
-  (%tool-of name description schema (lambda (role arguments) (procedure arguments))))
+  (%tool-of name description schema
+    (lambda (role arguments)
+      (%reporting (string-append "the tool " name " of " (symbol->string role))
+        (lambda () (%text-of-result (procedure arguments)))))))
+
+;;; Calls a procedure of the program. An error in it goes to the model, which cannot mend it, and to
+;;; whoever follows the run.
+(define (%reporting what thunk)
+  (guard (failure (#t (%report-failure what failure) (raise failure)))
+    (thunk)))
+
+;;; Returns the result of a tool as a text; a procedure that ends in `display` or `for-each` has none.
+(define (%text-of-result result)
+  (cond ((string? result) result)
+        ((eq? result (if #f #f)) "done")
+        (else (value->json result))))
 
 ;;;> Defines a tool for agents: `(define-tool (name (parameter shape option …) …) description body
 ;;;> …)`. The parameters are the members of an object, as for `shape->schema`; in the body each is

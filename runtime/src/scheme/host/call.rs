@@ -6,6 +6,7 @@
 
 use duet_kernel::boundary::BoundaryError;
 use duet_kernel::code::CodeSpace;
+use duet_kernel::expander::Expander;
 use duet_kernel::heap::{Heap, HeapFull};
 use duet_kernel::machine::Instance;
 use duet_kernel::value::{Immediate, Value};
@@ -180,6 +181,8 @@ pub(in crate::scheme) struct Call<'a> {
     pub(in crate::scheme) command_line: &'a [String],
     /// The definitions of the main program that its entities evaluate, if it has roles.
     pub(in crate::scheme) shared: Option<&'a SharedDefinitions>,
+    /// The expander, which knows the texts of the program.
+    pub(in crate::scheme) expander: Option<&'a Expander>,
 }
 
 impl<'a> Call<'a> {
@@ -198,6 +201,7 @@ impl<'a> Call<'a> {
             arguments,
             command_line: &[],
             shared: None,
+            expander: None,
         }
     }
 

@@ -19,6 +19,13 @@ host_procedures! {
     /// `edge?` is true, only what comes after the call counts.
     "%await" "descriptor edge?" [2, 2] => wait;
 
+    /// Requires that this actor may wait for what the descriptor describes, and that there is such
+    /// a wait; begins none.
+    "%check-await" "descriptor" [1, 1] => |call| {
+        descriptor::check(call, call.argument(0))?;
+        DONE
+    };
+
     /// Lets everything go first that is on its way; the turn commits.
     "yield" "" [0, 0] => |_| Ok(Reply::Park(Until::Yielded));
 

@@ -62,7 +62,8 @@ host_procedures! {
 
     /// Registers a hook that runs when this actor ends. The hook receives `#f`, or the condition
     /// with which the actor failed. It can send and log, but assert and spawn nothing. A failure
-    /// undoes only its own turn, so hooks of earlier turns run.
+    /// undoes only its own turn, so hooks of earlier turns run. The hook of an entity inside this
+    /// actor goes with the entity when it is detached; `on-stop` then tidies up.
     "on-exit" "procedure" [1, 1] => |call| {
         let procedure = call.procedure(0)?;
         call.turn.on_exit(procedure)?;

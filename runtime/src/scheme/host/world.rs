@@ -58,6 +58,18 @@ host_procedures! {
         DONE
     };
 
+    /// Shows a failure that the program has taken, with its place and its trace, to whoever follows
+    /// the run. `what` names what failed, `object` is what it raised.
+    "%report-failure" "what object" [2, 2] => |call| {
+        let what = call.text(0, "a string or symbol")?;
+        let object = call.argument(1);
+        if let Some(expander) = call.expander {
+            let failure = convert::failure(&call.instance.heap, call.code, expander, (object, Vec::new()));
+            call.turn.report_taken(what, failure)?;
+        }
+        DONE
+    };
+
     /// Shows how far a piece of work has come. Needs `console`.
     "progress!" "label done total" [3, 3] => |call| {
         let label = call.text(0, "a string or symbol")?;

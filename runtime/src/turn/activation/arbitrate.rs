@@ -237,15 +237,14 @@ impl Activation {
         let fault = reject.fault();
         self.perform(reject).map_err(failure)?;
         for call in calls {
-            let Some(wait) = self.wait_for(call).map_err(failure)? else {
-                continue;
-            };
-            if self.fails_apart(wait) {
-                // The rejection must not be undone with what it leads to.
-                let settled = Event::Settled { wait, request: call };
-                self.draft.outbox.push(self.draft.actor, settled);
-            } else {
-                self.end_with_answer(wait, call, Err(fault.clone()))?;
+            for wait in self.waits_for(call).map_err(failure)? {
+                if self.fails_apart(wait) {
+                    // The rejection must not be undone with what it leads to.
+                    let settled = Event::Settled { wait, request: call };
+                    self.draft.outbox.push(self.draft.actor, settled);
+                } else {
+                    self.end_with_answer(wait, call, Err(fault.clone()))?;
+                }
             }
         }
         self.tell_of_calls(&told, Change::Refused);

@@ -256,15 +256,13 @@ impl Activation {
         }
     }
 
-    /// Finds the wait for the answer to a request.
-    pub(super) fn wait_for(&self, request: RequestId) -> Result<Option<WaitId>, Refusal> {
-        let awaited = &self.draft.acting()?.awaited;
-        let all = (request, WaitId(0))..=(request, WaitId(u64::MAX));
-        Ok(awaited.range(all).next().map(|(_, wait)| *wait))
+    /// Finds the waits for the answer to a request, oldest first.
+    pub(super) fn waits_for(&self, request: RequestId) -> Result<Vec<WaitId>, Refusal> {
+        Ok(self.draft.acting()?.waits_for(request).collect())
     }
 
     fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
-        let wait = self.wait_for(id).map_err(failure)?;
+        let waits = self.waits_for(id).map_err(failure)?;
         let Some(request) = self.draft.unanswered(id) else {
             return Ok(false);
         };
@@ -276,18 +274,21 @@ impl Activation {
             Err(_) => Change::Failed,
         };
         let news = self.draft.news_of_request(id, change, None);
-        match wait {
+        if news.is_some() {
             // The news must not be undone with what the answer leads to.
-            Some(wait) if news.is_some() => self.settle_next(wait, id),
-            Some(wait) => self.end_with_answer(wait, id, outcome)?,
-            None => {}
+            self.settle_next(&waits, id);
+        } else {
+            // The fiber whose wait ends last runs first.
+            for wait in waits.into_iter().rev() {
+                self.end_with_answer(wait, id, outcome.clone())?;
+            }
         }
         self.tell_news(news);
         Ok(true)
     }
 
     /// Makes the next turn, ahead of all that is queued, the one that goes on with an answer.
-    fn settle_next(&mut self, wait: WaitId, request: RequestId) {
+    fn settle_next(&mut self, waits: &[WaitId], request: RequestId) {
         let (to, sequence) = (self.draft.actor, self.draft.turn);
         let cause = Cause::Turn { sequence };
         let queue = &mut self.draft.state.queue;
@@ -298,8 +299,10 @@ impl Activation {
             None
         };
         let mut events = own.map(|batch| batch.events).unwrap_or_default();
-        events.push(Event::Settled { wait, request });
-        queue.push_front(Batch { to, cause, events });
+        events.extend(waits.iter().map(|wait| Event::Settled { wait: *wait, request }));
+        if !events.is_empty() {
+            queue.push_front(Batch { to, cause, events });
+        }
     }
 
     /// Notes the due time of a timer that still runs.

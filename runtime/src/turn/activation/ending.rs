@@ -6,10 +6,12 @@
 //! Read next: `../../action/exit.rs`, `../../action/report_failure.rs`.
 
 use super::{Activation, Fault, Job, failure};
+use crate::action::exit::MAIN;
 use crate::action::{Exit, ReportFailure, Synced};
 use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{Callable, FacetId};
 use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
 use crate::turn::task::{Argument, End, Task};
 
@@ -76,7 +78,43 @@ impl Activation {
     /// Reports a failure that no actor takes.
     pub(crate) fn report(&mut self, failed: ActorFailure) -> Result<(), Failure> {
         let request = self.draft.state.counters.request();
-        self.perform(ReportFailure { request, failed }).map_err(failure)
+        let is_taken = false;
+        self.perform(ReportFailure {
+            request,
+            failed,
+            is_taken,
+        })
+        .map_err(failure)
+    }
+
+    /// Reports a failure of the main program, which goes on.
+    pub(crate) fn report_main(&mut self, failure: Failure) -> Result<(), Failure> {
+        self.report(ActorFailure {
+            actor: MAIN,
+            role: None,
+            turn: self.draft.turn,
+            failure,
+        })
+    }
+
+    /// Reports a failure that has been taken, so that a person sees it too; `what` names what
+    /// failed.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn report_taken(&mut self, what: String, failure: Failure) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        let failed = ActorFailure {
+            actor: self.draft.actor,
+            role: Some(what),
+            turn: self.draft.turn,
+            failure,
+        };
+        self.perform(ReportFailure {
+            request,
+            failed,
+            is_taken: true,
+        })
     }
 
     pub(super) fn exit(&mut self, runner: &mut dyn Runner, code: u64) -> Result<(), Failure> {
@@ -120,7 +158,7 @@ impl Activation {
         let untaken = self.untaken(&exit)?;
         let actor = self.draft.acting().map_err(failure)?;
         let root = actor.root;
-        let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
+        let hooks: Vec<Callable> = actor.exit_hooks.iter().map(|hook| hook.procedure).collect();
         let outcome = Argument::Ended(exit.code, exit.failure.clone());
         if actor.is_peer() {
             self.bid_farewell(exit.failure.as_ref())?;

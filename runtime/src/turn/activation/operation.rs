@@ -21,7 +21,7 @@ use crate::model::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, 
 use crate::model::manifest::Manifest;
 use crate::model::value::Fact;
 use crate::policy::keyed;
-use crate::state::actor::{EntityClass, FiberKind};
+use crate::state::actor::{EntityClass, ExitHook, FiberKind};
 use crate::state::draft::Callables;
 use crate::state::own_requests::Change;
 use crate::state::refusal::{Ignored, Refusal};
@@ -276,6 +276,11 @@ impl Activation {
         if self.is_pure {
             return Err(Refusal::Pure);
         }
+        let entity = self.draft.acting()?.entity_of(self.facet());
+        let hook = ExitHook {
+            procedure: hook,
+            entity,
+        };
         self.draft.acting_mut()?.exit_hooks.push(hook);
         Ok(())
     }

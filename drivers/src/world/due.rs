@@ -1,0 +1,84 @@
+//! What comes next: a report, or a timer that had run out before the report came.
+//!
+//! INVARIANT: no report comes before a timer whose deadline had passed when it came.
+//! It does not order timers; `../timers.rs` does.
+//! Read next: `../timers.rs`, `../report.rs`.
+
+use std::sync::mpsc::RecvTimeoutError;
+
+use duet_runtime::driver::Input;
+use duet_runtime::model::identity::RequestId;
+
+use super::World;
+use crate::report::Report;
+use crate::timers::{Moment, Timer};
+
+/// The shortest timer whose deadline is recorded, in milliseconds: another process takes about as
+/// long to notice that this one has died, and to begin.
+const TIMER_TOLD_MS_MIN: u64 = 50;
+
+/// What comes next.
+pub(super) enum Due {
+    Timer(Input),
+    Report(Report),
+}
+
+impl World {
+    /// Starts a timer, and reports its deadline, so that another process can continue it.
+    pub(super) fn start_timer(&mut self, request: RequestId, key: String, delay_ms: u64, now: Moment) {
+        let at_ms = now.deadline_ms(delay_ms);
+        if delay_ms >= TIMER_TOLD_MS_MIN {
+            let input = Input::Due { request, at_ms };
+            self.report(Report::Interim {
+                key: key.clone(),
+                request,
+                input,
+            });
+        }
+        let timer = Timer {
+            request,
+            key,
+            at_ms,
+            delay_ms,
+        };
+        self.timers.start(timer, now);
+    }
+
+    /// Takes the timer with the earliest deadline, if it had run out at a moment.
+    fn run_out(&mut self, by: Moment) -> Option<Input> {
+        loop {
+            let (request, key) = self.timers.take_overdue(by)?;
+            if self.close(request, &key) {
+                return Some(Input::Elapsed { request });
+            }
+        }
+    }
+
+    /// Takes a timer that has run out by now, although nobody has looked.
+    pub fn take_overdue(&mut self) -> Option<Input> {
+        self.run_out(Moment::now())
+    }
+
+    /// Takes the next report, or the timer that had run out when it came.
+    pub(super) fn next_due(&mut self) -> Option<Due> {
+        if self.ahead.is_none() {
+            self.ahead = self.reports.try_recv().ok();
+        }
+        let by = self.ahead.as_ref().map_or_else(Moment::now, |arrived| arrived.at);
+        match self.run_out(by) {
+            Some(input) => Some(Due::Timer(input)),
+            None => self.ahead.take().map(|arrived| Due::Report(arrived.report)),
+        }
+    }
+
+    /// Waits until there may be a report or a timer has to be looked at.
+    pub(super) fn wait(&mut self) {
+        let longest = self.timers.wait(Moment::now());
+        let arrived = match longest {
+            Some(longest) => self.reports.recv_timeout(longest),
+            // `self` holds a sender, so that the channel cannot have ended.
+            None => self.reports.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        self.ahead = arrived.ok();
+    }
+}

@@ -1,0 +1,11 @@
+;;; request to procedures without a value, and its time limit
+(import (duet base) (duet dataspace) (duet agents))
+(reply-to 'nothing (lambda (payload) (for-each (lambda (element) #f) payload)))
+(reply-to 'false (lambda (payload) #f))
+(log! (list 'nothing (eq? (if #f #f) (request 'nothing '(1 2)))))
+(log! (list 'false (request 'false 1)))
+(log! (guard (failure (#t (list (condition-kind failure) (condition-message failure)
+                            (condition-irritants failure))))
+        (request 'nobody 1 :timeout 20)))
+(log! (guard (failure (#t (condition-kind failure)))
+        (call-with-timeout -1 (lambda () (log! "never")))))

@@ -1,0 +1,13 @@
+;;; on-exit of linked actors when the main program fails
+(import (duet base) (duet dataspace))
+(define (inner name)
+  (on-exit (lambda (outcome) (log! (list 'exit-hook name outcome))))
+  (assert! (record 'held name)))
+(define (outer name)
+  (spawn-entity! 'inner :config 'inner)
+  (inner name))
+(register-entity! 'inner inner)
+(register-entity! 'outer outer)
+(spawn-entity! 'outer :config 'outer)
+(sleep 5)
+(car 'x)
