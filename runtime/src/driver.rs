@@ -185,7 +185,7 @@ codec_struct!(Attached "attached" { wanted, name, text });
 /// An answer or an event from the world.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// A tool returned.
+    /// A tool returned, or the person gave a failure instead of an answer.
     ToolResult {
         /// The request.
         request: RequestId,

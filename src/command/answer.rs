@@ -21,6 +21,11 @@ use crate::world_options::GoOnArguments;
 ///
 ///   duet answer review Ada
 ///   duet answer review 12 yes
+///
+/// With `--fail KIND`, the question fails: the program raises a condition of this kind where it
+/// waits, and the text is its message.
+///
+///   duet answer review --fail unavailable "nobody is in the office"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -29,6 +34,9 @@ pub(crate) struct Arguments {
     /// The answer; before it, if several questions are open, the number or the tag of one.
     #[arg(value_name = "WORD", num_args = 1..=2, required = true, allow_negative_numbers = true)]
     words: Vec<String>,
+    /// Fails the question with a condition of this kind; the text is its message.
+    #[arg(long, value_name = "KIND")]
+    fail: Option<String>,
     /// Makes calls again that the run made before it was taken back.
     #[arg(long)]
     again: bool,
@@ -58,6 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let wish = Wish::Answer {
         named: named.map(str::to_owned),
         text: text.clone(),
+        fails: arguments.fail.clone(),
     };
     if doors::hand_over((&store, journal), &place, &wish.encode())?.is_some() {
         if let Some(given) = arguments.go_on.given() {
@@ -83,7 +92,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     match session.question(named) {
         None => return Err(no_question(&name, named, &session)),
-        Some((request, prompt)) => session.answer(request, &prompt, text)?,
+        Some((request, prompt)) => match &arguments.fail {
+            Some(kind) => session.fail_question(request, kind, text)?,
+            None => session.answer(request, &prompt, text)?,
+        },
     }
     session.tell_changed_texts(terminal);
     if arguments.again {

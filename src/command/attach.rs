@@ -50,7 +50,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             turn::show_printed(record, terminal)?;
         }
         for text in typed.try_iter() {
-            let wish = Wish::Answer { named: None, text };
+            let wish = Wish::Answer {
+                named: None,
+                text,
+                fails: None,
+            };
             match doors::hand_over((&store, journal), &place, &wish.encode()) {
                 Ok(_) => {}
                 Err(refused) => terminal.message(refused.first_line()),

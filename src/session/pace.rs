@@ -7,7 +7,7 @@
 use duet_drivers::ask::Question as Asked;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::driver::{Attached, Drivers, Input};
+use duet_runtime::driver::{Attached, Drivers, Input, ToolFailure};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::run::Advance;
@@ -219,6 +219,32 @@ impl Session {
         let value = Asked::read(prompt).answer(&self.world.mask_text(line));
         let value = value.map_err(|error| CommandError::usage(error.to_string()))?;
         self.run.deliver_first(Input::Answer { request, value });
+        Ok(())
+    }
+
+    /// Fails a question of the program, which raises a condition where it waits.
+    ///
+    /// # Errors
+    /// If it asks for approval, or the kind is no symbol.
+    pub(crate) fn fail_question(&mut self, request: RequestId, kind: &str, text: &str) -> Result<(), CommandError> {
+        if self.is_approval(request) {
+            return Err(CommandError::usage(
+                "a request for approval is answered with no, not failed",
+            ));
+        }
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        if kind.is_empty() || !kind.chars().all(is_word) {
+            return Err(CommandError::usage(format!(
+                "`{kind}` is no kind of condition; a kind has letters, digits and hyphens"
+            )));
+        }
+        let failure = ToolFailure {
+            kind: kind.to_owned(),
+            message: self.world.mask_text(text),
+            details: Vec::new(),
+        };
+        let outcome = Err(failure);
+        self.run.deliver_first(Input::ToolResult { request, outcome });
         Ok(())
     }
 

@@ -21,8 +21,13 @@ use crate::turn;
 /// What a command may ask the owner of a run for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wish {
-    /// To answer a question with a text: the one that is named, or the oldest.
-    Answer { named: Option<String>, text: String },
+    /// To answer a question with a text: the one that is named, or the oldest. With a kind, the
+    /// answer is a failure of this kind, and the text is its message.
+    Answer {
+        named: Option<String>,
+        text: String,
+        fails: Option<String>,
+    },
     /// To evaluate a text in the run.
     Evaluate { text: String },
     /// To tell the dataspace something that becomes a fact, or a message.
@@ -47,7 +52,9 @@ impl Wish {
     /// As it is sent.
     pub(crate) fn encode(&self) -> IOValue {
         match self {
-            Self::Answer { named, text } => record("answer", vec![named.encode(), text.encode()]),
+            Self::Answer { named, text, fails } => {
+                record("answer", vec![named.encode(), text.encode(), fails.encode()])
+            }
             Self::Evaluate { text } => record("evaluate", vec![text.encode()]),
             Self::Tell { value, stays } => record("tell", vec![value.clone(), stays.encode()]),
             Self::Fork { turn, branches } => record("fork", vec![turn.encode(), branches.encode()]),
@@ -65,10 +72,11 @@ impl Wish {
     fn read(value: &IOValue) -> Option<Self> {
         let field = |index: usize| IOValue::from(value.index(index));
         let has = |label, count| value.is_simple_record(label, Some(count));
-        if has("answer", 2) {
+        if has("answer", 3) {
             Some(Self::Answer {
                 named: Codec::decode(&field(0)).ok()?,
                 text: Codec::decode(&field(1)).ok()?,
+                fails: Codec::decode(&field(2)).ok()?,
             })
         } else if has("evaluate", 1) {
             Some(Self::Evaluate {
@@ -211,9 +219,12 @@ impl Session {
         }
         let before = self.head();
         match wish {
-            Wish::Answer { named, text } => {
+            Wish::Answer { named, text, fails } => {
                 let (request, prompt) = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
-                self.answer_in_time(request, &prompt, &text)?;
+                match fails {
+                    Some(kind) => self.fail_question(request, &kind, &text)?,
+                    None => self.answer_in_time(request, &prompt, &text)?,
+                }
                 self.world.withdraw_question(request);
             }
             Wish::Evaluate { text } => {

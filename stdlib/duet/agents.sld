@@ -2,7 +2,7 @@
 ;;; tools.
 (define-library (duet agents)
   (export
-    race all-of any-of par-map call-with-timeout with-retry retryable? current-attempt
+    race all-of any-of par-map settle par-settle call-with-timeout with-retry retryable? current-attempt poll-until
     make-pool pool? call-with-pool rate-limit
     make-channel channel? channel-put! channel-take! close-channel! channel-closed? channel-ready
     pipeline request reply-to planner worker
@@ -30,6 +30,6 @@
     (only (duet kernel) %check-await %make-condition %report-failure %sleep %wake %current-fiber)
     (only (duet internal control) %wrong-type %run-joined)
     (only (duet internal options) %check-options %option))
-  (include "agents/strands.scm" "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm"
+  (include "agents/strands.scm" "agents/retries.scm" "agents/settle.scm" "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm"
     "agents/clauses.scm" "agents/shapes.scm" "agents/tools.scm" "agents/models.scm"
     "agents/calls.scm" "agents/agent.scm" "agents/rounds.scm" "agents/roles.scm"))

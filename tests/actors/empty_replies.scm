@@ -1,4 +1,4 @@
-;;; request to procedures without a value, and its time limit
+;;; Replies of procedures without a value, and the time limit of a question.
 (import (duet base) (duet dataspace) (duet agents))
 (reply-to 'nothing (lambda (payload) (for-each (lambda (element) #f) payload)))
 (reply-to 'false (lambda (payload) #f))

@@ -1,4 +1,4 @@
-;;; on-exit of linked actors when the main program fails
+;;; Actors that end with a failed main program have their last turns.
 (import (duet base) (duet dataspace))
 (define (inner name)
   (on-exit (lambda (outcome) (log! (list 'exit-hook name outcome))))

@@ -1,4 +1,4 @@
-;;; after every display refused at the call
+;;; Refusals of timers and of output come from the call.
 (import (duet base) (duet dataspace) (scheme write))
 (define (attempt name thunk)
   (log! (list name (guard (object (#t (condition-kind object))) (thunk) 'done))))

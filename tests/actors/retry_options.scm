@@ -1,4 +1,4 @@
-;;; with-retry refuses options before the first call and hides no failure
+;;; Retries refuse their options before the first call and hide no failure.
 (import (duet base) (duet dataspace) (duet agents))
 (define calls 0)
 (define (attempt . options)

@@ -337,6 +337,23 @@ fn a_run_that_nobody_executes_is_told_something_here() {
 }
 
 #[test]
+fn a_question_is_failed_from_outside() {
+    let program = "(display (guard (e (#t (list (condition-kind e) (condition-message e))))
+                     (await (user-input :prompt \"Name?\")))) (newline)";
+    let busy = format!("(spawn (lambda () (sleep 600000))) {program}");
+    let desk = Desk::new(&[("p.scm", program), ("q.scm", &busy)]);
+    let failed = "(unavailable nobody is here)\n";
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    let wrong = desk.duet("answer p --fail \"no kind\" text");
+    assert!(wrong.errors.contains("is no kind of condition"), "{}", wrong.errors);
+    desk.check("answer p --fail unavailable \"nobody is here\"", 0, failed);
+    assert_eq!(desk.duet("replay --check p").code, 0);
+    let mut running = Running::start(&desk, "run q.scm");
+    while desk.duet("answer q --fail unavailable \"nobody is here\"").code != 0 {}
+    assert_eq!(format!("{}\n", running.line()), failed);
+}
+
+#[test]
 fn a_session_evaluates_what_another_process_asks_for() {
     let desk = Desk::new(&[]);
     let mut prompt = Running::start(&desk, "repl");

@@ -168,10 +168,11 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             request,
             value: value.clone(),
         },
-        (
-            EffectKind::Read { .. } | EffectKind::Ask { .. } | EffectKind::Timer { .. } | EffectKind::Alarm { .. },
-            Err(_),
-        )
+        (EffectKind::Ask { .. }, Err(fault)) => Input::ToolResult {
+            request,
+            outcome: Err(tool_failure(fault)?),
+        },
+        (EffectKind::Read { .. } | EffectKind::Timer { .. } | EffectKind::Alarm { .. }, Err(_))
         | (
             EffectKind::Proceed { .. }
             | EffectKind::Write { .. }

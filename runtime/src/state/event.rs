@@ -234,11 +234,10 @@ codec_enum!(Event "an event" {
 impl Event {
     /// Says whether the event tells an observer of a fact or a message.
     pub(crate) fn is_of_dataspace(&self) -> bool {
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the others tell of anything else")]
-        match self {
-            Self::Added { .. } | Self::Removed { .. } | Self::Message { .. } | Self::Closed { .. } => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Added { .. } | Self::Removed { .. } | Self::Message { .. } | Self::Closed { .. }
+        )
     }
 
     /// Returns the observer that receives the event, if it is about a match.
