@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[allow(dead_code, reason = "the editor computes nothing for long")]
 #[path = "../../../tests/it/support/terminal.rs"]
 mod terminal;
 
