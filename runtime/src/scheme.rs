@@ -25,7 +25,6 @@ mod inspection;
 mod image_root;
 mod observation;
 mod interaction;
-mod procedure_code;
 mod profile;
 mod programs;
 mod shared_definitions;

@@ -23,7 +23,7 @@
     route-profile agent-dna publish-dna! dna-report)
   (on-demand)
   (import
-    (duet base) (only (duet kernel) %make-condition %procedure-code)
+    (duet base) (only (duet kernel) %make-condition)
     (only (duet dataspace) assert!)
     (only (duet json) json->value value->json json-ref json-ref/default)
     (duet internal routes))

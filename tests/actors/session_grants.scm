@@ -15,7 +15,7 @@
 (serve! :grants '((dataspace/fly (pattern (a $_)))))
 (serve! :grants '((dataspace/assert a)))
 (serve! :grants "all")
-(serve! :imports '(scheme base) :fact-limit -1)
+(serve! :imports '((scheme base)) :fact-limit -1)
 (serve! :imports "all")
 (serve! :imports '((scheme base) (no such library)))
 (serve! :memory-limit 1000000000000000)

@@ -57,7 +57,8 @@
 (ask! 7 '(exact? (current-time)))
 (sleep 10)
 ;; No record of a client approves an attempt that policy wants approved.
-(define-constraint "careful" :tool "counter/add" :on-fail 'ask :reason "numbers are precious")
+(define careful
+  (define-constraint "careful" :tool "counter/add" :on-fail 'ask :reason "numbers are precious"))
 (ask! 8 '(begin (call-tool 'worker 'counter/add 3) 'counted))
 (yield) (yield) (yield) (yield) (yield) (yield)
 (answer! (car questions) #t)
@@ -71,7 +72,7 @@
 (define-constraint "never" :tool "counter/get" :reason "it is private")
 (ask! 10 '(guard (e (#t (condition-kind e))) (call-tool 'worker 'counter/get 1)))
 (sleep 10)
-(remove-constraint! "careful")
+(remove-constraint! careful)
 ;; News of a question or a call stay, although the turn that goes on with it fails.
 (ask! 11 '(begin (await (user-input :prompt "m")) (car 5)))
 (yield) (yield) (yield) (yield) (yield) (yield)

@@ -288,7 +288,6 @@ impl SchemePrograms {
                 self.compile_text_for(actor, turn, (&text, &environment))?;
             }
             Ok(Reply::Environment(imports)) => self.make_environment(actor, turn, &imports)?,
-            Ok(Reply::Code(procedure)) => self.tell_code(actor, procedure)?,
             Ok(Reply::Describe(name)) => self.describe(actor, &name)?,
             Ok(Reply::Exit(code)) => {
                 self.machine.clear(&mut actor.instance);

@@ -21,7 +21,7 @@
     emission-sender emission-activation emission-result emission-steps emission-payloads
     emission-failure
     define-agent start-agent! deliver! cycle->record
-    %actions %direction %every-entry? %module %multi? %priority<? %procedure %sequence %triggers %under)
+    %actions %direction %every-entry? %module %multi? %priority<? %sequence %triggers %under)
   (on-demand)
   (import
     (duet base) (only (duet kernel) %make-condition)

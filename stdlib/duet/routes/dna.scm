@@ -7,15 +7,6 @@
 (define (%names->json symbols)
   (map (lambda (name) (string-upcase (symbol->string name))) (or symbols '())))
 
-;;; Describes the code of a procedure, which `%procedure-code` has found; null if it has found none.
-(define (%code->json code)
-  (if code
-      (alist->dictionary
-        (map (lambda (name value) (cons name (or value 'null)))
-          '(library procedure hash file line)
-          (record-fields code)))
-      'null))
-
 (define (%registration->json it)
   (let ((fields (dictionary)) (kind (registration-kind it)))
     (define (field! name value) (dictionary-set! fields name value))
@@ -26,7 +17,6 @@
     (field! 'priority (registration-priority it))
     (field! 'module (symbol->string (%module it)))
     (field! 'function (symbol->string (registration-name it)))
-    (field! 'code (%code->json (%procedure-code (%procedure it))))
     (if (eq? kind 'sender)
         (begin
           (field! 'actions (%names->json (%actions it)))
@@ -58,10 +48,8 @@
 ;;;> Returns the DNA of an agent: the text of a JSON object with `profile`, `agent` and
 ;;;> `registrations`. Each registration has its kind, canonical route or direction, priority, module
 ;;;> and function, and a sender its filters and whether it is `multi`. An empty filter accepts
-;;;> everything. `code` says which procedure handles it: its `library`, its name as `procedure`, the
-;;;> `file` and the `line` of its text, and a `hash`, which changes with the code of the library; what
-;;;> a closure has captured is not part of it. The text depends only on the registrations: they are
-;;;> sorted by kind, route, priority, module, function and position.
+;;;> everything. The text depends only on the registrations: they are sorted by kind, route,
+;;;> priority, module, function and position.
 ;;;> Source: profile, section 7; decisions, row 19.
 (define (agent-dna agent)
   (value->json

@@ -71,9 +71,9 @@
 ;;; Raises now whatever would be raised when the first session begins, such as a grant or an import
 ;;; that does not exist: a sandbox is made, and a session's actor is spawned and ends in the same turn.
 (define (%check-options-of-sessions options)
-  (let ((facet (spawn-facet!))
-        (imports (%option options :imports #f)))
-    (if imports (apply environment imports))
+  (let ((imports (%option options :imports #f)))
+    (if imports (apply environment imports)))
+  (let ((facet (spawn-facet!)))
     (%spawn-session! "" options facet (lambda (reason) #f))
     (stop-facet! facet)))
 

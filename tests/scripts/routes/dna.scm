@@ -24,19 +24,6 @@
 ;; The order of registration changes nothing.
 (string=? text (agent-dna (make-agent 'shipper (reverse (registrations)))))            ; => #t
 
-;; The code of a handler is its procedure's: one that does something else has another.
-(define (other . ignored) #t)
-(define (codes . procedures)
-  (let ((registrations
-         (map (lambda (procedure) (make-receiver "A --> B" procedure :name 'r)) procedures)))
-    (map (lambda (entry) (json-ref entry 'code))
-      (json-ref (json->value (agent-dna (make-agent 'a registrations))) 'registrations))))
-(map (lambda (code) (json-ref code 'procedure)) (codes handler other))     ; => ("handler" "other")
-(let ((hashes (map (lambda (code) (json-ref code 'hash)) (codes handler other handler))))
-  (list (equal? (car hashes) (cadr hashes)) (equal? (car hashes) (caddr hashes))))   ; => (#f #t)
-(json-ref (car (codes handler)) 'line)                                      ; => 4
-(codes car)                                                                 ; => (null)
-
 (define report (dna-report text))
 (dictionary-ref report 'format)                              ; => profile
 (dictionary-ref report 'problems)                            ; => ()

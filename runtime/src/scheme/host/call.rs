@@ -60,8 +60,6 @@ pub(in crate::scheme) enum Reply {
         /// As for a compiled datum.
         environment: String,
     },
-    /// The call returns where the code of this procedure comes from.
-    Code(Value),
     /// The call returns the descriptions of this name.
     Describe(String),
     /// The call returns these import sets, once their environment has been made.

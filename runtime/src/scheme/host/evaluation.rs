@@ -47,12 +47,6 @@ host_procedures! {
         Ok(Reply::Environment(format!("{} ", import_sets(call, 0)?)))
     };
 
-    /// Where the code of `procedure` comes from: the record `(code library name hash text line)`.
-    /// The hash, in hexadecimal digits, changes with the code of the library; the name, the text's
-    /// name and the line are `#f` if they are not known. `#f` for an object that is no procedure in
-    /// Scheme.
-    "%procedure-code" "procedure" [1, 1] => |call| Ok(Reply::Code(call.argument(0)));
-
     /// Returns whether `value` is data that can leave the actor: in facts, messages and calls.
     "%data?" "value" [1, 1] => |call| Ok(Reply::Value(Value::boolean(call.leave(call.argument(0)).is_ok())));
 
