@@ -7,6 +7,7 @@
 use super::Run;
 use crate::action::exit::MAIN;
 use crate::model::identity::RequestId;
+use crate::model::manifest::{Extent, Right};
 use crate::state::actor::Condition;
 use crate::state::event::{Batch, Event};
 
@@ -52,11 +53,16 @@ impl Run {
         }
     }
 
-    /// Returns whether a fiber waits for a fact or a message: the main program's actor, in whose
-    /// name others speak, can assert or send any.
+    /// Returns whether a fiber waits for a fact or a message, which others can give in the name of
+    /// the main program, if that may. Where actors have failed, their facts are what is missing.
     fn is_open_to_others(&self) -> bool {
+        let may = |right| {
+            let main = self.state.actor(MAIN);
+            main.is_some_and(|main| main.manifest.extent(right) != Extent::Nothing)
+        };
         let mut waits = self.state.actors.values().flat_map(|actor| actor.waits.values());
-        self.state.actors.contains_key(&MAIN)
+        self.state.untaken.count == 0
+            && (may(Right::Assert) || may(Right::Message))
             && waits.any(|wait| wait.conditions.iter().any(Condition::is_of_dataspace))
     }
 

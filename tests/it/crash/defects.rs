@@ -150,7 +150,7 @@ fn a_stopped_facet_takes_its_assertions_along() {
 (stop-facet! inner)
 (await (record 'never))";
     let (scenario, life, _) = run(text, &[]);
-    assert_eq!(life.rest, Some(DriveOutcome::Stuck { fibers: 1 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Waiting { fibers: 1 }));
     let facts = facts(&scenario, life);
     assert!(facts.iter().any(|fact| fact == "<outside 1>"), "{facts:?}");
     assert!(!facts.iter().any(|fact| fact == "<inside 1>"), "{facts:?}");

@@ -295,7 +295,7 @@ fn a_predicate_chooses_and_has_no_effects() {
         assert b <q>";
     check(
         &with_p(impure),
-        "a predicate counts as false: refused: a predicate can have no effect\n Stuck { fibers: 1 }",
+        "a predicate counts as false: refused: a predicate can have no effect\n Waiting { fibers: 1 }",
     );
 }
 
