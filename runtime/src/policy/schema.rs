@@ -1,9 +1,13 @@
 //! JSON Schema, draft 2020-12, as predicates and tools use it.
 //!
 //! INVARIANT: validation opens no file and no connection; a reference that leaves the schema makes
-//! it invalid.
+//! it invalid. Compiling and judging take a bounded number of steps, whoever wrote the schema: what
+//! would take more is invalid.
 //! It does not store schemas; `entry.rs` does.
-//! Read next: `predicate.rs`.
+//! Read next: `schema/cost.rs`.
+
+mod cost;
+mod reference;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,32 +17,81 @@ use serde_json::Value;
 
 use super::document::Malformed;
 
+/// Maximum number of steps to compile a schema.
+const COMPILE_STEPS_MAX: u64 = 250_000;
+
+/// Maximum number of steps to judge a value; some tenths of a second.
+const JUDGE_STEPS_MAX: u64 = 1_000_000;
+
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
-pub struct Schema(Arc<Validator>);
+pub struct Schema(Arc<Compiled>);
+
+struct Compiled {
+    validator: Validator,
+    /// The schema itself, if the size of a value does not bound the steps to judge it.
+    multiplying: Option<Value>,
+    judge_steps_max: u64,
+}
 
 impl Schema {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// [`Malformed`] if the value is not a schema, or refers to something outside of itself.
+    /// [`Malformed`] if the value is not a schema, refers to something outside of itself, or would
+    /// take more than 250 000 steps to compile.
     pub fn parse(value: &Value) -> Result<Self, Malformed> {
+        Self::parse_within(value, COMPILE_STEPS_MAX, JUDGE_STEPS_MAX)
+    }
+
+    fn parse_within(value: &Value, compile_steps_max: u64, judge_steps_max: u64) -> Result<Self, Malformed> {
         if !value.is_object() && !value.is_boolean() {
             return Err(Malformed::new("a schema is an object or a boolean"));
         }
+        let multiplies = cost::multiplies(value);
+        if multiplies && cost::to_compile(value, compile_steps_max).is_err() {
+            return Err(Malformed::new(format!(
+                "its parts refer to each other too deeply, or in more than {compile_steps_max} ways"
+            )));
+        }
         let validator = jsonschema::options().with_draft(Draft::Draft202012).build(value);
         let validator = validator.map_err(|error| Malformed::new(format!("not a schema: {error}")))?;
-        Ok(Self(Arc::new(validator)))
+        Ok(Self(Arc::new(Compiled {
+            validator,
+            multiplying: multiplies.then(|| value.clone()),
+            judge_steps_max,
+        })))
     }
 
-    /// Says whether the value is valid.
+    /// Says whether the value is valid; one that takes more than 1 000 000 steps to judge is not.
     pub fn accepts(&self, value: &Value) -> bool {
-        self.0.is_valid(value)
+        self.steps(value).is_ok() && self.0.validator.is_valid(value)
     }
 
     /// Returns the first fault of the value, if it has one.
     pub fn fault(&self, value: &Value) -> Option<String> {
-        self.0.validate(value).err().map(|error| error.to_string())
+        let Compiled {
+            validator,
+            judge_steps_max,
+            ..
+        } = &*self.0;
+        let Ok(steps) = self.steps(value) else {
+            return Some(format!(
+                "the schema takes more than {judge_steps_max} steps to judge it"
+            ));
+        };
+        if steps.told <= *judge_steps_max {
+            return validator.validate(value).err().map(|error| error.to_string());
+        }
+        let is_valid = validator.is_valid(value);
+        (!is_valid).then(|| "it does not fit the schema, whose parts are too many to say where".to_owned())
+    }
+
+    fn steps(&self, value: &Value) -> Result<cost::Steps, cost::TooMany> {
+        match &self.0.multiplying {
+            Some(schema) => cost::to_judge(schema, value, self.0.judge_steps_max),
+            None => Ok(cost::Steps::default()),
+        }
     }
 }
 
@@ -88,5 +141,71 @@ mod tests {
         check(json!({"allOf": [{"$ref": "#"}]}), &json!(1), Some(true));
         let pair = json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"});
         check(pair, &json!(1), Some(true));
+    }
+
+    /// A schema whose parts apply the next part twice: the steps double with each of `levels`.
+    fn doubling(levels: usize) -> Value {
+        let mut defs = serde_json::Map::new();
+        for level in 0..levels {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            defs.insert(format!("d{level}"), json!({"anyOf": [next, next]}));
+        }
+        defs.insert(format!("d{levels}"), json!({"type": "string"}));
+        json!({"$defs": defs, "$ref": "#/$defs/d0"})
+    }
+
+    #[test]
+    fn a_schema_that_multiplies_steps_is_judged_within_its_limit() {
+        let schema = Schema::parse_within(&doubling(6), 1_000, 100).expect("few steps to compile");
+        assert!(!schema.accepts(&json!("x")));
+        assert_eq!(
+            schema.fault(&json!("x")),
+            Some("the schema takes more than 100 steps to judge it".to_owned())
+        );
+        let schema = Schema::parse_within(&doubling(6), 1_000, 400).expect("few steps to compile");
+        assert!(schema.accepts(&json!("x")));
+        let found = schema.fault(&json!(1)).expect("a fault");
+        assert!(found.contains("does not fit the schema"), "{found}");
+        let schema = Schema::parse(&doubling(6)).expect("few steps");
+        assert_eq!(schema.fault(&json!("x")), None);
+        assert!(schema.fault(&json!(1)).expect("a fault").contains("anyOf"));
+    }
+
+    #[test]
+    fn a_schema_that_multiplies_what_the_compiler_does_is_invalid() {
+        let mut schema = json!({"type": "string"});
+        for _ in 0..6 {
+            schema = json!({"allOf": [schema], "unevaluatedProperties": false});
+        }
+        assert!(Schema::parse_within(&schema, 60, 1_000).is_err());
+        assert!(Schema::parse(&schema).is_ok());
+    }
+
+    #[test]
+    fn recursive_schemas_of_deep_values_stay_within_their_limit() {
+        let tree = json!({"$defs": {"t": {
+            "anyOf": [
+                {"type": "integer"},
+                {"type": "array", "items": {"$ref": "#/$defs/t"}},
+                {"type": "object", "additionalProperties": {"$ref": "#/$defs/t"}},
+            ],
+        }}, "$ref": "#/$defs/t"});
+        let mut value = json!([1, 2, 3]);
+        for _ in 0..60 {
+            value = json!([value, {"a": 1}]);
+        }
+        check(tree.clone(), &value, Some(true));
+        let wide = Value::Array(vec![json!({"a": [1, 2]}); 2_000]);
+        check(tree, &wide, Some(true));
+    }
+
+    #[test]
+    fn a_long_chain_of_references_is_invalid() {
+        let mut defs = serde_json::Map::new();
+        for link in 0..1_000 {
+            defs.insert(format!("c{link}"), json!({"$ref": format!("#/$defs/c{}", link + 1)}));
+        }
+        defs.insert("c1000".to_owned(), json!(true));
+        check(json!({"$defs": defs, "$ref": "#/$defs/c0"}), &json!(1), None);
     }
 }
