@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_drivers::tool::secret::is_secret_name;
+use duet_drivers::tool::secret::{is_secret_name, without_stand_ins};
 use duet_journal::parts::NamedParts;
 use duet_journal::record::RecordError;
 use duet_journal::{Header, PackedValue, Record, RecordHash};
@@ -59,11 +59,11 @@ impl Secrets {
                 outcome: Ok(value),
             } = event
                 && self.asked.contains_key(&request.0)
-                && let Some(text) = value
-                    .as_string()
-                    .filter(|text| text.chars().count() >= SECRET_CHARACTERS_MIN)
+                && let Some(text) = value.as_string()
             {
-                self.add(text.into_owned());
+                let parts = without_stand_ins(&text).into_iter();
+                let long = parts.filter(|part| part.chars().count() >= SECRET_CHARACTERS_MIN);
+                long.for_each(|part| self.add(part.to_owned()));
             }
         }
         for call in turn.calls() {

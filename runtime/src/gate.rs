@@ -14,8 +14,9 @@
 pub mod bench;
 mod chain;
 mod payload;
-pub(crate) mod question;
+pub mod question;
 pub(crate) mod right;
+pub mod visible;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,7 +31,7 @@ use crate::model::identity::{ActorId, Counters, Resource};
 use crate::model::manifest::Manifest;
 use crate::policy::entry::Entries;
 use crate::policy::keyed;
-use crate::policy::ruling::{Code, Decision, OnFail, Ruling};
+use crate::policy::ruling::{Decision, OnFail, Ruling};
 use crate::state::before::StateBefore;
 
 /// The principal on whose behalf a turn acts.
@@ -333,8 +334,7 @@ impl TurnClaims<'_> {
         });
         let key = entered?.key;
         let is_ambiguous = after.get(&key).is_some() && after.text(&key).is_none();
-        let detail = "the key has another value already; update! replaces one that is your own";
-        is_ambiguous.then(|| Ruling::deny(Code::MalformedValue, detail).by(&key))
+        is_ambiguous.then(|| bench::second_text(&key))
     }
 
     fn fault(&mut self, action: &Action) -> Option<Reason> {

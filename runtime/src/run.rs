@@ -277,6 +277,7 @@ impl Run {
 
     /// Queues an input; it becomes a turn at one of the next steps.
     pub fn deliver(&mut self, input: Input) {
+        let input = self.memory.instead(&input).unwrap_or(input);
         self.inbox.inputs.push_back(input);
     }
 

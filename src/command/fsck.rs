@@ -56,13 +56,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         SqliteStore::open_to_read(journal.path())
     };
     let mut store = opened.map_err(|error| unreadable(journal, error))?;
-    let branches = match arguments.address.as_deref() {
-        Some(address) => {
-            let place = journal.resolve(&store, Some(address))?;
-            vec![(place.run, place.branch)]
-        }
-        None => all_branches(&store).map_err(|error| unreadable(journal, error))?,
-    };
     let mut check = Check {
         arguments,
         terminal,
@@ -72,10 +65,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     check.header(has_damaged_header)?;
     check.lost(&mut store)?;
-    for (run, branch) in &branches {
-        check.branch(&mut store, run, branch)?;
+    // Another process may remove branches meanwhile; so all of them are read as they are now.
+    store.hold().map_err(|error| unreadable(journal, error))?;
+    for (run, branch) in check.branches(&store)? {
+        check.branch(&mut store, &run, &branch)?;
     }
     check.snapshots(&store)?;
+    store.release()?;
     check.index(&store)?;
     if arguments.json {
         check.terminal.json(&json!(check.found))?;
@@ -96,6 +92,18 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Lists the branches to check.
+    fn branches(&self, store: &SqliteStore) -> Result<Vec<(RunId, BranchName)>, CommandError> {
+        let journal = &self.arguments.journal;
+        match self.arguments.address.as_deref() {
+            Some(address) => {
+                let place = journal.resolve(store, Some(address))?;
+                Ok(vec![(place.run, place.branch)])
+            }
+            None => all_branches(store).map_err(|error| unreadable(journal, error)),
+        }
+    }
+
     /// Verifies a branch, repairs it if that is asked for, and says what it found.
     fn branch(&mut self, store: &mut SqliteStore, run: &RunId, branch: &BranchName) -> Result<(), CommandError> {
         let name = name(run, branch);
@@ -230,7 +238,13 @@ impl Check<'_> {
     /// repair is asked for.
     fn index(&mut self, store: &SqliteStore) -> Result<(), CommandError> {
         let journal = &self.arguments.journal;
-        let Some(wrong) = changes::check(journal, store, &self.sound)? else {
+        let mut there = Vec::new();
+        for (run, branch) in &self.sound {
+            if store.has_run(run)? && store.head(run, branch)?.is_some() {
+                there.push((run.clone(), branch.clone()));
+            }
+        }
+        let Some(wrong) = changes::check(journal, store, &there)? else {
             return Ok(());
         };
         let is_removed = self.arguments.repair && Index::remove(journal.path())?;

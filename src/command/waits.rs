@@ -3,6 +3,7 @@
 use duet_drivers::ask::Question as Asked;
 use duet_drivers::text::{self, Text};
 use duet_runtime::action::{self, Action};
+use duet_runtime::gate::visible::visible;
 use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::model::value::Fact;
 use duet_runtime::state::RunState;
@@ -111,10 +112,10 @@ fn question(request: &Request, is_full: bool) -> String {
     match &request.question {
         Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
         Question::Deferred { name, payload } if is_full => {
-            format!("approval of the call of {name} with {}", shown(payload))
+            format!("approval of the call of {name} with {}", visible(&shown(payload)))
         }
         Question::Deferred { name, .. } => format!("approval of the call of {name}"),
-        Question::Approve { attempts, .. } if is_full => format!("approval of {}", attempted(attempts)),
+        Question::Approve { attempts, .. } if is_full => format!("approval of {}", visible(&attempted(attempts))),
         Question::Approve { prompt, .. } => {
             let asked = Asked::read(prompt).shown();
             format!("approval: {}", asked.as_str().trim_end())

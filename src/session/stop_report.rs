@@ -6,6 +6,7 @@
 
 use duet_drivers::ask::Question;
 use duet_journal::Sequence;
+use duet_runtime::gate::question::NOT_SHOWN;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recalled;
 use duet_runtime::state::RunState;
@@ -133,10 +134,12 @@ impl StopReport<'_> {
                 is_asking = true;
                 terminal.message(format!("{name} waits for an answer: {question}"));
             } else if self.is_kept() {
-                terminal.message(format!(
-                    "{name} waits for approval: {question}\n`duet answer {name} {number} yes` approves it; \
-                     `duet waits {name} --full` shows all of it"
-                ));
+                let mut told =
+                    format!("{name} waits for approval: {question}\n`duet answer {name} {number} yes` approves it");
+                if question.contains(NOT_SHOWN) {
+                    told.push_str(&format!("; `duet waits {name} --full` shows all of it"));
+                }
+                terminal.message(told);
             } else {
                 terminal.message(format!("{name} waits for approval: {question}"));
             }

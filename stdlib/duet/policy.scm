@@ -123,8 +123,15 @@
 ;;;> Enters the goal `goal.name` with fields, an association list; returns the handle.
 (define (set-goal! name fields) (%enter 'goal name fields))
 
-;;;> Enters the fact `fact.name` with fields, an association list; returns the handle.
-(define (record-fact! name fields) (%enter 'fact name fields))
+;;; A claim that ends `ttl_ms` after it was stored says when that was, if there is a clock.
+(define (%stamped fields)
+  (define (given? name) (or (assq name fields) (assoc (symbol->string name) fields)))
+  (let ((now (and (given? 'ttl_ms) (not (given? 'stored_at)) (%policy-time))))
+    (if now (append fields (list (cons 'stored_at now))) fields)))
+
+;;;> Enters the fact `fact.name` with fields, an association list; returns the handle. Beside `ttl_ms`
+;;;> it enters the time of `fact.clock` as `stored_at`, unless the fields name one.
+(define (record-fact! name fields) (%enter 'fact name (%stamped fields)))
 
 ;;;> Proposes items together, each `(call tool payload)`, `(entry record)` or `(remove handle)`:
 ;;;> either all of them happen, or none. Returns a pair of the name under which they wait, or `#f`,

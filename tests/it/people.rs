@@ -174,6 +174,12 @@ fn what_asks_for_approval_has_to_be_named_and_shows_what_decides_first() {
         assert!(text.contains(question), "{text}");
     }
     assert!(said.errors.contains(" (6008 bytes, BLAKE3 "), "{}", said.errors);
+    assert!(said.errors.contains(" [NOT SHOWN: 5"), "{}", said.errors);
+    assert!(
+        said.errors.contains("`duet waits asker --full` shows all of it"),
+        "{}",
+        said.errors
+    );
     assert!(said.errors.contains("look\\nerror: forged\\x1b;[2J"), "{}", said.errors);
     assert!(!said.errors.contains("\nerror"), "{}", said.errors);
     assert!(!desk.duet("waits").output.contains("rm -rf"));

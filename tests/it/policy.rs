@@ -315,6 +315,41 @@ fn a_turn_that_leaves_a_key_with_two_values_leaves_no_trace() {
 }
 
 #[test]
+fn a_second_value_under_a_key_is_refused_where_it_is_written() {
+    let desk = check(
+        "(define first (record-fact! \"dup\" '((value . 1))))
+         (define (w c)
+           (show (told (lambda () (record-fact! \"dup\" '((value . 2))))))
+           (assert! (record 'goes-on)))
+         (register-entity! 'w w)
+         (spawn-entity! 'w)
+         (await (record 'goes-on))
+         (show (told (lambda () (record-fact! \"dup\" '((value . 3))))))
+         (show (told (lambda () (assert! (record 'fact \"dup\" (entry-text '((value . 1))))) 'the-same)))
+         (show (told (lambda () (update! first (record 'fact \"dup\" (entry-text '((value . 1))))) 'updated)))",
+        "(policy-denied block malformed_value \"fact.dup\")\n\
+         (policy-denied block malformed_value \"fact.dup\")\nthe-same\nupdated\n",
+    );
+    assert!(desk.has_done("dup"));
+}
+
+#[test]
+fn a_hypothesis_is_not_promoted_by_an_update_and_unknown_kinds_are_refused() {
+    check(
+        "(define h (record-fact! \"m\" '((value . 1) (kind . \"hypothesis\") (ttl_ms . 5))))
+         (show (told (lambda () (update! h (record 'fact \"m\" \"{\\\"v\\\":1,\\\"value\\\":1}\")))))
+         (show (told (lambda () (record-fact! \"n\" '((value . 1) (kind . \"Fact\"))))))
+         (show (told (lambda () (record-fact! \"o\" '((value . 1) (kind . \"hypothesis\") (ttl_ms . \"soon\"))))))
+         (record-fact! \"clock\" '((value . 1000)))
+         (record-fact! \"p\" '((value . 1) (kind . \"hypothesis\") (ttl_ms . 5)))
+         (show (record-fields (await (record 'fact :field 0 :equals \"p\"))))",
+        "(policy-denied block evidence #f)\n(policy-denied block evidence #f)\n\
+         (policy-denied block ttl_required #f)\n\
+         (\"p\" \"{\\\"v\\\":1,\\\"value\\\":1,\\\"kind\\\":\\\"hypothesis\\\",\\\"ttl_ms\\\":5,\\\"stored_at\\\":1000}\")\n",
+    );
+}
+
+#[test]
 fn nobody_grants_or_approves_more_than_they_may() {
     check(
         "(show (told (lambda () (grant! (current-actor) 'process/run))))

@@ -130,6 +130,23 @@ denied
     desk.check("replay all --check", 0, &replayed(&desk));
 }
 
+/// A program may write a stand-in itself, too.
+#[test]
+fn an_export_does_not_take_a_stand_in_for_a_secret() {
+    let program = r#"
+        (define key (get-environment-variable "API_KEY"))
+        (assert! (record 'uses "{{secret:API_KEY}}" key))"#;
+    let manifest = "((program \"main.scm\") (tools environment/*))";
+    let mut desk = Desk::new(&[("all/main.scm", program), ("all/manifest.scm", manifest)]);
+    desk.variables = vec![("API_KEY", SECRET)];
+    desk.check("run all", 0, "");
+    let said = desk.check("export all all.duet", 0, "");
+    assert!(!said.contains("masked"), "{said}");
+    desk.check("import all.duet --journal other", 0, "");
+    let fact = "handle 0   main     <uses \"{{secret:API_KEY}}\" \"{{secret:API_KEY}}\">\n";
+    desk.check("facts all --journal other", 0, fact);
+}
+
 /// A secret whose parts are found too.
 const PARTED: &str = "Qwertzui-Yxcvbnmk";
 

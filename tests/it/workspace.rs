@@ -212,16 +212,33 @@ fn a_deletion_repeated_after_a_crash_tells_what_it_deleted() {
     desk.holds(&AFTER);
 }
 
+/// The branch that `goto` leaves has the result, so the write is not made again.
 #[test]
-fn a_file_that_changed_while_the_call_was_made_is_not_overwritten() {
+fn a_move_to_the_middle_of_a_write_takes_the_recorded_result_if_the_file_has_changed_since() {
     let desk = Desk::new(WRITER, &BEFORE);
     desk.check("run p.scm --workspace ws", 0, WROTE);
     desk.check("goto p@4", 0, "");
     desk.put("a.txt", "mine");
-    let said = desk.check("resume p", 1, "");
-    let told = "error[conflict]: `a.txt` was changed by somebody else while the call was made; it is left as it is now";
-    assert!(said.starts_with(told), "{said}");
+    let said = desk.check("resume p", 1, "{changed #t previous \"one\" size_bytes 3}\n");
+    assert!(said.starts_with("error[not-found]: there is no `old.txt`"), "{said}");
     desk.holds(&[("a.txt", "mine"), ("sub/dir/b.txt", "b")]);
+}
+
+/// A fork to the middle of a write, after which the same file was written again.
+#[test]
+fn a_fork_to_the_middle_of_a_write_takes_the_recorded_result() {
+    let program = r#"
+(define (write! text) (call-tool 'w "workspace/write" (dictionary 'path "f.txt" 'content text)))
+(write! "one")
+(write! "two")
+(display (await (user-input :prompt "end?")))
+"#;
+    let desk = Desk::new(program, &[]);
+    desk.check("run p.scm --workspace ws", 4, "");
+    desk.holds(&[("f.txt", "two")]);
+    desk.check("fork p@2 b", 0, "");
+    desk.check("resume p/b", 4, "");
+    desk.holds(&[("f.txt", "two")]);
 }
 
 /// Counts its own calls in a file, and returns their number.

@@ -285,6 +285,21 @@ pub(super) fn stand_in(text: &str) -> Option<&str> {
     rest.split_once(MARKS.1).map(|(name, _)| name)
 }
 
+/// Returns the parts of a text between its stand-ins, which are no secrets themselves.
+pub fn without_stand_ins(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, (_, after))) = rest
+        .split_once(MARKS.0)
+        .and_then(|(before, inside)| Some((before, inside.split_once(MARKS.1)?)))
+    {
+        parts.push(before);
+        rest = after;
+    }
+    parts.push(rest);
+    parts
+}
+
 /// Replaces texts in strings, symbols and bytes.
 fn replace(value: &IOValue, pairs: &[(&str, &str)]) -> IOValue {
     if pairs.is_empty() {
@@ -387,6 +402,16 @@ mod tests {
         let masked = secrets().mask(&value);
         assert_eq!(masked, expected);
         assert_eq!(secrets().reveal(&masked), value, "revealing gives the value back");
+    }
+
+    #[test]
+    fn a_text_without_its_stand_ins_is_the_parts_between() {
+        assert_eq!(without_stand_ins("plain"), ["plain"]);
+        assert_eq!(without_stand_ins("{{secret:A}}"), ["", ""]);
+        assert_eq!(
+            without_stand_ins("a{{secret:A}}b{{secret:B}}c{{secret:"),
+            ["a", "b", "c{{secret:"]
+        );
     }
 
     #[test]

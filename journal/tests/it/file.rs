@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::common::writer::{Writer, at, branch, read_all, run};
+use duet_journal::collect::Garbage;
 use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::verify::verify;
 use duet_journal::{HeadMove, Store, StoreError};
 
 /// Tells a child process, which runs the same test, what to write to.
@@ -274,4 +276,22 @@ fn what_was_written_by_many_short_processes_is_not_read_by_each() {
         without_index < 300_000,
         "{without_index} bytes of records are read for want of an index"
     );
+}
+
+#[test]
+fn a_reader_that_holds_sees_the_journal_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut store = SqliteStore::open(&path, "test").unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    main.write(&mut store, &["0", "1"]).unwrap();
+    let reader = SqliteStore::open_to_read(&path).unwrap();
+    reader.hold().unwrap();
+    let all = Garbage::find(&store, &main.run, |_| true).unwrap();
+    store.remove(&all.removal(&main.run, main.epoch)).unwrap();
+    assert!(!store.has_run(&main.run).unwrap());
+    assert_eq!(reader.runs().unwrap(), [main.run.clone()]);
+    assert!(verify(&reader, &main.run, &main.branch).unwrap().is_sound());
+    reader.release().unwrap();
+    assert_eq!(reader.runs().unwrap(), []);
 }

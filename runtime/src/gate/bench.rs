@@ -9,15 +9,17 @@ use std::collections::BTreeMap;
 
 use super::{Proposal, payload};
 use crate::action::Action;
+use crate::model::identity::Handle;
 use crate::policy::authority::{NAMESPACES, Role};
 use crate::policy::document::Malformed;
 use crate::policy::entry::Entries;
 use crate::policy::item::{Grounds, Item, Tools};
-use crate::policy::keyed;
+use crate::policy::keyed::{self, Keyed};
 use crate::policy::proposal::judge_with;
 use crate::policy::ruling::{Code, Ruling};
 use crate::policy::schema::Schema;
 use crate::policy::token::{Limits, Names, Principal, TOKENS};
+use crate::state::before::StateBefore;
 
 /// The policy before a turn, with the changes that the turn has made to it.
 pub(crate) struct Bench<'a> {
@@ -30,6 +32,49 @@ pub(crate) struct Bench<'a> {
     broken_token: Option<Ruling>,
     after: Entries,
     calls: usize,
+    ledger: Ledger,
+}
+
+/// Who holds which entries: unlike the entries after a turn, it knows of a second text under a key.
+#[derive(Clone)]
+struct Ledger {
+    entries: Entries,
+    /// The entries that the turn has made.
+    made: BTreeMap<Handle, Keyed>,
+}
+
+impl Ledger {
+    /// Notes an action, and returns the key that it enters a text under, if it does.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only assertions and retractions count")]
+    fn note(&mut self, before: StateBefore<'_>, action: &Action) -> Option<String> {
+        match action {
+            Action::Pass(pass) => self.note(before, pass.action.first()?),
+            Action::Assert(assert) => {
+                let entry = keyed::of(&assert.value)?;
+                self.entries.add(&entry.key, &entry.text);
+                self.made.insert(assert.handle, entry.clone());
+                Some(entry.key)
+            }
+            Action::Retract(retract) if retract.ignored.is_none() => {
+                let made = self.made.remove(&retract.handle);
+                let held = || keyed::of(&before.held(retract.handle)?.fact);
+                let entry = made.or_else(held)?;
+                self.entries.remove(&entry.key, &entry.text);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn is_ambiguous(&self, key: &str) -> bool {
+        self.entries.get(key).is_some() && self.entries.text(key).is_none()
+    }
+}
+
+/// The refusal of a second text under a key.
+pub(super) fn second_text(key: &str) -> Ruling {
+    let detail = "the key has another value already; update! replaces one that is your own";
+    Ruling::deny(Code::MalformedValue, detail).by(key)
 }
 
 impl<'a> Bench<'a> {
@@ -54,6 +99,10 @@ impl<'a> Bench<'a> {
             principal,
             broken_token,
             after: before.clone(),
+            ledger: Ledger {
+                entries: before.clone(),
+                made: BTreeMap::new(),
+            },
             calls: usize::try_from(proposal.before.calls(proposal.principal.actor)).unwrap_or(usize::MAX),
         }
     }
@@ -69,7 +118,22 @@ impl<'a> Bench<'a> {
         let mut after = self.after.clone();
         let items = attempts.iter().filter_map(|attempt| self.item(attempt));
         items.for_each(|item| apply(&mut after, &item));
-        self.rule_with(attempts, &after, is_approved)
+        let ruling = self.rule_with(attempts, &after, is_approved)?;
+        let second = self.second_text(attempts);
+        Some(second.map_or(ruling.clone(), |second| ruling.or_stricter(second)))
+    }
+
+    /// Refuses attempts that together enter a text under a key that has another one.
+    fn second_text(&self, attempts: &[Action]) -> Option<Ruling> {
+        let mut ledger = self.ledger.clone();
+        let entered: Vec<String> = attempts
+            .iter()
+            .filter_map(|attempt| ledger.note(self.proposal.before, attempt))
+            .collect();
+        entered
+            .iter()
+            .find(|key| ledger.is_ambiguous(key))
+            .map(|key| second_text(key))
     }
 
     /// Judges actions of a turn that leads to the entries `after`; [`None`] if policy does not
@@ -102,6 +166,9 @@ impl<'a> Bench<'a> {
         {
             self.calls += usize::from(matches!(item, Item::Call { .. }));
             apply(&mut self.after, &item);
+        }
+        for action in action.done() {
+            self.ledger.note(self.proposal.before, action);
         }
     }
 

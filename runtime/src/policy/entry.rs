@@ -230,8 +230,29 @@ impl Documents for Entries {
 }
 
 /// Returns the time at which a claim expires, in milliseconds: `expires_at`, or `ttl_ms` after
-/// `stored_at`.
+/// `stored_at`. A claim that was stored at an unknown time has expired at any known one.
 fn expiry_ms(document: &Value) -> Option<u64> {
     let number = |field: &str| document.get(field).and_then(Value::as_u64);
-    number("expires_at").or_else(|| number("stored_at")?.checked_add(number("ttl_ms")?))
+    number("expires_at").or_else(|| {
+        let ttl_ms = number("ttl_ms")?;
+        number("stored_at").map_or(Some(0), |stored_at| stored_at.checked_add(ttl_ms))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_that_was_stored_at_an_unknown_time_has_ended_when_there_is_a_clock() {
+        let mut entries = Entries::default();
+        entries.set("fact.m", Some("{\"v\":1,\"ttl_ms\":5}"));
+        entries.set("fact.n", Some("{\"v\":1,\"ttl_ms\":5,\"stored_at\":100}"));
+        assert!(entries.document("fact.m").is_some());
+        entries.set(CLOCK, Some("{\"v\":1,\"value\":104}"));
+        assert!(entries.document("fact.m").is_none());
+        assert!(entries.document("fact.n").is_some());
+        entries.set(CLOCK, Some("{\"v\":1,\"value\":105}"));
+        assert!(entries.document("fact.n").is_none());
+    }
 }

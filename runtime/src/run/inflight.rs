@@ -16,10 +16,11 @@ use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Seq
 use preserves::IOValue;
 
 use crate::action::Action;
-use crate::driver::EffectKind;
+use crate::driver::{EffectKind, Input};
 use crate::model::identity::RequestId;
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
+use crate::run::input::{CONFLICT, answered, interrupted};
 use crate::run::source::{PORTION, Source};
 use crate::run::tip::Tip;
 use crate::state::RunState;
@@ -36,6 +37,9 @@ pub(crate) struct Memory {
     /// Tools that may be called again.
     pub(super) repeatable: BTreeSet<String>,
     pub(super) recalled: Vec<Recalled>,
+    /// Calls that are made again after a report of what they replace, with the results that other
+    /// branches have recorded.
+    pub(super) resumed: BTreeMap<RequestId, Option<Outcome>>,
 }
 
 /// The branches that lead on from a run's position.
@@ -102,7 +106,22 @@ impl Memory {
             lines: tip.map_or_else(Lines::default, Lines::From),
             repeatable: recovery.repeatable.clone(),
             recalled: Vec::new(),
+            resumed: BTreeMap::new(),
         }
+    }
+
+    /// Returns the result that a call has instead of a result from outside, if it has one.
+    ///
+    /// A call that is made again finds files as later turns of another branch, or somebody else,
+    /// left them. It then has the result that it had there, or none.
+    pub(super) fn instead(&mut self, result: &Input) -> Option<Input> {
+        let Input::ToolResult { request, outcome } = result else {
+            return None;
+        };
+        let known = self.resumed.remove(request)?;
+        let is_conflict = outcome.as_ref().is_err_and(|failure| failure.kind == CONFLICT);
+        let instead = || known.map_or_else(|| interrupted(*request), |outcome| answered(*request, outcome));
+        is_conflict.then(instead)
     }
 }
 
@@ -128,7 +147,7 @@ impl Memory {
             *alike = at;
         }
         for line in &*lines {
-            let outcome = answered(source, &line.branch, (at, line.sequence), request)?;
+            let outcome = recorded(source, &line.branch, (at, line.sequence), request)?;
             if outcome.is_some() {
                 return Ok(Some((at, line.branch.clone(), outcome)));
             }
@@ -198,7 +217,7 @@ fn position(number: u64) -> Result<Sequence, RunError> {
 }
 
 /// Finds the results that other branches have recorded for calls that are open in `state`, except
-/// calls of the tools in `again`.
+/// calls of the tools in `again` that have not reported what they replace.
 ///
 /// # Errors
 /// [`RunError::Store`], [`RunError::Decode`].
@@ -208,8 +227,10 @@ pub(crate) fn answers(
     again: &BTreeSet<String>,
 ) -> Result<BTreeMap<RequestId, Outcome>, RunError> {
     let open = state.requests.iter().filter(|(_, request)| request.answer.is_none());
-    let calls =
-        open.filter(|(_, request)| matches!(&request.question, Question::Tool { name, .. } if !again.contains(name)));
+    let calls = open.filter(|(_, request)| {
+        let is_sought = |name: &String| request.kept.is_some() || !again.contains(name);
+        matches!(&request.question, Question::Tool { name, .. } if is_sought(name))
+    });
     let calls: Vec<RequestId> = calls.map(|(id, _)| *id).collect();
     if calls.is_empty() {
         return Ok(BTreeMap::new());
@@ -227,7 +248,7 @@ pub(crate) fn answers(
         for other in others.iter().filter(|other| other.sequence > at) {
             let there = source.store.closed_at(source.run, &other.branch, at)?;
             if there.is_some_and(|record| record.hash() == hash)
-                && let Some(outcome) = answered(source, &other.branch, (at, other.sequence), request)?
+                && let Some(outcome) = recorded(source, &other.branch, (at, other.sequence), request)?
             {
                 answers.insert(request, outcome);
                 break;
@@ -276,7 +297,7 @@ fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, Rec
 }
 
 /// Finds the answer to a request among the records of a branch after `after` and up to `last`.
-fn answered(
+fn recorded(
     source: &Source<'_>,
     branch: &BranchName,
     (after, last): (Sequence, Sequence),

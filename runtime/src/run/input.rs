@@ -19,6 +19,9 @@ use crate::state::event::{Batch, Cause, Event};
 /// The kind of failure of a tool call whose answer was lost in a crash.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
+/// The kind of failure of a call that found a file changed since it reported what it replaces.
+pub(super) const CONFLICT: &str = "conflict";
+
 /// An upper bound of the levels that a record puts around an input's value.
 const LEVELS_AROUND: usize = 12;
 

@@ -98,6 +98,9 @@ impl Run {
         let (mut recorded, mut lost) = (Vec::new(), Vec::new());
         for (id, request) in open {
             let is_afresh = recovery.afresh == Some(*id);
+            if request.kept.is_some() && is_reversible(recovery, &request.question) && !is_afresh {
+                self.memory.resumed.insert(*id, known.remove(id));
+            }
             if let Some(outcome) = known.remove(id).filter(|_| !is_afresh) {
                 recorded.push(answered(*id, outcome));
                 continue;
@@ -167,6 +170,11 @@ fn is_recorded(input: &Input) -> bool {
         return false;
     };
     outcome.as_ref().err().is_none_or(|failure| failure.kind != INTERRUPTED)
+}
+
+/// Says whether a request is a call whose effect may have been undone since.
+fn is_reversible(recovery: &Recovery, question: &Question) -> bool {
+    matches!(question, Question::Tool { name, .. } if recovery.reversible.contains(name))
 }
 
 impl Run {

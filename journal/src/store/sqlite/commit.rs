@@ -155,9 +155,38 @@ impl SqliteStore {
         committed.unwrap_or(Ok(())).and(result)
     }
 
+    /// Lets all reads see the journal as it is now, whatever other processes write, until
+    /// [`release`](Self::release). A store that writes does not hold.
+    ///
+    /// # Errors
+    /// As [`Store::heads`](crate::Store::heads).
+    pub fn hold(&self) -> Result<(), StoreError> {
+        if self.writer.is_some() {
+            return Ok(());
+        }
+        self.linked.budget.renew();
+        execute(&self.linked.connection, "BEGIN", "beginning to read")?;
+        // The view is that of the first read.
+        Run::list(&self.linked.connection).map(drop)
+    }
+
+    /// Lets each read see the journal as it is then.
+    ///
+    /// # Errors
+    /// As [`Store::heads`](crate::Store::heads).
+    pub fn release(&self) -> Result<(), StoreError> {
+        if self.linked.connection.is_autocommit() {
+            return Ok(());
+        }
+        roll_back(&self.linked.connection)
+    }
+
     /// Performs `work` on one unchanging view of the file.
     pub(super) fn view<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.linked.budget.renew();
+        if !self.linked.connection.is_autocommit() {
+            return work(&self.linked.connection);
+        }
         execute(&self.linked.connection, "BEGIN", "beginning to read")?;
         let result = work(&self.linked.connection);
         let ended = roll_back(&self.linked.connection);

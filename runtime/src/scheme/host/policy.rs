@@ -39,6 +39,14 @@ host_procedures! {
     /// handle, or `#f`. Fails with `policy-denied`.
     "%propose" "items" [1, 1] => propose;
 
+    /// The time of the entry `fact.clock` before the turn, in milliseconds, or `#f`.
+    "%policy-time" "" [0, 0] => |call| {
+        let now = call.turn.policy_time_ms().map(|now| IOValue::new(now));
+        let heap = &mut call.instance.heap;
+        let now = now.map_or(Ok(Value::FALSE), |now| convert::enter(heap, &now).map_err(Fault::Boundary))?;
+        Ok(Reply::Value(now))
+    };
+
     /// The proposals that wait for approval: lists of a name, what is asked, and the actor that
     /// proposes. Needs the right to observe the facts `<approval-request name prompt>`, which show
     /// the same.

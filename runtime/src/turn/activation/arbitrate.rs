@@ -10,6 +10,7 @@ use preserves::{IOValue, ValueImpl};
 
 use super::{Activation, failure};
 use crate::action::{self, Action, Admit, Approve, Decide, Limit, Need, Postpone, Propose, Reject};
+use crate::gate::visible::visible;
 use crate::gate::{self, Principal, Proposal, Verdict, question};
 use crate::model::codec::{Codec, record};
 use crate::model::failure::Failure;
@@ -152,6 +153,11 @@ impl Activation {
             return Ok(false);
         };
         self.settle_proposal(proposal, Ok(IOValue::new(TOO_LATE.to_owned())))
+    }
+
+    /// Returns the time of policy before the turn, in milliseconds, if it is known.
+    pub fn policy_time_ms(&self) -> Option<u64> {
+        self.draft.state.before().entries().now_ms()
     }
 
     /// Returns the hash of the policy before the turn.
@@ -367,5 +373,5 @@ fn prompt(attempts: &[Action], ruling: &Ruling) -> IOValue {
         format!("{by}: {}", ruling.detail)
     };
     let choices = IOValue::new(vec![IOValue::new(true), IOValue::new(false)]);
-    record("approve", vec![format!("{text} ({why})").encode(), choices])
+    record("approve", vec![format!("{text} ({})", visible(&why)).encode(), choices])
 }
