@@ -15,6 +15,7 @@ use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, is_labelled, record};
+use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
@@ -23,7 +24,7 @@ use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
 use crate::reach::Reach;
 use crate::world_options::WorldOptions;
-use crate::{migrate, render};
+use crate::{migrate, policy, render};
 
 mod manifest;
 
@@ -97,6 +98,8 @@ pub(crate) struct Launch {
     servers: Vec<Vec<String>>,
     /// The tools that are granted because doubles stand in for them.
     doubled: Vec<String>,
+    /// The entries of policy that its manifest lays down.
+    pub(crate) policy: Vec<FixedEntry>,
 }
 
 impl Launch {
@@ -117,7 +120,12 @@ impl Launch {
             .map_or_else(|| named.to_owned(), |file| named.join(file));
         let (text, warnings) = read_program(&path)?;
         let mut manifest = grant.tools;
-        manifest.extend(ALWAYS.iter().map(|name| (*name).to_owned()));
+        // A folder changes policy only if its manifest says so; a single file has no manifest.
+        let always = ALWAYS
+            .iter()
+            .filter(|name| !is_folder || **name != authority::POLICY_UPDATE);
+        manifest.extend(always.map(|name| (*name).to_owned()));
+        let policy = grant.policy.as_ref().map(|file| policy::read(&named.join(file)));
         if !is_folder {
             manifest.extend(of_single_file(workspace));
         }
@@ -142,6 +150,7 @@ impl Launch {
             secrets: grant.secrets,
             servers: grant.servers,
             doubled: Vec::new(),
+            policy: policy.transpose()?.unwrap_or_default(),
         })
     }
 
@@ -172,6 +181,7 @@ impl Launch {
             secrets: Vec::new(),
             servers: Vec::new(),
             doubled: Vec::new(),
+            policy: Vec::new(),
         })
     }
 
@@ -406,6 +416,7 @@ mod tests {
             secrets: vec!["API_KEY".to_owned()],
             servers: vec![vec!["files".to_owned(), "serve".to_owned()]],
             doubled: vec!["process/run".to_owned()],
+            policy: Vec::new(),
         };
         let doubles = launch.note_of_doubles().expect("small").expect("a note");
         assert_eq!(read_note(doubles.as_bytes()), None);

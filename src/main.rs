@@ -33,6 +33,7 @@ mod mcp;
 mod migrate;
 mod moves;
 mod native;
+mod policy;
 mod porter;
 mod query;
 mod reach;

@@ -55,6 +55,10 @@ impl<'a> Redelivery<'a> {
 }
 
 impl Drivers for Redelivery<'_> {
+    fn judge_places(&mut self, is_judged: bool) {
+        self.world.judge_places(is_judged);
+    }
+
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut passed_on = Vec::new();
         for effect in effects {

@@ -51,6 +51,7 @@ use crate::imported;
 use crate::journal::{self, Place};
 use crate::launch::{self, Launch, LaunchNote};
 use crate::native;
+use crate::policy;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -296,6 +297,7 @@ impl Prepared {
             limits: launch.limits(),
             pinned: pinned.iter().map(Blob::hash).collect(),
             tools: world.tools().cards().collect(),
+            policy: policy::joined(&launch.policy, &options.policy)?,
         };
         Ok(Self {
             programs,

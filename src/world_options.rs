@@ -23,6 +23,7 @@ use duet_drivers::tool::webhook::Webhooks;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
+use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::identity::RequestId;
 
 use crate::configuration::servers::{self, ServerChoice};
@@ -30,6 +31,7 @@ use crate::configuration::{Choice, Configuration};
 use crate::error::CommandError;
 use crate::imported::Terms;
 use crate::native::NativeArgument;
+use crate::policy;
 use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
 
@@ -68,6 +70,8 @@ pub(crate) struct WorldOptions {
     pub(crate) granted: Vec<String>,
     /// Tools that the run may call only where doubles stand in for them.
     pub(crate) withheld: Vec<String>,
+    /// The entries of policy that the person lays down.
+    pub(crate) policy: Vec<FixedEntry>,
 }
 
 /// The options of a command that drives a run.
@@ -83,6 +87,10 @@ pub(crate) struct WorldArguments {
     /// Refuses everything that needs approval, because nobody will ever answer.
     #[arg(long)]
     headless: bool,
+    /// Lays down the policy in this file, which the program cannot change: a JSON object from keys
+    /// to entries; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    policy: Vec<PathBuf>,
     #[command(flatten)]
     reach: ReachArguments,
     #[command(flatten)]
@@ -212,6 +220,11 @@ impl WorldArguments {
             .iter()
             .map(|path| path.display().to_string())
             .collect::<Vec<_>>();
+        let policies = self
+            .policy
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>();
         let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
         let flags = [
             self.headless.then(|| "--headless".to_owned()),
@@ -220,6 +233,7 @@ impl WorldArguments {
         [
             each("--answer", &self.answer),
             each("--approve", &self.approve),
+            each("--policy", &policies),
             each("--double", &double),
             each("--secret", &self.reach.secret),
             each("--allow-host", &self.reach.allow_host),
@@ -250,7 +264,12 @@ impl WorldArguments {
     /// If the script of doubles cannot be read.
     pub(crate) fn read(&self, is_fleeting: bool) -> Result<WorldOptions, CommandError> {
         self.native.apply();
+        let mut policy = Vec::new();
+        for path in &self.policy {
+            policy = policy::joined(&policy, &policy::read(path)?)?;
+        }
         Ok(WorldOptions {
+            policy,
             prepared: Prepared {
                 answers: self.answer.iter().cloned().collect(),
                 approvals: self.approve.clone(),

@@ -56,6 +56,7 @@ pub(crate) fn start_compiled(
             limits: Limits::default(),
             pinned: program.pinned.iter().map(Blob::hash).collect(),
             tools: Vec::new(),
+            policy: Vec::new(),
         },
         pinned: program.pinned,
     };

@@ -50,6 +50,8 @@ pub struct Registry {
     only: Option<(Manifest, String)>,
     /// Tools that may not be called, each with the reason.
     withheld: BTreeMap<String, String>,
+    /// The workspace of the built-in tools, if there is one.
+    workspace: Option<Arc<Workspace>>,
 }
 
 impl Registry {
@@ -60,7 +62,11 @@ impl Registry {
     pub fn built_in(workspace: Workspace, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let workspace = Arc::new(workspace);
         let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
-        Self::default()
+        let tools = Self {
+            workspace: Some(Arc::clone(&workspace)),
+            ..Self::default()
+        };
+        tools
             .with(workspace::list::tool(Arc::clone(&workspace)))
             .with(workspace::read::tool(Arc::clone(&workspace)))
             .with(workspace::write::tool(Arc::clone(&workspace)))
@@ -123,6 +129,13 @@ impl Registry {
     pub fn restricted(mut self, granted: Manifest, because: String) -> Self {
         self.only = Some((granted, because));
         self
+    }
+
+    /// Says whether policy judges paths as they are written; then a path through a link is refused.
+    pub(crate) fn judge_places(&self, is_judged: bool) {
+        if let Some(workspace) = &self.workspace {
+            workspace.tree().refuse_links(is_judged);
+        }
     }
 
     /// Refuses a tool; `because` says why, for the program.

@@ -228,7 +228,8 @@ impl World {
                 }
             }
             EffectKind::Withdraw => self.withdraw(request),
-            EffectKind::Log { text } => self.console().line(&text),
+            // Duet's own messages begin lines there, so that no further line of a program's does.
+            EffectKind::Log { text } => self.console().line(text.replace('\n', "\n  ")),
             EffectKind::Failure { failed, .. } => {
                 let text = format!(
                     "error: {} failed in turn {}: {}",
@@ -452,6 +453,10 @@ impl World {
 }
 
 impl Drivers for World {
+    fn judge_places(&mut self, is_judged: bool) {
+        self.tools.judge_places(is_judged);
+    }
+
     fn perform(&mut self, effects: Vec<Effect>) {
         // Timers of one batch start together, whatever the machine does meanwhile.
         let now = Moment::now();

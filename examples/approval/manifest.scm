@@ -1,3 +1,3 @@
 ((program "approval.scm")
  (workspace (argument 1))
- (tools workspace/read workspace/list workspace/write))
+ (tools workspace/read workspace/list workspace/write policy/update))

@@ -2,6 +2,6 @@
 ;; starts, and what it may use. `ALERT_TOKEN` is the secret that senders of alerts know.
 ((program "oncall.scm")
  (workspace (argument 1))
- (tools model/chat shop/* webhook/*)
+ (tools model/chat shop/* webhook/* policy/update)
  (secrets ALERT_TOKEN)
  (server shop "duet" "run" "--memory" "--workspace" "." "server.scm"))

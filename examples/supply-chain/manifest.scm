@@ -1,3 +1,3 @@
 ((program "supply-chain.scm")
  (workspace (argument 1))
- (tools workspace/write model/chat))
+ (tools workspace/write model/chat policy/update))

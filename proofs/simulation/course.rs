@@ -283,6 +283,7 @@ impl Course {
             limits: LIMITS,
             pinned: cast.program.pinned.iter().map(Blob::hash).collect(),
             tools: Vec::new(),
+            policy: Vec::new(),
         };
         let start = Start {
             run: name.clone(),

@@ -235,6 +235,7 @@ pub(super) fn granting(which: u64) -> Grant {
             Manifest::default()
         },
         tools: vec![card],
+        policy: Vec::new(),
         note: IOValue::new(which),
     }
 }

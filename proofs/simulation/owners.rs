@@ -182,6 +182,7 @@ impl Company {
                 limits: LIMITS,
                 pinned: program.pinned.iter().map(Blob::hash).collect(),
                 tools: Vec::new(),
+                policy: Vec::new(),
             },
             pinned: program.pinned.clone(),
         }

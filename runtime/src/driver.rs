@@ -401,6 +401,10 @@ pub trait Drivers {
     /// Takes an input that has already arrived, without waiting.
     fn poll_input(&mut self) -> Option<Input>;
 
+    /// Hears whether policy judges paths and addresses as they are written; then a tool refuses a
+    /// path whose real place is another one.
+    fn judge_places(&mut self, _is_judged: bool) {}
+
     /// Hears that the turns after a record are about to become durable, and that they have output
     /// for the person; [`perform`](Self::perform) receives it next.
     fn before_output(&mut self, _record: RecordHash, _at: Sequence) {}

@@ -8,6 +8,7 @@ pub mod address;
 pub mod card;
 pub mod codec;
 pub mod failure;
+pub mod fixed;
 pub mod grant;
 pub mod identity;
 pub mod limits;

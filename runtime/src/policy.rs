@@ -21,6 +21,7 @@ pub mod keyed;
 pub mod authority;
 pub mod evidence;
 pub mod token;
+pub mod place;
 pub mod item;
 pub mod card;
 pub mod proposal;

@@ -21,6 +21,7 @@ use crate::gate::Verdict;
 use crate::model::card::ToolCard;
 use crate::model::codec::{Codec, DecodeError, Fields, is_labelled, label_of};
 use crate::model::failure::Failure;
+use crate::model::fixed::FixedEntry;
 use crate::model::identity::ActorId;
 use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
@@ -66,6 +67,8 @@ pub struct Genesis {
     pub pinned: Vec<BlobHash>,
     /// The tools, as far as policy judges calls by what they are.
     pub tools: Vec<ToolCard>,
+    /// The entries of policy that whoever runs the program lays down.
+    pub policy: Vec<FixedEntry>,
 }
 
 impl Codec for Genesis {
@@ -77,6 +80,7 @@ impl Codec for Genesis {
             Codec::write(&self.limits, out);
             Codec::write(&self.pinned, out);
             Codec::write(&self.tools, out);
+            Codec::write(&self.policy, out);
         });
     }
 
@@ -92,7 +96,7 @@ impl Codec for Genesis {
                 found,
             });
         }
-        let mut fields = Fields::of(value, "run", 6)?;
+        let mut fields = Fields::of(value, "run", 7)?;
         let _version: u64 = fields.read("version")?;
         Ok(Self {
             program: fields.read("program")?,
@@ -100,6 +104,7 @@ impl Codec for Genesis {
             limits: fields.read("limits")?,
             pinned: fields.read("pinned")?,
             tools: fields.read("tools")?,
+            policy: fields.read("policy")?,
         })
     }
 }

@@ -200,6 +200,7 @@ impl Run {
         mut state: RunState,
     ) -> Self {
         state.describe_tools(&genesis.tools);
+        state.govern(&genesis.policy);
         Self {
             names: Namer::new(run.as_str()),
             run,
@@ -430,6 +431,7 @@ impl Run {
         let mut effects = self.flush(store)?;
         effects.iter_mut().for_each(|effect| self.add_texts(effect));
         if !effects.is_empty() {
+            drivers.judge_places(self.state.judges_places());
             drivers.perform(effects);
         }
         if has_output {

@@ -32,8 +32,9 @@ use crate::dataspace::{Dataspace, KnownMatches, Notice, ObserverRef};
 use crate::model::codec::{Codec, DecodeError, Fields};
 use crate::model::failure::ActorFailure;
 use crate::model::identity::{ActorId, CapabilityId, Counters, FacetId, Handle, RequestId};
-use crate::policy::entry::Entries;
+use crate::policy::entry::{CONSTRAINTS, Entries};
 use crate::policy::keyed;
+use crate::policy::token::TOKENS;
 use crate::state::actor::Actor;
 use crate::state::event::{Outbox, Queue};
 use crate::state::grants::Granted;
@@ -157,6 +158,13 @@ impl Codec for RunState {
 }
 
 impl RunState {
+    /// Says whether there is a constraint or a token, which may judge paths.
+    pub fn judges_places(&self) -> bool {
+        [CONSTRAINTS, TOKENS]
+            .iter()
+            .any(|prefix| self.entries.under(prefix).next().is_some())
+    }
+
     /// Begins a turn; [`abort_turn`](Self::abort_turn) undoes all later changes.
     pub fn begin_turn(&mut self) {
         self.begun = Begun {

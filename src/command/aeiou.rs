@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use duet_drivers::text::line;
 use serde_json::json;
 
 use super::run::Kept;
@@ -104,7 +105,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         "feedback": arguments.feedback,
         "json": arguments.json,
     });
-    let path = arguments.file.display().to_string();
+    // The program shows the path.
+    let path = line(&arguments.file.display().to_string()).into_owned();
     launch.arguments = vec![arguments.action.word().to_owned(), path, text, options.to_string()];
     let kept = Kept {
         name: arguments.name.as_deref(),

@@ -30,6 +30,8 @@ pub(super) struct ManifestFile {
     /// MCP servers: a name, and a URL or the words of a command.
     pub(super) servers: Vec<Vec<String>>,
     pub(super) memory_limit: Option<u64>,
+    /// The file of the policy that the program cannot change.
+    pub(super) policy: Option<String>,
 }
 
 /// Reads the manifest of a folder.
@@ -69,7 +71,7 @@ pub(super) fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
 
 const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
                     (hosts \"api.example.org\") (secrets API_KEY) (server files \"npx\" …) \
-                    (memory-limit \"512M\"))";
+                    (memory-limit \"512M\") (policy \"policy.json\"))";
 
 fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
     let mut grant = ManifestFile::default();
@@ -79,7 +81,8 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
             .split_first()
             .ok_or("an entry is a list that begins with its name")?;
         match (symbol(datum, *key).unwrap_or_default(), rest) {
-            ("program", [file]) => grant.program = Some(file_name(datum, *file)?),
+            ("program", [file]) => grant.program = Some(file_name(datum, *file, "the program")?),
+            ("policy", [file]) => grant.policy = Some(file_name(datum, *file, "the policy")?),
             ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
             ("tools", names) => {
                 for name in names {
@@ -102,10 +105,12 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
             }
             ("server", words) => grant.servers.push(server(datum, words)?),
             ("memory-limit", [size]) => grant.memory_limit = Some(memory_limit(datum, *size)?),
-            (key @ ("program" | "workspace" | "memory-limit"), _) => return Err(format!("`{key}` takes one thing")),
+            (key @ ("program" | "workspace" | "memory-limit" | "policy"), _) => {
+                return Err(format!("`{key}` takes one thing"));
+            }
             (key, _) => {
                 return Err(format!(
-                    "`{key}` is none of program, workspace, tools, hosts, secrets, server, memory-limit"
+                    "`{key}` is none of program, workspace, tools, hosts, secrets, server, memory-limit, policy"
                 ));
             }
         }
@@ -117,14 +122,14 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
 }
 
 /// A file of the manifest's own folder, so that a folder can be moved whole.
-fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
+fn file_name(datum: &Datum, id: NodeId, what: &str) -> Result<String, String> {
     if let Node::String(file) = datum.node(id)
         && Path::new(&**file).is_relative()
         && !file.split('/').any(|part| part == "..")
     {
         return Ok(file.to_string());
     }
-    Err("the program is a string: the path of a file in this folder".to_owned())
+    Err(format!("{what} is a string: the path of a file in this folder"))
 }
 
 /// An MCP server: its name, and strings.
@@ -217,10 +222,11 @@ mod tests {
             secrets: vec!["API_KEY".to_owned()],
             servers: vec![vec!["files".to_owned(), "serve".to_owned(), "-x".to_owned()]],
             memory_limit: Some(64 << 20),
+            policy: Some("p.json".to_owned()),
         };
         check(
             r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY) (server files "serve" "-x") (memory-limit "64M"))"#,
+                (hosts "a.example:80") (secrets API_KEY) (server files "serve" "-x") (memory-limit "64M") (policy "p.json"))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
@@ -251,7 +257,7 @@ mod tests {
         );
         check(
             r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools, hosts, secrets, server, memory-limit"),
+            Err("`programm` is none of program, workspace, tools, hosts, secrets, server, memory-limit, policy"),
         );
         check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
         check("program", Err("a manifest is a list of entries"));

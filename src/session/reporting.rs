@@ -203,6 +203,10 @@ impl Drivers for Reporting {
         self.world.perform(effects);
     }
 
+    fn judge_places(&mut self, is_judged: bool) {
+        self.world.judge_places(is_judged);
+    }
+
     fn next_input(&mut self) -> Option<Input> {
         self.world.next_input()
     }

@@ -12,6 +12,7 @@ use duet_journal::Store;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Input;
 use duet_runtime::model::card::ToolCard;
+use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::{Manifest, Right};
 
@@ -20,6 +21,7 @@ use super::{Session, launch_note};
 use crate::error::CommandError;
 use crate::imported;
 use crate::launch::{ALWAYS, implied, uses_server};
+use crate::policy;
 use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -36,8 +38,12 @@ impl Session {
         given: &WorldOptions,
         terminal: &mut Terminal,
     ) -> Result<bool, CommandError> {
-        if self.exit().is_some() || imported::terms(store, self.id())?.is_some() {
+        if self.exit().is_some() {
             return Ok(false);
+        }
+        let policy = self.further_policy(given)?;
+        if imported::terms(store, self.id())?.is_some() {
+            return self.lay_down(policy, terminal);
         }
         given.granted.iter().try_for_each(|name| self.require_known(name))?;
         let note = launch_note(store, self.run.genesis()).unwrap_or_default();
@@ -53,17 +59,54 @@ impl Session {
         let names = given.granted.iter().chain(&implied).filter(is_lacking);
         let manifest: Manifest = names.cloned().collect();
         if manifest.names().next().is_none() && reached.is_empty() {
-            return Ok(false);
+            return self.lay_down(policy, terminal);
         }
         let tools = self.introduce((&manifest, &reached), given, terminal);
         let shown: Vec<String> = manifest.grants_shown().chain(reached.shown()).collect();
         let note = reached.note();
-        let grant = Grant { manifest, tools, note };
+        let laid_down: Vec<String> = policy.iter().map(|entry| entry.key.clone()).collect();
+        let grant = Grant {
+            manifest,
+            tools,
+            policy,
+            note,
+        };
         self.run.deliver_first(Input::Grant { grant });
         self.run.step()?;
         let (name, at) = (&self.place.name, self.head());
         terminal.message(format!("{name}@{at} grants the run: {}", shown.join(", ")));
+        if !laid_down.is_empty() {
+            terminal.message(format!("{name}@{at} lays down: {}", laid_down.join(", ")));
+        }
         Ok(true)
+    }
+
+    /// Lays down entries of policy, in the next turn, which is taken here.
+    fn lay_down(&mut self, policy: Vec<FixedEntry>, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        if policy.is_empty() {
+            return Ok(false);
+        }
+        let keys: Vec<String> = policy.iter().map(|entry| entry.key.clone()).collect();
+        let grant = Grant {
+            manifest: Manifest::default(),
+            tools: Vec::new(),
+            policy,
+            note: Reach::default().note(),
+        };
+        self.run.deliver_first(Input::Grant { grant });
+        self.run.step()?;
+        let (name, at) = (&self.place.name, self.head());
+        terminal.message(format!("{name}@{at} lays down: {}", keys.join(", ")));
+        Ok(true)
+    }
+
+    /// Returns the entries of policy that the options name and the run does not have yet.
+    fn further_policy(&self, given: &WorldOptions) -> Result<Vec<FixedEntry>, CommandError> {
+        let grants = &self.run.state().granted.grants;
+        let known = grants.iter().flat_map(|grant| &grant.policy);
+        let known: Vec<FixedEntry> = self.run.genesis().policy.iter().chain(known).cloned().collect();
+        let all = policy::joined(&known, &given.policy)?;
+        Ok(all.into_iter().skip(known.len()).collect())
     }
 
     fn main_manifest(&self) -> Manifest {

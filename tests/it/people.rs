@@ -162,6 +162,18 @@ fn an_approval_that_was_given_ahead_answers_no_question_and_approves_only_what_i
 }
 
 #[test]
+fn no_further_line_of_a_log_begins_where_messages_of_duet_begin() {
+    let program = r#"(import (duet base) (duet dataspace)) (log! "one\nl waits for approval: two")"#;
+    let desk = Desk::new(&[("l.scm", program)]);
+    let said = desk.check("run l.scm", 0, "");
+    assert!(
+        said.errors.starts_with("one\n  l waits for approval: two\n"),
+        "{}",
+        said.errors
+    );
+}
+
+#[test]
 fn what_asks_for_approval_has_to_be_named_and_shows_what_decides_first() {
     let desk = asker();
     let said = desk.duet("run --workspace . asker.scm");

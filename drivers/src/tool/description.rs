@@ -198,7 +198,11 @@ macro_rules! shapes {
 
 shapes! {
     /// A path in the workspace.
-    Path "a path inside the workspace, a string" r#"{"type":["string","object"]}"#
+    Path "a path inside the workspace, a string" r#"{"type":["string","object"],"format":"path"}"#
+    /// An address of the web.
+    Address "an address, a string" r#"{"type":"string","format":"uri"}"#
+    /// The name of a host.
+    Host "the name of a host, a string" r#"{"type":"string","format":"hostname"}"#
     /// Text.
     Text "a string" r#"{"type":"string"}"#
     /// Text or bytes.

@@ -35,7 +35,7 @@ pub use roots::trust;
 const TIMEOUT_MS: u64 = 30_000;
 const BODY_BYTES_MAX: u64 = 1 << 20;
 
-const URL: Field = Field::required("url", Shape::Text, "where; `http` or `https`, without a user");
+const URL: Field = Field::required("url", Shape::Address, "where; `http` or `https`, without a user");
 const HEADERS: Field = Field::optional(
     "headers",
     Shape::Texts,

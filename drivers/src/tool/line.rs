@@ -42,7 +42,7 @@ const OPENED: &[(&str, Returns)] = &[("connection", Returns::Text), ("peer", Ret
 const OPENED_WORDS: &str = "{connection: its name, a string; peer: the address of the other side, a string}";
 
 const PLACE: &[Field] = &[
-    Field::required("host", Shape::Text, "a name or an address"),
+    Field::required("host", Shape::Host, "a name or an address"),
     Field::required("port", Shape::Positive, "from 1 to 65535"),
 ];
 const PORT: &[Field] = &[Field::required("port", Shape::Count, "up to 65535; 0 for a free one")];

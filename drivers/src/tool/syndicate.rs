@@ -50,7 +50,7 @@ const LIMITS: PackedLimits = PackedLimits {
 
 const NAME_OF_CONNECTION: &str = "its name, as `syndicate/connect` gave it";
 const PLACE: &[Field] = &[
-    Field::required("host", Shape::Text, "a name or an address"),
+    Field::required("host", Shape::Host, "a name or an address"),
     Field::required("port", Shape::Positive, "from 1 to 65535"),
     Field::required(
         "reference",

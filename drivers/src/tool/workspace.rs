@@ -117,6 +117,12 @@ impl Workspace {
             let message = format!("`{shown}` belongs to the journal, which no tool reaches");
             return Kind::Denied.with(message, [("path", path_value(path))]);
         }
+        if tree::is_through_link(error) {
+            let message = format!(
+                "`{shown}` goes through a link; policy judges paths of this run, so name the file that is meant"
+            );
+            return Kind::Denied.with(message, [("path", path_value(path))]);
+        }
         // The library refuses a path that leads out, so its error has no system error number.
         let is_escape = error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
         if is_escape {

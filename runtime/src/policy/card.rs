@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use super::item::{ArgumentSchema, Tool, Tools};
 use super::json;
+use super::place::Places;
 use crate::model::card::ToolCard;
 
 impl Tools {
@@ -27,10 +28,11 @@ impl Tools {
     pub(crate) fn describe(&mut self, cards: &[ToolCard]) {
         self.known.extend(cards.iter().map(|card| {
             // A text that is not JSON becomes a schema that accepts no arguments.
-            let schema = || ArgumentSchema::of(json::parse(&card.schema).unwrap_or_default());
+            let schema = json::parse(&card.schema).unwrap_or_default();
             let tool = Tool {
                 capabilities: card.capabilities.iter().cloned().collect::<BTreeSet<_>>(),
-                arguments: (!card.schema.is_empty()).then(schema),
+                places: Places::of(&schema),
+                arguments: (!card.schema.is_empty()).then(|| ArgumentSchema::of(schema)),
                 needs_approval: card.needs_approval,
             };
             (card.name.clone(), tool)

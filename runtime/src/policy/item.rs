@@ -19,6 +19,7 @@ use super::constraint::{Broken, Constraint, Effect, Subject};
 use super::document::Malformed;
 use super::entry::{CONSTRAINTS, Entries, Entry, INVARIANTS};
 use super::evidence;
+use super::place::Places;
 use super::predicate::Situation;
 use super::ruling::{Code, OnFail, Ruling};
 use super::schema::Schema;
@@ -56,6 +57,8 @@ pub struct Tool {
     pub capabilities: BTreeSet<String>,
     /// The schema of its arguments.
     pub arguments: Option<ArgumentSchema>,
+    /// The arguments that are paths or addresses.
+    pub places: Places,
     /// Whether a person must approve each call.
     pub needs_approval: bool,
 }
@@ -120,8 +123,10 @@ pub struct Grounds<'a> {
 #[derive(Debug)]
 pub(super) struct Case<'a> {
     item: &'a Item,
-    /// The value of `args`.
+    /// The value of `args`, with paths and addresses in their normal forms.
     arguments: Value,
+    /// The paths and addresses among them that have none that is known.
+    unknown: Vec<String>,
     capabilities: BTreeSet<String>,
 }
 
@@ -129,14 +134,17 @@ impl<'a> Case<'a> {
     pub(super) fn of(item: &'a Item, tools: &Tools) -> Self {
         match item {
             Item::Call { tool, arguments, .. } => {
-                let known = tools.find(tool).map(|tool| tool.capabilities.clone());
-                let mut capabilities = known.unwrap_or_default();
+                let known = tools.find(tool);
+                let mut capabilities = known.map(|tool| tool.capabilities.clone()).unwrap_or_default();
+                let mut arguments = arguments.clone();
+                let unknown = known.map(|tool| tool.places.normalise(&mut arguments));
                 if tools.is_open {
                     capabilities.insert(tool.clone());
                 }
                 Self {
                     item,
-                    arguments: arguments.clone(),
+                    arguments,
+                    unknown: unknown.unwrap_or_default(),
                     capabilities,
                 }
             }
@@ -152,6 +160,7 @@ impl<'a> Case<'a> {
                 Self {
                     item,
                     arguments: json!({"key": key, "value": value}),
+                    unknown: Vec::new(),
                     capabilities,
                 }
             }
@@ -283,6 +292,7 @@ impl<'a> Case<'a> {
         let situation = Situation {
             entries,
             arguments: &self.arguments,
+            unknown: &self.unknown,
             schemas: grounds.schemas,
         };
         match (constraint.holds(situation), constraint.effect) {

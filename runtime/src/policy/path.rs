@@ -43,6 +43,19 @@ impl Path {
         }
     }
 
+    /// Says whether the path names a part of the arguments, something in it, or what it is in.
+    pub fn concerns_argument(&self, part: &str) -> bool {
+        let is_in = |inner: &str, outer: &str| {
+            inner
+                .strip_prefix(outer)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        match self.0.strip_prefix("args.") {
+            Some(own) => is_in(own, part) || is_in(part, own),
+            None => self.0 == "args",
+        }
+    }
+
     /// Returns the value of the path: finds the longest key that equals or begins the path, and in
     /// its entry follows the rest of the path.
     ///

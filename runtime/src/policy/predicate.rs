@@ -27,8 +27,26 @@ pub struct Situation<'a> {
     pub entries: &'a dyn Documents,
     /// The value of `args`: the arguments of a call, or the key and the value of a delta.
     pub arguments: &'a Value,
+    /// The parts of the arguments that no predicate can judge: paths and addresses without a known
+    /// normal form.
+    pub unknown: &'a [String],
     /// The schemas by name; a predicate that uses an invalid one is malformed.
     pub schemas: &'a BTreeMap<String, Result<Schema, Malformed>>,
+}
+
+impl<'a> Situation<'a> {
+    /// Returns the value of a path.
+    ///
+    /// # Errors
+    /// [`Malformed`] if the entry is malformed, or nobody knows which place the value names.
+    fn read(self, path: &Path) -> Result<Option<&'a Value>, Malformed> {
+        if let Some(unknown) = self.unknown.iter().find(|unknown| path.concerns_argument(unknown)) {
+            return Err(Malformed::new(format!(
+                "args.{unknown} is no path below the workspace, or no plain address, so it cannot be judged"
+            )));
+        }
+        path.read(self.entries, self.arguments)
+    }
 }
 
 /// A predicate.
@@ -154,9 +172,7 @@ impl Predicate {
             }
             Self::Schema(path, schema) => {
                 let schema = schema.find(situation)?;
-                Ok(path
-                    .read(situation.entries, situation.arguments)?
-                    .is_some_and(|value| schema.accepts(value)))
+                Ok(situation.read(path)?.is_some_and(|value| schema.accepts(value)))
             }
         }
     }
@@ -232,7 +248,7 @@ impl Operand {
 
     fn value<'a>(&'a self, situation: Situation<'a>) -> Result<Option<&'a Value>, Malformed> {
         match self {
-            Self::Read(path) => path.read(situation.entries, situation.arguments),
+            Self::Read(path) => situation.read(path),
             Self::Literal(value) => Ok(Some(value)),
         }
     }

@@ -269,6 +269,7 @@ fn a_run_begins_with_the_version_of_its_bodies() {
         limits: Limits::default(),
         pinned: Vec::new(),
         tools: Vec::new(),
+        policy: Vec::new(),
     };
     let encoded = genesis.encode();
     assert_eq!(encoded.value().index(0), preserves::Value::new(VERSION));

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::RunState;
 use crate::model::card::ToolCard;
+use crate::model::fixed::FixedEntry;
 use crate::model::grant::Grant;
 use crate::policy::item::Tools;
 
@@ -28,6 +29,26 @@ impl RunState {
         self.before_grant.get_or_insert_with(before);
         Arc::make_mut(&mut self.granted.tools).describe(&grant.tools);
         Arc::make_mut(&mut self.granted.grants).push(grant.clone());
+        if !grant.policy.is_empty() {
+            self.lay_down(&grant.policy);
+        }
+    }
+
+    /// Lays down the entries of policy of the run's first record and of the grants, which nobody
+    /// holds.
+    pub(crate) fn govern(&mut self, policy: &[FixedEntry]) {
+        let grants = Arc::clone(&self.granted.grants);
+        let all = std::iter::once(policy).chain(grants.iter().map(|grant| &grant.policy[..]));
+        all.for_each(|policy| self.lay_down(policy));
+        self.begun.entries = self.entries.clone();
+        self.has_touched_entries = false;
+    }
+
+    fn lay_down(&mut self, policy: &[FixedEntry]) {
+        policy
+            .iter()
+            .for_each(|entry| self.entries.add(&entry.key, &entry.text));
+        self.has_touched_entries = true;
     }
 
     /// Describes the tools from the cards of the run's first record and from the grants.

@@ -129,6 +129,7 @@ pub fn record() -> Recording {
         },
         pinned: program.pinned.iter().map(Blob::hash).collect(),
         tools: Vec::new(),
+        policy: Vec::new(),
     };
     let (run, branch) = name();
     let start = duet_runtime::run::Start {

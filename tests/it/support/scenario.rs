@@ -125,6 +125,7 @@ impl Scenario {
             limits: Limits::default(),
             pinned: self.program.pinned.iter().map(Blob::hash).collect(),
             tools: Vec::new(),
+            policy: Vec::new(),
         }
     }
 

@@ -38,6 +38,7 @@ pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run) {
             limits: Limits::default(),
             pinned: Vec::new(),
             tools: Vec::new(),
+            policy: Vec::new(),
         },
         pinned: Vec::new(),
     };

@@ -12,6 +12,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry, File, Metadata, MetadataExt as _};
@@ -29,6 +30,8 @@ type Identity = (u64, u64);
 pub(crate) struct Tree {
     dir: Dir,
     journals: Vec<Files>,
+    /// Whether a path that goes through a link is refused.
+    refuses_links: AtomicBool,
 }
 
 /// The files of a journal.
@@ -57,6 +60,23 @@ fn refusal() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, OfJournal)
 }
 
+/// The reason for which a path through a link is refused.
+#[derive(Debug)]
+struct ThroughLink;
+
+impl fmt::Display for ThroughLink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("it goes through a link, while policy judges paths as they are written")
+    }
+}
+
+impl std::error::Error for ThroughLink {}
+
+/// Says whether an error is the refusal of a path through a link.
+pub(crate) fn is_through_link(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<ThroughLink>())
+}
+
 /// Says whether an error is the refusal of a journal's file.
 pub(crate) fn is_of_journal(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<OfJournal>())
@@ -74,7 +94,11 @@ impl Tree {
             name: None,
             open: OnceLock::new(),
         }];
-        Ok(Self { dir, journals })
+        Ok(Self {
+            dir,
+            journals,
+            refuses_links: AtomicBool::new(false),
+        })
     }
 
     /// Keeps tools out of one more journal, which need not exist yet.
@@ -93,9 +117,38 @@ impl Tree {
         self.admit(&self.dir.dir_metadata()?)
     }
 
+    /// Refuses paths through links from now on, or no longer.
+    pub(crate) fn refuse_links(&self, is_refused: bool) {
+        self.refuses_links.store(is_refused, Ordering::Relaxed);
+    }
+
+    /// Refuses a path through a journal's folder and, if links are refused, through a link; the last
+    /// component may be one that is not followed.
+    fn admit_way(&self, path: &Path, is_last_followed: bool) -> io::Result<()> {
+        admit_name(path)?;
+        if !self.refuses_links.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let count = path.components().count();
+        let followed = if is_last_followed {
+            count
+        } else {
+            count.saturating_sub(1)
+        };
+        let mut way = PathBuf::new();
+        for component in path.components().take(followed) {
+            way.push(component);
+            let metadata = self.dir.symlink_metadata(&way);
+            if metadata.is_ok_and(|metadata| metadata.is_symlink()) {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, ThroughLink));
+            }
+        }
+        Ok(())
+    }
+
     /// Opens a file or a directory to read it.
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
-        admit_name(path)?;
+        self.admit_way(path, true)?;
         let file = self.dir.open(path)?;
         self.admit(&file.metadata()?)?;
         Ok(file)
@@ -103,13 +156,13 @@ impl Tree {
 
     /// The metadata of the file that a path leads to.
     pub(crate) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        admit_name(path)?;
+        self.admit_way(path, true)?;
         self.admitted(self.dir.metadata(path)?)
     }
 
     /// The metadata of a path's last component, which may be a link.
     pub(crate) fn symlink_metadata(&self, path: &Path) -> io::Result<Metadata> {
-        admit_name(path)?;
+        self.admit_way(path, false)?;
         self.admitted(self.dir.symlink_metadata(path)?)
     }
 
@@ -129,7 +182,7 @@ impl Tree {
 
     /// The entries of a directory, without those of journals.
     pub(crate) fn read_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
-        admit_name(path)?;
+        self.admit_way(path, true)?;
         let directory = self.dir.open_dir(path)?;
         let kept = self.identities()?;
         admit(&kept, &directory.dir_metadata()?)?;
@@ -148,7 +201,7 @@ impl Tree {
     /// Opens the directory in which the last component of a path may be changed, and returns the
     /// component.
     pub(crate) fn place(&self, path: &Path) -> io::Result<(Dir, PathBuf)> {
-        admit_name(path)?;
+        self.admit_way(path, false)?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = self.dir.open_dir(parent.unwrap_or(Path::new(".")))?;
@@ -162,7 +215,7 @@ impl Tree {
 
     /// Makes a directory and those above it.
     pub(crate) fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        admit_name(path)?;
+        self.admit_way(path, true)?;
         self.dir.create_dir_all(path)
     }
 

@@ -170,6 +170,7 @@ impl<P: Programs> World<P> {
             limits,
             pinned: program.pinned.iter().map(Blob::hash).collect(),
             tools: Vec::new(),
+            policy: Vec::new(),
         };
         let (run, branch, owner) = (run_id(), branch("main"), "test".to_owned());
         let start = Start {
