@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<FixedEntry>, CommandError> {
         .map_err(|error| CommandError::caused(format!("cannot read the policy `{shown}`"), &error))?;
     let wrong = |what: String| {
         CommandError::usage(format!("the policy `{shown}`: {what}"))
-            .advise("a policy is a JSON object from keys, such as \"constraint.a\", to entries, such as {\"v\": 1, …}")
+            .advise("a policy is a JSON object from keys, such as \"constraint.a\", to entries of version 1")
     };
     let value = json::parse(&text).map_err(|error| wrong(format!("no JSON: {error}")))?;
     let fields = value.as_object().ok_or_else(|| wrong("it is no object".to_owned()))?;

@@ -26,11 +26,13 @@ use crate::world_options::{WorldArguments, WorldOptions};
 ///    (hosts "api.example.org")
 ///    (secrets PIN)
 ///    (server files "npx" "-y" "@modelcontextprotocol/server-filesystem" ".")
-///    (memory-limit "512M"))
+///    (memory-limit "512M")
+///    (policy "policy.json"))
 ///
-/// The tools are all capabilities of the program beside those that every program has. If they name
-/// a right in the dataspace, such as dataspace/observe or (dataspace/assert (pattern (job _))), the
-/// program has only the rights that they name.
+/// The tools are all capabilities of the program beside those that every program has; it changes
+/// policy only if they name policy/update. If they name a right in the dataspace, such as
+/// dataspace/observe or (dataspace/assert (pattern (job _))), the program has only the rights that
+/// they name.
 ///
 /// Duet looks for a library in the standard library, then beside the program, then in the folders
 /// that the variable DUET_LIBRARY_PATH lists.

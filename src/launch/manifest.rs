@@ -226,7 +226,8 @@ mod tests {
         };
         check(
             r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run)
-                (hosts "a.example:80") (secrets API_KEY) (server files "serve" "-x") (memory-limit "64M") (policy "p.json"))"#,
+                (hosts "a.example:80") (secrets API_KEY) (server files "serve" "-x")
+                (memory-limit "64M") (policy "p.json"))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
