@@ -54,30 +54,41 @@ fn of_atom(class: AtomClass, value: &IOValue) -> Result<Json, &'static str> {
     json.ok_or("a value that cannot be read")
 }
 
-/// Makes a value of JSON: objects become dictionaries with symbols as keys, `null` a symbol.
-pub(super) fn to_value(json: &Json) -> IOValue {
-    match json {
+/// The maximum number of digits of an integer; reading one costs their square.
+const DIGITS_MAX: usize = 10_000;
+
+/// Makes a value of JSON: objects become dictionaries with symbols as keys, `null` a symbol. The
+/// error names a number for which there is no value.
+pub(super) fn to_value(json: &Json) -> Result<IOValue, &'static str> {
+    Ok(match json {
         Json::Null => IOValue::symbol("null"),
         Json::Bool(truth) => IOValue::new(*truth),
-        Json::Number(number) => number_value(number),
+        Json::Number(number) => number_value(number)?,
         Json::String(text) => IOValue::new(text.clone()),
-        Json::Array(elements) => IOValue::new(elements.iter().map(to_value).collect::<Vec<_>>()),
+        Json::Array(elements) => IOValue::new(elements.iter().map(to_value).collect::<Result<Vec<_>, _>>()?),
         Json::Object(members) => {
             let members = members
                 .iter()
-                .map(|(key, member)| (Value::symbol(key.clone()), to_value(member)));
-            IOValue::new(members.collect::<Map<Value<IOValue>, IOValue>>())
+                .map(|(key, member)| Ok((Value::symbol(key.clone()), to_value(member)?)));
+            IOValue::new(members.collect::<Result<Map<Value<IOValue>, IOValue>, &str>>()?)
         }
-    }
+    })
 }
 
 /// Makes an integer of a number without fraction and exponent, and a double of any other.
-fn number_value(number: &Number) -> IOValue {
-    let text = number.to_string();
-    match text.parse::<num_bigint::BigInt>() {
-        Ok(integer) => IOValue::new(SignedInteger::from(integer)),
-        Err(_) => IOValue::new(text.parse::<f64>().unwrap_or(f64::INFINITY)),
+fn number_value(number: &Number) -> Result<IOValue, &'static str> {
+    let text = number.as_str();
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        let integer = if text.len() > DIGITS_MAX {
+            None
+        } else {
+            text.parse::<num_bigint::BigInt>().ok()
+        };
+        let integer = integer.ok_or("an integer of more than 10000 digits")?;
+        return Ok(IOValue::new(SignedInteger::from(integer)));
     }
+    let double = text.parse::<f64>().ok().filter(|double| double.is_finite());
+    double.map(IOValue::new).ok_or("a number beyond the doubles")
 }
 
 #[cfg(test)]
@@ -93,7 +104,7 @@ mod tests {
             "\"\"",
         ] {
             let json: Json = serde_json::from_str(text).expect("JSON");
-            let back = of_value(&to_value(&json)).expect("a form in JSON");
+            let back = of_value(&to_value(&json).expect("a value")).expect("a form in JSON");
             assert_eq!(back.to_string(), text);
         }
     }
@@ -107,6 +118,18 @@ mod tests {
         ] {
             let value: IOValue = text.parse().expect("a value");
             assert_eq!(of_value(&value), Err(named), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_without_a_value_is_named() {
+        for (text, named) in [
+            ("[1e400]".to_owned(), "a number beyond the doubles"),
+            ("{\"a\": -1e400}".to_owned(), "a number beyond the doubles"),
+            ("9".repeat(10_001), "an integer of more than 10000 digits"),
+        ] {
+            let json: Json = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(to_value(&json), Err(named), "{text}");
         }
     }
 }

@@ -159,10 +159,9 @@ impl Tool for Remote {
             };
             let name = context.tool.strip_prefix(&format!("{}/", server.settings().name));
             let request = Request::read(name.unwrap_or_default(), arguments)?;
-            server
-                .perform(request, &context)
-                .await
-                .map(|result| json::to_value(&result))
+            let result = server.perform(request, &context).await?;
+            json::to_value(&result)
+                .map_err(|what| Kind::BadResult.because(format!("the result of {} has {what}", context.tool)))
         })
     }
 }

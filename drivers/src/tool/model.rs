@@ -57,7 +57,7 @@ impl Tool for Model {
             let reply = exchange::perform(provider, &posting, &live).await?;
             drop(live);
             let price = provider.prices.get(model).copied();
-            Ok(chat.result(&reply, price))
+            chat.result(&reply, price)
         })
     }
 }

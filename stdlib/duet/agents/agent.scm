@@ -129,7 +129,8 @@
 ;;;> model; calls the tools that it asks for, those of one reply at the same time; sends it the
 ;;;> results and failures; and so on, until a reply asks for no tool. Returns two values, the reply
 ;;;> and the list of messages, as `converse`. An empty reply, and one that violates the agent's
-;;;> schema, is sent back with the reasons, up to `:corrections` times in a row, by default 3.
+;;;> schema, is sent back with the reasons, up to `:corrections` times in a row, by default 3. JSON
+;;;> that is asked for may stand in a fence of Markdown around the whole reply.
 ;;;> Before each call of the model, `:compact` receives the list of messages and returns the one to
 ;;;> go on with, by default the same; `keep-last` and `summarize-after` make such procedures.
 ;;;>
@@ -250,9 +251,38 @@
         ((not (%agent-schema agent)) (cons #t content))
         (else
          (guard (mistake ((json-error? mistake) (cons #f (condition-message mistake))))
-           (let* ((value (json->value content))
+           (let* ((value (json->value (%unfenced content)))
                   (violations (json-violations (cdr (%agent-schema agent)) value)))
              (if (null? violations) (cons #t value) (cons #f (%listed violations))))))))
+
+;;; Returns the text in a fence of Markdown around all of a content, or the content: many models put
+;;; JSON into one, whatever they are told.
+(define (%unfenced content)
+  (let* ((text (string-trim content))
+         (fence (%fence-of text))
+         (end (- (string-length text) (string-length fence))))
+    (if (and (>= (string-length fence) 3) (<= (string-length fence) end)
+             (string-suffix? fence text))
+        (%without-language (substring text (string-length fence) end))
+        content)))
+
+;;; Returns the marks with which a text begins, all of them the same.
+(define (%fence-of text)
+  (let ((mark (if (string=? text "") #\space (string-ref text 0))))
+    (let loop ((end 0))
+      (if (and (memv mark '(#\` #\~)) (< end (string-length text))
+               (char=? (string-ref text end) mark))
+          (loop (+ end 1))
+          (substring text 0 end)))))
+
+;;; Drops the line that names the language of what a fence holds.
+(define (%without-language text)
+  (let* ((end (string-index text #\newline))
+         (first (string-trim (substring text 0 (or end 0)))))
+    (if (or (not end)
+            (and (not (string=? first "")) (memv (string-ref first 0) '(#\{ #\[ #\"))))
+        text
+        (substring text end (string-length text)))))
 
 (define (%complaint agent reason)
   (if (%agent-schema agent)

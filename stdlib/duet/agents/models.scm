@@ -5,9 +5,10 @@
 ;;; dictionaries of `name`, `description` and `schema`; `schema`, a JSON Schema that the content of
 ;;; the reply follows; and `options`, a dictionary for the provider. Its result is a dictionary of
 ;;; `content`, a string; `tool_calls`, a list of dictionaries of `id`, `name` and `arguments`, a
-;;; dictionary, or the text of the model if that is no JSON object; `stop`, one of the strings
-;;; "end", "tools", "length" and "refused"; `usage`, a dictionary of `input_tokens`, `output_tokens`
-;;; and, if it is known, `usd`; and, if the provider wants its thoughts back, `thoughts`, a list.
+;;; dictionary, or the text of the model if that is no JSON object or has a number beyond the
+;;; doubles; `stop`, one of the strings "end", "tools", "length" and "refused"; `usage`, a dictionary
+;;; of `input_tokens`, `output_tokens` and, if it is known, `usd`; and, if the provider wants its
+;;; thoughts back, `thoughts`, a list.
 ;;;
 ;;; A message is a dictionary of `role`, one of the strings "system", "user", "assistant" and
 ;;; "tool", and `content`. One of an assistant has the `tool_calls` and `thoughts` of its result, one
@@ -156,6 +157,7 @@
   (and (dictionary? result)
        (string? (dictionary-ref result 'content ""))
        (list? (%tool-calls result))
+       (member (%stop-reason result) '("end" "tools" "length" "refused"))
        (not (find (lambda (call)
                     (not (and (dictionary? call) (string? (dictionary-ref call 'name #f)))))
               (%tool-calls result)))))
@@ -164,8 +166,7 @@
 
 (define (%tool-calls result) (dictionary-ref result 'tool_calls '()))
 
-(define (%stop-reason result)
-  (let ((stop (dictionary-ref result 'stop "end"))) (if (string? stop) stop "end")))
+(define (%stop-reason result) (dictionary-ref result 'stop "end"))
 
 (define (%message role content . fields)
   (apply dictionary 'role role 'content content fields))

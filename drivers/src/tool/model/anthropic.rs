@@ -10,11 +10,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, Stop};
+use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, arguments_text, completed};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+use super::protocol::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
 
 /// The types of blocks that are thoughts.
 const THOUGHTS: [&str; 2] = ["thinking", "redacted_thinking"];
@@ -122,6 +122,8 @@ pub(super) struct Message {
     calls: BTreeMap<u64, AskedCall>,
     /// The blocks that are thoughts, by their index.
     thoughts: BTreeMap<u64, Json>,
+    /// Whether the provider has said why the model stopped.
+    has_reason: bool,
     is_finished: bool,
 }
 
@@ -150,13 +152,11 @@ impl Message {
             "text" => self.reply.content.push_str(text(block, "/text")),
             "tool_use" => {
                 // A stream begins with an empty object and sends the text of the real one.
-                let input = block
-                    .get("input")
-                    .filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
+                let is_empty = |input: &Json| input.as_object().is_some_and(Map::is_empty);
                 let call = AskedCall {
                     id: text(block, "/id").to_owned(),
                     name: text(block, "/name").to_owned(),
-                    arguments: input.map(Json::to_string).unwrap_or_default(),
+                    arguments: arguments_text(block.get("input").filter(|input| !is_empty(input))),
                 };
                 self.calls.insert(index, call);
             }
@@ -168,13 +168,17 @@ impl Message {
         }
     }
 
-    fn stop(&mut self, reason: &str) {
-        self.reply.stop = match reason {
-            "" => return,
-            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-            "refusal" => Stop::Refused,
-            _ => Stop::End,
-        };
+    fn stop(&mut self, reason: &str) -> Result<(), Broken> {
+        if !reason.is_empty() {
+            self.reply.stop = stop(reason)?;
+            self.has_reason = true;
+        }
+        Ok(())
+    }
+
+    /// Ends the message; one without a reason and without content is none.
+    fn end(&mut self) {
+        self.is_finished = self.has_reason || !self.reply.content.is_empty() || !self.calls.is_empty();
     }
 }
 
@@ -201,10 +205,10 @@ impl Answer for Message {
                 }
             }
             "message_delta" => {
-                self.stop(text(&json, "/delta/stop_reason"));
+                self.stop(text(&json, "/delta/stop_reason"))?;
                 self.count(json.get("usage"));
             }
-            "message_stop" => self.is_finished = true,
+            "message_stop" => self.end(),
             _ => {}
         }
         Ok(())
@@ -221,8 +225,8 @@ impl Answer for Message {
         for (index, block) in (0..).zip(content) {
             self.block(index, block);
         }
-        self.stop(text(body, "/stop_reason"));
-        self.is_finished = true;
+        self.stop(text(body, "/stop_reason"))?;
+        self.end();
         Ok(())
     }
 
@@ -237,12 +241,7 @@ impl Answer for Message {
     fn reply(&mut self) -> Option<Reply> {
         self.is_finished.then(|| {
             self.reply.thoughts = std::mem::take(&mut self.thoughts).into_values().collect();
-            self.reply.calls = std::mem::take(&mut self.calls).into_values().collect();
-            for call in &mut self.reply.calls {
-                if call.arguments.is_empty() {
-                    "{}".clone_into(&mut call.arguments);
-                }
-            }
+            self.reply.calls = completed(std::mem::take(&mut self.calls).into_values());
             std::mem::take(&mut self.reply)
         })
     }

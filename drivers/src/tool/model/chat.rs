@@ -54,7 +54,7 @@ pub(super) static DESCRIPTION: Description = Description {
     ]),
     result: Cow::Borrowed(
         "{content: string; tool_calls: list of {id: string; name: string; arguments: a dictionary, or the text that is \
-         no JSON object}; stop: `end`, `tools`, `length` or `refused`, a string; usage: {input_tokens: integer; \
+         no JSON object or has a number beyond the doubles}; stop: `end`, `tools`, `length` or `refused`, a string; usage: {input_tokens: integer; \
          output_tokens: integer; and, if known, cached_tokens: integer, usd: double}; model: string; and, if the \
          provider wants its thoughts back, thoughts: list of dictionaries}",
     ),
@@ -128,6 +128,30 @@ impl AskedCall {
     pub(super) fn object(&self) -> Option<Json> {
         parse(&self.arguments).ok().filter(Json::is_object)
     }
+}
+
+/// Returns the text of arguments, which some send as an object in place of a text.
+pub(super) fn arguments_text(arguments: Option<&Json>) -> String {
+    match arguments {
+        None | Some(Json::Null) => String::new(),
+        Some(Json::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Gives the calls of a reply what the provider left out: ids, and the arguments of a call that
+/// needs none.
+pub(super) fn completed(calls: impl IntoIterator<Item = AskedCall>) -> Vec<AskedCall> {
+    let complete = |(place, mut call): (usize, AskedCall)| {
+        if call.id.is_empty() {
+            call.id = format!("call_{place}");
+        }
+        if ["", "null"].contains(&call.arguments.trim()) {
+            "{}".clone_into(&mut call.arguments);
+        }
+        call
+    };
+    calls.into_iter().enumerate().map(complete).collect()
 }
 
 /// Why a model stopped.
@@ -224,16 +248,21 @@ impl Chat {
         })
     }
 
-    /// Makes the result of a reply.
-    pub(super) fn result(&self, reply: &Reply, price: Option<Price>) -> IOValue {
+    /// Makes the result of a reply. Calls of one that was cut off or refused are shown, but they do
+    /// not hide how it ended: others may be missing.
+    ///
+    /// # Errors
+    /// `bad-result` if the thoughts have a number that is no value.
+    pub(super) fn result(&self, reply: &Reply, price: Option<Price>) -> Result<IOValue, ToolFailure> {
         let calls: Vec<IOValue> = reply.calls.iter().map(|call| self.call_value(call)).collect();
         let stop = match reply.stop {
-            _ if !calls.is_empty() => "tools",
-            Stop::End => "end",
             Stop::Length => "length",
             Stop::Refused => "refused",
+            Stop::End if !calls.is_empty() => "tools",
+            Stop::End => "end",
         };
-        let thoughts: Vec<IOValue> = reply.thoughts.iter().map(json::to_value).collect();
+        let thoughts: Result<Vec<IOValue>, _> = reply.thoughts.iter().map(json::to_value).collect();
+        let thoughts = thoughts.map_err(|what| Kind::BadResult.because(format!("the model's thoughts have {what}")))?;
         let thoughts = (!thoughts.is_empty()).then(|| ("thoughts", IOValue::new(thoughts)));
         let fields = [
             ("content", IOValue::new(reply.content.clone())),
@@ -242,14 +271,12 @@ impl Chat {
             ("usage", usage_value(reply.usage, price)),
             ("model", IOValue::new(reply.model.clone())),
         ];
-        dictionary(fields.into_iter().chain(thoughts))
+        Ok(dictionary(fields.into_iter().chain(thoughts)))
     }
 
     fn call_value(&self, call: &AskedCall) -> IOValue {
-        let arguments = match call.object() {
-            Some(object) => json::to_value(&object),
-            None => IOValue::new(call.arguments.clone()),
-        };
+        let object = call.object().and_then(|object| json::to_value(&object).ok());
+        let arguments = object.unwrap_or_else(|| IOValue::new(call.arguments.clone()));
         dictionary([
             ("id", IOValue::new(call.id.clone())),
             ("name", IOValue::new(self.names.own(&call.name).to_owned())),
@@ -521,6 +548,7 @@ mod tests {
             tool_calls: [{id: "1", name: "look/up", arguments: {a: 1}}
                          {id: "1", name: "look/up", arguments: "{\"a\": 1, \"a\": 2}"}],
             usage: {input_tokens: 1000, output_tokens: 500, cached_tokens: 7, usd: 0.003}}"#;
-        assert_eq!(chat.result(&reply, Some(price)), expected.parse().expect("a value"));
+        let result = chat.result(&reply, Some(price)).expect("a result");
+        assert_eq!(result, expected.parse().expect("a value"));
     }
 }

@@ -6,6 +6,9 @@
 //!
 //! Source: WHATWG HTML, section 9.2, "Server-sent events".
 
+/// The byte order mark that may stand before a text, in UTF-8.
+pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// One event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Event {
@@ -19,6 +22,8 @@ pub(super) struct Event {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     line: Vec<u8>,
+    /// Whether a line has ended, so that no mark may follow.
+    has_begun: bool,
     /// Whether the last line ended with a carriage return, whose line feed may follow.
     is_after_return: bool,
     name: String,
@@ -46,7 +51,9 @@ impl Events {
     /// Takes a line; returns the event that an empty line ends.
     fn end_line(&mut self) -> Option<Event> {
         let line = std::mem::take(&mut self.line);
-        let line = String::from_utf8_lossy(&line);
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let line = line.strip_prefix(MARK).filter(|_| is_first).unwrap_or(&line);
+        let line = String::from_utf8_lossy(line);
         if line.is_empty() {
             let name = std::mem::take(&mut self.name);
             return self.data.take().map(|data| Event { name, data });
@@ -75,14 +82,21 @@ mod tests {
 
     #[test]
     fn lines_end_in_three_ways_and_pieces_are_of_any_length() {
-        let text =
-            "\u{feff}: a comment\n\ndata: one\r\n\r\nevent: two\rdata:2\rdata: and\r\rid: 7\n\ndata\n\ndata: cut";
+        let text = "\u{feff}data: none\n\n\u{feff}: a comment\n\ndata: one\r\n\r\nevent: two\rdata:2\rdata: and\r\rid: 7\n\ndata\n\ndata: cut";
         let whole = Events::default().push(text.as_bytes());
         let event = |name: &str, data: &str| Event {
             name: name.to_owned(),
             data: data.to_owned(),
         };
-        assert_eq!(whole, [event("", "one"), event("two", "2\nand"), event("", "")]);
+        assert_eq!(
+            whole,
+            [
+                event("", "none"),
+                event("", "one"),
+                event("two", "2\nand"),
+                event("", "")
+            ]
+        );
         for length in 1..9 {
             let mut events = Events::default();
             let pieces = text.as_bytes().chunks(length);

@@ -5,14 +5,15 @@
 //! It does not know what is in an answer; the protocols do.
 //! Read next: `events.rs`, `protocol.rs`.
 
-use std::time::Duration;
+use std::borrow::Cow;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use duet_runtime::driver::ToolFailure;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::header::{ACCEPT, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use preserves::IOValue;
@@ -20,11 +21,12 @@ use serde_json::Value as Json;
 use tokio::time::{sleep, timeout};
 
 use super::chat::Reply;
-use super::events::Events;
+use super::events::{Events, MARK};
 use super::protocol::{Broken, Posting, error};
 use super::provider::Provider;
 use crate::live::Live;
 use crate::tool::arguments::integer;
+use crate::tool::clock::now_ms;
 use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{port, read_url};
@@ -156,7 +158,7 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
     let status = response.status().as_u16();
     let asked = asked_wait(response.headers());
     let body = whole(response.into_body()).await.unwrap_or_default();
-    let body = String::from_utf8_lossy(&body);
+    let body = without_mark(&body);
     // Some describe the failure of a stream in its first event.
     let event = body
         .trim_start()
@@ -164,7 +166,7 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
         .and_then(|event| event.lines().next());
     let described = serde_json::from_str::<Json>(event.unwrap_or(&body)).ok();
     let said = match described.as_ref().and_then(error) {
-        Some(Broken::Passing(said) | Broken::Refused(said) | Broken::Garbled(said)) => said,
+        Some(Broken::Passing(said) | Broken::Refused(said) | Broken::Failed(said) | Broken::Garbled(said)) => said,
         None => body.into_owned(),
     };
     let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
@@ -194,16 +196,21 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
     }
 }
 
-/// Reads how long the provider wants to be left alone.
+/// Reads how long the provider wants to be left alone. A moment that has passed is no wish.
 ///
-/// Source: RFC 9110, section 10.2.3; a date there counts as no wish.
+/// Source: RFC 9110, section 10.2.3.
 fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &HeaderName| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let word = |name: &HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
+    let number = |name: &HeaderName| word(name)?.parse::<f64>().ok();
+    let date = |name: &HeaderName| httpdate::parse_http_date(word(name)?).ok();
     let milliseconds = number(&HeaderName::from_static("retry-after-ms"));
-    let seconds = milliseconds
-        .map(|wait| wait / 1000.0)
-        .or_else(|| number(&RETRY_AFTER))?;
-    Duration::try_from_secs_f64(seconds).ok()
+    if let Some(seconds) = milliseconds.map(|wait| wait / 1000.0).or_else(|| number(&RETRY_AFTER)) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    // The server's own clock, if it tells it, may differ from this one.
+    let now = date(&DATE).unwrap_or_else(|| UNIX_EPOCH + Duration::from_millis(now_ms()));
+    let wait = date(&RETRY_AFTER)?.duration_since(now).ok()?;
+    (!wait.is_zero()).then_some(wait)
 }
 
 /// Reads a body, up to the limit of an answer.
@@ -231,7 +238,7 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
             .await
             .map_err(|error| broke_off(provider, &error.to_string()))?;
         within_limit(provider, bytes.len())?;
-        let said = String::from_utf8_lossy(&bytes);
+        let said = without_mark(&bytes);
         let missing = || unusable(provider, Broken::Garbled("it has no reply".to_owned()));
         // Some call a stream by another name.
         if ["data:", "event:", ":"]
@@ -269,6 +276,11 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
         .ok_or_else(|| broke_off(provider, "the stream ended before the reply did"))
 }
 
+/// Returns a body as a text, without the byte order mark before it.
+fn without_mark(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.strip_prefix(MARK).unwrap_or(bytes))
+}
+
 fn within_limit(provider: &Provider, length: usize) -> Result<(), Failed> {
     if length <= ANSWER_BYTES_MAX {
         return Ok(());
@@ -286,6 +298,7 @@ fn unusable(provider: &Provider, broken: Broken) -> Failed {
     let (kind, again, said) = match broken {
         Broken::Passing(said) => (Kind::Unavailable, Some(None), said),
         Broken::Refused(said) => (Kind::BadArgument, None, said),
+        Broken::Failed(said) => (Kind::Failed, None, said),
         Broken::Garbled(said) => (Kind::BadResult, None, said),
     };
     let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
@@ -302,5 +315,45 @@ fn unusable(provider: &Provider, broken: Broken) -> Failed {
     Failed {
         failure: kind.with(message, details),
         again,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_says_how_long_it_wants_to_be_left_alone() {
+        let now = "Sun, 06 Nov 1994 08:49:37 GMT";
+        for (headers, seconds) in [
+            (&[][..], None),
+            (&[("retry-after", "3")], Some(3.0)),
+            (&[("retry-after", "1.5")], Some(1.5)),
+            (&[("retry-after-ms", "250"), ("retry-after", "3")], Some(0.25)),
+            (
+                &[("retry-after", "Sun, 06 Nov 1994 08:49:40 GMT"), ("date", now)],
+                Some(3.0),
+            ),
+            (
+                &[("retry-after", "Sunday, 06-Nov-94 08:49:40 GMT"), ("date", now)],
+                Some(3.0),
+            ),
+            (&[("retry-after", "Sun Nov  6 08:49:40 1994"), ("date", now)], Some(3.0)),
+            (&[("retry-after", now), ("date", now)], None),
+            // The clock of this machine is later.
+            (&[("retry-after", now)], None),
+            (&[("retry-after", "soon")], None),
+            (&[("retry-after", "-1")], None),
+        ] {
+            let header = |(name, value): &(&'static str, &'static str)| {
+                (HeaderName::from_static(name), HeaderValue::from_static(value))
+            };
+            let map: HeaderMap = headers.iter().map(header).collect();
+            let wait = asked_wait(&map).map(|wait| wait.as_secs_f64());
+            assert_eq!(wait, seconds, "{headers:?}");
+        }
+        let far = HeaderValue::from_static("Fri, 31 Dec 9999 23:59:59 GMT");
+        let map: HeaderMap = [(RETRY_AFTER, far)].into_iter().collect();
+        assert!(asked_wait(&map).is_some_and(|wait| wait > WAIT_MAX));
     }
 }

@@ -9,9 +9,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
+use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, completed};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+use super::protocol::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
 
 /// The type of thoughts; the field in which servers send them has one of the names.
 const THOUGHT: &str = "text";
@@ -116,7 +116,7 @@ pub(super) struct Completion {
 impl Completion {
     /// Takes a piece, or the message of a whole answer.
     fn piece(&mut self, json: &Json, piece: &str) -> Result<(), Broken> {
-        if let Some(broken) = error(json) {
+        if let Some(broken) = error(json).or_else(|| error(json.pointer("/choices/0")?)) {
             return Err(broken);
         }
         if let Some(model) = json.get("model").and_then(Json::as_str) {
@@ -142,11 +142,14 @@ impl Completion {
         for call in calls.into_iter().flatten() {
             self.call(call, piece == WHOLE);
         }
-        match text(choice, "/finish_reason") {
-            "" => return Ok(()),
-            "length" => self.reply.stop = Stop::Length,
-            "content_filter" => self.reply.stop = Stop::Refused,
-            _ => {}
+        let reason = text(choice, "/finish_reason");
+        if reason.is_empty() {
+            return Ok(());
+        }
+        // A refusal in words ends as a reply does.
+        match stop(reason)? {
+            Stop::End => {}
+            other => self.reply.stop = other,
         }
         self.is_finished = true;
         Ok(())
@@ -241,7 +244,7 @@ impl Answer for Completion {
             let thought = |(thought, field)| json!({"type": THOUGHT, "field": field, "text": thought});
             self.reply.thoughts = fields.map(thought).collect();
             let calls = std::mem::take(&mut self.calls).into_iter().map(|(_, call)| call);
-            self.reply.calls = calls.enumerate().map(completed).collect();
+            self.reply.calls = completed(calls);
             for (place, extra) in std::mem::take(&mut self.signatures) {
                 let id = &self.reply.calls[place].id;
                 let thought = json!({"type": SIGNATURE, "id": id, EXTRA: extra});
@@ -250,15 +253,4 @@ impl Answer for Completion {
             std::mem::take(&mut self.reply)
         })
     }
-}
-
-/// Gives a call an id and arguments if the server has given none.
-fn completed((place, mut call): (usize, AskedCall)) -> AskedCall {
-    if call.id.is_empty() {
-        call.id = format!("call_{place}");
-    }
-    if ["", "null"].contains(&call.arguments.trim()) {
-        "{}".clone_into(&mut call.arguments);
-    }
-    call
 }

@@ -1,14 +1,18 @@
 //! Responses of OpenAI.
 //!
 //! INVARIANT: nothing is kept at the provider: each request has the whole conversation.
-//! It does not read the pieces of a stream; the last event has the whole response.
+//! The last event of a stream has the whole response; of pieces, only whole items and what has been
+//! said are kept, for servers whose last event has no items.
+//! Only a response that is complete, or says why it is not, is a reply.
 //! Read next: `chat.rs`.
 //!
 //! Source: OpenAI API reference, "Responses" and "Responses streaming".
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value as Json, json};
 
-use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage};
+use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, arguments_text, completed};
 use super::events::Event;
 use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
 
@@ -95,6 +99,8 @@ pub(super) struct Response {
     reply: Option<Reply>,
     /// What the deltas say, which the last event repeats.
     said: String,
+    /// The items so far, by their place.
+    items: BTreeMap<u64, Json>,
 }
 
 impl Answer for Response {
@@ -103,42 +109,37 @@ impl Answer for Response {
             return Ok(());
         }
         let json = data(event)?;
+        let place = json.get("output_index").and_then(Json::as_u64).unwrap_or(0);
         match text(&json, "/type") {
-            "response.completed" | "response.incomplete" | "response.failed" => {
-                self.whole(json.get("response").unwrap_or(&Json::Null))
+            kind @ ("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled") => {
+                let status = kind.trim_start_matches("response.");
+                self.end(json.get("response").unwrap_or(&Json::Null), status)?;
             }
-            "response.output_text.delta" => {
-                self.said.push_str(text(&json, "/delta"));
-                Ok(())
+            "response.output_item.added" | "response.output_item.done" => {
+                if let Some(item) = json.get("item") {
+                    self.items.insert(place, item.clone());
+                }
             }
+            "response.function_call_arguments.done" => {
+                if let Some(item) = self.items.get_mut(&place).filter(|item| item.is_object()) {
+                    item["arguments"] = json.get("arguments").cloned().unwrap_or_default();
+                }
+            }
+            "response.output_text.delta" => self.said.push_str(text(&json, "/delta")),
             // The event is the error itself.
-            "error" => Err(error(&json!({"error": json})).unwrap_or_else(|| Broken::Passing(json.to_string()))),
-            _ => Ok(()),
+            "error" => {
+                return Err(error(&json!({"error": json})).unwrap_or_else(|| Broken::Passing(json.to_string())));
+            }
+            _ => {}
         }
+        Ok(())
     }
 
     fn whole(&mut self, body: &Json) -> Result<(), Broken> {
-        if let Some(broken) = error(body) {
-            return Err(broken);
-        }
-        let Some(output) = body.get("output").and_then(Json::as_array) else {
+        if body.get("output").is_none_or(|output| !output.is_array()) && error(body).is_none() {
             return Err(Broken::Garbled("a response has no `output`".to_owned()));
-        };
-        let mut reply = Reply {
-            model: text(body, "/model").to_owned(),
-            usage: read_usage(body),
-            stop: match (text(body, "/status"), text(body, "/incomplete_details/reason")) {
-                (_, "content_filter") => Stop::Refused,
-                ("incomplete", _) => Stop::Length,
-                _ => Stop::End,
-            },
-            ..Reply::default()
-        };
-        for item in output {
-            read_item(item, &mut reply);
         }
-        self.reply = Some(reply);
-        Ok(())
+        self.end(body, "completed")
     }
 
     fn said(&self) -> &str {
@@ -154,12 +155,55 @@ impl Answer for Response {
     }
 }
 
+impl Response {
+    /// Takes the whole response, which has this status if it names none.
+    fn end(&mut self, body: &Json, status: &str) -> Result<(), Broken> {
+        if let Some(broken) = error(body) {
+            return Err(broken);
+        }
+        let named = text(body, "/status");
+        let status = if named.is_empty() { status } else { named };
+        let mut reply = Reply {
+            model: text(body, "/model").to_owned(),
+            usage: read_usage(body),
+            stop: stopped(status, text(body, "/incomplete_details/reason"))?,
+            ..Reply::default()
+        };
+        let output = body.get("output").and_then(Json::as_array);
+        match output.filter(|output| !output.is_empty()) {
+            Some(output) => output.iter().for_each(|item| read_item(item, &mut reply)),
+            None => {
+                self.items.values().for_each(|item| read_item(item, &mut reply));
+                if reply.content.is_empty() {
+                    reply.content.clone_from(&self.said);
+                }
+            }
+        }
+        reply.calls = completed(reply.calls);
+        self.reply = Some(reply);
+        Ok(())
+    }
+}
+
+/// Reads why a response stopped, if it is one that has ended.
+fn stopped(status: &str, reason: &str) -> Result<Stop, Broken> {
+    match (status, reason) {
+        (_, "content_filter") => Ok(Stop::Refused),
+        ("completed", _) => Ok(Stop::End),
+        ("incomplete", _) => Ok(Stop::Length),
+        ("failed" | "cancelled", _) => Err(Broken::Failed(format!("a response has the status `{status}`"))),
+        _ => Err(Broken::Garbled(format!(
+            "a response that should have ended has the status `{status}`"
+        ))),
+    }
+}
+
 fn read_item(item: &Json, reply: &mut Reply) {
     match text(item, "/type") {
         "function_call" => reply.calls.push(AskedCall {
             id: text(item, "/call_id").to_owned(),
             name: text(item, "/name").to_owned(),
-            arguments: text(item, "/arguments").to_owned(),
+            arguments: arguments_text(item.get("arguments")),
         }),
         "message" => {
             for part in item.get("content").and_then(Json::as_array).into_iter().flatten() {

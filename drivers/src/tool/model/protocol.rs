@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::chat::{Chat, Reply};
+use super::chat::{Chat, Reply, Stop};
 use super::events::Event;
 use super::{anthropic, openai_chat, openai_responses};
 use crate::tool::surrogate::marked;
@@ -42,6 +42,8 @@ pub(super) enum Broken {
     Passing(String),
     /// The provider says that something is wrong with the request.
     Refused(String),
+    /// The provider says that it has failed; another attempt would be another request.
+    Failed(String),
     /// It is not what the protocol describes.
     Garbled(String),
 }
@@ -124,6 +126,43 @@ pub(super) fn text<'a>(json: &'a Json, pointer: &str) -> &'a str {
 /// protocols mean nothing in this one.
 pub(super) fn thoughts<'a>(all: &'a [Json], types: &'a [&str]) -> impl Iterator<Item = &'a Json> {
     all.iter().filter(|thought| types.contains(&text(thought, "/type")))
+}
+
+/// Reads the word for the reason why a model stopped. Servers borrow words from other protocols, so
+/// one table serves all.
+///
+/// # Errors
+/// [`Broken::Passing`] if the provider stopped for a reason of its own, [`Broken::Garbled`] for a
+/// word that nobody knows: whether such a reply is whole cannot be told.
+pub(super) fn stop(word: &str) -> Result<Stop, Broken> {
+    match &*word.to_ascii_lowercase().replace('-', "_") {
+        "stop" | "end" | "end_turn" | "eos" | "eos_token" | "stop_sequence" | "complete" | "completed" | "done"
+        | "tool_calls" | "tool_call" | "tool_use" | "function_call" => Ok(Stop::End),
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "max_length"
+        | "model_length"
+        | "context_length"
+        | "model_context_window_exceeded" => Ok(Stop::Length),
+        "content_filter"
+        | "content_filtered"
+        | "refusal"
+        | "refused"
+        | "safety"
+        | "recitation"
+        | "blocklist"
+        | "prohibited_content"
+        | "spii"
+        | "sensitive"
+        | "guardrail_intervened" => Ok(Stop::Refused),
+        "error" | "network_error" | "abort" | "aborted" | "insufficient_system_resource" => {
+            Err(Broken::Passing(format!("it broke off a reply: `{word}`")))
+        }
+        _ => Err(Broken::Garbled(format!(
+            "a reply ends for the reason `{word}`, which is not known"
+        ))),
+    }
 }
 
 /// Returns the error in an answer, if it is one. Providers of all protocols describe errors alike.

@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::tool::interface::Outcome;
 
+mod ends;
 mod pieces;
 
 /// A server that gives prepared answers, each to a connection of its own.

@@ -1,0 +1,186 @@
+//! How replies end: cut off, refused, unfinished, for reasons that nobody knows, or with pieces
+//! that the provider left out.
+
+use super::*;
+
+fn member(result: &IOValue, name: &str) -> IOValue {
+    let mut entries = result.as_dictionary().unwrap();
+    let found = entries.find(|(key, _)| key.as_symbol().is_some_and(|key| key == name));
+    found.unwrap().1.into()
+}
+
+/// A whole answer with one call that has these arguments and, in words of the protocol, ends so.
+fn with_call(protocol: Protocol, arguments: &Json, end: &str) -> Json {
+    match protocol {
+        Protocol::OpenaiChat => {
+            let function = json!({"name": "look", "arguments": arguments});
+            let calls = json!([{"id": "a", "type": "function", "function": function}]);
+            json!({"choices": [{"message": {"content": null, "tool_calls": calls}, "finish_reason": end}]})
+        }
+        Protocol::OpenaiResponses => {
+            let call = json!({"type": "function_call", "call_id": "a", "name": "look", "arguments": arguments});
+            let (status, reason) = end.split_once('/').unwrap_or((end, ""));
+            json!({"status": status, "incomplete_details": {"reason": reason}, "output": [call]})
+        }
+        Protocol::Anthropic => {
+            let block = json!({"type": "tool_use", "id": "a", "name": "look", "input": arguments});
+            json!({"content": [block], "stop_reason": end})
+        }
+    }
+}
+
+fn asked(protocol: Protocol, answer: Vec<u8>) -> Outcome {
+    let server = Server::start(vec![answer]);
+    call(server.provider(protocol), SHORT)
+}
+
+#[test]
+fn a_reply_with_calls_that_was_cut_or_refused_says_so_in_every_protocol() {
+    let object = |protocol| match protocol {
+        Protocol::Anthropic => json!({"a": 1}),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => json!("{\"a\": 1}"),
+    };
+    for (protocol, end, stop) in [
+        (Protocol::OpenaiChat, "length", "length"),
+        (Protocol::OpenaiChat, "model_length", "length"),
+        (Protocol::OpenaiChat, "MAX_TOKENS", "length"),
+        (Protocol::OpenaiChat, "content_filter", "refused"),
+        (Protocol::OpenaiChat, "SAFETY", "refused"),
+        (Protocol::OpenaiChat, "tool_calls", "tools"),
+        (Protocol::OpenaiChat, "stop", "tools"),
+        (Protocol::OpenaiResponses, "incomplete/max_output_tokens", "length"),
+        (Protocol::OpenaiResponses, "incomplete/content_filter", "refused"),
+        (Protocol::OpenaiResponses, "incomplete/", "length"),
+        (Protocol::OpenaiResponses, "completed", "tools"),
+        (Protocol::Anthropic, "max_tokens", "length"),
+        (Protocol::Anthropic, "model_context_window_exceeded", "length"),
+        (Protocol::Anthropic, "refusal", "refused"),
+        (Protocol::Anthropic, "tool_use", "tools"),
+    ] {
+        let result = asked(protocol, whole(&with_call(protocol, &object(protocol), end))).unwrap();
+        assert_eq!(
+            member(&result, "stop"),
+            IOValue::new(stop.to_owned()),
+            "{protocol:?}, {end}"
+        );
+    }
+}
+
+#[test]
+fn a_reason_that_nobody_knows_is_no_end() {
+    for (protocol, end) in [
+        (Protocol::OpenaiChat, "whim"),
+        (Protocol::Anthropic, "pause_turn"),
+        (Protocol::OpenaiResponses, "queued"),
+        (Protocol::OpenaiResponses, "in_progress"),
+    ] {
+        let failure = asked(protocol, whole(&with_call(protocol, &Json::Null, end))).unwrap_err();
+        assert_eq!(failure.kind, "bad-result", "{end}");
+        assert!(failure.message.contains(&format!("`{end}`")), "{failure:?}");
+    }
+    for end in ["failed", "cancelled"] {
+        let answer = with_call(Protocol::OpenaiResponses, &Json::Null, end);
+        let failure = asked(Protocol::OpenaiResponses, whole(&answer)).unwrap_err();
+        assert_eq!(failure.kind, "failed", "{end}");
+    }
+    let nothing = asked(Protocol::Anthropic, whole(&json!({"content": [], "stop_reason": null}))).unwrap_err();
+    assert_eq!(nothing.kind, "bad-result");
+}
+
+#[test]
+fn arguments_are_completed_in_every_protocol() {
+    for protocol in Protocol::ALL {
+        for (arguments, expected) in [
+            (json!(""), "{}"),
+            (json!(null), "{}"),
+            (json!("null"), "{}"),
+            (json!({"a": 1}), "{a: 1}"),
+            (json!("{\"a\": 1}"), "{a: 1}"),
+            (json!("{\"a\": 1e400}"), r#""{\"a\": 1e400}""#),
+            (json!("{\"a\": "), r#""{\"a\": ""#),
+        ] {
+            let end = match protocol {
+                Protocol::OpenaiChat => "stop",
+                Protocol::OpenaiResponses => "completed",
+                Protocol::Anthropic => "tool_use",
+            };
+            let result = asked(protocol, whole(&with_call(protocol, &arguments, end))).unwrap();
+            let expected = format!("[{{id: \"a\", name: \"look\", arguments: {expected}}}]");
+            assert_eq!(
+                member(&result, "tool_calls"),
+                expected.parse().unwrap(),
+                "{protocol:?}, {arguments}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_call_of_responses_without_an_id_gets_one() {
+    let answer = json!({"status": "completed", "output": [{"type": "function_call", "name": "look"}]});
+    let result = asked(Protocol::OpenaiResponses, whole(&answer)).unwrap();
+    let expected = "[{id: \"call_0\", name: \"look\", arguments: {}}]";
+    assert_eq!(member(&result, "tool_calls"), expected.parse().unwrap());
+}
+
+#[test]
+fn a_stream_of_responses_whose_last_event_is_empty_keeps_its_items() {
+    let events = |events: &[Json]| -> String { events.iter().map(|event| format!("data: {event}\n\n")).collect() };
+    let said = json!({"type": "message", "content": [{"type": "output_text", "text": "hello"}]});
+    let item = |kind: &str, place: u64, item: &Json| json!({"type": kind, "output_index": place, "item": item});
+    let call =
+        |arguments: &str| json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": arguments});
+    let delta = json!({"type": "response.output_text.delta", "output_index": 0, "delta": "hello"});
+    let arguments =
+        json!({"type": "response.function_call_arguments.done", "output_index": 1, "arguments": "{\"a\":1}"});
+    let called = "[{id: \"c\", name: \"look\", arguments: {a: 1}}]";
+    for end in [
+        json!({"type": "response.completed", "response": {"status": "completed", "output": []}}),
+        json!({"type": "response.completed", "response": {"output": null}}),
+        json!({"type": "response.completed"}),
+    ] {
+        for (pieces, calls) in [
+            (vec![item("response.output_item.done", 0, &said)], "[]"),
+            (vec![delta.clone()], "[]"),
+            (
+                vec![
+                    item("response.output_item.done", 1, &call("{\"a\":1}")),
+                    item("response.output_item.done", 0, &said),
+                ],
+                called,
+            ),
+            (
+                vec![
+                    delta.clone(),
+                    item("response.output_item.added", 1, &call("")),
+                    arguments.clone(),
+                ],
+                called,
+            ),
+        ] {
+            let pieces: Vec<Json> = pieces.into_iter().chain([end.clone()]).collect();
+            let result = asked(Protocol::OpenaiResponses, stream(&events(&pieces))).unwrap();
+            assert_eq!(
+                member(&result, "content"),
+                IOValue::new("hello".to_owned()),
+                "{pieces:?}"
+            );
+            assert_eq!(member(&result, "tool_calls"), calls.parse().unwrap(), "{pieces:?}");
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_before_an_answer_is_ignored() {
+    let events = "\u{feff}data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n\
+                  data: [DONE]\n\n";
+    let whole = "\u{feff}{\"choices\":[{\"message\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}";
+    for (kind, body) in [
+        ("text/event-stream", events),
+        ("text/plain", events),
+        ("application/json", whole),
+    ] {
+        let result = asked(Protocol::OpenaiChat, answered("200 OK", kind, body)).unwrap();
+        assert_eq!(member(&result, "content"), IOValue::new("hello".to_owned()), "{kind}");
+    }
+}
