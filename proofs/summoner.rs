@@ -9,6 +9,7 @@
 
 use std::path::Path;
 
+use duet_drivers::text::Text;
 use duet_kernel::code::CodeSpace;
 use duet_kernel::expander::Expander;
 use duet_kernel::heap::Limits;
@@ -59,7 +60,7 @@ pub(super) fn print_traces(cases: &Path, terminal: &mut Terminal) -> Result<Exit
     }
     refuse(&path, &faults, traces.is_empty())?;
     for trace in traces {
-        terminal.data(format!("{trace}\n"))?;
+        terminal.data(Text::json(&format!("{trace}\n")))?;
     }
     Ok(ExitCode::OK)
 }

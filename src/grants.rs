@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::beside::{append_beside, beside, read_beside, text_beside};
 use duet_runtime::capability::sturdy::SturdyRef;
+use duet_runtime::driver::packed::PackedLimits;
+use duet_runtime::driver::packed::framing::read_text;
 use duet_runtime::model::codec::{Codec, Fields, record};
 use duet_runtime::model::manifest::Manifest;
 use preserves::IOValue;
@@ -56,7 +58,9 @@ impl Grants {
     pub(crate) fn read(journal: &Path) -> Self {
         let mut grants = BTreeMap::new();
         for line in text_beside(&Self::path(journal)).lines() {
-            let Ok(line) = line.parse::<IOValue>() else { continue };
+            let Ok(line) = read_text(line, PackedLimits::NONE) else {
+                continue;
+            };
             if let Some((id, grant)) = Grant::read(&line) {
                 grants.insert(id, grant);
             } else if let Ok(id) = Fields::of(&line, "revoke", 1).and_then(|mut fields| fields.read::<String>("id")) {

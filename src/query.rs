@@ -7,13 +7,19 @@
 //! It knows no runs. Read next: `command/facts.rs`.
 
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
+use duet_runtime::driver::check_foreign;
+use duet_runtime::driver::packed::PackedLimits;
+use duet_runtime::driver::packed::framing::read_text;
 use duet_runtime::model::value::Fact;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::error::CommandError;
 
-/// Brackets in a typed value may be nested this deep.
-const DEPTH_MAX: usize = 200;
+/// What people type is no deeper and no longer.
+const LIMITS: PackedLimits = PackedLimits {
+    depth_max: 200,
+    bytes_max: 16 << 20,
+};
 
 /// The patterns of a search, any of which may match.
 pub(crate) struct Query(Vec<Pattern>);
@@ -101,44 +107,19 @@ fn is_named(value: &IOValue, name: &str) -> bool {
 /// # Errors
 /// A usage error with the reason.
 pub(crate) fn read_value(text: &str) -> Result<IOValue, CommandError> {
-    let wrong = |what: &str| CommandError::usage(format!("`{text}` is not a value in Preserves text: {what}"));
-    check_brackets(text).map_err(&wrong)?;
-    // The brackets are even, so these two enclose all of the text, and whatever follows the first
-    // value counts.
-    let all: IOValue = format!("[{text}\n]").parse().map_err(|_| wrong("it cannot be read"))?;
-    match all.len() {
-        1 => Ok(all.index(0).into()),
-        0 => Err(wrong("it is empty")),
-        _ => Err(wrong("more than one value is given")),
-    }
+    let wrong = |what: String| CommandError::usage(format!("`{text}` is not a value in Preserves text: {what}"));
+    read_text(text, LIMITS).map_err(|error| wrong(error.to_string()))
 }
 
-/// Requires that brackets outside strings are even and not too deep.
-fn check_brackets(text: &str) -> Result<(), &'static str> {
-    let mut open = Vec::new();
-    let mut quote = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (Some(_), '\\') => drop(letters.next()),
-            (Some(end), letter) if letter == end => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'' | '|') => quote = Some(letter),
-            (None, '<' | '[' | '{') => open.push(letter),
-            (None, '>') if open.pop() != Some('<') => return Err("`>` closes nothing"),
-            (None, ']') if open.pop() != Some('[') => return Err("`]` closes nothing"),
-            (None, '}') if open.pop() != Some('{') => return Err("`}` closes nothing"),
-            (None, _) => {}
-        }
-        if open.len() > DEPTH_MAX {
-            return Err("it is nested too deep");
-        }
-    }
-    match (quote, open.is_empty()) {
-        (Some(_), _) => Err("a quotation mark is never closed"),
-        (None, false) => Err("a bracket is never closed"),
-        (None, true) => Ok(()),
-    }
+/// Reads one value in Preserves text that a run is to receive.
+///
+/// # Errors
+/// A usage error with the reason.
+pub(crate) fn read_told(text: &str) -> Result<IOValue, CommandError> {
+    let value = read_value(text)?;
+    let wrong = |unfit| CommandError::usage(format!("a run cannot receive `{text}`: {unfit}"));
+    check_foreign(&value).map_err(wrong)?;
+    Ok(value)
 }
 
 #[cfg(test)]
@@ -173,11 +154,17 @@ mod tests {
         for (text, expected) in [
             ("", "it is empty"),
             ("1 2", "more than one value is given"),
-            ("1] [2", "`]` closes nothing"),
+            ("1] [2", "more than one value is given"),
             ("<p", "a bracket is never closed"),
-            ("<p]", "`]` closes nothing"),
+            ("<p]", "an end stands where it means nothing at byte 2"),
             ("\"a", "a quotation mark is never closed"),
-            ("<>", "it cannot be read"),
+            ("<>", "a record has no label at byte 1"),
+            ("# a comment", "it is empty"),
+            ("@a", "an annotation has no value after it"),
+            (
+                "{a: 1, a: 2}",
+                "a set or dictionary has an element or key twice at byte 12",
+            ),
         ] {
             let Err(CommandError::Problem(problem)) = read_value(text) else {
                 panic!("{text:?} was read");
@@ -185,5 +172,53 @@ mod tests {
             assert!(problem.what.ends_with(expected), "{}", problem.what);
         }
         assert!(read_value(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn symbols_of_all_scripts_and_with_bars_are_values() {
+        for text in [
+            "voilà",
+            "Å",
+            "х",
+            "Р",
+            "م",
+            "٣",
+            "à",
+            "a|b",
+            "|a|",
+            "<says \"me\" a|b>",
+            "[|]",
+            "1 # a comment",
+        ] {
+            assert!(read_value(text).is_ok(), "{text}");
+        }
+        let Ok(value) = read_value("<says _ à>") else {
+            panic!("it was not read")
+        };
+        assert!(is_named(&value.index(1).into(), "à"));
+    }
+
+    #[test]
+    fn a_run_receives_nothing_embedded() {
+        for text in [
+            "#:1",
+            "#:#f",
+            "[#:1]",
+            "{a: #:[0 1]}",
+            "{#:1: 2}",
+            "<a #:<capability 1>>",
+            "<#:1 2>",
+            "#{#:1}",
+        ] {
+            assert!(read_value(text).is_ok(), "{text}");
+            let Err(CommandError::Problem(problem)) = read_told(text) else {
+                panic!("{text:?} was taken");
+            };
+            assert!(
+                problem.what.ends_with("an embedded value stands for nothing here"),
+                "{}",
+                problem.what
+            );
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::fmt::Write;
 
+use duet_drivers::text;
 use preserves::{CompoundClass, IOValue, Value, ValueClass, ValueImpl};
 
 /// The characters of a text that are shown.
@@ -51,7 +52,7 @@ pub(crate) fn apart(sides: [Option<&IOValue>; 2]) -> [String; 2] {
 
 /// Writes a value as Preserves text.
 pub(crate) fn shown(value: &IOValue) -> String {
-    format!("{value:?}")
+    text::preserves(value)
 }
 
 /// Recursion is bounded by `depth`.
@@ -126,10 +127,28 @@ fn write_atom(text: &mut String, value: &IOValue) {
 mod tests {
     use preserves::IOValue;
 
-    use super::{abbreviated, apart};
+    use duet_runtime::driver::packed::PackedLimits;
+    use duet_runtime::driver::packed::framing::read_text;
+
+    use super::{abbreviated, apart, shown};
 
     fn value(text: &str) -> IOValue {
         text.parse().expect("a value")
+    }
+
+    #[test]
+    fn what_is_shown_reads_back() {
+        for letter in ['\u{1}', '\u{7f}', '\u{85}', '\u{2028}', '\u{202e}', '\n', 'é', '👋'] {
+            for value in [
+                IOValue::new(format!("a{letter}b")),
+                IOValue::symbol(format!("a{letter}b")),
+            ] {
+                let text = shown(&value);
+                assert!(!text.chars().any(char::is_control), "{text:?}");
+                assert_eq!(read_text(&text, PackedLimits::default()).as_ref(), Ok(&value), "{text}");
+            }
+        }
+        assert_eq!(shown(&IOValue::new("\u{1}".to_owned())), "\"\\u0001\"");
     }
 
     #[test]

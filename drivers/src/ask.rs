@@ -149,7 +149,7 @@ impl Choice {
 fn written(value: &IOValue) -> String {
     const DEPTH_MAX: usize = 64;
     if is_within(value, DEPTH_MAX) {
-        format!("{value:?}")
+        crate::text::preserves(value)
     } else {
         "(a deeply nested value)".to_owned()
     }

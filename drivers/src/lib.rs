@@ -13,7 +13,7 @@ pub mod bell;
 pub mod client;
 pub mod console;
 mod dispatch;
-pub mod framing;
+pub use duet_runtime::driver::packed::framing;
 pub mod door;
 pub mod heart;
 pub mod host;

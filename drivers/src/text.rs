@@ -44,15 +44,7 @@ impl Text {
 
     /// Takes JSON; control characters become the escapes of JSON, so its value is the same.
     pub fn json(text: &str) -> Self {
-        let mut shown = String::with_capacity(text.len());
-        for letter in text.chars() {
-            if letter != '\n' && is_hidden(letter) {
-                shown.push_str(&format!("\\u{:04x}", u32::from(letter)));
-            } else {
-                shown.push(letter);
-            }
-        }
-        Self(shown)
+        Self(in_units(text, |letter| letter != '\n' && is_hidden(letter)))
     }
 
     /// The text.
@@ -101,6 +93,25 @@ impl From<String> for Text {
 /// Makes data a part of a line: line ends and tabs become escapes too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
+}
+
+/// Writes a value as Preserves text that readers take back: hidden characters, which stand in
+/// strings and symbols only, become escapes such as `\u001b`.
+pub fn preserves(value: &preserves::IOValue) -> String {
+    in_units(&format!("{value:?}"), is_hidden)
+}
+
+/// Replaces characters, all below U+10000, by the escapes of JSON and Preserves.
+fn in_units(text: &str, is_replaced: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_replaced(letter) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
 }
 
 /// Whether a terminal acts on a character instead of showing it: the control characters of ASCII

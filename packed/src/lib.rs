@@ -1,4 +1,5 @@
-//! Canonical packed Preserves: one writer and one strict reader.
+//! Preserves in bytes: one writer and one strict reader of the canonical packed form, and one reader
+//! of whatever others write, packed or text.
 //!
 //! A value has exactly one canonical form, so equal values have equal bytes and a hash can name a
 //! value. [`PackedWriter`] writes that form part by part, [`Reader`] reads it token by token, and a
@@ -9,6 +10,8 @@
 //! The `preserves` crate accepts other forms, misreads integers from −2¹²⁸ to −2¹²⁷ − 1 and
 //! overflows the stack on deep input, so no byte from outside reaches its reader; only its trees
 //! are used. This crate does not know what values mean.
+//!
+//! [`framing`] reads streams and texts from outside; what it has read is canonical, too.
 //!
 //! `duet-journal` and `duet-kernel` use this crate. The runtime uses it through the journal, which
 //! re-exports it as `duet_journal::packed`: the runtime packs values in order to record them, and
@@ -27,6 +30,8 @@ mod writer;
 mod shared;
 mod tree;
 mod value;
+
+pub mod framing;
 
 pub use error::{PackedError, PackedFault};
 pub use format::{Compound, MAX_DEPTH, MAX_VALUE_BYTES, PackedLimits, varint};

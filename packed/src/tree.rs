@@ -155,7 +155,8 @@ fn write_atom(out: &mut PackedWriter, value: &Tree, class: AtomClass) {
     }
 }
 
-fn decode(bytes: &[u8], limits: PackedLimits) -> Result<IOValue, PackedError> {
+/// Reads the tree that `bytes` are, within limits of the caller's.
+pub(crate) fn decode(bytes: &[u8], limits: PackedLimits) -> Result<IOValue, PackedError> {
     let mut reader = Reader::new(bytes, limits)?;
     let mut values: Vec<Tree> = Vec::new();
     while let Some(token) = reader.next()? {

@@ -7,6 +7,7 @@
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
+use std::fmt;
 use std::sync::Arc;
 
 pub use duet_journal::{Blob, BlobHash, packed};
@@ -344,43 +345,91 @@ pub const RESULT_BYTES_MAX: usize = 16 << 20;
 /// below the limit for a record.
 pub const RESULT_DEPTH_MAX: usize = 400;
 
-/// Refuses a result that does not fit into a record; the refusal is a failure of the tool call.
+/// Why a run cannot hold a value from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It has more than [`RESULT_BYTES_MAX`] bytes.
+    TooLong,
+    /// It has more than [`RESULT_DEPTH_MAX`] levels.
+    TooDeep,
+    /// It has an embedded value. Only the run makes references to its objects; whoever could write
+    /// one from outside would have a capability that nobody gave away.
+    Embedded,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "it has more than {RESULT_BYTES_MAX} bytes"),
+            Self::TooDeep => write!(f, "it is nested more than {RESULT_DEPTH_MAX} levels deep"),
+            Self::Embedded => f.write_str("an embedded value stands for nothing here"),
+        }
+    }
+}
+
+/// Refuses a value from outside that a run cannot hold. Every way into a run asks this before the
+/// value is recorded; the objects of a peer are none of these, its relay makes references of them.
 ///
 /// # Errors
-/// `bad-result` if the result is too deep, `output-limit` if it is too large.
-pub fn check_result(value: &IOValue) -> Result<(), ToolFailure> {
-    let failure = |kind: &str, message: String| ToolFailure {
-        kind: kind.to_owned(),
-        message,
-        details: Vec::new(),
-    };
+/// [`Unfit`].
+pub fn check_foreign(value: &IOValue) -> Result<(), Unfit> {
     let mut length_bytes = 0_usize;
     let mut level = vec![value.clone()];
     for _ in 0..RESULT_DEPTH_MAX {
         let mut below: Vec<IOValue> = Vec::new();
         for value in &level {
             length_bytes = length_bytes.saturating_add(1 + own_length(value));
-            if let ValueClass::Compound(class) = value.value_class() {
-                if class == CompoundClass::Dictionary {
+            match value.value_class() {
+                ValueClass::Embedded => return Err(Unfit::Embedded),
+                ValueClass::Atomic(_) => {}
+                ValueClass::Compound(CompoundClass::Dictionary) => {
                     below.extend(value.entries().flat_map(|(key, entry)| [key.into(), entry.into()]));
-                } else {
+                }
+                ValueClass::Compound(class) => {
+                    if class == CompoundClass::Record {
+                        below.push(value.label().into());
+                    }
                     below.extend(value.iter().map(IOValue::from));
                 }
             }
         }
         if length_bytes > RESULT_BYTES_MAX {
-            let message = format!(
-                "the tool's result has more than {RESULT_BYTES_MAX} bytes; ask it for less, or for a part at a time"
-            );
-            return Err(failure("output-limit", message));
+            return Err(Unfit::TooLong);
         }
         if below.is_empty() {
             return Ok(());
         }
         level = below;
     }
-    let message = format!("the tool's result is nested more than {RESULT_DEPTH_MAX} levels deep");
-    Err(failure("bad-result", message))
+    Err(Unfit::TooDeep)
+}
+
+/// Refuses a result that a run cannot hold; the refusal is a failure of the tool call.
+///
+/// # Errors
+/// `bad-result` if the result is too deep, `output-limit` if it is too large, `not-serializable` if
+/// it has an embedded value.
+pub fn check_result(value: &IOValue) -> Result<(), ToolFailure> {
+    check_foreign(value).map_err(|unfit| {
+        let (kind, message) = match unfit {
+            Unfit::TooLong => (
+                "output-limit",
+                format!(
+                    "the tool's result has more than {RESULT_BYTES_MAX} bytes; ask it for less, or for a part at a time"
+                ),
+            ),
+            Unfit::TooDeep => (
+                "bad-result",
+                format!("the tool's result is nested more than {RESULT_DEPTH_MAX} levels deep"),
+            ),
+            Unfit::Embedded => ("not-serializable", format!("the tool's result cannot be used: {unfit}")),
+        };
+        ToolFailure {
+            kind: kind.to_owned(),
+            message,
+            details: Vec::new(),
+        }
+    })
 }
 
 /// Returns the size of an atom in bytes without its tag; 0 for a compound.

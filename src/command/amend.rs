@@ -15,7 +15,7 @@ use preserves::{IOValue, Map, Value, ValueImpl};
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
-use crate::query::read_value;
+use crate::query::read_told;
 use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
@@ -285,7 +285,7 @@ fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>
         _ => {
             let of_model = matches!(question, EffectKind::Tool { name, .. } if name == MODEL);
             let advised = |error: CommandError| if of_model { error.advise(REPLY) } else { error };
-            let value = read_value(text).map_err(advised)?;
+            let value = read_told(text).map_err(advised)?;
             if is_labelled(&value, "tool-failed") {
                 return Ok(Err(value));
             }

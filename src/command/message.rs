@@ -2,7 +2,7 @@
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::query::read_value;
+use crate::query::read_told;
 use crate::session::serve::Wish;
 use crate::session::tell;
 use crate::terminal::Terminal;
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let wish = Wish::Tell {
-        value: read_value(&arguments.value)?,
+        value: read_told(&arguments.value)?,
         stays: false,
     };
     tell::tell((&arguments.journal, &arguments.address), wish, terminal)

@@ -4,7 +4,7 @@ use preserves::IOValue;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::query::read_value;
+use crate::query::read_told;
 use crate::session::serve::Wish;
 use crate::session::tell;
 use crate::terminal::Terminal;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let fields: Result<Vec<IOValue>, CommandError> = arguments.values.iter().map(|text| read_value(text)).collect();
+    let fields: Result<Vec<IOValue>, CommandError> = arguments.values.iter().map(|text| read_told(text)).collect();
     let wish = Wish::Tell {
         value: IOValue::record(IOValue::symbol(arguments.label.clone()), fields?),
         stays: true,

@@ -6,7 +6,7 @@
 
 use duet_drivers::door::Request;
 use duet_journal::{BranchName, Sequence, Store};
-use duet_runtime::driver::{Drivers, Input};
+use duet_runtime::driver::{Drivers, Input, check_foreign};
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::error::RunError;
@@ -134,6 +134,12 @@ impl From<CommandError> for Refusal {
     }
 }
 
+/// Refuses a value that the run cannot hold, before anything is recorded.
+fn fitting(value: &IOValue) -> Result<(), Refusal> {
+    let refuse = |unfit| Refusal::Why(format!("the run cannot receive this value: {unfit}"));
+    check_foreign(value).map_err(refuse)
+}
+
 impl Session {
     /// Grants or refuses what other processes have asked for. Returns the request to stop, if there
     /// is one, which is answered when the run has stopped.
@@ -233,6 +239,7 @@ impl Session {
                 self.run.deliver_first(Input::Evaluate { text, sources });
             }
             Wish::Tell { value, stays } => {
+                fitting(&value)?;
                 let value = self.world.mask_value(&value);
                 self.run.deliver_first(Input::Tell { value, stays });
             }
@@ -302,6 +309,7 @@ impl Session {
             let known = self.run.state().requests.get(request);
             self.is_approval(*request) && known.is_some_and(|known| Some(known.actor) == actor)
         });
+        fitting(&value)?;
         let (request, _) = found
             .ok_or_else(|| Refusal::Why(format!("session {session} asks for no approval of this name any more")))?;
         self.run.deliver_first(Input::Answer { request, value });

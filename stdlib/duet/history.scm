@@ -66,42 +66,8 @@
            (loop (+ at 1) (+ at 1) (cons (substring text start at) lines)))
           (else (loop start (+ at 1) lines)))))
 
-;;;> Reads a value from Preserves text: numbers, strings, symbols, booleans, sequences as lists,
-;;;> records, dictionaries.
+;;;> Reads a value from Preserves text, as the commands print it: numbers, strings, symbols, booleans,
+;;;> bytevectors, sequences as lists, records, dictionaries, sets. Fails with `read-error` if the text
+;;;> is not one value.
 (define (text->value text)
-  (%value (read (open-input-string (%as-scheme text)))))
-
-;;; Brackets become lists that begin with their type; text inside quotation marks stays.
-(define (%as-scheme text)
-  (let ((out (open-output-string)))
-    (let loop ((at 0) (end #f))
-      (if (< at (string-length text))
-          (let ((letter (string-ref text at)))
-            (cond (end
-                   (write-char letter out)
-                   (cond ((and (char=? letter #\\) (< (+ at 1) (string-length text)))
-                          (write-char (string-ref text (+ at 1)) out)
-                          (loop (+ at 2) end))
-                         (else (loop (+ at 1) (if (char=? letter end) #f end)))))
-                  ((memv letter '(#\" #\|)) (write-char letter out) (loop (+ at 1) letter))
-                  (else
-                   (write-string
-                     (case letter
-                       ((#\<) "(%record ")
-                       ((#\[) "(%list ")
-                       ((#\{) "(%dictionary ")
-                       ((#\> #\] #\}) ")")
-                       ((#\, #\:) " ")
-                       (else (string letter)))
-                     out)
-                   (loop (+ at 1) #f))))))
-    (get-output-string out)))
-
-(define (%value datum)
-  (if (pair? datum)
-      (let ((parts (map %value (cdr datum))))
-        (case (car datum)
-          ((%record) (apply record parts))
-          ((%dictionary) (apply dictionary parts))
-          (else parts)))
-      datum))
+  (%text->value text))

@@ -5,5 +5,7 @@
     history-command run-program! fork-branch! answer! amend! goto! merge-branch!
     branch-facts branch-difference branch-heads text->value)
   (on-demand)
-  (import (scheme base) (scheme read) (scheme char) (duet base) (duet dataspace))
+  (import
+    (scheme base) (duet base) (duet dataspace)
+    (only (duet kernel) %text->value))
   (include "history.scm"))

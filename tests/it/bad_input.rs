@@ -153,6 +153,46 @@ fn what_a_program_gets_wrong_is_told_and_changes_nothing() {
 }
 
 #[test]
+fn a_value_that_no_run_can_hold_is_refused_before_it_is_recorded() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+        (on-message (says $name $text) (write (list name text)) (newline))
+        (write (record-fields (await (signal 'end))))";
+    let desk = Desk::new(&[("room.scm", program)]);
+    let begun = desk.duet("run room.scm --name r");
+    assert!(begun.errors.contains("1 fiber waits"), "{}", begun.errors);
+    let turns = desk.duet("log r").output;
+    for value in [
+        "#:1",
+        "#:#f",
+        "[#:1]",
+        "{a: #:[0 1]}",
+        "#:<capability 0>",
+        "#:<observer 0 99>",
+    ] {
+        for line in [
+            format!("message r \"<says me {value}>\""),
+            format!("signal r end \"{value}\""),
+        ] {
+            let said = desk.duet(&line);
+            assert_eq!(said.code, 2, "{line}: {}", said.errors);
+            assert!(
+                said.errors.contains("an embedded value stands for nothing here"),
+                "{line}: {}",
+                said.errors
+            );
+        }
+    }
+    assert_eq!(desk.duet("log r").output, turns, "nothing is recorded");
+    // What reads as a value is taken, whatever its letters.
+    let said = desk.duet("message r \"<says voilà a|b>\"");
+    assert!(
+        said.output.contains("(voilà a|b)") || said.output.contains("(voilà |a\\x7c;b|)"),
+        "{said:?}"
+    );
+    desk.check("signal r end \"'x y'\"", 0, "(|x y|)");
+}
+
+#[test]
 fn what_a_tool_gets_wrong_is_told_and_changes_nothing() {
     let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
     let cases = [

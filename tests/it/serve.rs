@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: every server is a process, and every client a connection; a replay of each run needs
 //! no client.
-//! It does not test the decoder of packets; `drivers/src/framing/tests.rs` does.
+//! It does not test the decoder of packets; `packed/src/framing/tests.rs` does.
 //! Read next: `support/peer.rs`.
 #![cfg(unix)]
 #![allow(

@@ -77,7 +77,8 @@ async fn pump(
             message = socket.next(), if inbound.is_some() => {
                 let bytes = match message {
                     Some(Ok(Message::Binary(bytes))) => bytes,
-                    Some(Ok(Message::Text(text))) => text.into(),
+                    // The end of a message ends its last token, as a line end does.
+                    Some(Ok(Message::Text(text))) => [text.as_bytes(), b"\n"].concat().into(),
                     Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                     Some(Err(tokio_tungstenite::tungstenite::Error::Capacity(error))) => {
                         let error = format!("<error {:?} #f>", error.to_string());

@@ -12,6 +12,8 @@
 use std::fmt;
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::driver::packed::framing::{Fault, FrameError, TextError, read_text};
+use duet_runtime::driver::packed::{MAX_DEPTH, PackedLimits};
 use preserves::{IOValue, ValueImpl};
 
 use super::Registry;
@@ -19,8 +21,12 @@ use super::arguments::count;
 use super::interface::Tool;
 use super::scripted::{Reply, Scripted};
 
-/// The maximum nesting of brackets in a script.
-const DEPTH_MAX: usize = 1_000;
+/// The limits of a script. It lies on the disk of whoever starts the run, and a result in it may be
+/// too long for a run, which the call then says.
+const LIMITS: PackedLimits = PackedLimits {
+    depth_max: MAX_DEPTH,
+    bytes_max: usize::MAX - 1,
+};
 
 /// The reason why a text is no script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +52,7 @@ impl fmt::Display for DoubleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(error) => write!(formatter, "not the text of one value: {error}"),
-            Self::TooDeep => write!(formatter, "brackets are nested more than {DEPTH_MAX} deep"),
+            Self::TooDeep => write!(formatter, "brackets are nested more than {MAX_DEPTH} deep"),
             Self::NoDictionary => write!(
                 formatter,
                 "expected a dictionary from the names of tools to lists of replies"
@@ -88,22 +94,13 @@ pub fn names(script: &str) -> Vec<String> {
 }
 
 fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
-    let deepest = script.chars().scan(0_usize, |depth, letter| {
-        *depth = match letter {
-            '<' | '[' | '{' => *depth + 1,
-            '>' | ']' | '}' => depth.saturating_sub(1),
-            _ => *depth,
-        };
-        Some(*depth)
-    });
-    if deepest.max().unwrap_or_default() > DEPTH_MAX {
-        return Err(DoubleError::TooDeep);
-    }
-    let values =
-        preserves::read_all_iovalues_text(script, false).map_err(|error| DoubleError::Text(error.to_string()))?;
-    let [value] = &values[..] else {
-        return Err(DoubleError::Text(format!("there are {} values", values.len())));
-    };
+    let value = read_text(script, LIMITS).map_err(|error| match error {
+        TextError::Faulty(FrameError {
+            fault: Fault::TooDeep { .. },
+            ..
+        }) => DoubleError::TooDeep,
+        other => DoubleError::Text(other.to_string()),
+    })?;
     let entries = value.as_dictionary().ok_or(DoubleError::NoDictionary)?;
     let double = |(name, replies): (preserves::Value<IOValue>, preserves::Value<IOValue>)| {
         let name = name
@@ -196,12 +193,20 @@ mod tests {
             "{a: 1}",
             Err("expected a dictionary from the names of tools to lists of replies"),
         );
-        check("{} {}", Err("not the text of one value: there are 2 values"));
+        check("{} {}", Err("not the text of one value: more than one value is given"));
         check(
             "{a: [<return 1>]}",
             Err("reply 1 of a must be <returns value>, <fails kind message>, \
                  <after milliseconds reply> or <for text reply>, not <return 1>"),
         );
-        check(&"[".repeat(100_000), Err("brackets are nested more than 1000 deep"));
+        check(&"[".repeat(100_000), Err("brackets are nested more than 512 deep"));
+        check(
+            "{a: [<returns voilà> <returns a|b>]} # a comment at the end",
+            Ok(&["a"]),
+        );
+        check(
+            "{a: [<returns 1>]",
+            Err("not the text of one value: a bracket is never closed"),
+        );
     }
 }

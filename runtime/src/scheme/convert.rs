@@ -127,14 +127,17 @@ fn enter_foreign(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryErro
 
 /// Makes the argument of a handler or predicate: `(added captures handle)`, `(removed captures
 /// handle)`, `(message captures)`, or a value.
-pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<Value, HeapFull> {
+///
+/// # Errors
+/// [`BoundaryError`] if a part cannot enter the heap.
+pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<Value, BoundaryError> {
     let heap = &mut instance.heap;
     let (label, captures, handle) = match argument {
         Argument::Added(captures, handle) => ("added", captures, Some(handle)),
         Argument::Removed(captures, handle) => ("removed", captures, Some(handle)),
         Argument::Message(captures) => ("message", captures, None),
-        Argument::Value(value) => return enter(heap, value).map_err(|_| HeapFull),
-        Argument::Failed(failure) => return enter(heap, &failure.encode()).map_err(|_| HeapFull),
+        Argument::Value(value) => return enter(heap, value),
+        Argument::Failed(failure) => return enter(heap, &failure.encode()),
         Argument::Ended(code, failure) => return ended(heap, *code, failure.as_ref()),
     };
     let label = heap.intern(label)?;
@@ -142,12 +145,12 @@ pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<V
         .iter()
         .map(|capture| boundary::decode(heap, capture.as_bytes(), LIMITS, &mut References))
         .collect::<Result<Vec<_>, _>>();
-    let captures = heap.list(&parts.map_err(|_| HeapFull)?, Value::NIL)?;
+    let captures = heap.list(&parts?, Value::NIL)?;
     let handle = handle
         .map(|handle| reference(heap, Class::Handle, handle.0))
         .transpose()?;
     let fields: Vec<Value> = [Some(captures), handle].into_iter().flatten().collect();
-    heap.make_record(label, &fields)
+    Ok(heap.make_record(label, &fields)?)
 }
 
 /// Pairs a parked computation with a flag: whether it waits for one of several conditions and
@@ -213,33 +216,40 @@ pub(super) fn make_condition(
 }
 
 /// Makes the outcome of an ended actor: false, or a condition if it failed.
-fn ended(heap: &mut Heap, code: u64, failure: Option<&Failure>) -> Result<Value, HeapFull> {
+fn ended(heap: &mut Heap, code: u64, failure: Option<&Failure>) -> Result<Value, BoundaryError> {
     match failure {
         None if code == 0 => Ok(Value::FALSE),
-        None => make_condition(
-            heap,
-            "exited",
-            &format!("the actor ended itself with exit code {code}"),
-            &[],
-        ),
+        None => {
+            let message = format!("the actor ended itself with exit code {code}");
+            Ok(make_condition(heap, "exited", &message, &[])?)
+        }
         Some(failure) => {
             let irritants = failure.irritants.iter().map(|irritant| enter(heap, irritant));
-            let irritants: Vec<Value> = irritants.collect::<Result<_, _>>().map_err(|_| HeapFull)?;
-            make_condition(heap, &failure.kind, &failure.message, &irritants)
+            let irritants: Vec<Value> = irritants.collect::<Result<_, _>>()?;
+            Ok(make_condition(heap, &failure.kind, &failure.message, &irritants)?)
         }
+    }
+}
+
+/// The kind of the condition for a value that cannot cross.
+fn boundary_kind(error: &BoundaryError) -> Result<&'static str, HeapFull> {
+    match error {
+        BoundaryError::Packed(error) if error.fault.is_limit() => Ok("too-large"),
+        BoundaryError::Refused { .. } | BoundaryError::Packed(_) | BoundaryError::UnknownCapability { .. } => {
+            Ok("not-serializable")
+        }
+        BoundaryError::HeapFull => Err(HeapFull),
     }
 }
 
 /// Makes the condition for a value that cannot cross.
 pub(super) fn boundary_condition(heap: &mut Heap, error: &BoundaryError) -> Result<Value, HeapFull> {
-    let kind = match error {
-        BoundaryError::Packed(error) if error.fault.is_limit() => "too-large",
-        BoundaryError::Refused { .. } | BoundaryError::Packed(_) | BoundaryError::UnknownCapability { .. } => {
-            "not-serializable"
-        }
-        BoundaryError::HeapFull => return Err(HeapFull),
-    };
-    make_condition(heap, kind, &error.to_string(), &[])
+    make_condition(heap, boundary_kind(error)?, &error.to_string(), &[])
+}
+
+/// Makes the failure of an actor that cannot be given a value.
+pub(super) fn boundary_failure(error: &BoundaryError) -> Result<Failure, HeapFull> {
+    Ok(Failure::new(boundary_kind(error)?, error.to_string()))
 }
 
 /// Makes the condition that the driver's fault `<tool-failed kind message details>` describes.

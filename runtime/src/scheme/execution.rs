@@ -61,9 +61,11 @@ impl SchemePrograms {
         match task {
             Task::Call { procedure, argument } => {
                 let procedure = root(instance, procedure);
-                let argument = argument
-                    .map(|argument| convert::argument(instance, &argument))
-                    .transpose()?;
+                let argument = argument.map(|argument| convert::argument(instance, &argument));
+                let argument = match argument.transpose() {
+                    Ok(argument) => argument,
+                    Err(error) => return Ok(Some(End::Failed(convert::boundary_failure(&error)?))),
+                };
                 machine.start(instance, procedure, argument.as_slice());
                 mark_fiber(&mut instance.heap, turn.fiber())?;
             }

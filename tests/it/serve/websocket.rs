@@ -63,6 +63,12 @@ fn a_client_by_websocket_takes_part_in_text_and_in_packed_form() {
     text.send(Message::text("#:[0 9]>]]")).expect("it reads");
     assert_eq!(next(&mut text).into_text().expect("text").trim(), "[[9, <M #t>]]");
     watcher.expect("2 <A [\"Ada\"] 2>");
+    // The end of a message ends a comment, and a packet that is an atom.
+    for end in ["#f", "[[1 <M <quiet>>]] # a comment", "#!"] {
+        text.send(Message::text(end)).expect("it reads");
+        text.send(Message::text("[[1 <S #:[0 9]>]]")).expect("it reads");
+        assert_eq!(next(&mut text).into_text().expect("text").trim(), "[[9, <M #t>]]");
+    }
     text.close(None).expect("it closes");
     watcher.expect("2 <R 2>");
     // Packed packets are binary messages.

@@ -5,6 +5,8 @@
 //! It does not perform any effect; drivers do.
 //! Read next: `file.rs`.
 
+use duet_journal::packed::framing::read_text;
+use duet_kernel::boundary::LIMITS;
 use duet_kernel::heap::Kind;
 use duet_kernel::machine::Instance;
 use duet_kernel::primitive::take_console_output;
@@ -15,7 +17,7 @@ use preserves::IOValue;
 use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::capability::pass;
 use crate::capability::Authority;
-use crate::driver::Stream;
+use crate::driver::{Stream, check_foreign};
 use crate::model::codec::Codec;
 use crate::model::identity::CapabilityId;
 use crate::scheme::convert::{self, Class};
@@ -89,6 +91,16 @@ host_procedures! {
         let length = call.natural(0)?.min(READ_BYTES_MAX);
         let request = call.turn.read(length)?;
         Ok(answer(request))
+    };
+
+    /// Reads a value from Preserves text. Fails with `read-error` if the text is not one value, or if
+    /// the value has an embedded one.
+    "%text->value" "text" [1, 1] => |call| {
+        let text = call.text(0, "a string")?;
+        let fault = |message: &str| Fault::condition_of("read-error", message, Vec::new());
+        let value = read_text(&text, LIMITS).map_err(|error| fault(&error.to_string()))?;
+        check_foreign(&value).map_err(|unfit| fault(&unfit.to_string()))?;
+        convert::enter(&mut call.instance.heap, &value).map(Reply::Value).map_err(Fault::Boundary)
     };
 
     /// Answers a question of this actor by the name in its `user-input-request` fact, in the place

@@ -4,7 +4,7 @@
 //! answers uses the same. A [`Decoder`] takes the bytes in pieces of any length. Peers write sets
 //! and dictionaries in any order and annotate, so the stream is more liberal than a record:
 //! tokens of either encoding pass through a `Builder` into canonical packed bytes, which the strict
-//! reader reads.
+//! reader reads. [`read_text`] reads a text that is one value; commands, files and programs use it.
 //! (Rejected: the reader of the `preserves` crate. It recurses, misreads integers, and has to start
 //! again from the first byte when a value is incomplete.)
 //! INVARIANT: nobody makes a decoder keep more bytes of a value than its limit and the last piece,
@@ -23,7 +23,8 @@ mod text;
 
 use std::fmt;
 
-use duet_runtime::driver::packed::{PackedError, PackedLimits, PackedValue, read_value};
+use crate::tree::decode;
+use crate::{PackedError, PackedLimits, PackedValue};
 use preserves::IOValue;
 
 use self::build::Builder;
@@ -144,6 +145,28 @@ impl Decoder {
         }
     }
 
+    /// Begins a stream of text, whatever its first byte is.
+    fn of_text(limits: PackedLimits) -> Self {
+        Self {
+            encoding: Some(Encoding::Text),
+            ..Self::new(limits)
+        }
+    }
+
+    /// Says what is missing from the value under way.
+    fn missing(&self) -> TextError {
+        let rest = &self.bytes[self.at..];
+        match (rest.first(), rest.get(1), self.builder.is_open()) {
+            (None, _, true) => TextError::Unfinished("a bracket is never closed"),
+            (None, _, false) if self.builder.has_begun() => {
+                TextError::Unfinished("an annotation has no value after it")
+            }
+            (None, _, false) => TextError::Empty,
+            (Some(b'#'), Some(b'['), _) => TextError::Unfinished("a bracket is never closed"),
+            (Some(_), _, _) => TextError::Unfinished("a quotation mark is never closed"),
+        }
+    }
+
     /// Adds the next bytes of the stream.
     pub fn add(&mut self, bytes: &[u8]) {
         // Only here, so that a piece of many small values costs no more than its length.
@@ -220,7 +243,8 @@ impl Decoder {
             self.use_up(length);
             if let Some(bytes) = self.builder.take()? {
                 self.used = 0;
-                let value = read_value(&bytes).map_err(|_| Fault::Atom("a value is malformed"))?;
+                // What it was read from was within the limits.
+                let value = decode(&bytes, PackedLimits::NONE).map_err(|_| Fault::Atom("a value is malformed"))?;
                 return Ok(Some(value));
             }
         }
@@ -234,6 +258,54 @@ impl Decoder {
         } else {
             0
         };
+    }
+}
+
+/// Why a text is not one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextError {
+    /// It has no value.
+    Empty,
+    /// It ends before its value does; what is missing.
+    Unfinished(&'static str),
+    /// More follows the first value.
+    Several,
+    /// Something in it has no meaning.
+    Faulty(FrameError),
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it is empty"),
+            Self::Unfinished(missing) => f.write_str(missing),
+            Self::Several => f.write_str("more than one value is given"),
+            Self::Faulty(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TextError {}
+
+/// Reads a text that is one value; annotations and comments leave no trace. A comment may also
+/// stand where the grammar has none, behind the value.
+///
+/// # Errors
+/// [`TextError`].
+pub fn read_text(text: &str, limits: PackedLimits) -> Result<IOValue, TextError> {
+    let mut decoder = Decoder::of_text(PackedLimits {
+        // The line end below belongs to no value.
+        bytes_max: limits.bytes_max.saturating_add(1),
+        ..limits
+    });
+    decoder.add(text.as_bytes());
+    // It ends a last comment, and shows the end of a number, a symbol or a boolean.
+    decoder.add(b"\n");
+    let value = decoder.next().map_err(TextError::Faulty)?;
+    let value = value.ok_or_else(|| decoder.missing())?;
+    match decoder.next() {
+        Ok(None) if !decoder.is_amid() => Ok(value),
+        Ok(_) | Err(_) => Err(TextError::Several),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use duet_runtime::driver::packed::Compound;
+use crate::Compound;
 use num_bigint::BigInt;
 
 use super::build::{Atom, Closer, Token};
@@ -273,20 +273,19 @@ fn unescaped_bytes(content: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
     Ok(Cow::Owned(plain))
 }
 
+/// Reads pairs of digits; blanks may stand between two pairs, not in one.
 fn hexadecimal(content: &[u8]) -> Result<Vec<u8>, Fault> {
-    let digits: Vec<u8> = content
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
-    let pairs = digits.chunks(2).map(|pair| {
-        let byte = (pair.len() == 2).then(|| digits_of(pair)).flatten();
-        byte.and_then(|byte| u8::try_from(byte).ok())
-    });
-    pairs
-        .collect::<Option<Vec<u8>>>()
-        .ok_or(Fault::Atom("bytes in hexadecimal are malformed"))
+    let mut bytes = Vec::with_capacity(content.len() / 2);
+    let mut rest = content.trim_ascii_start();
+    while let Some((pair, after)) = rest.split_at_checked(2) {
+        let byte = digits_of(pair).and_then(|byte| u8::try_from(byte).ok());
+        bytes.push(byte.ok_or(HEXADECIMAL)?);
+        rest = after.trim_ascii_start();
+    }
+    if rest.is_empty() { Ok(bytes) } else { Err(HEXADECIMAL) }
 }
+
+const HEXADECIMAL: Fault = Fault::Atom("bytes in hexadecimal are malformed");
 
 fn base_64(content: &[u8]) -> Result<Vec<u8>, Fault> {
     let standard = |byte: u8| match byte {

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use duet_runtime::driver::packed::{Compound, MAX_DEPTH, PackedFault, PackedLimits, PackedWriter};
+use crate::{Compound, MAX_DEPTH, PackedFault, PackedLimits, PackedWriter};
 use num_bigint::BigInt;
 
 use super::{Encoding, Fault};
@@ -103,6 +103,11 @@ impl Builder {
     /// Says whether a token of the next value has come.
     pub(super) fn has_begun(&self) -> bool {
         !self.open.is_empty() || self.is_annotated || self.is_complete
+    }
+
+    /// Says whether a compound value or an annotation has begun and not ended.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// Takes the value if it is complete, and begins another.

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use duet_runtime::driver::packed::{Compound, varint};
+use crate::{Compound, varint};
 use num_bigint::BigInt;
 
 use super::build::{Atom, Closer, Token};

@@ -242,6 +242,127 @@ fn tree() -> impl Strategy<Value = IOValue> {
     tree.prop_map(IOValue::from)
 }
 
+/// Texts of the kinds in the samples of the specification, and the same values in plain words.
+const VALUES: &[(&str, &str)] = &[
+    ("@\"abc\" 9", "9"),
+    ("@@1 2 @@3 4 5", "5"),
+    ("[[] @\"x\" []]", "[[] []]"),
+    ("{@ak a: @av 1 @bk b: @bv 2}", "{a: 1 b: 2}"),
+    ("<@ar R @af f>", "<R f>"),
+    ("@a@b@c[]", "[]"),
+    ("#\n0", "0"),
+    ("#\n# normal\n0", "0"),
+    ("#!/some/path\nvalue", "value"),
+    ("#x\" 41 4A 4e \"", "#\"AJN\""),
+    ("#[Y29 yeW 1i]", "#\"corymb\""),
+    ("#[SGk=]", "#\"Hi\""),
+    ("#[S G k]", "#\"Hi\""),
+    ("#\"a\\x6c\\/\\\"\\b\\f\\n\\r\\t\"", "#x\"616c2f22080c0a0d09\""),
+    ("[#f#t]", "[#f #t]"),
+    ("[#f# a comment\n#t]", "[#f #t]"),
+    ("[#f@ann #t]", "[#f #t]"),
+    ("{,, a: 1,, b: 2,,}", "{b: 2, a: 1}"),
+    ("[,, 1,, 2,,]", "[1 2]"),
+    ("+0.0", "0.0"),
+    ("1.0e+0", "1e-0"),
+    ("#xd\"12 34 56 78  9a bc de f0\"", "#xd\"123456789abcdef0\""),
+    ("[01 +127 -0 abc ... def]", "[1 127 0 'abc' '...' 'def']"),
+    ("<7[]>", "<7 []>"),
+    ("#:#:0", "#: #: 0"),
+    ("\"\\uD834\\uDD1E\\u6C34\\/\"", "\"𝄞水/\""),
+    (
+        "['' +1.x ---1 - +++ a+b|c à voilà х]",
+        "['' '+1.x' '---1' '-' '+++' 'a+b|c' 'à' 'voilà' 'х']",
+    ),
+    ("'\\uD834\\uDD1E'", "'𝄞'"),
+    (" {\"a\": [1, 2] } ", "{\"a\": [1 2]}"),
+    ("1 # the end", "1"),
+];
+
+/// Texts that are no value, with what is said.
+const FAULTS: &[(&str, &str)] = &[
+    ("", "it is empty"),
+    ("   ", "it is empty"),
+    ("# no value", "it is empty"),
+    ("1 2", "more than one value is given"),
+    ("1 ]", "more than one value is given"),
+    ("@,a b", "a comma stands where it means nothing at byte 1"),
+    ("[@,a b]", "a comma stands where it means nothing at byte 2"),
+    ("@a, b", "a comma stands where it means nothing at byte 2"),
+    ("[@a, b]", "a comma stands where it means nothing at byte 3"),
+    ("@a", "an annotation has no value after it"),
+    ("#x\"B2, 05\"", "bytes in hexadecimal are malformed at byte 0"),
+    ("#x\"414 243\"", "bytes in hexadecimal are malformed at byte 0"),
+    ("#\"\\u6c34\"", "an escape after `\\` is malformed at byte 0"),
+    (
+        "[#ffoo]",
+        "`#` stands before something that it does not introduce at byte 1",
+    ),
+    ("{ a: b, c: d ", "a bracket is never closed"),
+    ("{", "a bracket is never closed"),
+    ("[", "a bracket is never closed"),
+    ("#{ 1 ", "a bracket is never closed"),
+    ("<", "a bracket is never closed"),
+    ("\"a", "a quotation mark is never closed"),
+    ("'a", "a quotation mark is never closed"),
+    ("#[YQ", "a bracket is never closed"),
+    (
+        "{ a: 1, a: 2 }",
+        "a set or dictionary has an element or key twice at byte 14",
+    ),
+    ("#{a a}", "a set or dictionary has an element or key twice at byte 6"),
+    ("}", "an end stands where it means nothing at byte 0"),
+    ("]", "an end stands where it means nothing at byte 0"),
+    (">", "an end stands where it means nothing at byte 0"),
+    ("{ a,: 1}", "a comma stands where it means nothing at byte 3"),
+    ("{ a:, 1}", "a comma stands where it means nothing at byte 4"),
+    ("#xd\"12345678\"", "a double has another length than 8 bytes at byte 0"),
+    (
+        "#xd\"123456789abcdef012\"",
+        "a double has another length than 8 bytes at byte 0",
+    ),
+    (
+        "#xd\"12zz56789abcdef0\"",
+        "bytes in hexadecimal are malformed at byte 0",
+    ),
+    (
+        "#xd\"12345 6789abcdef0\"",
+        "bytes in hexadecimal are malformed at byte 0",
+    ),
+    ("<a, b>", "a comma stands where it means nothing at byte 2"),
+    ("<>", "a record has no label at byte 1"),
+    ("\"\\u6c\"", "an escape after `\\` is malformed at byte 0"),
+    ("\"a\\uD834\"", "an escape after `\\` is malformed at byte 0"),
+    ("\"\\uDD1Ea\"", "an escape after `\\` is malformed at byte 0"),
+    ("'\\uD834\\uD834'", "an escape after `\\` is malformed at byte 0"),
+    ("'\\uDD1E\\uD834'", "an escape after `\\` is malformed at byte 0"),
+];
+
+#[test]
+fn a_text_is_one_value_or_says_why_not() {
+    let read = |text: &str| read_text(text, LIMITS);
+    for (text, same) in VALUES {
+        let value = read(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        assert_eq!(read(same).as_ref(), Ok(&value), "{text:?}");
+        assert_eq!(read(&format!("{value:?}")), Ok(value), "{text:?} as it is written");
+    }
+    for (text, fault) in FAULTS {
+        assert_eq!(
+            read(text).map_err(|error| error.to_string()),
+            Err((*fault).to_owned()),
+            "{text:?}"
+        );
+    }
+    let deep = "[".repeat(100_000);
+    assert!(matches!(
+        read(&deep),
+        Err(TextError::Faulty(FrameError {
+            fault: Fault::TooDeep { .. },
+            ..
+        }))
+    ));
+}
+
 proptest! {
     #[test]
     fn values_survive_either_encoding_however_the_stream_is_cut(
