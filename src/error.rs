@@ -32,6 +32,8 @@ impl ExitCode {
     pub(crate) const WAITING: Self = Self(4);
     /// The person interrupted the run.
     pub(crate) const INTERRUPTED: Self = Self(130);
+    /// The process was asked to end (SIGTERM), and has left the run as after an interruption.
+    pub(crate) const TERMINATED: Self = Self(143);
 
     /// The code of a run that ended with `code`; a larger one becomes 255.
     pub(crate) fn of_run(code: u64) -> Self {

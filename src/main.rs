@@ -59,12 +59,16 @@ use crate::terminal::Terminal;
 static ALLOCATOR: duet_allocator::CountedMemory = duet_allocator::CountedMemory;
 
 fn main() -> std::process::ExitCode {
-    let mut terminal = Terminal::standard();
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the one place that reads the arguments"
     )]
-    let words = std::env::args_os().skip(1).collect();
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if duet_drivers::guard::is_guard(&words) {
+        duet_drivers::guard::watch::serve();
+        return std::process::ExitCode::SUCCESS;
+    }
+    let mut terminal = Terminal::standard();
     #[expect(clippy::disallowed_methods, reason = "it says whom this machine trusts")]
     let certificates = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty());
     if let Some(file) = certificates {

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::{Handle, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::report::{Report, Reporter};
 
@@ -72,10 +73,27 @@ impl Bell {
 
     /// Interrupts the run at every Ctrl-C. The handler is installed when this function returns.
     pub(crate) fn watch_interrupts(self) -> io::Result<()> {
+        self.watch(SignalKind::interrupt(), || ())
+    }
+
+    /// Interrupts the run when the system or a supervisor asks the process to end (SIGTERM), and
+    /// sets the flag before. The handler is installed when this function returns.
+    pub(crate) fn watch_termination(self, flag: Arc<AtomicBool>) -> io::Result<()> {
+        self.watch(SignalKind::terminate(), move || flag.store(true, Ordering::Relaxed))
+    }
+
+    fn watch(self, kind: SignalKind, first: impl Fn() + Send + 'static) -> io::Result<()> {
         let runtime = self.runtime.clone();
         let _guard = runtime.enter();
-        let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
-        runtime.spawn(async move { while interrupts.recv().await.is_some() && self.interrupt() {} });
+        let mut signals = signal(kind)?;
+        runtime.spawn(async move {
+            while signals.recv().await.is_some() {
+                first();
+                if !self.interrupt() {
+                    break;
+                }
+            }
+        });
         Ok(())
     }
 

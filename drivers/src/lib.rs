@@ -15,6 +15,7 @@ pub mod console;
 mod dispatch;
 pub use duet_runtime::driver::packed::framing;
 pub mod door;
+pub mod guard;
 pub mod heart;
 pub mod host;
 mod input;

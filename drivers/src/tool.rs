@@ -37,6 +37,7 @@ pub mod webhook;
 pub mod workspace;
 
 use description::Description;
+use crate::guard;
 use interface::Tool;
 use mcp::{Remote, Server, Servers, Settings};
 use workspace::Workspace;
@@ -77,7 +78,7 @@ impl Registry {
             .with(workspace::stat::tool(Arc::clone(&workspace)))
             .with(workspace::watch::Watch::new(Arc::clone(&workspace)))
             .with(environment::Environment::new(environment.iter().cloned()))
-            .with(process::Run::new(workspace, environment))
+            .with(process::Run::new(workspace, environment, guard::program()))
             .with(clock::Clock::second())
             .with(clock::Clock::jiffy())
             .with(clock::Clock::millisecond())

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -62,6 +62,8 @@ pub struct World {
     ahead: Option<Arrived>,
     reporter: Reporter,
     stop: Stop,
+    /// Whether the process is asked to end.
+    is_terminated: Arc<AtomicBool>,
     is_output_close_known: bool,
     /// What other processes ask for, oldest first.
     asked: VecDeque<Request>,
@@ -142,6 +144,7 @@ impl World {
             ahead: None,
             reporter,
             stop,
+            is_terminated: Arc::default(),
             is_output_close_known: false,
             asked: VecDeque::new(),
             name: Arc::default(),
@@ -170,6 +173,21 @@ impl World {
     /// Forgets the interruptions that nobody has taken yet.
     pub fn forget_interruptions(&self) {
         self.stop.take();
+    }
+
+    /// Interrupts the run, in place of ending the process at once, when the process is asked to end
+    /// (SIGTERM); whoever drives the run then leaves it.
+    ///
+    /// # Errors
+    /// If the operating system gives no signals.
+    pub fn leave_when_terminated(&self) -> io::Result<()> {
+        let bell = self.bell();
+        bell.map_or(Ok(()), |bell| bell.watch_termination(Arc::clone(&self.is_terminated)))
+    }
+
+    /// Says whether the process was asked to end.
+    pub fn is_terminated(&self) -> bool {
+        self.is_terminated.load(Ordering::Relaxed)
     }
 
     /// Says whether an effect in progress can still answer.

@@ -27,7 +27,7 @@ An address is run/branch@turn, such as review, review@12, review/what-if or /wha
 before the newest). Without a run it means the branch used last; without a branch, the branch main.
 
 Exit codes: 0 success, 1 the program or the command failed, 2 usage error, 3 replay found a
-difference, 4 the run waits for a person, 130 interrupted.
+difference, 4 the run waits for a person, 130 interrupted (Ctrl-C), 143 asked to end (SIGTERM).
 ";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {

@@ -103,6 +103,7 @@ impl Session {
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
         let is_output_closed = self.world.is_output_closed();
+        let is_terminated = self.world.is_terminated();
         let Self {
             mut run,
             place,
@@ -149,7 +150,11 @@ impl Session {
                 if !is_output_closed {
                     terminal.message(place.interrupted());
                 }
-                ExitCode::INTERRUPTED
+                if is_terminated {
+                    ExitCode::TERMINATED
+                } else {
+                    ExitCode::INTERRUPTED
+                }
             }
         };
         Ok(code)

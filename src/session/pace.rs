@@ -53,9 +53,11 @@ impl Session {
         self.run.programs_mut::<SchemePrograms>().stop_on(flag);
     }
 
-    /// Lets an interruption stop the turn that is in progress, and leaves the run then.
+    /// Lets an interruption stop the turn that is in progress, and leaves the run then; SIGTERM is
+    /// one too.
     pub(crate) fn leave_when_interrupted(&mut self) {
         self.stop_when_interrupted();
+        self.world.leave_when_terminated();
         self.run.leave_when_stopped();
     }
 

@@ -85,6 +85,17 @@ impl Reporting {
         self.world.executes(name);
     }
 
+    /// Interrupts the run when the process is asked to end. A system that gives no signals ends the
+    /// process at once, as it does without this.
+    pub(super) fn leave_when_terminated(&self) {
+        let _installed = self.world.leave_when_terminated();
+    }
+
+    /// Says whether the process was asked to end.
+    pub(super) fn is_terminated(&self) -> bool {
+        self.world.is_terminated()
+    }
+
     /// Forgets the interruptions that nobody has taken yet.
     pub(super) fn forget_interruptions(&self) {
         self.world.forget_interruptions();

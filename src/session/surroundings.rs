@@ -9,7 +9,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use duet_drivers::tool::description::EffectClass;
+use duet_drivers::guard;
+use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
 use duet_journal::{Epoch, RunId, Store};
 use duet_runtime::model::card::ToolCard;
@@ -17,6 +18,7 @@ use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recovery;
+use duet_runtime::state::request::{Question, Request};
 use duet_runtime::run::snapshot::SnapshotPolicy;
 
 use super::{granted_for_doubles, launch_note};
@@ -73,11 +75,17 @@ fn surroundings(
         }
     };
     let afresh = options.afresh;
+    let is_calling = |request: &Request| request.answer.is_none() && matches!(request.question, Question::Tool { .. });
+    if run.state().requests.values().any(is_calling) {
+        // A program of the process before may be about to end.
+        guard::left::wait();
+    }
     let world = options.world(&workspace)?;
     let mut repeatable = world.tools().named(|tool| tool.idempotent);
     repeatable.extend(looking_tools(genesis.tools.iter().chain(cards(grants))));
     let recovery = Recovery {
         repeatable,
+        declaring: world.tools().named(Description::lets_calls_repeat),
         afresh,
         reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
     };

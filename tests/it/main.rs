@@ -65,6 +65,7 @@ mod people;
 mod planted;
 mod policy;
 mod primitives;
+mod processes;
 mod readme;
 mod repl;
 mod repl_pty;

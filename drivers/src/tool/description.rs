@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use duet_runtime::model::card::ToolCard;
+use duet_runtime::run::inflight::REPEATABLE;
 
 use super::returns::Returns;
 
@@ -65,6 +66,12 @@ impl Description {
             returns,
             takes_secrets: false,
         }
+    }
+
+    /// Says whether a payload may declare that its call may be made again, if nobody knows whether
+    /// it happened: it then has the field [`REPEATABLE`].
+    pub fn lets_calls_repeat(&self) -> bool {
+        self.payload.iter().any(|field| field.name == REPEATABLE)
     }
 
     /// The same tool, which receives secrets where its payload names them.
@@ -149,6 +156,14 @@ pub struct Field {
 }
 
 impl Field {
+    /// Declares of one call that it may be made again.
+    pub(crate) const REPEATABLE: Self = Self::optional(
+        REPEATABLE,
+        Shape::Flag,
+        "whether the call is made again, under the same key, if nobody knows whether it happened, because Duet was \
+         killed; without it the call then fails with `interrupted`",
+    );
+
     /// Describes a field that every payload has.
     pub const fn required(name: &'static str, shape: Shape, meaning: &'static str) -> Self {
         Self {

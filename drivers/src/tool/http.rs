@@ -92,6 +92,7 @@ static REQUEST: Description = Description {
         Field::optional("body", Shape::Bytes, "what is sent; without it nothing"),
         TIMEOUT,
         LIMIT,
+        Field::REPEATABLE,
     ]),
     result: Cow::Borrowed(RESULT),
     needs: &["net"],

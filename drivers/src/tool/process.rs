@@ -1,34 +1,34 @@
 //! `process/run`: starts a program, waits for it and collects its output.
 //!
-//! INVARIANT: when a call has ended (completed, timed out or abandoned), no process of its group is
-//! left.
+//! INVARIANT: when a call has ended (completed, timed out or abandoned), no process that it has
+//! started is left, as far as a guard reaches; when Duet dies, the guard ends them too.
 //! It is no sandbox: the program starts inside the root, but may touch other files. It runs no
 //! shell.
-//! Read next: `tool/scripted.rs`.
+//! Read next: `../guard.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::run::inflight::REPEATABLE;
 use preserves::{IOValue, ValueImpl};
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Child;
 use tokio::time::timeout;
 
-use super::arguments::{Arguments, bytes, content, dictionary, integer, path, positive, string};
+use super::arguments::{Arguments, boolean, bytes, content, dictionary, integer, path, positive, string};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
 use super::secret::Secrets;
 use super::secret::stream::Redactor;
 use super::workspace::Workspace;
+use crate::guard::{End, Errand, Guarded, NotRun};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::returns::Returns;
 
@@ -51,8 +51,8 @@ pub const ENVIRONMENT_ALLOWED: [&str; 12] = [
 const TIMEOUT_MS: u64 = 60_000;
 const OUTPUT_BYTES_MAX: u64 = 1 << 20;
 
-/// The maximum time to wait until the pipes close after the program and its group have ended,
-/// because a process that has left the group may keep them open.
+/// The maximum time to wait until the pipes close after the program has ended, because a process
+/// that could not be killed may keep them open.
 const GRACE: Duration = Duration::from_millis(500);
 
 static DESCRIPTION: Description = Description {
@@ -72,13 +72,14 @@ static DESCRIPTION: Description = Description {
         Field::optional(
             "timeout_ms",
             Shape::Positive,
-            "milliseconds after which it and all it started are killed; without it 60,000",
+            "milliseconds after which it and all it started are killed, daemons included; without it 60,000",
         ),
         Field::optional(
             "output_limit_bytes",
             Shape::Positive,
             "how much of each output is kept; the rest is read and dropped; without it 1 MiB",
         ),
+        Field::REPEATABLE,
     ]),
     result: Cow::Borrowed(
         "{exit: the exit code, or false if a signal ended it; signal: the signal's number, or false; \
@@ -104,14 +105,21 @@ static DESCRIPTION: Description = Description {
 pub struct Run {
     workspace: Arc<Workspace>,
     environment: Vec<(OsString, OsString)>,
+    guard: PathBuf,
 }
 
 impl Run {
-    /// Makes the tool for a workspace; of `environment` it keeps [`ENVIRONMENT_ALLOWED`].
-    pub fn new(workspace: Arc<Workspace>, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+    /// Makes the tool for a workspace; of `environment` it keeps [`ENVIRONMENT_ALLOWED`]. `guard`
+    /// is the executable of [`guard`](crate::guard).
+    pub fn new(
+        workspace: Arc<Workspace>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        guard: PathBuf,
+    ) -> Self {
         Self {
             workspace,
             environment: allowed(environment),
+            guard,
         }
     }
 }
@@ -130,14 +138,19 @@ impl Tool for Run {
     fn call(&self, payload: IOValue, context: Context) -> Call {
         let invocation = Invocation::read(&self.workspace, &payload);
         let environment = self.environment.clone();
-        Box::pin(async move { run(invocation?, environment, &context.secrets).await })
+        let guard = self.guard.clone();
+        Box::pin(async move {
+            let invocation = invocation?;
+            let guarded = invocation.start(&guard, environment)?;
+            run(invocation, guarded, &context.secrets).await
+        })
     }
 }
 
 /// A checked request to run a program.
 struct Invocation {
-    program: String,
-    arguments: Vec<String>,
+    /// The program and its arguments.
+    words: Vec<String>,
     directory: PathBuf,
     input: Option<Vec<u8>>,
     environment: BTreeMap<String, String>,
@@ -148,14 +161,13 @@ struct Invocation {
 impl Invocation {
     fn read(workspace: &Workspace, payload: &IOValue) -> Result<Self, ToolFailure> {
         let mut fields = Arguments::read(&DESCRIPTION, payload)?;
-        let mut arguments = fields.required("arguments", command)?;
-        let program = arguments.remove(0);
+        let words = fields.required("arguments", command)?;
+        fields.optional(REPEATABLE, boolean)?;
         let directory = fields
             .optional("directory", path)?
             .unwrap_or_else(|| PathBuf::from("."));
         Ok(Self {
-            program,
-            arguments,
+            words,
             input: fields.optional("input", bytes)?,
             environment: fields.optional("environment", environment)?.unwrap_or_default(),
             timeout_ms: fields.optional("timeout_ms", positive)?.unwrap_or(TIMEOUT_MS),
@@ -166,40 +178,35 @@ impl Invocation {
         })
     }
 
-    fn start(&self, environment: Vec<(OsString, OsString)>) -> Result<Child, ToolFailure> {
-        let input = if self.input.is_some() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
+    fn start(&self, guard: &Path, environment: Vec<(OsString, OsString)>) -> Result<Guarded, ToolFailure> {
+        let own = self.environment.iter().map(|(name, value)| (name.into(), value.into()));
+        let errand = Errand {
+            words: &self.words,
+            directory: &self.directory,
+            environment: &mut environment.into_iter().chain(own),
+            input: self.input.as_deref(),
         };
-        let mut command = Command::new(&self.program);
-        command
-            .args(&self.arguments)
-            .current_dir(&self.directory)
-            .env_clear()
-            .envs(environment)
-            .envs(&self.environment);
-        command
-            .stdin(input)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
-        command.spawn().map_err(|error| {
-            #[expect(
-                clippy::wildcard_enum_match_arm,
-                reason = "the list is the standard library's, and open"
-            )]
-            let (kind, problem) = match error.kind() {
-                io::ErrorKind::NotFound => (Kind::NotFound, "no such program".to_owned()),
-                io::ErrorKind::PermissionDenied => (Kind::Denied, "it may not be executed".to_owned()),
-                _ => (Kind::Failed, error.to_string()),
-            };
-            kind.with(
-                format!("cannot run `{}`: {problem}", self.program),
-                [("program", IOValue::new(self.program.clone()))],
-            )
-        })
+        Guarded::start(guard, errand).map_err(|error| self.refuse(error.kind(), &error.to_string()))
+    }
+
+    fn program(&self) -> &str {
+        self.words.first().map_or("", |program| program)
+    }
+
+    fn refuse(&self, kind: io::ErrorKind, problem: &str) -> ToolFailure {
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the list is the standard library's, and open"
+        )]
+        let (kind, problem) = match kind {
+            io::ErrorKind::NotFound => (Kind::NotFound, "no such program"),
+            io::ErrorKind::PermissionDenied => (Kind::Denied, "it may not be executed"),
+            _ => (Kind::Failed, problem),
+        };
+        kind.with(
+            format!("cannot run `{}`: {problem}", self.program()),
+            [("program", IOValue::new(self.program().to_owned()))],
+        )
     }
 }
 
@@ -222,34 +229,30 @@ fn plain(value: &IOValue) -> Option<String> {
     string(value).filter(|text| !text.contains('\0'))
 }
 
-async fn run(mut invocation: Invocation, environment: Vec<(OsString, OsString)>, secrets: &Secrets) -> Outcome {
-    let mut child = invocation.start(environment)?;
-    let mut group = Group::of(&child);
+async fn run(invocation: Invocation, mut guarded: Guarded, secrets: &Secrets) -> Outcome {
     let mut output = Collected::new(invocation.output_limit_bytes, secrets.redactor());
     let mut errors = Collected::new(invocation.output_limit_bytes, secrets.redactor());
-    let status = {
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let input = invocation.input.take().unwrap_or_default();
-        let pipes_done = async { tokio::join!(feed(pipes.0, input), output.drain(pipes.1), errors.drain(pipes.2)) };
-        wait_within(
-            &mut child,
-            &mut group,
-            pipes_done,
-            Duration::from_millis(invocation.timeout_ms),
-        )
-        .await
+    let end = {
+        let pipes = guarded.outputs();
+        let pipes_done = async { tokio::join!(output.drain(pipes.0), errors.drain(pipes.1)) };
+        wait_within(&mut guarded, pipes_done, Duration::from_millis(invocation.timeout_ms)).await
     };
     output.finish();
     errors.finish();
     let is_truncated = output.is_truncated() || errors.is_truncated();
     let (output, errors) = (output.value(), errors.value());
-    match status {
-        Err(error) => Err(Kind::Failed.because(format!("cannot wait for `{}`: {error}", invocation.program))),
-        Ok(Some(status)) => Ok(result(status, output, errors, is_truncated)),
-        Ok(None) => Err(Kind::Timeout.with(
+    match end {
+        Some(Ok(end)) => Ok(result(end, output, errors, is_truncated)),
+        Some(Err(NotRun::Refused(kind, problem))) => Err(invocation.refuse(kind, &problem)),
+        Some(Err(NotRun::Lost)) => Err(Kind::Failed.because(format!(
+            "nobody knows how `{}` ended: the process that guards it was killed",
+            invocation.program()
+        ))),
+        None => Err(Kind::Timeout.with(
             format!(
                 "`{}` was killed because it had not ended after {} ms",
-                invocation.program, invocation.timeout_ms
+                invocation.program(),
+                invocation.timeout_ms
             ),
             [
                 ("timeout-ms", integer(invocation.timeout_ms)),
@@ -260,57 +263,54 @@ async fn run(mut invocation: Invocation, environment: Vec<(OsString, OsString)>,
     }
 }
 
-/// Waits for the program while its pipes are read and written; returns nothing when the time limit
-/// was reached. No process of its group is left.
+/// Waits for the program while its pipes are read; returns nothing when the time limit was reached.
+/// No process that it has started is left.
 async fn wait_within(
-    child: &mut Child,
-    group: &mut Group,
-    pipes_done: impl Future<Output = ((), (), ())>,
+    guarded: &mut Guarded,
+    pipes_done: impl Future<Output = ((), ())>,
     limit: Duration,
-) -> io::Result<Option<ExitStatus>> {
+) -> Option<Result<End, NotRun>> {
     tokio::pin!(pipes_done);
     let mut are_pipes_closed = false;
     let ended = timeout(limit, async {
+        let end = guarded.end();
+        tokio::pin!(end);
         loop {
             tokio::select! {
-                status = child.wait() => break status,
+                end = &mut end => break end,
                 _ = &mut pipes_done, if !are_pipes_closed => are_pipes_closed = true,
             }
         }
     })
     .await;
-    group.kill();
     if ended.is_err() {
-        child.wait().await?;
+        guarded.give_up().await;
     }
     if !are_pipes_closed {
         // The pipes still hold what was written before the end.
         let _ = timeout(GRACE, &mut pipes_done).await;
     }
-    ended.ok().transpose()
+    ended.ok()
 }
 
-fn result(status: ExitStatus, output: IOValue, errors: IOValue, is_truncated: bool) -> IOValue {
+fn result(end: End, output: IOValue, errors: IOValue, is_truncated: bool) -> IOValue {
     let number = |number: Option<i32>| {
         number.map_or_else(
             || IOValue::new(false),
             |number| integer(u64::from(number.unsigned_abs())),
         )
     };
+    let (code, signal) = match end {
+        End::Exit(code) => (Some(code), None),
+        End::Signal(signal) => (None, Some(signal)),
+    };
     dictionary([
-        ("exit", number(status.code())),
-        ("signal", number(status.signal())),
+        ("exit", number(code)),
+        ("signal", number(signal)),
         ("stdout", output),
         ("stderr", errors),
         ("truncated", IOValue::new(is_truncated)),
     ])
-}
-
-/// Writes the program's input; a program that does not read all of it is no error.
-async fn feed(pipe: Option<ChildStdin>, input: Vec<u8>) {
-    if let Some(mut pipe) = pipe {
-        let _ = pipe.write_all(&input).await;
-    }
 }
 
 /// The first bytes of an output, whose secrets are masked before it is cut.
@@ -390,6 +390,3 @@ impl Drop for Group {
         self.kill();
     }
 }
-
-#[cfg(test)]
-mod tests;

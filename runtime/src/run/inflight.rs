@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::store::one_by_one;
 use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Sequence, StoreError};
-use preserves::IOValue;
+use preserves::{IOValue, Value, ValueImpl};
 
 use crate::action::Action;
 use crate::driver::{EffectKind, Input};
@@ -36,6 +36,8 @@ pub(crate) struct Memory {
     pub(super) lines: Lines,
     /// Tools that may be called again.
     pub(super) repeatable: BTreeSet<String>,
+    /// Tools whose payload may say so of one call.
+    pub(super) declaring: BTreeSet<String>,
     pub(super) recalled: Vec<Recalled>,
     /// Calls that are made again after a report of what they replace, with the results that other
     /// branches have recorded.
@@ -77,7 +79,10 @@ pub struct Recovery {
     /// Tools that may be called again under the same key. A call of any other tool fails with
     /// `interrupted`.
     pub repeatable: BTreeSet<String>,
-    /// Those among them whose effect may have been undone since. They are called again even if
+    /// Other tools, of whose calls those may be made again whose payload says so with the field
+    /// [`REPEATABLE`].
+    pub declaring: BTreeSet<String>,
+    /// Those among the repeatable tools whose effect may have been undone since. They are called again even if
     /// another branch knows the result.
     pub reversible: BTreeSet<String>,
     /// A call that is made again, whatever other branches know.
@@ -93,10 +98,21 @@ impl Default for Recovery {
         let reversible = ["workspace/write".to_owned()].into();
         Self {
             repeatable,
+            declaring: BTreeSet::new(),
             reversible,
             afresh: None,
         }
     }
+}
+
+/// The field of a payload by which a program declares that a call may be made again under the same
+/// key, if nobody knows whether it happened.
+pub const REPEATABLE: &str = "repeatable";
+
+/// Says whether a payload declares that its call may be made again, to one of the tools that let it.
+pub(super) fn is_declared(declaring: &BTreeSet<String>, tool: &str, payload: &IOValue) -> bool {
+    let said = || payload.get(&Value::symbol(REPEATABLE))?.as_boolean();
+    declaring.contains(tool) && payload.is_dictionary() && said() == Some(true)
 }
 
 impl Memory {
@@ -105,6 +121,7 @@ impl Memory {
         Self {
             lines: tip.map_or_else(Lines::default, Lines::From),
             repeatable: recovery.repeatable.clone(),
+            declaring: recovery.declaring.clone(),
             recalled: Vec::new(),
             resumed: BTreeMap::new(),
         }

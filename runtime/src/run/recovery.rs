@@ -12,7 +12,7 @@ use duet_journal::{BranchName, Epoch, RunId, Store};
 use crate::driver::{Effect, EffectKind, Input};
 use crate::model::identity::RequestId;
 use crate::run::error::RunError;
-use crate::run::inflight::{self, Lines, Recalled, Recovery};
+use crate::run::inflight::{self, Lines, Memory, Recalled, Recovery, is_declared};
 use crate::run::input::{INTERRUPTED, answered, interrupted};
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
@@ -106,7 +106,11 @@ impl Run {
                 continue;
             }
             match &request.question {
-                Question::Tool { name, .. } if !is_afresh && !recovery.repeatable.contains(name) => {
+                Question::Tool { name, payload }
+                    if !is_afresh
+                        && !recovery.repeatable.contains(name)
+                        && !is_declared(&recovery.declaring, name, payload) =>
+                {
                     lost.push(interrupted(*id));
                 }
                 Question::Tool { .. }
@@ -183,7 +187,7 @@ impl Run {
     ///
     /// A call was made before if another branch has the same turns up to it, which happens when the
     /// run was rewound and repeated them. Tools that may be repeated are called again. A call
-    /// without a known result is answered as interrupted.
+    /// without a known result is made again if its payload lets it, else answered as interrupted.
     ///
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`]; then nothing was answered.
@@ -219,6 +223,10 @@ impl Run {
                 continue;
             };
             let is_known = outcome.is_some();
+            if !is_known && is_declared_effect(&self.memory, &effect.kind) {
+                others.push(effect);
+                continue;
+            }
             self.memory.recalled.push(Recalled {
                 tool,
                 turn,
@@ -242,4 +250,9 @@ impl Run {
     pub fn take_recalled(&mut self) -> Vec<Recalled> {
         std::mem::take(&mut self.memory.recalled)
     }
+}
+
+/// Says whether an effect is a call whose payload declares that it may be made again.
+fn is_declared_effect(memory: &Memory, kind: &EffectKind) -> bool {
+    matches!(kind, EffectKind::Tool { name, payload } if is_declared(&memory.declaring, name, payload))
 }

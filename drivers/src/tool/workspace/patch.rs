@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a patch applies as a whole or not at all; a hunk applies only where its context
 //! matches exactly, at the match nearest to its line number.
-//! It supports no binary patches, renames or modes.
+//! It supports no binary patches, renames or modes, and refuses them by name.
 //! Read next: `tool/workspace/delete.rs`.
 //!
 //! Source: POSIX.1-2024, "diff", unified format.
@@ -27,6 +27,7 @@ use crate::tool::returns::Returns;
 use crate::tool::undo_log::UndoNote;
 
 mod diff;
+mod name;
 
 use diff::FilePatch;
 

@@ -3,7 +3,11 @@
 //! INVARIANT: a hunk has exactly as many lines as its header says; its context alone decides where
 //! it applies, after the hunk before it and as near to its line number as possible.
 //! It does not read or write files; `../patch.rs` does.
-//! Read next: `../patch.rs`.
+//! Read next: `name.rs`.
+
+use std::iter::Peekable;
+
+use super::name::{Named, Side};
 
 /// The part of a patch that is about one file.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +18,8 @@ pub(super) struct FilePatch {
     pub(super) is_made: bool,
     /// Whether the patch deletes the file.
     pub(super) is_deleted: bool,
+    /// Whether the file has no content before or afterwards, so that no hunk is needed.
+    is_empty_file: bool,
     hunks: Vec<Hunk>,
 }
 
@@ -31,68 +37,136 @@ struct Hunk {
 /// # Errors
 /// The problem and its line.
 pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
-    let mut lines = (1..).zip(text.split_inclusive('\n')).peekable();
-    let mut patches: Vec<FilePatch> = Vec::new();
-    while let Some((number, line)) = lines.next() {
-        if let Some(old) = line.strip_prefix("--- ") {
-            let new = lines.next().and_then(|(_, line)| line.strip_prefix("+++ "));
-            let new = new.ok_or_else(|| format!("line {} must begin with `+++ `", number + 1))?;
-            patches.push(FilePatch::of(name(old), name(new)).ok_or_else(|| format!("line {number} names no file"))?);
-        } else if let Some(ranges) = line.strip_prefix("@@ ") {
-            let patch = patches
-                .last_mut()
-                .ok_or_else(|| format!("line {number}: the hunk is of no file; `---` and `+++` come first"))?;
-            let (start, old, new) =
-                ranges_of(ranges).ok_or_else(|| format!("line {number}: expected `@@ -line,count +line,count @@`"))?;
-            let mut hunk = Hunk {
-                start,
-                ..Hunk::default()
-            };
-            while hunk.before.len() < old || hunk.after.len() < new {
-                let (number, line) = lines
-                    .next()
-                    .ok_or_else(|| format!("the hunk at line {number} ends too early"))?;
-                hunk.take(line)
-                    .ok_or_else(|| format!("line {number} of a hunk must begin with ` `, `+` or `-`"))?;
-                if lines.next_if(|(_, line)| line.starts_with('\\')).is_some() {
-                    hunk.cut(line.starts_with('-'), line.starts_with('+'));
-                }
-            }
-            if (hunk.before.len(), hunk.after.len()) != (old, new) {
-                return Err(format!(
-                    "the hunk at line {number} has other numbers of lines than it says"
-                ));
-            }
-            patch.hunks.push(hunk);
-        } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
-            return Err(format!("line {number}: binary patches are not understood"));
-        } else if line.starts_with("rename ") || line.starts_with("copy ") {
-            return Err(format!(
-                "line {number}: renames are not understood; delete one file and make the other"
-            ));
-        }
-        // Other lines between files, such as `diff --git` and `index`, are for people.
+    let mut reader = Reader {
+        lines: (1..).zip(text.split_inclusive('\n')).peekable(),
+        patches: Vec::new(),
+        announced: None,
+    };
+    while let Some((number, line)) = reader.lines.next() {
+        reader.take(line).map_err(|problem| format!("line {number}{problem}"))?;
     }
+    reader.settle();
+    let patches = reader.patches;
     if patches.is_empty() {
         return Err("there is no `--- ` line in it".to_owned());
     }
-    match patches.iter().find(|patch| patch.hunks.is_empty()) {
+    match patches
+        .iter()
+        .find(|patch| patch.hunks.is_empty() && !patch.is_empty_file)
+    {
         Some(patch) => Err(format!("there is no hunk for `{}`", patch.path)),
         None => Ok(patches),
     }
 }
 
-/// Reads the name in a header, without the time behind a tab.
-fn name(header: &str) -> &str {
-    header
-        .split('\t')
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(['\n', '\r'])
+/// The lines of a patch that are still to be read, and what has been read.
+struct Reader<'a, Lines: Iterator<Item = (usize, &'a str)>> {
+    lines: Peekable<Lines>,
+    patches: Vec<FilePatch>,
+    /// The file of the last `diff --git` line, while no hunk follows it.
+    announced: Option<Named>,
+}
+
+impl<'a, Lines: Iterator<Item = (usize, &'a str)>> Reader<'a, Lines> {
+    /// Takes a line that is in no hunk, and the lines that belong to it. A problem begins with
+    /// what joins it to the number of the line.
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        if let Some(header) = line.strip_prefix("diff --git ") {
+            self.settle();
+            self.announced = Named::of_git(header).map_err(|problem| format!(": {problem}"))?;
+        } else if let Some(old) = line.strip_prefix("--- ") {
+            let new = self.lines.next().and_then(|(_, line)| line.strip_prefix("+++ "));
+            let new = new.ok_or(" has `--- `, so the next line must begin with `+++ `")?;
+            let sides = Side::read(old).and_then(|old| Ok((old, Side::read(new)?)));
+            let (old, new) = sides.map_err(|problem| format!(": {problem}"))?;
+            let named = Named::of(&old, &new).ok_or(" names no file")?;
+            // The names of the same file follow its `diff --git` line.
+            self.announced.take_if(|announced| announced.path == named.path);
+            self.settle();
+            self.patches.push(FilePatch::of(named));
+        } else if let Some(ranges) = line.strip_prefix("@@ ") {
+            if self.patches.is_empty() {
+                return Err(": the hunk is of no file; `---` and `+++` come first".to_owned());
+            }
+            let hunk = self.hunk(ranges)?;
+            if let Some(patch) = self.patches.last_mut() {
+                patch.hunks.push(hunk);
+            }
+        } else {
+            self.take_extended(line)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a line that git adds. Others between files, such as `index`, are for people.
+    fn take_extended(&mut self, line: &str) -> Result<(), String> {
+        let mode = |prefix: &str| line.strip_prefix(prefix).map(str::trim_end);
+        if let Some(mode) = mode("new file mode ").or_else(|| mode("deleted file mode ")) {
+            let is_made = line.starts_with("new");
+            let is_plain = mode == "100644" || (mode == "100755" && !is_made);
+            if !is_plain {
+                return Err(format!(
+                    ": files of mode {mode} are not understood, only those of mode 100644"
+                ));
+            }
+            if let Some(named) = &mut self.announced {
+                (named.is_made, named.is_deleted) = (is_made, !is_made);
+            }
+        } else if line.starts_with("old mode ") || line.starts_with("new mode ") {
+            return Err(": changes of modes are not understood".to_owned());
+        } else if line.starts_with("@@@ ") {
+            return Err(": a combined patch of a merge is not understood".to_owned());
+        } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
+            return Err(": binary patches are not understood".to_owned());
+        } else if line.starts_with("rename ") || line.starts_with("copy ") {
+            return Err(": renames are not understood; delete one file and make the other".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Notes the file of the last `diff --git` line if it is made or deleted empty: git writes no
+    /// names and no hunk for it.
+    fn settle(&mut self) {
+        if let Some(named) = self.announced.take().filter(|named| named.is_made || named.is_deleted) {
+            let mut patch = FilePatch::of(named);
+            patch.is_empty_file = true;
+            self.patches.push(patch);
+        }
+    }
+
+    fn hunk(&mut self, ranges: &str) -> Result<Hunk, String> {
+        let ranges = ranges_of(ranges).ok_or(": expected `@@ -line,count +line,count @@`")?;
+        let mut hunk = Hunk {
+            start: ranges.start,
+            ..Hunk::default()
+        };
+        while hunk.before.len() < ranges.old || hunk.after.len() < ranges.new {
+            let (at, line) = self.lines.next().ok_or(": the hunk ends too early")?;
+            hunk.take(line)
+                .ok_or_else(|| format!(": line {at} of the hunk must begin with ` `, `+` or `-`"))?;
+            if self.lines.next_if(|(_, line)| line.starts_with('\\')).is_some() {
+                hunk.cut(line.starts_with('-'), line.starts_with('+'));
+            }
+        }
+        let is_complete = (hunk.before.len(), hunk.after.len()) == (ranges.old, ranges.new);
+        is_complete
+            .then_some(hunk)
+            .ok_or_else(|| ": the hunk has other numbers of lines than it says".to_owned())
+    }
+}
+
+/// What the first line of a hunk says.
+struct Ranges {
+    /// The number of its first line in the old file.
+    start: usize,
+    /// The number of lines before.
+    old: usize,
+    /// The number of lines afterwards.
+    new: usize,
 }
 
 /// Reads `-line,count +line,count @@`; a count that is left out is 1.
-fn ranges_of(text: &str) -> Option<(usize, usize, usize)> {
+fn ranges_of(text: &str) -> Option<Ranges> {
     let (old, rest) = text.strip_prefix('-')?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
     let range = |text: &str| -> Option<(usize, usize)> {
@@ -100,27 +174,18 @@ fn ranges_of(text: &str) -> Option<(usize, usize, usize)> {
         Some((start.parse().ok()?, count.parse().ok()?))
     };
     let ((start, old), (_, new)) = (range(old)?, range(new)?);
-    Some((start, old, new))
+    Some(Ranges { start, old, new })
 }
 
 impl FilePatch {
-    fn of(old: &str, new: &str) -> Option<Self> {
-        const NOWHERE: &str = "/dev/null";
-        let (is_made, is_deleted) = (old == NOWHERE, new == NOWHERE);
-        // git adds `a/` and `b/` if both names have them.
-        let is_git = |name: &str, prefix: &str| name == NOWHERE || name.starts_with(prefix);
-        let named = if is_deleted { old } else { new };
-        let path = match is_git(old, "a/") && is_git(new, "b/") {
-            true => named.get(2..)?,
-            false => named,
-        };
-        let is_named = !(path.is_empty() || (is_made && is_deleted));
-        is_named.then(|| Self {
-            path: path.to_owned(),
-            is_made,
-            is_deleted,
+    fn of(named: Named) -> Self {
+        Self {
+            path: named.path,
+            is_made: named.is_made,
+            is_deleted: named.is_deleted,
+            is_empty_file: false,
             hunks: Vec::new(),
-        })
+        }
     }
 
     /// Applies the patch to a file's bytes.
@@ -162,13 +227,16 @@ impl Hunk {
         } else {
             line.split_at_checked(1)?
         };
+        // The text of a patch may lack its last line end. The line of the file has one: where it
+        // has none, the patch says so.
+        let line = format!("{}\n", rest.strip_suffix('\n').unwrap_or(rest));
         match sign {
             " " => {
-                self.before.push(rest.to_owned());
-                self.after.push(rest.to_owned());
+                self.before.push(line.clone());
+                self.after.push(line);
             }
-            "-" => self.before.push(rest.to_owned()),
-            "+" => self.after.push(rest.to_owned()),
+            "-" => self.before.push(line),
+            "+" => self.after.push(line),
             _ => return None,
         }
         Some(())
@@ -257,9 +325,73 @@ mod tests {
     }
 
     #[test]
+    fn a_patch_whose_text_has_no_last_line_end_joins_no_lines() {
+        check(
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+B",
+            "a\nb\nc\n",
+            Ok("a\nB\nc\n"),
+        );
+        check(
+            "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+A\n b\n ",
+            "a\nb\n\nc\n",
+            Ok("A\nb\n\nc\n"),
+        );
+        check("--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n\\ No newline", "a\n", Ok("b"));
+        check("--- f\n+++ f\n@@ -1 +1 @@\n-a\r\n+b\r", "a\r\nc\n", Ok("b\r\nc\n"));
+    }
+
+    #[test]
+    fn files_without_lines_are_made_and_deleted() {
+        let git = |kind: &str| format!("diff --git a/e b/e\n{kind} file mode 100644\nindex 0000000..e69de29\n");
+        let found = |text: &str| {
+            let patches = parse(text).expect(text);
+            let shown = patches
+                .iter()
+                .map(|patch| (patch.path.clone(), patch.is_made, patch.is_deleted));
+            shown.collect::<Vec<_>>()
+        };
+        assert_eq!(found(&git("new")), [("e".to_owned(), true, false)]);
+        let both = format!("{}{}", git("deleted"), CHANGE);
+        assert_eq!(
+            found(&both),
+            [("e".to_owned(), false, true), ("f".to_owned(), false, false)]
+        );
+        check(&git("new"), "", Ok(""));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_and_never_left_out() {
+        let refused = |lines: &str| parse(&format!("diff --git a/e b/e\n{lines}\n{CHANGE}")).expect_err(lines);
+        assert_eq!(
+            refused("new file mode 120000"),
+            "line 2: files of mode 120000 are not understood, only those of mode 100644"
+        );
+        assert_eq!(
+            refused("new file mode 100755"),
+            "line 2: files of mode 100755 are not understood, only those of mode 100644"
+        );
+        assert_eq!(
+            refused("old mode 100644\nnew mode 100755"),
+            "line 2: changes of modes are not understood"
+        );
+        assert_eq!(
+            refused("rename from e\nrename to g"),
+            "line 2: renames are not understood; delete one file and make the other"
+        );
+        assert_eq!(
+            refused("@@@ -1,2 -1,2 +1,3 @@@"),
+            "line 2: a combined patch of a merge is not understood"
+        );
+    }
+
+    #[test]
     fn what_is_no_patch_is_refused_with_the_line() {
         check("", "", Err("there is no `--- ` line in it"));
-        check("--- f\n", "", Err("line 2 must begin with `+++ `"));
+        check(
+            "--- f\n",
+            "",
+            Err("line 1 has `--- `, so the next line must begin with `+++ `"),
+        );
         check(
             "@@ -1 +1 @@\n",
             "",
@@ -274,12 +406,12 @@ mod tests {
         check(
             "--- f\n+++ f\n@@ -1,2 +1 @@\n-a\n",
             "",
-            Err("the hunk at line 3 ends too early"),
+            Err("line 3: the hunk ends too early"),
         );
         check(
             "--- f\n+++ f\n@@ -1 +1 @@\n*a\n",
             "",
-            Err("line 4 of a hunk must begin with ` `, `+` or `-`"),
+            Err("line 3: line 4 of the hunk must begin with ` `, `+` or `-`"),
         );
         check("--- /dev/null\n+++ /dev/null\n", "", Err("line 1 names no file"));
         check(

@@ -1,0 +1,201 @@
+//! The guard of a program: a process between Duet and the program, which ends all that the program
+//! has started when the program ends, when Duet gives it up, and when Duet dies, however it dies.
+//!
+//! The guard is Duet's own executable, started with [`WORD`]. It is the reaper of what the program
+//! leaves behind, so a process that opens a session of its own stays within its reach.
+//! (Rejected: the system's signal at the death of the parent, because it reaches the program alone
+//! and needs code between fork and exec; a mark in the environment, because a program may clear
+//! it.)
+//! INVARIANT: when the guard has ended, no process below it is left, except those that the system
+//! does not let it kill (of another user) or that do not die within [`DYING`]. Where the system has
+//! no reapers (outside Linux), processes that leave the program's group are left too.
+//! It reads no payload; `tool/process.rs` does.
+//! Read next: `guard/watch.rs`, which is what the guard executes.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as Socket;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::time::timeout;
+
+pub mod left;
+pub mod watch;
+
+/// The first word of the command line of a guard; the number of the process that started it
+/// follows.
+pub const WORD: &str = "internal:guard";
+
+/// The time within which killed processes should be gone.
+const DYING: Duration = Duration::from_secs(5);
+
+/// Stands for no input, in place of its length.
+const NO_INPUT: u64 = u64::MAX;
+
+/// Returns the executable of a guard: the one that this process executes, also after a newer one
+/// has taken its name. Where the system does not say it, there is one of that name.
+pub fn program() -> PathBuf {
+    let own = Path::new("/proc/self/exe");
+    if own.exists() {
+        own.to_owned()
+    } else {
+        std::env::current_exe().unwrap_or_else(|_| PathBuf::from("duet"))
+    }
+}
+
+/// A program to be started: its words, where, with which environment and input.
+pub(crate) struct Errand<'a> {
+    pub(crate) words: &'a [String],
+    pub(crate) directory: &'a Path,
+    pub(crate) environment: &'a mut dyn Iterator<Item = (OsString, OsString)>,
+    pub(crate) input: Option<&'a [u8]>,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself, with this code.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// Why a program has not run, or nobody knows how it ended.
+#[derive(Debug)]
+pub(crate) enum NotRun {
+    /// The system did not start it.
+    Refused(io::ErrorKind, String),
+    /// The guard has died.
+    Lost,
+}
+
+/// A program under a guard. Dropping it ends the program and all that it has started.
+pub(crate) struct Guarded {
+    /// It closes when the guard ends; when this side closes it, the guard ends the program.
+    line: Option<UnixStream>,
+    guard: Child,
+    /// What the guard has to read before it starts the program.
+    order: Vec<u8>,
+}
+
+impl Guarded {
+    /// Starts a guard; it starts the program when [`end`](Self::end) is waited for.
+    ///
+    /// # Errors
+    /// If the guard cannot be started.
+    pub(crate) fn start(executable: &Path, errand: Errand<'_>) -> io::Result<Self> {
+        let (ours, theirs) = Socket::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut command = Command::new(executable);
+        #[expect(clippy::disallowed_methods, reason = "it tells whether the guard's starter has died")]
+        let own = std::process::id();
+        command.arg0("duet").args([WORD, &own.to_string()]);
+        command
+            .current_dir(errand.directory)
+            .env_clear()
+            .envs(errand.environment);
+        command
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        Ok(Self {
+            line: Some(UnixStream::from_std(ours)?),
+            guard: command.spawn()?,
+            order: order(errand.words, errand.input),
+        })
+    }
+
+    /// Takes what the program writes.
+    pub(crate) fn outputs(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.guard.stdout.take(), self.guard.stderr.take())
+    }
+
+    /// Starts the program and waits until it and all that it has started have ended.
+    ///
+    /// # Errors
+    /// [`NotRun`].
+    pub(crate) async fn end(&mut self) -> Result<End, NotRun> {
+        let line = self.line.as_mut().ok_or(NotRun::Lost)?;
+        let mut report = String::new();
+        // A guard that has died reads nothing, and reports nothing.
+        let _ = line.write_all(&self.order).await;
+        let _ = line.read_to_string(&mut report).await;
+        let ended = self.guard.wait().await;
+        ended
+            .ok()
+            .and_then(|_| read_report(&report))
+            .unwrap_or(Err(NotRun::Lost))
+    }
+
+    /// Ends the program and all that it has started.
+    pub(crate) async fn give_up(&mut self) {
+        let Some(mut line) = self.line.take() else { return };
+        let _ = line.shutdown().await;
+        if timeout(DYING * 2, self.guard.wait()).await.is_err() {
+            // Somebody has stopped it.
+            let _ = self.guard.start_kill();
+        }
+    }
+}
+
+impl Drop for Guarded {
+    /// Waits a moment, so that a next call finds nothing of this one.
+    fn drop(&mut self) {
+        let Some(line) = self.line.take().and_then(|line| line.into_std().ok()) else {
+            return;
+        };
+        if matches!(self.guard.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        let wait = || {
+            line.shutdown(Shutdown::Write)?;
+            line.set_nonblocking(false)?;
+            line.set_read_timeout(Some(DYING))?;
+            (&line).read_to_end(&mut Vec::new())
+        };
+        // Where the guard does not answer in time, it has been stopped, and goes on when it is not.
+        let _ = wait();
+    }
+}
+
+/// What a guard reads: the length of the words and the words, each ended by a zero byte; the length
+/// of the input and the input.
+fn order(words: &[String], input: Option<&[u8]>) -> Vec<u8> {
+    let words = words.iter().fold(Vec::new(), |mut all, word| {
+        all.extend_from_slice(word.as_bytes());
+        all.push(0);
+        all
+    });
+    let mut order = (words.len() as u64).to_be_bytes().to_vec();
+    order.extend(words);
+    order.extend(input.map_or(NO_INPUT, |input| input.len() as u64).to_be_bytes());
+    order.extend(input.unwrap_or_default());
+    order
+}
+
+/// Reads a report; `None` if it is none.
+fn read_report(report: &str) -> Option<Result<End, NotRun>> {
+    let (word, rest) = report.split_once(' ')?;
+    let number = || rest.parse().ok();
+    match word {
+        "exit" => Some(Ok(End::Exit(number()?))),
+        "signal" => Some(Ok(End::Signal(number()?))),
+        "missing" => Some(Err(NotRun::Refused(io::ErrorKind::NotFound, rest.to_owned()))),
+        "denied" => Some(Err(NotRun::Refused(io::ErrorKind::PermissionDenied, rest.to_owned()))),
+        "failed" => Some(Err(NotRun::Refused(io::ErrorKind::Other, rest.to_owned()))),
+        _ => None,
+    }
+}
+
+/// Says whether a command line is a guard's.
+pub fn is_guard(words: &[OsString]) -> bool {
+    words.first().is_some_and(|word| word == OsStr::new(WORD))
+}
