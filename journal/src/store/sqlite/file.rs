@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::guard::{self, Budget};
 use super::log::{FirstPage, first_page};
@@ -27,10 +27,61 @@ use crate::store::StoreError;
 /// FULL: with NORMAL a power cut loses commits that were acknowledged.
 pub(super) const SYNCHRONOUS: &str = "PRAGMA synchronous = FULL";
 
-/// Opens a journal for reading.
+/// Opens a journal for reading, also where nothing can be written: in a backup, on a disk that may
+/// only be read, in the folder of somebody else.
 pub(super) fn open_to_read(path: &Path) -> Result<Linked, StoreError> {
     check_header(path)?;
-    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    let opened = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    if opened.as_ref().err().is_some_and(is_kept_from_writing) {
+        connect_unchanging(path)
+    } else {
+        opened
+    }
+}
+
+/// Says whether the library could not make its files beside the journal, or open them to write.
+/// It needs them to share the journal with other processes.
+fn is_kept_from_writing(error: &StoreError) -> bool {
+    if let StoreError::Database { source, .. } = error {
+        let code = source.sqlite_error_code();
+        matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    } else {
+        false
+    }
+}
+
+/// Opens a journal that nobody can be writing now, because a writer has a log beside it.
+///
+/// Source: "Write-Ahead Logging", 7, <https://www.sqlite.org/wal.html>.
+fn connect_unchanging(path: &Path) -> Result<Linked, StoreError> {
+    let log = match fs::metadata(beside(path, "-wal")) {
+        Ok(log) => log.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(io_error("looking for the write-ahead log")(error)),
+    };
+    if log > 0 {
+        let why = "copy the journal, with the files beside it, to a folder where files can be made";
+        let source = io::Error::new(io::ErrorKind::PermissionDenied, why);
+        return Err(io_error("reading the write-ahead log in a folder that may only be read")(source));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect_as(path, &unchanging(path), flags)
+}
+
+/// The address of a file that does not change, for the library.
+///
+/// Source: "URI Filenames", 3, <https://www.sqlite.org/uri.html>.
+fn unchanging(path: &Path) -> PathBuf {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            address.push(char::from(*byte));
+        } else {
+            address.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    address.push_str("?immutable=1");
+    PathBuf::from(address)
 }
 
 /// How many prepared statements a connection keeps.
@@ -186,10 +237,15 @@ fn check_version(found: u32) -> Result<(), StoreError> {
 }
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Linked, StoreError> {
+    connect_as(path, path, access)
+}
+
+/// Opens the file at `path`, which the library calls `name`.
+fn connect_as(path: &Path, name: &Path, access: OpenFlags) -> Result<Linked, StoreError> {
     let file = SharedFile::open(path).map_err(io_error("opening the journal"))?;
     let failed = database_error("opening the journal");
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    let connection = Connection::open_with_flags(name, flags).map_err(&failed)?;
     let budget = Budget::limit(&connection, Some(path))?;
     guard::harden(&connection)
         .and_then(|()| connection.execute_batch(SYNCHRONOUS))
