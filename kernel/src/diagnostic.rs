@@ -54,6 +54,8 @@ pub enum NoteKind {
     ImportedHere(Name),
     /// The object was raised here.
     RaisedHere,
+    /// The name has its first definition here.
+    DefinedHere,
 }
 
 /// The kinds of [`Diagnostic`].
@@ -227,6 +229,11 @@ pub enum DiagnosticKind {
     },
     /// No clause of `cond-expand` is met.
     NoClauseHolds,
+    /// A second definition of a name in one program.
+    DefinedAgain {
+        /// The name.
+        name: Name,
+    },
     /// A primitive is called with a number of arguments that it does not take.
     WrongArgumentCount {
         /// The primitive.
@@ -427,6 +434,7 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "{module} needs the capability `{capability}`, which was not granted")
             }
             Self::NoClauseHolds => write!(f, "no clause of this `cond-expand` holds"),
+            Self::DefinedAgain { name } => write!(f, "`{name}` is defined twice; this replaces its first definition"),
             Self::WrongArgumentCount {
                 name,
                 given,
@@ -482,6 +490,7 @@ impl fmt::Display for NoteKind {
             Self::WrittenHere => write!(f, "written here, in a template"),
             Self::StartsAtMargin => write!(f, "this form starts at the margin, yet inside the unclosed list"),
             Self::ImportedHere(library) => write!(f, "{library} is imported here"),
+            Self::DefinedHere => write!(f, "its first definition is here"),
             Self::RaisedHere => write!(f, "raised here, in code that runs while the program is expanded"),
         }
     }

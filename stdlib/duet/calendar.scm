@@ -91,48 +91,88 @@
   (weekdays %schedule-weekdays)
   (either? %schedule-either?))
 
-(define (%split text character)
-  (filter (lambda (part) (not (string=? part ""))) (string-split text character)))
+;;; The fields of a schedule: name, bounds, and the names that stand for numbers from the lowest on.
+(define %fields
+  '(("minute" 0 59 ()) ("hour" 0 23 ()) ("day of the month" 1 31 ())
+    ("month" 1 12 ("JAN" "FEB" "MAR" "APR" "MAY" "JUN" "JUL" "AUG" "SEP" "OCT" "NOV" "DEC"))
+    ("weekday" 0 7 ("SUN" "MON" "TUE" "WED" "THU" "FRI" "SAT"))))
+
+(define %nicknames
+  '(("@yearly" . "0 0 1 1 *") ("@annually" . "0 0 1 1 *") ("@monthly" . "0 0 1 * *") ("@weekly" . "0 0 * * 0")
+    ("@daily" . "0 0 * * *") ("@midnight" . "0 0 * * *") ("@hourly" . "0 * * * *")))
+
+;;; Returns the words of a text, between blanks and tabs.
+(define (%words text)
+  (let loop ((rest (reverse (string->list text))) (word '()) (words '()))
+    (define (all) (if (null? word) words (cons (list->string word) words)))
+    (cond ((null? rest) (all))
+          ((memv (car rest) '(#\space #\tab)) (loop (cdr rest) '() (all)))
+          (else (loop (cdr rest) (cons (car rest) word) words)))))
 
 (define (%parse-schedule text)
   (if (not (string? text)) (%wrong-type 'cron "a string of five fields" text))
-  (let ((fields (%split text #\space)))
-    (if (not (= (length fields) 5))
-        (%malformed "a schedule has five fields: minute, hour, day, month, weekday" text))
-    (let* ((days (%parse-field (list-ref fields 2) 1 31 text))
-           (months (%parse-field (list-ref fields 3) 1 12 text))
-           (weekdays (%parse-field (list-ref fields 4) 0 7 text))
-           (is-any (lambda (index) (char=? (string-ref (list-ref fields index) 0) #\*)))
+  (let* ((words (%words text))
+         (nickname (and (= (length words) 1) (assoc (string-downcase (car words)) %nicknames)))
+         (words (if nickname (%words (cdr nickname)) words)))
+    (if (and (pair? words) (char=? (string-ref (car words) 0) #\@))
+        (%malformed
+          (string-append "a schedule is no `" (car words)
+            "`; it is @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, or has five fields")
+          text))
+    (if (not (= (length words) 5))
+        (%malformed
+          (string-append "a schedule has five fields, minute, hour, day of the month, month and weekday, not "
+            (number->string (length words)))
+          text))
+    (let* ((fields (map (lambda (word field) (%parse-field word field text)) words %fields))
+           (is-any (lambda (index) (char=? (string-ref (list-ref words index) 0) #\*)))
+           (weekdays (list-ref fields 4))
            (weekdays (if (memv 7 weekdays) (cons 0 weekdays) weekdays)))
       (%make-schedule
-        (%parse-field (list-ref fields 0) 0 59 text) (%parse-field (list-ref fields 1) 0 23 text)
-        days months weekdays (not (or (is-any 2) (is-any 4)))))))
+        (list-ref fields 0) (list-ref fields 1) (list-ref fields 2) (list-ref fields 3) weekdays
+        (not (or (is-any 2) (is-any 4)))))))
 
-;;; Returns the ascending numbers of a field: `*`, `7`, `1-5`, each with a step such as `/15`, and
-;;; lists of these with commas.
-(define (%parse-field field lowest highest text)
-  (define (bad) (%malformed (string-append "a schedule has no field `" field "`") text))
-  (define (number part)
-    (let ((number (and (%digits? part 0 (string-length part)) (string->number part))))
-      (if (and number (<= lowest number highest)) number (bad))))
-  (define (range part)
-    (let ((ends (string-split part #\-)))
-      (cond ((string=? part "*") (cons lowest highest))
-            ((null? (cdr ends)) (let ((only (number part))) (cons only only)))
-            ((null? (cddr ends)) (cons (number (car ends)) (number (cadr ends))))
-            (else (bad)))))
-  (define (numbers part)
-    (let* ((halves (string-split part #\/))
-           (bounds (range (car halves)))
-           (step (cond ((null? (cdr halves)) 1)
-                       ((null? (cddr halves)) (number (cadr halves)))
-                       (else (bad))))
-           ;; `5/10` counts on to the end, as `*/10` does.
-           (last (if (and (pair? (cdr halves)) (not (string-contains (car halves) "-"))) highest (cdr bounds))))
-      (if (or (< step 1) (> (car bounds) last)) (bad))
-      (iota (+ 1 (quotient (- last (car bounds)) step)) (car bounds) step)))
-  (let ((all (append-map numbers (string-split field #\,))))
-    (filter (lambda (number) (memv number all)) (iota (+ 1 (- highest lowest)) lowest))))
+;;; Returns the ascending numbers of a field: `*`, `7`, `MON`, `1-5`, each with a step such as
+;;; `/15`, and lists of these with commas. `5/10` counts on to the end, as `*/10` does.
+(define (%parse-field word field text)
+  (let ((lowest (cadr field)) (highest (caddr field)) (names (cadddr field)))
+    (define (bad part why)
+      (%malformed
+        (string-append "the field `" word "` for the " (car field) ": `" part "` " why)
+        text))
+    (define (allowed)
+      (string-append "is no number from " (number->string lowest) " to " (number->string highest)
+        (if (null? names) "" (string-append ", nor a name from " (car names) " to " (car (reverse names))))))
+    (define (named part)
+      (let ((rest (member (string-upcase part) names)))
+        (and rest (+ lowest (- (length names) (length rest))))))
+    (define (digits part) (and (%digits? part 0 (string-length part)) (string->number part)))
+    (define (number part)
+      (let ((number (or (digits part) (named part))))
+        (if (and number (<= lowest number highest)) number (bad part (allowed)))))
+    (define (range part)
+      (let ((ends (string-split part #\-)))
+        (cond ((string=? part "*") (cons lowest highest))
+              ((null? (cdr ends)) (let ((only (number part))) (cons only only)))
+              ((null? (cddr ends))
+               (let ((first (number (car ends))) (last (number (cadr ends))))
+                 ;; A week that ends on Sunday: FRI-SUN.
+                 (let ((last (if (and (= last 0) (= highest 7) (> first 0)) 7 last)))
+                   (if (> first last) (bad part "ends before it begins") (cons first last)))))
+              (else (bad part "is no range such as 1-5")))))
+    (define (step part whole)
+      (let ((number (digits part)))
+        (if (and number (> number 0)) number (bad whole "has no step from 1 after the /"))))
+    (define (numbers part)
+      (let* ((halves (string-split part #\/))
+             (bounds (range (car halves)))
+             (by (cond ((null? (cdr halves)) 1)
+                       ((null? (cddr halves)) (step (cadr halves) part))
+                       (else (bad part "has more than one step"))))
+             (last (if (and (pair? (cdr halves)) (not (string-contains (car halves) "-"))) highest (cdr bounds))))
+        (iota (+ 1 (quotient (- last (car bounds)) by)) (car bounds) by)))
+    (let ((all (append-map numbers (string-split word #\,))))
+      (filter (lambda (number) (memv number all)) (iota (+ 1 (- highest lowest)) lowest)))))
 
 (define (%fits-day? schedule days)
   (call-with-values (lambda () (%date-of days))
@@ -152,13 +192,24 @@
               (%schedule-hours schedule)))))
     found))
 
+;;; The days in which a schedule is looked for: dates fall on all weekdays within 40 years, whatever
+;;; century year has no leap day.
+(define %days-max 14700)
+
 ;;;> Returns the first time of a schedule after `time`, both in milliseconds since 1970: `(cron-next
-;;;> schedule time [:offset minutes])`; `#f` if there is none within eight years. The schedule is
+;;;> schedule time [:offset minutes])`; `#f` if there is none within 40 years. The schedule is
 ;;;> that of `cron`.
 (define (cron-next schedule time . options)
   (%check-options 'cron-next options '(:offset))
   (if (not (exact-integer? time)) (%wrong-type 'cron-next "milliseconds since 1970" time))
-  (%next (%parse-schedule schedule) time (%option options :offset 0)))
+  (%next (%parse-schedule schedule) time (%offset 'cron-next options)))
+
+;;; Returns the minutes after `:offset`, less than a day.
+(define (%offset who options)
+  (let ((offset (%option options :offset 0)))
+    (if (not (and (exact-integer? offset) (< -1440 offset 1440)))
+        (%wrong-type who "a number of minutes, less than a day, after :offset" offset))
+    offset))
 
 (define (%next schedule time offset)
   (let* ((minute (+ 1 (floor-quotient (+ time (* offset %minute)) %minute)))
@@ -166,7 +217,7 @@
     (let next ((days first) (from (floor-remainder minute 1440)))
       (let ((found (and (%fits-day? schedule days) (%minute-from schedule from))))
         (cond (found (* %minute (- (+ (* 1440 days) found) offset)))
-              ((> (- days first) 2930) #f)
+              ((> (- days first) %days-max) #f)
               (else (next (+ days 1) 0)))))))
 
 ;;; Waits until a time.
@@ -195,21 +246,25 @@
         (spawn thunk home)))))
 
 ;;;> Calls `thunk` in the current facet by a schedule: `(cron schedule thunk [:offset minutes])`. The
-;;;> schedule has five fields: minute, hour, day of the month, month, weekday from 0, which is
-;;;> Sunday. A field is `*`, a number, a range such as `1-5`, each with a step such as `/15`, or
-;;;> several of these with commas. If day and weekday are both restricted, either is enough. The
-;;;> fields are in UTC, or at an offset in minutes from it, 60 for +01:00. Returns the timer, for
-;;;> `cancel!`. A run that misses times calls `thunk` once when it continues.
+;;;> schedule has five fields, between blanks or tabs: minute, hour, day of the month, month, weekday
+;;;> from 0, which is Sunday, as is 7. A field is `*`, a number, a name (`JAN` to `DEC`, `SUN` to
+;;;> `SAT`, in upper or lower case), a range such as `1-5` or `MON-FRI`, each with a step such as
+;;;> `/15`, or several of these with commas. If neither the day nor the weekday begins with `*`,
+;;;> either is enough. `@hourly`, `@daily` or `@midnight`, `@weekly`, `@monthly`, `@yearly` or
+;;;> `@annually` stand for the usual five fields. The fields are in UTC, or at an offset in minutes
+;;;> from it, 60 for +01:00. Returns the timer, for `cancel!`. A run that misses times calls `thunk`
+;;;> once when it continues. Fails with `bad-time`, also if no day of any year fits.
 ;;;> Source: crontab(5).
 (define (cron schedule thunk . options)
   (%check-options 'cron options '(:offset))
-  (let ((schedule (%parse-schedule schedule)) (offset (%option options :offset 0)))
-    (if (not (exact-integer? offset)) (%wrong-type 'cron "a number of minutes" offset))
+  (let* ((parsed (%parse-schedule schedule))
+         (offset (%offset 'cron options)))
+    (if (not (%next parsed 0 offset)) (%malformed "no day of any year fits the schedule" schedule))
     (%calendar-timer
       (lambda (home)
-        (let again ((time (%next schedule (current-time) offset)))
+        (let again ((time (%next parsed (current-time) offset)))
           (if time
               (begin
                 (%sleep-until time)
                 (spawn thunk home)
-                (again (%next schedule (max time (current-time)) offset)))))))))
+                (again (%next parsed (max time (current-time)) offset)))))))))

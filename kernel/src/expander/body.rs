@@ -6,13 +6,13 @@
 //! It does not know which forms define.
 //! Read next: `library.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::unit::{Head, Shadowed, UnitExpander};
 use super::{Macro, Transformer};
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::Name;
-use crate::diagnostic::{DiagnosticKind, FormError};
+use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind};
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
@@ -28,8 +28,8 @@ pub(crate) struct Context {
     /// them.
     pending: Vec<(Syntax, ScopeSet)>,
     items: Vec<Item>,
-    /// The identifiers that this body has defined.
-    defined: BTreeSet<Identifier>,
+    /// The identifiers that this body has defined, each with its newest place.
+    defined: BTreeMap<Identifier, Syntax>,
 }
 
 /// One task for the second pass.
@@ -75,7 +75,7 @@ impl Context {
             use_scopes,
             pending,
             items: Vec::new(),
-            defined: BTreeSet::new(),
+            defined: BTreeMap::new(),
         }
     }
 
@@ -298,6 +298,7 @@ impl UnitExpander<'_> {
     ) -> Result<DefinitionTarget, FormError> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level {
+            self.warn_if_repeated(context, identifier, name);
             if self.is_defined_in_other_phase(identifier) {
                 let kind = DiagnosticKind::DuplicateBinding {
                     name: self.name_of(identifier),
@@ -320,6 +321,7 @@ impl UnitExpander<'_> {
     ) -> Result<DefinitionTarget, FormError> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level && self.global_here(identifier).is_some() {
+            self.warn_if_repeated(context, identifier, name);
             let global_name = self.fresh_global_name(&self.name_of(identifier));
             return Ok(DefinitionTarget::Global(
                 self.bind_global_name(identifier, &global_name),
@@ -336,7 +338,9 @@ impl UnitExpander<'_> {
         binding: Binding,
     ) -> Result<(), FormError> {
         let identifier = self.defined_identifier(context, form, name)?;
-        if !context.is_top_level {
+        if context.is_top_level {
+            self.warn_if_repeated(context, identifier, name);
+        } else {
             self.check_once(context, identifier, name)?;
         }
         self.session.syntax.bind(identifier, binding);
@@ -361,13 +365,31 @@ impl UnitExpander<'_> {
     }
 
     fn check_once(&mut self, context: &mut Context, identifier: Identifier, name: Syntax) -> Result<(), FormError> {
-        if context.defined.insert(identifier) {
+        if context.defined.insert(identifier, name).is_none() {
             return Ok(());
         }
         let kind = DiagnosticKind::DuplicateBinding {
             name: self.name_of(identifier),
         };
         Err(self.failure(name, kind))
+    }
+
+    /// Warns of a second definition of a name in one text: nothing of the first is left from there
+    /// on, whoever used it before. A later text of an interaction may define a name anew.
+    fn warn_if_repeated(&mut self, context: &mut Context, identifier: Identifier, name: Syntax) {
+        let is_library = self.module.open_library.is_none() || self.module.proper_name.is_some();
+        let Some(first) = context.defined.insert(identifier, name).filter(|_| !is_library) else {
+            return;
+        };
+        let kind = DiagnosticKind::DefinedAgain {
+            name: self.name_of(identifier),
+        };
+        let mut warning = self.failure(name, kind);
+        warning.notes.push(Note {
+            kind: NoteKind::DefinedHere,
+            span: self.session.syntax.span(first),
+        });
+        self.absorb(Vec::new(), vec![*warning]);
     }
 
     fn defined_identifier(&mut self, context: &Context, form: Syntax, name: Syntax) -> Result<Identifier, FormError> {
