@@ -35,6 +35,7 @@ pub mod syndicate;
 pub mod undo_log;
 pub mod webhook;
 pub mod workspace;
+mod zone;
 
 use description::Description;
 use crate::guard;
@@ -82,6 +83,7 @@ impl Registry {
             .with(clock::Clock::second())
             .with(clock::Clock::jiffy())
             .with(clock::Clock::millisecond())
+            .with(zone::Zone)
             .with(chance::Chance::integer())
             .with(chance::Chance::real())
     }

@@ -81,9 +81,11 @@
           (else (%malformed "a time ends in Z or in an offset such as +01:00" text)))))
 
 ;;; The fields of a schedule, each a list of numbers; a day has to fit both or either of its fields.
+;;; It is due often if its minute or its hour begins with `*`.
 (define-record-type <schedule>
-  (%make-schedule minutes hours days months weekdays either?)
+  (%make-schedule often? minutes hours days months weekdays either?)
   %schedule?
+  (often? %schedule-often?)
   (minutes %schedule-minutes)
   (hours %schedule-hours)
   (days %schedule-days)
@@ -129,6 +131,7 @@
            (weekdays (list-ref fields 4))
            (weekdays (if (memv 7 weekdays) (cons 0 weekdays) weekdays)))
       (%make-schedule
+        (or (is-any 0) (is-any 1))
         (list-ref fields 0) (list-ref fields 1) (list-ref fields 2) (list-ref fields 3) weekdays
         (not (or (is-any 2) (is-any 4)))))))
 
@@ -197,26 +200,51 @@
 (define %days-max 14700)
 
 ;;;> Returns the first time of a schedule after `time`, both in milliseconds since 1970: `(cron-next
-;;;> schedule time [:offset minutes])`; `#f` if there is none within 40 years. The schedule is
-;;;> that of `cron`.
+;;;> schedule time [:offset minutes] [:zone name])`; `#f` if there is none within 40 years. The
+;;;> schedule and the options are those of `cron`.
 (define (cron-next schedule time . options)
-  (%check-options 'cron-next options '(:offset))
+  (%check-options 'cron-next options '(:offset :zone))
   (if (not (exact-integer? time)) (%wrong-type 'cron-next "milliseconds since 1970" time))
-  (%next (%parse-schedule schedule) time (%offset 'cron-next options)))
+  (let ((parsed (%parse-schedule schedule)) (place (%place 'cron-next options)))
+    (and (%next parsed 0 0) (%next-at parsed time place))))
 
-;;; Returns the minutes after `:offset`, less than a day.
-(define (%offset who options)
-  (let ((offset (%option options :offset 0)))
-    (if (not (and (exact-integer? offset) (< -1440 offset 1440)))
-        (%wrong-type who "a number of minutes, less than a day, after :offset" offset))
-    offset))
+;;; Returns where a schedule counts: the name of a zone, or milliseconds from UTC.
+(define (%place who options)
+  (let ((zone (%option options :zone #f)) (offset (%option options :offset #f)))
+    (cond ((and zone offset) (%wrong-type who "either :offset or :zone" zone))
+          ((string? zone) zone)
+          (zone (%wrong-type who "the name of a zone, such as \"Europe/Berlin\", after :zone" zone))
+          ((not offset) 0)
+          ((and (exact-integer? offset) (< -1440 offset 1440)) (* offset %minute))
+          (else (%wrong-type who "a number of minutes, less than a day, after :offset" offset)))))
 
-(define (%next schedule time offset)
-  (let* ((minute (+ 1 (floor-quotient (+ time (* offset %minute)) %minute)))
+(define (%next-at parsed time place)
+  (if (string? place) (%next-in-zone parsed time place) (%next parsed time place)))
+
+;;; Between two changes of the clocks a zone has one offset. A time that the clocks skip is the
+;;; moment of the change; one that they repeat is its first. A schedule whose minute or hour begins
+;;; with `*` goes by the clocks as they are: what they skip is not made up for, what they repeat is.
+;;; Source: cron(8) of cronie, "Daylight Saving Time and other time changes".
+(define (%next-in-zone parsed time zone)
+  (let stretch ((at time) (time time))
+    (let* ((rules (call-tool 'calendar "clock/zone" (dictionary 'zone zone 'time_ms (max 0 at))))
+           (shift (* 1000 (dictionary-ref rules 'offset_s)))
+           (change (lambda (key) (let ((offset (dictionary-ref rules key))) (if offset (- (* 1000 offset) shift) 0))))
+           (until (dictionary-ref rules 'until_ms))
+           (repeated (and (not (%schedule-often? parsed)) (dictionary-ref rules 'since_ms)
+                          (+ (dictionary-ref rules 'since_ms) (change 'before_s))))
+           (found (%next parsed (if repeated (max time (- repeated 1)) time) shift)))
+      (cond ((or (not until) (and found (< found until))) found)
+            ((and found (not (%schedule-often? parsed)) (< found (+ until (change 'after_s)))) until)
+            (else (stretch until (- until 1)))))))
+
+;;; Returns the first time of a schedule after `time`, at a number of milliseconds from UTC.
+(define (%next schedule time shift)
+  (let* ((minute (+ 1 (floor-quotient (+ time shift) %minute)))
          (first (floor-quotient minute 1440)))
     (let next ((days first) (from (floor-remainder minute 1440)))
       (let ((found (and (%fits-day? schedule days) (%minute-from schedule from))))
-        (cond (found (* %minute (- (+ (* 1440 days) found) offset)))
+        (cond (found (- (* %minute (+ (* 1440 days) found)) shift))
               ((> (- days first) %days-max) #f)
               (else (next (+ days 1) 0)))))))
 
@@ -245,26 +273,29 @@
         (%sleep-until time)
         (spawn thunk home)))))
 
-;;;> Calls `thunk` in the current facet by a schedule: `(cron schedule thunk [:offset minutes])`. The
-;;;> schedule has five fields, between blanks or tabs: minute, hour, day of the month, month, weekday
+;;;> Calls `thunk` in the current facet by a schedule: `(cron schedule thunk [:offset minutes] [:zone
+;;;> name])`. The schedule has five fields, between blanks or tabs: minute, hour, day of the month, month, weekday
 ;;;> from 0, which is Sunday, as is 7. A field is `*`, a number, a name (`JAN` to `DEC`, `SUN` to
 ;;;> `SAT`, in upper or lower case), a range such as `1-5` or `MON-FRI`, each with a step such as
 ;;;> `/15`, or several of these with commas. If neither the day nor the weekday begins with `*`,
 ;;;> either is enough. `@hourly`, `@daily` or `@midnight`, `@weekly`, `@monthly`, `@yearly` or
 ;;;> `@annually` stand for the usual five fields. The fields are in UTC, or at an offset in minutes
-;;;> from it, 60 for +01:00. Returns the timer, for `cancel!`. A run that misses times calls `thunk`
+;;;> from it, 60 for +01:00, or in a zone of the IANA database, such as `"Europe/Berlin"`.
+;;;>
+;;;> Where the clocks of a zone skip a time, `thunk` is called at the moment of the change; where they
+;;;> repeat one, only the first time. A schedule whose minute or hour begins with `*` goes by the
+;;;> clocks: it leaves out what they skip, and repeats what they repeat. Returns the timer, for `cancel!`. A run that misses times calls `thunk`
 ;;;> once when it continues. Fails with `bad-time`, also if no day of any year fits.
 ;;;> Source: crontab(5).
 (define (cron schedule thunk . options)
-  (%check-options 'cron options '(:offset))
-  (let* ((parsed (%parse-schedule schedule))
-         (offset (%offset 'cron options)))
-    (if (not (%next parsed 0 offset)) (%malformed "no day of any year fits the schedule" schedule))
+  (%check-options 'cron options '(:offset :zone))
+  (let* ((parsed (%parse-schedule schedule)) (place (%place 'cron options)))
+    (if (not (%next parsed 0 0)) (%malformed "no day of any year fits the schedule" schedule))
     (%calendar-timer
       (lambda (home)
-        (let again ((time (%next parsed (current-time) offset)))
+        (let again ((time (%next-at parsed (current-time) place)))
           (if time
               (begin
                 (%sleep-until time)
                 (spawn thunk home)
-                (again (%next parsed (max time (current-time)) offset)))))))))
+                (again (%next-at parsed (max time (current-time)) place)))))))))

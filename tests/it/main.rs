@@ -66,6 +66,7 @@ mod planted;
 mod policy;
 mod primitives;
 mod processes;
+mod read_only;
 mod readme;
 mod repl;
 mod repl_pty;

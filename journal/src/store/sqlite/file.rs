@@ -62,7 +62,9 @@ fn connect_unchanging(path: &Path) -> Result<Linked, StoreError> {
     if log > 0 {
         let why = "copy the journal, with the files beside it, to a folder where files can be made";
         let source = io::Error::new(io::ErrorKind::PermissionDenied, why);
-        return Err(io_error("reading the write-ahead log in a folder that may only be read")(source));
+        return Err(io_error(
+            "reading the write-ahead log in a folder that may only be read",
+        )(source));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     connect_as(path, &unchanging(path), flags)
@@ -129,7 +131,13 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
 
 /// Opens a file that is a journal.
 pub(super) fn connect_to_write(path: &Path) -> Result<Linked, StoreError> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| {
+        if !is_kept_from_writing(&error) {
+            return error;
+        }
+        let why = "its file or its folder may only be read";
+        io_error("opening the journal to write it")(io::Error::new(io::ErrorKind::PermissionDenied, why))
+    })
 }
 
 fn database_error(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {

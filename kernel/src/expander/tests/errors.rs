@@ -318,15 +318,27 @@ fn a_primitive_called_with_a_wrong_count_is_a_warning() {
 fn a_second_definition_of_a_name_in_a_program_is_a_warning() {
     for (program, expected) in [
         ("(define (f x) x) (define (f x y) y) (f 1 2)", &["f"][..]),
-        ("(define-record-type order (make-order item) order? (item order-item)) (define (order n) n)", &["order"]),
-        ("(define (order n) n) (define-record-type order (make-order item) order? (item order-item))", &["order"]),
-        ("(define-record-type a (make n) a? (n n-of)) (define-record-type b (make m) b? (m m-of))", &["make"]),
+        (
+            "(define-record-type order (make-order item) order? (item order-item)) (define (order n) n)",
+            &["order"],
+        ),
+        (
+            "(define (order n) n) (define-record-type order (make-order item) order? (item order-item))",
+            &["order"],
+        ),
+        (
+            "(define-record-type a (make n) a? (n n-of)) (define-record-type b (make m) b? (m m-of))",
+            &["make"],
+        ),
         ("(define-values (a b) (values 1 2)) (define b 3)", &["b"]),
         ("(define-syntax m (syntax-rules () ((_) 1))) (define (m) 2)", &["m"]),
         ("(begin (define x 1)) (begin (define x 2)) (define x 3)", &["x", "x"]),
         ("(define x 1) (set! x 2) (define (g) (define x 3) x)", &[]),
         ("(define (car x) x)", &[]),
-        ("(define-syntax d (syntax-rules () ((_ n) (begin (define t 1) (define (n) t))))) (d a) (d b)", &[]),
+        (
+            "(define-syntax d (syntax-rules () ((_ n) (begin (define t 1) (define (n) t))))) (d a) (d b)",
+            &[],
+        ),
     ] {
         let expansion = session().expand_program("m", program, &mut texts(&[])).unwrap();
         let again = |warning: &Diagnostic| match &warning.kind {
@@ -336,7 +348,11 @@ fn a_second_definition_of_a_name_in_a_program_is_a_warning() {
         let found: Vec<_> = expansion.warnings.iter().filter_map(again).collect();
         assert_eq!(found, expected, "{program}");
         let has_first = |warning: &&Diagnostic| warning.notes.iter().any(|note| note.kind == NoteKind::DefinedHere);
-        assert_eq!(expansion.warnings.iter().filter(has_first).count(), expected.len(), "{program}");
+        assert_eq!(
+            expansion.warnings.iter().filter(has_first).count(),
+            expected.len(),
+            "{program}"
+        );
     }
 }
 
