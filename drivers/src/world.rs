@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -157,37 +157,6 @@ impl World {
     /// The tools that can be called.
     pub fn tools(&self) -> &Registry {
         &self.tools
-    }
-
-    /// Returns a bell for other threads; `None` while the world is being dropped.
-    pub fn bell(&self) -> Option<Bell> {
-        let Engine { runtime, .. } = self.engine.as_ref()?;
-        Some(Bell::new(runtime, &self.reporter, &self.stop))
-    }
-
-    /// Returns the flag that is set while an interruption waits too long for the end of a turn.
-    pub fn stop_flag(&self) -> Arc<AtomicBool> {
-        self.stop.flag()
-    }
-
-    /// Forgets the interruptions that nobody has taken yet.
-    pub fn forget_interruptions(&self) {
-        self.stop.take();
-    }
-
-    /// Interrupts the run, in place of ending the process at once, when the process is asked to end
-    /// (SIGTERM); whoever drives the run then leaves it.
-    ///
-    /// # Errors
-    /// If the operating system gives no signals.
-    pub fn leave_when_terminated(&self) -> io::Result<()> {
-        let bell = self.bell();
-        bell.map_or(Ok(()), |bell| bell.watch_termination(Arc::clone(&self.is_terminated)))
-    }
-
-    /// Says whether the process was asked to end.
-    pub fn is_terminated(&self) -> bool {
-        self.is_terminated.load(Ordering::Relaxed)
     }
 
     /// Says whether an effect in progress can still answer.
@@ -556,6 +525,7 @@ impl LazyInput {
 }
 
 mod due;
+mod interruptions;
 mod servers;
 mod settings;
 mod visitors;

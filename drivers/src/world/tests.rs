@@ -575,8 +575,10 @@ fn the_built_in_tools_describe_themselves() {
         "clock/jiffy  pure idempotent",
         "clock/millisecond  pure idempotent",
         "clock/second  pure idempotent",
+        "clock/zone zone time_ms pure idempotent",
         "environment/*  pure idempotent",
-        "process/run arguments [directory] [input] [environment] [timeout_ms] [output_limit_bytes] irreversible once",
+        "process/run arguments [directory] [input] [environment] [timeout_ms] [output_limit_bytes] [repeatable] \
+         irreversible once",
         "workspace/delete path reversible idempotent",
         "workspace/exists path pure idempotent",
         "workspace/list [path] [recursive] [all] [limit] pure idempotent",
