@@ -37,8 +37,8 @@ pub mod webhook;
 pub mod workspace;
 mod zone;
 
-use description::Description;
 use crate::guard;
+use description::Description;
 use interface::Tool;
 use mcp::{Remote, Server, Servers, Settings};
 use workspace::Workspace;

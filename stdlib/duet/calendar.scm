@@ -284,8 +284,9 @@
 ;;;>
 ;;;> Where the clocks of a zone skip a time, `thunk` is called at the moment of the change; where they
 ;;;> repeat one, only the first time. A schedule whose minute or hour begins with `*` goes by the
-;;;> clocks: it leaves out what they skip, and repeats what they repeat. Returns the timer, for `cancel!`. A run that misses times calls `thunk`
-;;;> once when it continues. Fails with `bad-time`, also if no day of any year fits.
+;;;> clocks: it leaves out what they skip, and repeats what they repeat. Returns the timer, for
+;;;> `cancel!`. A run that misses times calls `thunk` once when it continues. Fails with `bad-time`,
+;;;> also if no day of any year fits.
 ;;;> Source: crontab(5).
 (define (cron schedule thunk . options)
   (%check-options 'cron options '(:offset :zone))
