@@ -159,6 +159,11 @@ const PRIMITIVES: &[(&str, &str, Outcome)] = &[
     ("approve!", "(approve! \"any\")", Lacks("policy/approve")),
     ("reject!", "(reject! \"any\" \"no\")", Lacks("policy/approve")),
     ("session-name", "(session-name)", Harmless(PLAIN)),
+    (
+        "%policy-time",
+        "(%policy-time)",
+        Harmless("every turn is judged by the entry that it reads"),
+    ),
     ("describe", "(describe 'car)", Harmless("it reads documentation")),
     (
         "%compile",
