@@ -134,7 +134,8 @@ const PROGRAM: &str = r#"
 (everything (await (user-input :prompt "who else?")))
 "#;
 
-const MANIFEST: &str = r#"((program "main.scm") (workspace (argument 1)) (tools workspace/* policy/approve))"#;
+const MANIFEST: &str =
+    r#"((program "main.scm") (workspace (argument 1)) (tools workspace/* policy/approve policy/update))"#;
 
 fn desk() -> Desk {
     Desk::new(&[

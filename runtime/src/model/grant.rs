@@ -1,7 +1,7 @@
 //! What a person grants a run that has begun.
 //!
-//! INVARIANT: a grant adds to what a run has and takes nothing away, except by the entries of policy
-//! that it lays down.
+//! INVARIANT: a grant adds to what a run has and takes nothing away, except by the entries of
+//! policy that it lays down.
 //! It does not know what its note means; whoever drives the run does.
 //! Read next: `../state/grants.rs`.
 

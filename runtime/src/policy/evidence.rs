@@ -54,7 +54,7 @@ pub fn fault(entries: &Entries, key: &str, claim: &Value) -> Option<Ruling> {
         let kind = stored.get("kind").and_then(Value::as_str);
         kind.is_some_and(|kind| is_kind(kind, &SPECULATIVE))
     });
-    // Whatever replaces a speculation takes its place as a claim, also without a word about its kind.
+    // Whatever replaces a speculation takes its place as a claim, also if it names no kind.
     let is_claim = kind.is_some() || speculation.is_some() || EVIDENCE.iter().any(|field| claim.get(field).is_some());
     if !is_claim {
         return None;

@@ -122,8 +122,8 @@ impl Tree {
         self.refuses_links.store(is_refused, Ordering::Relaxed);
     }
 
-    /// Refuses a path through a journal's folder and, if links are refused, through a link; the last
-    /// component may be one that is not followed.
+    /// Refuses a path through a journal's folder and, if links are refused, through a link; the
+    /// last component may be one that is not followed.
     fn admit_way(&self, path: &Path, is_last_followed: bool) -> io::Result<()> {
         admit_name(path)?;
         if !self.refuses_links.load(Ordering::Relaxed) {
