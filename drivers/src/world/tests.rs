@@ -511,41 +511,6 @@ fn an_interrupt_is_an_input() {
 }
 
 #[test]
-fn dropping_the_world_stops_its_processes() {
-    let root = tempfile::TempDir::new().unwrap();
-    let environment = [("PATH".into(), "/usr/bin:/bin".into())];
-    let mut world = quiet(Registry::built_in(Workspace::open(root.path()).unwrap(), environment));
-    let payload = r#"{arguments: ["sh" "-c" "sleep 1000 & echo $! > pid; wait"]}"#
-        .parse()
-        .unwrap();
-    world.perform(vec![effect(
-        1,
-        EffectKind::Tool {
-            name: "process/run".to_owned(),
-            payload,
-        },
-    )]);
-    let pid = root.path().join("pid");
-    let patience = || {
-        #[allow(clippy::disallowed_methods, reason = "another process acts")]
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    while !std::fs::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n')) {
-        patience();
-    }
-    drop(world);
-    let stat = format!("/proc/{}/stat", std::fs::read_to_string(&pid).unwrap().trim());
-    let is_alive = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
-    assert!(
-        (0..200).any(|_| !is_alive() || {
-            patience();
-            false
-        }),
-        "the grandchild is still there"
-    );
-}
-
-#[test]
 fn the_built_in_tools_describe_themselves() {
     let root = tempfile::TempDir::new().unwrap();
     let registry = Registry::built_in(Workspace::open(root.path()).unwrap(), []);
