@@ -387,7 +387,9 @@ fn stem(path: &Path) -> String {
             '-'
         }
     };
-    let plain: String = stem.chars().map(allowed).take(NAME_LENGTH).collect();
+    // Where a run is named, a `-` begins an option.
+    let letters = stem.chars().map(allowed).skip_while(|letter| *letter == '-');
+    let plain: String = letters.take(NAME_LENGTH).collect();
     if plain.is_empty() { "run".to_owned() } else { plain }
 }
 

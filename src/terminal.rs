@@ -36,9 +36,10 @@ impl Terminal {
         let is_watched = io::stderr().is_terminal();
         #[expect(
             clippy::disallowed_methods,
-            reason = "a convention for the command line only, https://no-color.org"
+            reason = "conventions for the command line only, https://no-color.org and terminfo"
         )]
-        let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let (no_colour, kind) = (std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
+        let wants_colour = no_colour.is_none_or(|value| value.is_empty()) && kind.is_none_or(|kind| kind != "dumb");
         Self {
             is_styled: is_watched && wants_colour,
             is_watched,

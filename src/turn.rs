@@ -102,7 +102,7 @@ pub(crate) fn line(body: &Body, asked: AskedModel<'_>) -> String {
             "{:<8} {:<8} {}",
             actor(turn.actor),
             cause(&turn.cause),
-            did(turn, asked)
+            typed_and_did(turn, asked)
         ),
     }
 }
@@ -114,13 +114,28 @@ pub(crate) fn told(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
 
 /// Whether the record is of a turn that failed.
 pub(crate) fn is_failed(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Turn(TurnRecord {
-            outcome: Outcome::Failed { .. },
-            ..
-        })
-    )
+    matches!(body, Body::Turn(turn) if is_failed_turn(turn))
+}
+
+/// The texts that were typed, and what the turn did with them.
+fn typed_and_did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
+    let mut told: Vec<String> = turn.events.iter().filter_map(typed).collect();
+    if told.is_empty() {
+        return did(turn, asked);
+    }
+    // That a typed text runs in a fiber of its own says nothing beside the text.
+    if turn.actions.iter().any(is_loud) || !turn.attempts.is_empty() || is_failed_turn(turn) {
+        told.push(did(turn, asked));
+    }
+    told.join("; ")
+}
+
+fn is_loud(action: &Action) -> bool {
+    !QUIET.contains(&action.name())
+}
+
+fn is_failed_turn(turn: &TurnRecord) -> bool {
+    matches!(turn.outcome, Outcome::Failed { .. })
 }
 
 fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
@@ -133,8 +148,7 @@ fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
             .collect::<Vec<_>>()
             .join("; ");
     }
-    let is_quiet = |action: &&Action| QUIET.contains(&action.name());
-    let loud: Vec<&Action> = turn.actions.iter().filter(|action| !is_quiet(action)).collect();
+    let loud: Vec<&Action> = turn.actions.iter().filter(|action| is_loud(action)).collect();
     let told: Vec<&Action> = if loud.is_empty() {
         turn.actions.iter().collect()
     } else {
@@ -152,6 +166,15 @@ fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
 /// Describes what the gate has refused.
 fn refusal(attempt: &Attempt) -> String {
     format!("refused {attempt}")
+}
+
+/// The text that a person typed, if an event brings one.
+fn typed(event: &Event) -> Option<String> {
+    let Event::Evaluate { text, .. } = event else {
+        return None;
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    Some(format!("typed {}", brief(&words.join(" "))))
 }
 
 /// The words of a model that an event brings.

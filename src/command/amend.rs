@@ -5,18 +5,23 @@ use std::path::Path;
 use duet_drivers::ask::Question;
 use duet_journal::beside::beside;
 use duet_journal::{BranchName, Sequence, Store};
+use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{EffectKind, Input};
 use duet_runtime::history::input::{Recorded, What, answer, recorded};
 use duet_runtime::model::codec::is_labelled;
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::Outcome;
 use duet_runtime::run::heads::move_head;
+use duet_runtime::scheme::SchemePrograms;
 use preserves::{IOValue, Map, Value, ValueImpl};
 
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::query::read_told;
-use crate::session::Session;
+use crate::records::turns;
+use crate::render::{self, SourceTexts};
+use crate::session::{self, Session};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 use crate::world_options::{GoOnArguments, WorldOptions};
@@ -115,7 +120,39 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     session.leave_when_interrupted();
     session.take_in_time(input)?;
     journal.set_current(&place.run, &place.branch);
-    session.drive(&mut store, true, terminal)
+    let code = session.drive(&mut store, true, terminal)?;
+    let has_failed = code == ExitCode::OK && tell_failed((&store, before), &address, journal, terminal)?;
+    Ok(if has_failed { ExitCode::FAILED } else { code })
+}
+
+/// Shows the failures of the main program after a turn, which did not end the run: those of texts
+/// that were typed. Returns whether there are any.
+fn tell_failed(
+    (store, before): (&dyn Store, Sequence),
+    address: &str,
+    journal: &Journal,
+    terminal: &mut Terminal,
+) -> Result<bool, CommandError> {
+    let place = journal.resolve(store, Some(address))?;
+    let (mut failed, mut at) = (Vec::new(), before);
+    let first = before.next().unwrap_or(before);
+    for turn in turns(store, (&place.run, &place.branch), (first, place.at())) {
+        at = at.next().unwrap_or(at);
+        let turn = turn?;
+        if let (MAIN, Outcome::Failed { failure }) = (turn.actor, turn.outcome) {
+            failed.push((at, failure));
+        }
+    }
+    if failed.is_empty() {
+        return Ok(false);
+    }
+    let run = session::restore(store, &place)?;
+    let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    for (at, failure) in failed {
+        let way = format!("`duet show {address}@{at}` shows the turn that failed; it left no other trace");
+        terminal.message(render::uncaught(&failure, &texts, &[way], terminal.is_styled));
+    }
+    Ok(true)
 }
 
 fn is_approval(said: &Recorded) -> bool {

@@ -70,13 +70,14 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
     let place = journal.resolve_turn(&store, Some(&arguments.address))?;
     let mut run = session::restore(&store, &place)?;
     if run.state().exit.is_some() {
-        let before = place.at().number().saturating_sub(1);
-        return Err(
-            CommandError::problem(format!("the run is over at {}", place.address(place.at()))).advise(format!(
+        let over = CommandError::problem(format!("the run is over at {}", place.address(place.at())));
+        return Err(match place.at().number().saturating_sub(1) {
+            0 => over.because("its first turn has ended it, and before that turn nothing is defined"),
+            before => over.advise(format!(
                 "`duet eval {}@{before} EXPR` asks before its end",
                 place.name()
             )),
-        );
+        });
     }
     run.programs_mut::<SchemePrograms>().observe();
     let since = run.state().counters.clone();

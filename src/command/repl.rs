@@ -189,6 +189,7 @@ fn converse(mut live: Live, terminal: &mut Terminal) -> Result<ExitCode, Command
         env!("CARGO_PKG_VERSION"),
         live.name()
     ));
+    live.tell_end(terminal);
     loop {
         match live.read_input(terminal)? {
             Line::End => return Ok(ExitCode::OK),
@@ -215,8 +216,13 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
         (live, evaluated) = obey(live, command, terminal)?;
     } else {
         let mut forms = forms(text).into_iter();
-        while let (Evaluated::Done, Some(form)) = (&evaluated, forms.next()) {
+        while evaluated == Evaluated::Done
+            && let Some(form) = forms.next()
+        {
             evaluated = live.evaluate(form, terminal)?;
+        }
+        if !matches!(evaluated, Evaluated::Ended(_)) {
+            tell_left_out(forms.len(), terminal);
         }
     }
     let Evaluated::PartlyDone(before) = evaluated else {
@@ -228,6 +234,15 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
         live.lend(&["goto".to_owned(), place], &After::Here, terminal)?,
         Evaluated::Failed,
     ))
+}
+
+/// Says that forms after the one that failed were not evaluated.
+fn tell_left_out(count: usize, terminal: &mut Terminal) {
+    match count {
+        0 => {}
+        1 => terminal.message("the form after it was not evaluated"),
+        count => terminal.message(format!("the {count} forms after it were not evaluated")),
+    }
 }
 
 /// The forms of a text; the text itself if it cannot be read, so that its evaluation reports the

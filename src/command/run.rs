@@ -270,6 +270,10 @@ pub(super) fn claim_name(
 }
 
 pub(super) fn read_name(name: &str) -> Result<RunId, CommandError> {
+    if name.starts_with('-') {
+        let why = format!("`{name}` cannot be a run's name: a `-` begins an option where the run is named");
+        return Err(CommandError::usage(why));
+    }
     RunId::new(name).map_err(|error| CommandError::usage(format!("`{name}` cannot be a run's name: {error}")))
 }
 

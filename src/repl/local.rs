@@ -86,8 +86,7 @@ impl<'a> Local<'a> {
     /// Says whether the run is that of a prompt, which takes texts.
     fn is_prompt(&self) -> Result<bool, CommandError> {
         let first = record_at(&*self.store, &self.place, Sequence::FIRST)?;
-        let program = genesis(&first)?.program;
-        Ok(program.is_record() && IOValue::from(program.index(0)) == session::NAME.to_owned().encode())
+        Ok(session::is_prompt(&genesis(&first)?.program))
     }
 
     /// The facts after the newest turn.

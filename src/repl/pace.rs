@@ -71,9 +71,8 @@ impl Live {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
-        if let Some(code) = self.session.exit() {
-            terminal.message("the session is over; `,back` goes back to before its end");
-            return Ok(Evaluated::Ended(ExitCode::of_run(code)));
+        if self.tell_end(terminal) {
+            return Ok(Evaluated::Failed);
         }
         let before = self.session.head();
         let older = self.session.newest_evaluation();
@@ -111,6 +110,15 @@ impl Live {
             Some(code) => Evaluated::Ended(ExitCode::of_run(code)),
             None => Evaluated::Done,
         })
+    }
+
+    /// Says that the session is over and how it goes on, and whether it is over.
+    pub(crate) fn tell_end(&self, terminal: &mut Terminal) -> bool {
+        let is_over = self.session.exit().is_some();
+        if is_over {
+            terminal.message("the session is over; `,back` goes back to before its end");
+        }
+        is_over
     }
 
     /// Lets the run go on until the evaluations that are newer than a given one have ended.
@@ -235,6 +243,7 @@ impl Live {
     /// If the terminal cannot be read, or the journal fails.
     pub(crate) fn read_input(&mut self, terminal: &mut Terminal) -> Result<Line, CommandError> {
         let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
+        self.session.prepare_names();
         let names = Names::of(self);
         self.read(Wanted::Input { prompt, names }, terminal)
     }

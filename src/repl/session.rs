@@ -12,10 +12,14 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, Record, RunId, Sequence, Store};
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
-use duet_runtime::scheme::Procedure;
+use duet_runtime::run::source::genesis;
+use duet_runtime::scheme::{Procedure, SchemePrograms};
 use duet_runtime::state::event::Event;
+use preserves::{IOValue, ValueImpl};
 
 use super::complete::{Candidate, Scope};
 use super::pipe::Pipe;
@@ -155,6 +159,7 @@ impl Live {
         desk: Desk,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
+        refuse_programs(journal, address)?;
         let given = desk.world.clone();
         let mut live = Self::open_in_place_of(None, journal, address, desk)?;
         if live.session.widen(&*live.store, &given, terminal)? {
@@ -401,6 +406,36 @@ impl Scope for Live {
             })
             .collect()
     }
+}
+
+/// Refuses a run whose program takes no texts, before anything of it goes on.
+fn refuse_programs(journal: &Journal, address: Option<&str>) -> Result<(), CommandError> {
+    let store = journal.open_to_read()?;
+    let place = journal.resolve(&store, address)?;
+    let first = session::record_at(&store, &place, Sequence::FIRST)?;
+    if is_prompt(&genesis(&first)?.program) {
+        return Ok(());
+    }
+    let mut run = session::restore(&store, &place)?;
+    let is_over = run.state().exit.is_some();
+    let lent = run.lend::<SchemePrograms>(MAIN);
+    if lent.is_some_and(|(programs, main)| programs.is_interactive(main)) {
+        return Ok(());
+    }
+    let (name, head) = (place.name(), place.at().number());
+    let refused = CommandError::usage(format!("the program of {name} takes no texts"));
+    // The turn that ended the run is no longer asked anything.
+    Err(match if is_over { head.saturating_sub(1) } else { head } {
+        0 => refused.advise(format!("`duet log {name}` lists its turns")),
+        turn => refused.advise(format!(
+            "`duet eval {name}@{turn} EXPR` evaluates an expression with its names, without a trace"
+        )),
+    })
+}
+
+/// Says whether a program is that of a prompt, which takes texts.
+pub(super) fn is_prompt(program: &IOValue) -> bool {
+    program.is_record() && IOValue::from(program.index(0)) == NAME.to_owned().encode()
 }
 
 /// The message about a command that a session without a journal cannot execute.

@@ -24,6 +24,13 @@ impl Session {
         self.run.programs::<SchemePrograms>().interaction_names(instance)
     }
 
+    /// Makes the names visible that texts can use before the first one comes, and forgets those of
+    /// a text that failed.
+    pub(crate) fn prepare_names(&mut self) {
+        // Whatever is wrong is said about the text that it concerns.
+        let _ = self.look(|programs, instance, manifest| programs.prepare_interaction(instance, manifest));
+    }
+
     /// The names that are visible to the texts of a session, each with whether it is a keyword.
     pub(super) fn names_of(&self, session: &str) -> Vec<(String, bool)> {
         let instance = self

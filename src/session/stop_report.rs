@@ -26,15 +26,13 @@ const TAKERS: &str = "`guard` in the entity handles a failure where it happens; 
 /// The maximum number of failures, and of waits, that are listed.
 const LISTED_MAX: usize = 8;
 
-/// How to look at a failed turn and how to go back to before it.
+/// How to look at a failed turn and how to try a mended program. Going back to before it and on
+/// from there leads to the same failure, unless the failure is that of a call (`again.rs`).
 pub(super) fn ways_back(name: &str, turn: Sequence) -> Vec<String> {
-    let mut ways = vec![format!(
-        "`duet show {name}@{turn}` shows the turn that failed; it left no other trace"
-    )];
-    ways.extend(turn.number().checked_sub(1).map(|before| {
-        format!("`duet goto {name}@{before}` goes back to before it, `duet resume {name}` goes on from there")
-    }));
-    ways
+    vec![
+        format!("`duet show {name}@{turn}` shows the turn that failed; it left no other trace"),
+        format!("`duet replay {name} --with FILE` shows where a mended program does something else"),
+    ]
 }
 
 /// Lists the failures that no actor took, if there are any.

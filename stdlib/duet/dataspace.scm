@@ -22,14 +22,18 @@
 (define (signal label . options) (apply record 'signal label options))
 
 ;;;> Describes a wait for the result of a tool: `(tool-result :tag tag)`.
-(define (tool-result . options) (apply record 'tool-result options))
+(define (tool-result . options)
+  (%check-options 'tool-result options '(:tag))
+  (apply record 'tool-result options))
 
 ;;;> Describes a wait for a person: `(user-input :prompt value [:tag tag])`. A prompt that is a text
 ;;;> is answered by a string. A record of a text and a list, such as
 ;;;> `(record 'ask "Write the report?" '(yes no))`, offers the members of the list as choices: the
 ;;;> person types the word of one or its beginning, and the answer is that member, here a symbol. The
 ;;;> words of `#t` and `#f` are yes and no.
-(define (user-input . options) (apply record 'user-input options))
+(define (user-input . options)
+  (%check-options 'user-input options '(:prompt :tag))
+  (apply record 'user-input options))
 
 ;;;> Describes a wait until a procedure of one value returns true: `(predicate procedure [:pattern
 ;;;> pattern])`. The procedure is called for each value that the pattern matches; without a pattern,

@@ -104,6 +104,136 @@ fn values_are_written() {
     }
 }
 
+/// The rest of a text that still waits runs once, however others call its continuation.
+#[test]
+fn a_text_that_waits_is_left_by_itself_only() {
+    let desk = Desk::new(&[]);
+    for (leave, expected) in [
+        ("(k 'early)", "(text #[go])\n"),
+        ("(e 'early)", "(text #[go])\n"),
+        ("(await (async (k 'early)))", "(text #[go])\n"),
+        ("(race (lambda () (sleep 1) (e 'early)))", "(text #[go])\n"),
+        ("(after 1 (lambda () (k 'early)))", "#<facet 1>\n(text #[go])\n"),
+    ] {
+        let input = format!(
+            "(import (duet dataspace) (duet agents) (duet control))\n(define k #f)\n(define e #f)\n\
+             (list 'text (let/ec out (set! e out) (call/cc (lambda (c) (set! k c) (await (signal 'go))))))\n\
+             {leave}\n(sleep 5)\n(begin (signal! 'go) (values))\n"
+        );
+        let said = desk.feed("repl --memory", &input);
+        assert_eq!(
+            (said.output.as_str(), said.code),
+            (expected, 1),
+            "{leave}\n{}",
+            said.errors
+        );
+        assert!(said.errors.contains("error[wrong-fiber]"), "{leave}\n{}", said.errors);
+    }
+}
+
+/// The prompt is one place: a text that has ended may be entered again by whatever the prompt waits
+/// for, as in the report.
+#[test]
+fn a_text_that_has_ended_is_entered_again() {
+    let desk = Desk::new(&[]);
+    for again in [
+        "(k 2)",
+        "(race (lambda () (sleep 1) (k 2)))",
+        "(await (async (k 2)))",
+        "(call-with-timeout 1 (lambda () (sleep 9)) (lambda () (k 2)))",
+    ] {
+        let input = format!(
+            "(import (duet dataspace) (duet agents) (duet control))\n(define k #f)\n\
+             (list 'text (call/cc (lambda (c) (set! k c) 1)))\n{again}\n{again}\n"
+        );
+        desk.check("repl --memory", &input, "(text 1)\n(text 2)\n(text 2)\n");
+    }
+}
+
+#[test]
+fn forms_behind_one_that_fails_are_counted() {
+    let desk = Desk::new(&[]);
+    for (input, told) in [
+        ("1 (car 2) 3 4\n", Some("the 2 forms after it were not evaluated")),
+        ("(car 2) 3\n", Some("the form after it was not evaluated")),
+        ("1 (car 2)\n", None),
+        ("1 2 3\n", None),
+    ] {
+        let errors = desk.feed("repl --memory", input).errors;
+        assert_eq!(
+            errors.lines().find(|line| line.contains("after it")),
+            told,
+            "{input}\n{errors}"
+        );
+    }
+}
+
+#[test]
+fn the_log_says_what_was_typed() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed("repl", "(define x\n  10)\n(display x)\n(car x)\n,log\n");
+    let log: Vec<&str> = said.output.lines().filter(|line| line.contains("typed")).collect();
+    assert_eq!(
+        log,
+        [
+            "10@    4  [main] main     input    typed (car x); \
+             failed: wrong-type: argument 1 of car must be a pair: 10",
+            "○    3  main     input    typed (display x); write \"10\"",
+            "○    2  main     input    typed (define x 10)",
+        ],
+        "{}",
+        said.output
+    );
+}
+
+#[test]
+fn a_text_that_was_amended_and_fails_says_why() {
+    let desk = Desk::new(&[]);
+    let amended = desk.feed("repl", "(define x 1)\n,amend 2 (car 1)\n");
+    assert!(
+        amended.errors.contains("error[wrong-type]: argument 1 of car"),
+        "{}",
+        amended.errors
+    );
+    assert!(
+        amended.errors.contains("`,show 2` shows the turn"),
+        "{}",
+        amended.errors
+    );
+    let amended = desk.feed("amend repl@2 (car)", "");
+    assert!(amended.errors.contains("error["), "{}", amended.errors);
+    assert_eq!(amended.code, 1);
+}
+
+/// Nothing of the run goes on before it is refused.
+#[test]
+fn the_run_of_a_program_is_refused_at_the_door() {
+    let desk = Desk::new(&[("p.scm", "(define (sq x) (* x x))\n(write (sq 4))\n")]);
+    assert_eq!(desk.feed("run p.scm", "").output, "16");
+    let refused = desk.feed("repl p", "(sq 3)\n");
+    assert!(
+        refused.errors.contains("the program of p takes no texts"),
+        "{}",
+        refused.errors
+    );
+    assert_eq!(refused.code, 2, "{}", refused.errors);
+    assert!(!desk.feed("log p", "").output.contains("not-interactive"));
+}
+
+#[test]
+fn a_session_that_is_over_can_be_taken_back() {
+    let desk = Desk::new(&[]);
+    assert_eq!(desk.feed("repl", "(define x 5)\n(exit 3)\n").code, 3);
+    let again = desk.feed("repl repl", "x\n,back\nx\n");
+    assert_eq!(again.output, "5\n", "{}", again.errors);
+    assert!(
+        again.errors.contains("the session is over; `,back`"),
+        "{}",
+        again.errors
+    );
+    assert_eq!(again.code, 1, "{}", again.errors);
+}
+
 #[test]
 fn programs_evaluate_data() {
     let definitions = "(define loaded 41)\n(define-syntax inc (syntax-rules () ((_ x) (+ x 1))))\n";

@@ -74,6 +74,36 @@ fn output_above_the_prompt_cannot_move_the_cursor() {
 }
 
 #[test]
+fn names_are_completed_before_the_first_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut at = Session::start(folder.path(), "repl --name s");
+    at.type_at("s@1> ", "(exact-integer-sq\t 17)\r", "\n4\r\n1\r");
+    // A text that fails defines no name.
+    at.type_at(
+        "s@2> ",
+        "(begin (define exact-integer-square 1) (car 1))\r",
+        "must be a pair",
+    );
+    at.type_at("s@3> ", "(exact-integer-sq\t 26)\r", "\n5\r\n1\r");
+    at.leave("s@4> ");
+}
+
+#[test]
+fn a_dumb_terminal_gets_no_colours() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("bad.scm"), "(car 1)").expect("a file");
+    let mut command = Command::new("setsid");
+    command
+        .args(["--ctty", "--wait", "env", "TERM=dumb", env!("CARGO_BIN_EXE_duet")])
+        .args(["run", "bad.scm"])
+        .env_remove("NO_COLOR")
+        .current_dir(folder.path());
+    let mut at = Terminal::start(&mut command, str::to_owned);
+    // A colour would stand between the words.
+    at.expect("error[wrong-type]: argument 1 of car");
+}
+
+#[test]
 fn the_prompt_stays_while_fibers_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");

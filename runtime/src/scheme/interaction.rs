@@ -24,6 +24,7 @@ use super::{convert, description};
 use crate::driver::Attached;
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
+use crate::model::manifest::Manifest;
 use crate::turn::activation::Activation;
 use crate::turn::task::End;
 
@@ -60,6 +61,21 @@ impl SchemePrograms {
         self.sources.has(wanted)
     }
 
+    /// Makes the top level of interactions before the first one comes.
+    ///
+    /// # Errors
+    /// The failure that evaluating a text would end in.
+    pub fn prepare_interaction(&mut self, actor: &mut SchemeActor, manifest: &Manifest) -> Result<(), Failure> {
+        let prepared = actor.evaluations().prepare(&mut self.text_compiler(None), "", manifest);
+        prepared.map_err(|fault| self.failure(&fault))
+    }
+
+    /// Returns whether an actor takes interactions, so whether its program has the library for them.
+    pub fn is_interactive(&self, actor: &mut SchemeActor) -> bool {
+        actor.instance.heap.expand();
+        actor.instance.global(&self.code, &interact()).is_some()
+    }
+
     /// Lists the names visible to interactions of an actor, in alphabetical order, each with
     /// whether it is a keyword.
     pub fn interaction_names(&self, actor: &SchemeActor) -> Vec<(String, bool)> {
@@ -89,11 +105,7 @@ impl SchemePrograms {
         (text, sources): (&str, &[Attached]),
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
-        let name = GlobalName {
-            library: Name::from("(duet internal eval)"),
-            name: Name::from("%interact"),
-        };
-        let interact = actor.instance.global(&self.code, &name);
+        let interact = actor.instance.global(&self.code, &interact());
         if self.observation.is_some() {
             if interact.is_none() {
                 actor.evaluations().look_from_program(&self.expander);
@@ -275,6 +287,14 @@ impl SchemePrograms {
             }))
         });
         failure
+    }
+}
+
+/// The procedure that evaluates an interaction.
+fn interact() -> GlobalName {
+    GlobalName {
+        library: Name::from("(duet internal eval)"),
+        name: Name::from("%interact"),
     }
 }
 

@@ -140,13 +140,18 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
     let Some(command) = comma::read(text) else {
         let mut done = Done::Well;
         let mut forms = super::forms(text).into_iter();
-        while let (Done::Well, Some(form)) = (done, forms.next()) {
+        while done == Done::Well
+            && let Some(form) = forms.next()
+        {
             done = match guest.evaluate(form, terminal) {
                 Ok(done) => done,
                 // Whoever executes the run may go back just now; the next text may reach it.
                 Err(error) if guest.has_person() => settle(Err(error), terminal)?,
                 Err(error) => return Err(error),
             };
+        }
+        if done == Done::Failed {
+            super::tell_left_out(forms.len(), terminal);
         }
         return Ok(done);
     };
