@@ -1,6 +1,6 @@
 //! Diagnostics and their places.
 
-use crate::diagnostic::{Diagnostic, Note};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Note, NoteKind};
 
 use super::{Texts, check, check_errors, session, texts};
 
