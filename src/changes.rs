@@ -6,6 +6,8 @@
 //! made in memory and gives the same answers.
 //! It does not know the contents of the index. Read next: `command/when.rs`.
 
+use std::io::ErrorKind;
+
 use duet_journal::index::Index;
 use duet_journal::{BranchName, RunId, Store, StoreError};
 use duet_runtime::history::changes::{self, Change, Sought};
@@ -60,6 +62,12 @@ pub(crate) fn check(
     let index = match Index::open_existing(journal.path()) {
         Ok(None) => return Ok(None),
         Ok(Some(index)) => index,
+        // An index that this process may not open is not damaged; it follows from the records.
+        Err(StoreError::Io { source, .. })
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Ok(Some(error.to_string())),
     };
     if let Err(error) = index.check_structure() {

@@ -10,7 +10,7 @@
 //! does not let it kill (of another user) or that do not die within [`DYING`]. Where the system has
 //! no reapers (outside Linux), processes that leave the program's group are left too.
 //! It reads no payload; `tool/process.rs` does.
-//! Read next: `guard/watch.rs`, which is what the guard executes.
+//! Read next: `guard/watch.rs`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};

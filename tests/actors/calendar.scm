@@ -34,27 +34,6 @@
         '("" "* * * *" "60 * * * *" "* 24 * * *" "* * 0 * *" "* * * 13 *" "* * * * 8" "5-1 * * * *"
           "*/0 * * * *" "a * * * *" "1-2-3 * * * *" "*/2/3 * * * *" "1,, * * * *")))
 
-;; Names, tabs and nicknames; a day and a weekday.
-(define (same . schedules)
-  (let ((all (map (lambda (schedule) (minutes schedule "2026-01-02T00:00:00Z")) schedules)))
-    (if (every-same? all) (car all) (cons 'differ all))))
-(define (every-same? all) (or (null? (cdr all)) (and (equal? (car all) (cadr all)) (every-same? (cdr all)))))
-(log! (list 'names (same "0 9 * * MON-FRI" "0\t9\t*  * mon-fri" " 0 9 * * 1-5" "0 9 * * Mon,TUE,wed,4,FRI")
-        (same "0 0 1 JAN *" "0 0 1 jan *" "@yearly" "@annually" "0 0 1 1 *")
-        (same "0 0 * * FRI-SUN" "0 0 * * 5-7" "0 0 * * 5,6,0")))
-(log! (list 'nicknames (same "@monthly" "0 0 1 * *") (same "@weekly" "0 0 * * 0" "0 0 * * 7")
-        (same "@daily" "@midnight" "@DAILY" "0 0 * * *") (same "@hourly" "0 * * * *")))
-(log! (list 'days (same "0 0 13 * FRI" "0 0 13 * 5" "0 0 9 1 *")
-        (same "0 0 */2 * FRI" "0 0 9 1 *") (same "0 0 13 * */5" "0 0 13 2 *")))
-(log! (list 'wide-step (same "*/90 * * * *" "0 * * * *") (same "50/90 * * * *" "50 * * * *")))
-(define (problem schedule)
-  (guard (object ((condition? object) (condition-message object))) (cron-next schedule 0)))
-(for-each (lambda (schedule) (log! (problem schedule)))
-  '("60 * * * *" "* * 0 * *" "* * * 13 *" "* * * FOO *" "* * * * 8" "MON * * * *" "5-1 * * * *" "*/0 * * * *"
-    "*/x * * * *" "1-2-3 * * * *" "*/2/3 * * * *" "1,, * * * *" "@reboot" "@daily x" "* * * *" "0 * * * * *" ""))
-(log! (attempt (lambda () (cron "0 0 30 2 *" (lambda () #f)))))
-(log! (attempt (lambda () (cron-next "* * * * *" 0 :offset 1440))))
-
 ;; Timers.
 (define start (current-time))
 (define (passed) (- (current-time) start))

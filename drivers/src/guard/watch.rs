@@ -1,4 +1,4 @@
-//! What a guard executes: it starts the program, reaps what is left to it, and ends all of it.
+//! The work of a guard: it starts the program, reaps its orphans, and ends all of them.
 //!
 //! INVARIANT: a guard that has read its whole order starts the program once, and leaves only after
 //! it has reported.

@@ -1,7 +1,7 @@
-//! `clock/zone`: the offset of a time zone from UTC at a time, and the changes of the clocks around.
+//! `clock/zone`: the offset of a time zone from UTC at a time, and the changes of its clocks.
 //!
-//! INVARIANT: the rules reach a run only as an answer, which its journal keeps: a table that changes
-//! later changes no replay.
+//! INVARIANT: the rules reach a run only as an answer, which its journal keeps: a later table
+//! changes no replay.
 //! It schedules nothing; `(duet calendar)` does.
 //! Read next: `clock.rs`.
 //!

@@ -82,8 +82,8 @@ pub struct Recovery {
     /// Other tools, of whose calls those may be made again whose payload says so with the field
     /// [`REPEATABLE`].
     pub declaring: BTreeSet<String>,
-    /// Those among the repeatable tools whose effect may have been undone since. They are called again even if
-    /// another branch knows the result.
+    /// Those among the repeatable tools whose effect may have been undone since. They are called
+    /// again even if another branch knows the result.
     pub reversible: BTreeSet<String>,
     /// A call that is made again, whatever other branches know.
     pub afresh: Option<RequestId>,
@@ -109,7 +109,7 @@ impl Default for Recovery {
 /// key, if nobody knows whether it happened.
 pub const REPEATABLE: &str = "repeatable";
 
-/// Says whether a payload declares that its call may be made again, to one of the tools that let it.
+/// Says whether a payload declares that its call may be made again, to a tool that lets it.
 pub(super) fn is_declared(declaring: &BTreeSet<String>, tool: &str, payload: &IOValue) -> bool {
     let said = || payload.get(&Value::symbol(REPEATABLE))?.as_boolean();
     declaring.contains(tool) && payload.is_dictionary() && said() == Some(true)

@@ -11,7 +11,7 @@
 use std::iter::Peekable;
 use std::str::Bytes;
 
-/// What stands for a file that is not there.
+/// The name in place of a file that is not there.
 const NOWHERE: &str = "/dev/null";
 
 /// One side of a file in a patch.
