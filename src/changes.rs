@@ -64,7 +64,10 @@ pub(crate) fn check(
         Ok(Some(index)) => index,
         // An index that this process may not open is not damaged; it follows from the records.
         Err(StoreError::Io { source, .. })
-            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+            if matches!(
+                source.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            ) =>
         {
             return Ok(None);
         }
