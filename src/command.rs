@@ -15,6 +15,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use duet_drivers::host::command::{ERRAND, errand_words};
 
 use crate::error::{CommandError, ExitCode, name_lost};
 use crate::native;
@@ -165,6 +166,11 @@ fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
 
 fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     native::check()?;
+    if *words == [ERRAND] {
+        let read = errand_words(std::io::stdin()).map_err(|error| CommandError::caused("no words came", &error))?;
+        words = read.into_iter().map(OsString::from).collect();
+        terminal.is_errand = true;
+    }
     let Some(first) = words.first_mut() else {
         return Err(CommandError::usage("which command?").advise("`duet help` lists them; `duet FILE` runs a program"));
     };

@@ -6,12 +6,14 @@
 //! INVARIANT: the person learns of every failure before the run begins, as without `--detach`.
 //! It starts no run. Read next: `command/attach.rs`.
 
+use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
+use duet_drivers::host::command::{ERRAND, errand_text};
 use duet_journal::RunId;
 use duet_journal::beside::{append_beside, beside, text_beside};
 
@@ -55,6 +57,19 @@ fn messages(journal: &Journal) -> PathBuf {
     beside(journal.path(), ".messages")
 }
 
+/// Starts the other process, which gets its words as this one did.
+fn start(mut command: Command, words: Vec<OsString>, is_errand: bool) -> io::Result<Child> {
+    if !is_errand {
+        return command.args(words).stdin(Stdio::null()).spawn();
+    }
+    let mut child = command.arg(ERRAND).stdin(Stdio::piped()).spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        input.write_all(errand_text(&words).as_bytes())?;
+    }
+    Ok(child)
+}
+
 /// Executes the command in a process of its own, which goes on when this one ends.
 ///
 /// # Errors
@@ -67,14 +82,9 @@ pub(crate) fn detach(journal: &Journal, terminal: &mut Terminal) -> Result<ExitC
     let log = append_beside(&path).map_err(failed)?;
     let mut words = terminal.words.clone();
     words.insert(1.min(words.len()), "--detached".into());
-    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
-        .args(&words)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .process_group(0)
-        .spawn()
-        .map_err(failed)?;
+    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    command.stdout(Stdio::piped()).stderr(log).process_group(0);
+    let mut child = start(command, words, terminal.is_errand).map_err(failed)?;
     let mut name = String::new();
     if let Some(output) = child.stdout.take() {
         BufReader::new(output).read_line(&mut name).map_err(failed)?;

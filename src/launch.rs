@@ -67,6 +67,22 @@ const PLAIN_VARIABLES: [&str; 9] = [
 /// Granted to a single file when the person names a workspace.
 const IN_WORKSPACE: [&str; 1] = ["workspace/*"];
 
+/// A program that a person or a client names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program<'a> {
+    /// The path of a file, or of a folder with a manifest.
+    pub(crate) path: &'a Path,
+    /// The text of the file, if somebody has read it already.
+    pub(crate) text: Option<&'a str>,
+}
+
+impl<'a> Program<'a> {
+    /// The program at a path, which is yet to be read.
+    pub(crate) fn at(path: &'a Path) -> Self {
+        Self { path, text: None }
+    }
+}
+
 /// A program that is to be run.
 #[derive(Debug)]
 pub(crate) struct Launch {
@@ -107,8 +123,13 @@ impl Launch {
     ///
     /// # Errors
     /// If it cannot be read, is not text, or its manifest is wrong.
-    pub(crate) fn read(named: &Path, workspace: Option<&Path>, arguments: Vec<String>) -> Result<Self, CommandError> {
-        let is_folder = named.is_dir();
+    pub(crate) fn read(
+        program: Program<'_>,
+        workspace: Option<&Path>,
+        arguments: Vec<String>,
+    ) -> Result<Self, CommandError> {
+        let named = program.path;
+        let is_folder = program.text.is_none() && named.is_dir();
         let grant = if is_folder {
             read_manifest(&named.join(MANIFEST))?
         } else {
@@ -118,7 +139,10 @@ impl Launch {
             .program
             .as_ref()
             .map_or_else(|| named.to_owned(), |file| named.join(file));
-        let (text, warnings) = read_program(&path)?;
+        let (text, warnings) = match program.text {
+            Some(text) => understood(&path, text.to_owned())?,
+            None => read_program(&path)?,
+        };
         let mut manifest = grant.tools;
         // A folder changes policy only if its manifest says so; a single file has no manifest.
         let always = ALWAYS
@@ -321,7 +345,11 @@ pub(crate) fn read_note_of_doubles(bytes: &[u8]) -> Option<Vec<String>> {
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
 /// translated.
 pub(crate) fn read_program(path: &Path) -> Result<(String, Vec<Text>), CommandError> {
-    let text = read_text(path)?;
+    understood(path, read_text(path)?)
+}
+
+/// Takes the text of a program, with warnings about it.
+fn understood(path: &Path, text: String) -> Result<(String, Vec<Text>), CommandError> {
     if !migrate::is_workflow(path) {
         return Ok((text, Vec::new()));
     }

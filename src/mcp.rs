@@ -12,11 +12,12 @@
 //! Source: Model Context Protocol, revisions 2025-11-25 and 2026-07-28.
 
 use duet_drivers::host::command::Done;
-use duet_drivers::host::{Errand, Protocol, Work};
+use duet_drivers::host::{Errand, Header, Posted, Protocol, Work, id_within};
 use serde_json::{Value as Json, json};
 
 use crate::mcp::tool::{Grants, Misuse};
 
+mod headers;
 pub(crate) mod timeline;
 pub(crate) mod tool;
 
@@ -28,6 +29,9 @@ const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "20
 
 /// The member of `_meta` in which a message names its revision.
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The member of `_meta` in which a message of that revision says what its client can do.
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// The maximum length of a result, in characters; models pay for each.
 const SHOWN_CHARACTERS_MAX: usize = 20_000;
@@ -76,8 +80,16 @@ enum Answer {
 
 impl Protocol for Service {
     fn hear(&self, message: &[u8]) -> Work {
-        let Ok(message) = serde_json::from_slice::<Json>(message) else {
-            return Work::Reply(refused(&Json::Null, &wrong(-32_700, "the message is no JSON")));
+        let message = match serde_json::from_slice::<Json>(message) {
+            Ok(message) => message,
+            Err(error) => {
+                // Whoever waits for an answer knows it by its id.
+                let id = id_within(message).unwrap_or_default();
+                return Work::Reply(refused(
+                    &id,
+                    &wrong(-32_700, &format!("the message is no JSON: {error}")),
+                ));
+            }
         };
         let method = message.get("method").and_then(Json::as_str);
         let id = message.get("id").filter(|id| id.is_string() || id.is_number());
@@ -87,14 +99,35 @@ impl Protocol for Service {
                 .get("requestId")
                 .map_or(Work::Nothing, |id| Work::Cancel(id.clone())),
             // Answers to what was never asked, and notifications.
-            (None, Some(_)) | (Some(_), None) => Work::Nothing,
-            (None, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),
+            (None, Some(_)) => Work::Nothing,
+            (Some(_), None) if message.get("id").is_none() => Work::Nothing,
+            (_, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),
             (Some(method), Some(id)) => self.request(&Asked {
                 id: id.clone(),
                 method,
                 params,
                 is_modern: revision(params).is_some(),
             }),
+        }
+    }
+
+    fn hear_posted(&self, header: Header<'_>, message: &[u8]) -> Posted {
+        let Ok(read) = serde_json::from_slice::<Json>(message) else {
+            return Posted {
+                work: self.hear(message),
+                status: headers::status(false),
+            };
+        };
+        if let Some(refusal) = headers::refusal(header, &read) {
+            let id = read.get("id").unwrap_or(&Json::Null);
+            return Posted {
+                work: Work::Reply(refused(id, &refusal)),
+                status: |_| 400,
+            };
+        }
+        Posted {
+            work: self.hear(message),
+            status: headers::status(headers::is_modern(header, &read)),
         }
     }
 }
@@ -126,21 +159,22 @@ impl Service {
             && revision != MODERN
             && !WITH_HANDSHAKE.contains(&revision)
         {
-            return Err(Refusal {
-                code: -32_022,
-                message: format!("the revision {revision} is not known"),
-                data: Some(json!({ "supported": [MODERN], "requested": revision })),
-            });
+            return Err(unknown_revision(revision));
+        }
+        if asked.is_modern
+            && let Some(refusal) = faulty_meta(asked.params)
+        {
+            return Err(refusal);
         }
         match asked.method {
-            "initialize" => known(shaken(asked.params)),
+            "initialize" if !asked.is_modern => known(shaken(asked.params)),
             "server/discover" => known(json!({
                 "supportedVersions": [MODERN],
                 "capabilities": capabilities(),
                 "instructions": INSTRUCTIONS,
                 "_meta": { "io.modelcontextprotocol/serverInfo": server() },
             })),
-            "ping" => known(json!({})),
+            "ping" if !asked.is_modern => known(json!({})),
             "tools/list" => known(json!({ "tools": tool::list() })),
             "tools/call" => match tool::command(asked.params, &self.grants) {
                 Ok((words, limit_ms)) => Ok(Answer::Command(words, limit_ms, called)),
@@ -160,7 +194,6 @@ impl Service {
                 let words = timeline::read_command(asked.params, &self.grants)?;
                 Ok(Answer::Command(words, tool::LIMIT_MS, timeline::contents))
             }
-            "prompts/list" => known(json!({ "prompts": [] })),
             other => Err(wrong(-32_601, &format!("there is no method {other}"))),
         }
     }
@@ -168,6 +201,25 @@ impl Service {
 
 fn revision(params: &Json) -> Option<&str> {
     params.get("_meta")?.get(REVISION_KEY)?.as_str()
+}
+
+/// The refusal of a revision that is not known.
+fn unknown_revision(revision: &str) -> Refusal {
+    Refusal {
+        code: -32_022,
+        message: format!("the revision {revision} is not known"),
+        data: Some(json!({ "supported": [MODERN], "requested": revision })),
+    }
+}
+
+/// The refusal of a message of the newest revision that lacks what each of them has.
+fn faulty_meta(params: &Json) -> Option<Refusal> {
+    let meta = params.get("_meta");
+    let missing = [REVISION_KEY, CAPABILITIES_KEY];
+    let missing = missing
+        .iter()
+        .find(|key| meta.and_then(|meta| meta.get(**key)).is_none())?;
+    Some(Refusal::parameters(format!("`_meta` has no `{missing}`")))
 }
 
 fn server() -> Json {

@@ -245,7 +245,11 @@ pub(crate) fn changed(
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let (name, arguments) = scheme::description(&genesis.program)
         .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
-    let mut launch = Launch::read(program, None, arguments.into_iter().skip(1).collect())?;
+    let mut launch = Launch::read(
+        launch::Program::at(program),
+        None,
+        arguments.into_iter().skip(1).collect(),
+    )?;
     launch.manifest = genesis.manifest.clone();
     let (mut programs, _) = compile(&launch, &name, terminal)?;
     programs.stand_in_for(genesis.program.clone());

@@ -26,6 +26,8 @@ pub(crate) struct Terminal {
     pub(crate) is_lent: bool,
     /// The words of the command line that is executed.
     pub(crate) words: Vec<OsString>,
+    /// Whether they came on standard input.
+    pub(crate) is_errand: bool,
     /// The screen of the prompt, if there is one: then everything goes through it.
     pub(crate) screen: Option<Arc<Screen>>,
 }
@@ -45,6 +47,7 @@ impl Terminal {
             is_watched,
             is_lent: false,
             words: Vec::new(),
+            is_errand: false,
             screen: None,
         }
     }

@@ -103,6 +103,15 @@ pub(crate) struct ReachArguments {
     /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
     #[arg(long, value_name = "FILE")]
     double: Option<PathBuf>,
+    /// The text of that file, which a server has read for a client.
+    #[arg(
+        long,
+        hide = true,
+        value_name = "TEXT",
+        requires = "double",
+        allow_hyphen_values = true
+    )]
+    double_text: Option<String>,
     /// Makes this variable a secret; may be given several times.
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
@@ -151,7 +160,7 @@ impl ReachArguments {
                 allowed: self.allow_server.clone(),
                 described: Vec::new(),
             },
-            double: read_double(self.double.as_deref())?,
+            double: read_double(self.double.as_deref(), self.double_text.as_deref())?,
             ..WorldOptions::default()
         })
     }
@@ -167,6 +176,15 @@ pub(crate) struct GoOnArguments {
     /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
     #[arg(long, value_name = "FILE")]
     double: Option<PathBuf>,
+    /// The text of that file, which a server has read for a client.
+    #[arg(
+        long,
+        hide = true,
+        value_name = "TEXT",
+        requires = "double",
+        allow_hyphen_values = true
+    )]
+    double_text: Option<String>,
 }
 
 impl GoOnArguments {
@@ -186,7 +204,7 @@ impl GoOnArguments {
     /// If it cannot be read.
     pub(crate) fn read(&self) -> Result<WorldOptions, CommandError> {
         Ok(WorldOptions {
-            double: read_double(self.double.as_deref())?,
+            double: read_double(self.double.as_deref(), self.double_text.as_deref())?,
             prepared: Prepared {
                 approvals: self.approve.clone(),
                 ..Prepared::default()
@@ -196,10 +214,13 @@ impl GoOnArguments {
     }
 }
 
-/// Reads a script of doubles; returns it with its path.
-fn read_double(path: Option<&Path>) -> Result<Option<(String, String)>, CommandError> {
+/// Reads a script of doubles, unless it has been read; returns it with its path.
+fn read_double(path: Option<&Path>, text: Option<&str>) -> Result<Option<(String, String)>, CommandError> {
     let Some(path) = path else { return Ok(None) };
     let path = path.display().to_string();
+    if let Some(text) = text {
+        return Ok(Some((path, text.to_owned())));
+    }
     let text = fs::read_to_string(&path);
     let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
     Ok(Some((path, text)))

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use command::{Commands, Done};
 
 pub mod command;
+pub mod folders;
 pub mod http;
 
 /// The maximum length of a message, in bytes.
@@ -51,10 +52,30 @@ pub struct Errand {
     pub finish: Box<dyn FnOnce(&Done) -> Json + Send>,
 }
 
+/// Gives the value of a header of HTTP by its name; several are one, with commas between them.
+pub type Header<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What a message over HTTP asks for.
+pub struct Posted {
+    /// The work.
+    pub work: Work,
+    /// The status of HTTP with which a reply that is known leaves.
+    pub status: fn(&Json) -> u16,
+}
+
 /// A protocol of requests and replies.
 pub trait Protocol: Send + Sync + 'static {
     /// Takes a message.
     fn hear(&self, message: &[u8]) -> Work;
+
+    /// Takes a message that came over HTTP, whose headers may repeat parts of it.
+    fn hear_posted(&self, header: Header<'_>, message: &[u8]) -> Posted;
+}
+
+/// Finds the id of a message that is no JSON.
+#[must_use]
+pub fn id_within(message: &[u8]) -> Option<Json> {
+    crate::tool::mcp::mend::id(message)
 }
 
 /// The parts of a host.

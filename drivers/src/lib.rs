@@ -21,6 +21,7 @@ pub mod host;
 mod input;
 pub mod interrupts;
 pub mod live;
+mod lobby;
 pub mod memory;
 mod page;
 pub mod prepared;

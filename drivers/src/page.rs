@@ -8,16 +8,16 @@
 
 use std::net::IpAddr;
 
-use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
+use hyper::{HeaderMap, Uri};
 
 /// Says whether the page of a browser may have sent a request. Browsers send `origin` with each
 /// request that crosses sites or has a body, and `sec-fetch-site` with all. A page whose host name
 /// leads to this machine (DNS rebinding) counts as the same site, but has that name in `host`.
-pub(crate) fn may_be_of_a_page(head: &Parts) -> bool {
-    let header = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap_or_default());
+pub(crate) fn may_be_of_a_page(headers: &HeaderMap, uri: &Uri) -> bool {
+    let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let is_marked = header("origin").is_some() || header("sec-fetch-site").is_some_and(|site| site != "none");
-    let authority = head.uri.authority().map(Authority::as_str).or_else(|| header("host"));
+    let authority = uri.authority().map(Authority::as_str).or_else(|| header("host"));
     is_marked || !authority.is_none_or(is_this_machine)
 }
 

@@ -11,7 +11,7 @@ use duet_kernel::transformer::TransformerMachine;
 use duet_runtime::scheme::host;
 
 use crate::error::{CommandError, ExitCode};
-use crate::launch::Launch;
+use crate::launch::{Launch, Program};
 use crate::render::{self, SourceTexts};
 use crate::session;
 use crate::terminal::Terminal;
@@ -38,7 +38,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 /// Expands a program: the libraries that it needs, then itself.
 pub(super) fn units(program: &Path, code: &CodeSpace, terminal: &Terminal) -> Result<Vec<Arc<Unit>>, CommandError> {
-    let launch = Launch::read(program, None, Vec::new())?;
+    let launch = Launch::read(Program::at(program), None, Vec::new())?;
     let mut expander = Expander::new(code.signatures(), session::default_libraries())
         .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
     let mut libraries = session::libraries(&launch.path);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use duet_drivers::host::Host;
+use duet_drivers::host::folders::Folders;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -54,6 +55,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     // The person learns of wrong options here, and not the first client.
     arguments.world.read(false)?;
     let workspace = arguments.workspace.as_ref();
+    let named = [PathBuf::from(".")].into_iter().chain(workspace.cloned());
+    let named: Vec<PathBuf> = named.chain(arguments.allow_folder.iter().cloned()).collect();
+    let folders = Folders::open(&named).map_err(|(path, error)| {
+        CommandError::caused(format!("cannot serve the folder `{}`", path.display()), &error)
+    })?;
     let grants = Grants {
         journal: vec![format!("--journal={}", arguments.journal.path().display())],
         world: arguments.world.words(),
@@ -61,19 +67,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         run: workspace
             .map(|folder| format!("--workspace={}", folder.display()))
             .into_iter()
-            .chain(["--for-client".to_owned()])
-            .chain(
-                arguments
-                    .allow_folder
-                    .iter()
-                    .map(|folder| format!("--allow-folder={}", folder.display())),
-            )
             .collect(),
-        folders: [PathBuf::from(".")]
-            .into_iter()
-            .chain(workspace.cloned())
-            .chain(arguments.allow_folder.iter().cloned())
-            .collect(),
+        folders,
+        allowed: arguments.allow_folder.clone(),
     };
     let program = std::env::current_exe()
         .map_err(|error| CommandError::caused("cannot find the program of this command", &error))?;

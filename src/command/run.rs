@@ -8,7 +8,7 @@ use duet_journal::{RunId, Store, StoreError};
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
-use crate::launch::{Launch, read_size};
+use crate::launch::{Launch, Program, read_size};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::{WorldArguments, WorldOptions};
@@ -89,41 +89,39 @@ pub(crate) struct Arguments {
     detach: DetachArguments,
     #[command(flatten)]
     journal: Journal,
-    /// The program was named by a client, which may have written the manifests of folders.
-    #[arg(long, hide = true)]
-    for_client: bool,
-    /// A folder that a client may name.
-    #[arg(long, hide = true, value_name = "DIR", requires = "for_client")]
-    allow_folder: Vec<PathBuf>,
+    /// The text of the program, which a server has read for a client.
+    #[arg(long, hide = true, value_name = "TEXT", allow_hyphen_values = true)]
+    program_text: Option<String>,
+    /// The folder in which the server found it, without links.
+    #[arg(long, hide = true, value_name = "DIR", requires = "program_text")]
+    within: Option<PathBuf>,
 }
 
-/// Refuses a folder that the person who started a server has not allowed: its manifest may grant
-/// more than the person does, and a client may have written it.
-fn require_allowed(folder: &Path, allowed: &[PathBuf]) -> Result<(), CommandError> {
-    let found = folder.canonicalize();
-    let is_same = |other: &PathBuf| matches!((&found, other.canonicalize()), (Ok(one), Ok(other)) if *one == other);
-    if !folder.is_dir() || allowed.iter().any(is_same) {
+/// Refuses a program whose directory is no longer where the server found its text: tools would look
+/// at another one.
+fn require_within(launch: &Launch, folder: Option<&Path>) -> Result<(), CommandError> {
+    if folder.is_none_or(|folder| launch.workspace.starts_with(folder)) {
         return Ok(());
     }
-    let folder = folder.display();
+    let path = launch.path.display();
     Err(CommandError::problem(format!(
-        "whoever started the server has not allowed the folder `{folder}`"
-    ))
-    .advise(format!(
-        "`duet mcp --allow-folder {folder}` allows what its manifest grants"
-    ))
-    .advise("a client can run single files, which have what the options of the server grant"))
+        "`{path}` lies outside the folders of the server"
+    )))
 }
 
 /// Reads the program, or takes its text.
 fn read(arguments: &Arguments) -> Result<Launch, CommandError> {
     let (workspace, words) = (arguments.workspace.as_deref(), arguments.arguments.iter().cloned());
     let Some(text) = &arguments.text else {
-        let program = arguments.program.as_deref().unwrap_or(Path::new(""));
-        if arguments.for_client {
-            require_allowed(program, &arguments.allow_folder)?;
+        let program = Program {
+            path: arguments.program.as_deref().unwrap_or(Path::new("")),
+            text: arguments.program_text.as_deref(),
+        };
+        let launch = Launch::read(program, workspace, words.collect())?;
+        if workspace.is_none() {
+            require_within(&launch, arguments.within.as_deref())?;
         }
-        return Launch::read(program, workspace, words.collect());
+        return Ok(launch);
     };
     let first = arguments.program.as_ref().map(|word| word.display().to_string());
     let mut launch = Launch::of_text("text", text, workspace)?;

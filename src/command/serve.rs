@@ -14,7 +14,7 @@ use super::run::{claim_name, read_name};
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::launch::Launch;
+use crate::launch::{Launch, Program};
 use crate::porter::Porter;
 use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
@@ -150,7 +150,7 @@ fn begin(
     if !Path::new(run).exists() {
         return resume((run, journal), store, options, terminal);
     }
-    let mut launch = Launch::read(Path::new(run), None, Vec::new())?;
+    let mut launch = Launch::read(Program::at(Path::new(run)), None, Vec::new())?;
     launch
         .warnings
         .iter()

@@ -102,7 +102,8 @@ fn text(value: &Value) -> &str {
 
 /// A tool for people: its name and effect, its description, and a line for each argument.
 fn tool_text(tool: &Value) -> String {
-    let mut shown = format!("{}  ({})\n", text(&tool["name"]), text(&tool["effect"]));
+    let name = one_line(text(&tool["name"]));
+    let mut shown = format!("{name}  ({})\n", text(&tool["effect"]));
     for line in text(&tool["description"]).lines() {
         shown += &format!("  {}\n", line.trim_end());
     }
@@ -113,11 +114,16 @@ fn tool_text(tool: &Value) -> String {
         let optional = if is_required { "" } else { ", optional" };
         let about = match text(&schema["description"]) {
             "" => String::new(),
-            about => format!(": {}", about.split_whitespace().collect::<Vec<_>>().join(" ")),
+            about => format!(": {}", one_line(about)),
         };
-        shown += &format!("    {name}  {}{optional}{about}\n", kind(schema));
+        shown += &format!("    {}  {}{optional}{about}\n", one_line(name), one_line(&kind(schema)));
     }
     shown
+}
+
+/// A text of a server on one line: at its beginning Duet speaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The kind of an argument, as its schema says it.

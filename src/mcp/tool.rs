@@ -1,12 +1,14 @@
 //! The tools that Duet offers to clients: a table from which their schemas and commands follow.
 //!
 //! INVARIANT: a word of a client is never read as an option, because all of them stand behind
-//! `--` or behind an option that takes them.
+//! `--` or behind an option that takes them. No command opens a path of a client: it gets the text
+//! that the server has read, or the path of an allowed folder as the person wrote it.
 //! It does not run commands.
 //! Read next: `../mcp.rs`.
 
 use std::path::{Path, PathBuf};
 
+use duet_drivers::host::folders::{Folders, Named, Unnamed};
 use serde_json::{Map, Value as Json, json};
 
 /// The time limit of a command without one of its own, in milliseconds. Most clients wait for a
@@ -28,24 +30,81 @@ pub(crate) struct Grants {
     /// The words for commands that go on with a run after they have changed it.
     pub(crate) changed: Vec<String>,
     /// The folders in which the files lie that a client may name.
-    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) folders: Folders,
+    /// The folders that a client may run.
+    pub(crate) allowed: Vec<PathBuf>,
 }
 
 impl Grants {
-    /// Refuses a file outside the folders: an error that a text of a program has shows its lines.
-    fn require_inside(&self, file: &str) -> Result<(), Misuse> {
-        // The command says that there is no such file.
-        let Ok(found) = Path::new(file).canonicalize() else {
-            return Ok(());
-        };
-        let mut folders = self.folders.iter().filter_map(|folder| folder.canonicalize().ok());
-        if folders.any(|folder| found.starts_with(folder)) {
-            return Ok(());
+    /// Adds the words for a file or folder that a client names: an error that a text of a program
+    /// has shows its lines, and a manifest may grant more than the person does.
+    fn hand(&self, field: &Field, named: &str, line: &mut Line) -> Result<(), Misuse> {
+        let refused = |why: &str| Misuse::Arguments(format!("`{named}`: {why}"));
+        let read = self.folders.read(Path::new(named)).map_err(|why| match why {
+            Unnamed::Outside => Misuse::Arguments(format!(
+                "`{named}` lies outside the folders of this server, which are the current one, that of `--workspace` \
+                 and those of `--allow-folder`; whoever starts the server chooses them"
+            )),
+            other => refused(&other.to_string()),
+        })?;
+        match (field.shape, read) {
+            (Shape::Program, Named::File { text, within }) => {
+                line.options.push(format!("--program-text={text}"));
+                line.options.push(format!("--within={}", within.display()));
+                line.words.push(named.to_owned());
+            }
+            (Shape::Program, Named::Folder(folder)) => {
+                let allowed = self.allowed_as(&folder).ok_or_else(|| {
+                    refused(&format!(
+                        "whoever started the server has not allowed this folder; `duet mcp --allow-folder {named}` \
+                         allows what its manifest grants; a client can run single files, which have what the options \
+                         of the server grant"
+                    ))
+                })?;
+                line.words.push(allowed.display().to_string());
+            }
+            (_, Named::File { text, .. }) => {
+                line.options.push(format!("--{}={named}", field.name));
+                line.options.push(format!("--{}-text={text}", field.name));
+            }
+            (_, Named::Folder(_)) => return Err(refused("it is a folder")),
         }
-        Err(Misuse::Arguments(format!(
-            "`{file}` lies outside the folders of this server, which are the current one, that of `--workspace` and \
-             those of `--allow-folder`; whoever starts the server chooses them"
-        )))
+        Ok(())
+    }
+
+    /// The allowed folder that is at a path without links, as the person named it.
+    fn allowed_as(&self, folder: &Path) -> Option<&PathBuf> {
+        let is_there = |allowed: &&PathBuf| allowed.canonicalize().is_ok_and(|allowed| allowed == folder);
+        self.allowed.iter().find(is_there)
+    }
+}
+
+/// The command line of a call.
+#[derive(Default)]
+struct Line {
+    options: Vec<String>,
+    /// What stands behind `--`.
+    words: Vec<String>,
+    limit_ms: u64,
+}
+
+impl Line {
+    /// Adds the words of a value.
+    fn add(&mut self, field: &Field, value: &Json) -> Result<(), Misuse> {
+        let texts = texts(field, value)?;
+        match field.place {
+            Place::Word => self.words.extend(texts),
+            Place::Limit => self.limit_ms = value.as_u64().unwrap_or(LIMIT_MS).min(LIMIT_MS_MAX),
+            Place::Option(option) if matches!(field.shape, Shape::Flag) => {
+                let is_given = value == &Json::Bool(true);
+                self.options.extend(is_given.then(|| option.to_owned()));
+            }
+            Place::Option(option) => {
+                let options = texts.into_iter().map(|text| format!("{option}={text}"));
+                self.options.extend(options);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -95,8 +154,10 @@ struct Field {
 #[derive(Clone, Copy)]
 enum Shape {
     Text,
-    /// The path of a file or folder.
+    /// The path of a file.
     File,
+    /// The path of a file or folder that is run.
+    Program,
     Texts,
     Count,
     Flag,
@@ -169,7 +230,7 @@ const TABLE: &[Row] = &[
         "run",
         "Runs a program, a Scheme file, a folder with manifest.scm or a text, until it ends or waits for a person.",
         &[
-            field("program", Shape::File, Place::Word, "the path of the program"),
+            field("program", Shape::Program, Place::Word, "the path of the program"),
             field(
                 "text",
                 Shape::Text,
@@ -423,7 +484,7 @@ pub(crate) fn list() -> Vec<Json> {
 fn schema(row: &Row) -> Json {
     let properties = row.fields.iter().map(|field| {
         let mut schema = match field.shape {
-            Shape::Text | Shape::File => json!({ "type": "string" }),
+            Shape::Text | Shape::File | Shape::Program => json!({ "type": "string" }),
             Shape::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Shape::Count => json!({ "type": "integer", "minimum": 1 }),
             Shape::Flag => json!({ "type": "boolean" }),
@@ -482,32 +543,30 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
         Drives::Changed => &[&grants.changed],
     };
     options.extend(granted.iter().copied().flatten().cloned());
-    let (mut words, mut limit_ms) = (Vec::new(), LIMIT_MS);
+    let mut line = Line {
+        options,
+        words: Vec::new(),
+        limit_ms: LIMIT_MS,
+    };
     for field in row.fields {
         // Some clients must give every argument, and give nothing as an empty text.
         let is_nothing = |value: &Json| value.is_null() || (!field.is_required && value.as_str() == Some(""));
-        let Some(value) = given.get(field.name).filter(|value| !is_nothing(value)) else {
-            if field.is_required {
+        let value = given.get(field.name).filter(|value| !is_nothing(value));
+        match (value, field.shape) {
+            (None, _) if field.is_required => {
                 return Err(Misuse::Arguments(format!("{name} needs the argument `{}`", field.name)));
             }
-            continue;
-        };
-        let texts = texts(field, value)?;
-        if matches!(field.shape, Shape::File) {
-            texts.iter().try_for_each(|file| grants.require_inside(file))?;
-        }
-        match field.place {
-            Place::Word => words.extend(texts),
-            Place::Limit => limit_ms = value.as_u64().unwrap_or(LIMIT_MS).min(LIMIT_MS_MAX),
-            Place::Option(option) if matches!(field.shape, Shape::Flag) => {
-                options.extend((value == &Json::Bool(true)).then(|| option.to_owned()));
+            (None, _) => {}
+            (Some(value), Shape::Program | Shape::File) => {
+                let named = texts(field, value)?.concat();
+                grants.hand(field, &named, &mut line)?;
             }
-            Place::Option(option) => options.extend(texts.into_iter().map(|text| format!("{option}={text}"))),
+            (Some(value), _) => line.add(field, value)?,
         }
     }
-    options.push("--".to_owned());
-    options.extend(words);
-    Ok((options, limit_ms))
+    line.options.push("--".to_owned());
+    line.options.extend(line.words);
+    Ok((line.options, line.limit_ms))
 }
 
 /// The words of a value.
@@ -517,7 +576,7 @@ fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Misuse> {
         (!text.contains('\0')).then(|| text.to_owned())
     };
     let read = match field.shape {
-        Shape::Text | Shape::File => one(value).map(|text| vec![text]),
+        Shape::Text | Shape::File | Shape::Program => one(value).map(|text| vec![text]),
         Shape::Texts => value.as_array().and_then(|texts| texts.iter().map(one).collect()),
         Shape::Count => value
             .as_u64()
@@ -526,7 +585,7 @@ fn texts(field: &Field, value: &Json) -> Result<Vec<String>, Misuse> {
         Shape::Flag => value.as_bool().map(|_| Vec::new()),
     };
     let expected = match field.shape {
-        Shape::Text | Shape::File => "a string",
+        Shape::Text | Shape::File | Shape::Program => "a string",
         Shape::Texts => "a list of strings",
         Shape::Count => "an integer above 0",
         Shape::Flag => "a boolean",

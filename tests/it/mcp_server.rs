@@ -501,3 +501,87 @@ fn a_client_runs_only_the_folders_that_were_allowed() {
     let replies = talk(&desk, "--allow-folder ./made", &[run]);
     assert_eq!(replies[0]["result"]["isError"], json!(false), "{replies:?}");
 }
+
+/// The metadata of a message of the newest revision.
+fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+#[test]
+fn headers_that_repeat_a_message_have_to_agree_with_it() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let check = |headers: &str, message: &Value, status: u16, code: i64| {
+        let (said, body) = served.post(headers, message);
+        let reply: Value = serde_json::from_str(&body).unwrap();
+        let found = reply["error"]["code"].as_i64().unwrap_or(0);
+        assert_eq!((said, found), (status, code), "{headers}: {body}");
+        assert_eq!(reply["id"], message["id"], "{headers}: {body}");
+    };
+    let call = request(
+        7,
+        "tools/call",
+        json!({ "name": "runs", "arguments": {}, "_meta": modern_meta() }),
+    );
+    let version = "mcp-protocol-version: 2026-07-28\r\n";
+    let method = format!("{version}mcp-method: tools/call\r\n");
+    check(&format!("{method}mcp-name:  runs \r\n"), &call, 200, 0);
+    check(&format!("{method}mcp-name: =?base64?cnVucw==?=\r\n"), &call, 200, 0);
+    check(&format!("{method}mcp-name: zz\r\n"), &call, 400, -32_020);
+    check(&method, &call, 400, -32_020);
+    check(&format!("{version}mcp-name: runs\r\n"), &call, 400, -32_020);
+    check("mcp-method: tools/call\r\nmcp-name: runs\r\n", &call, 400, -32_020);
+    let discover = |params: Value| request(8, "server/discover", params);
+    let asked = format!("{version}mcp-method: server/discover\r\n");
+    check(&asked, &discover(json!({})), 400, -32_602);
+    let short = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } });
+    check(&asked, &discover(short), 400, -32_602);
+    for method in ["initialize", "ping", "logging/setLevel", "prompts/list", "no/such"] {
+        let message = request(9, method, json!({ "_meta": modern_meta() }));
+        check(&format!("{version}mcp-method: {method}\r\n"), &message, 404, -32_601);
+    }
+    let ping = request(10, "ping", json!({}));
+    check("mcp-protocol-version: 2025-11-25\r\n", &ping, 200, 0);
+    check("mcp-protocol-version: 1900-01-01\r\n", &ping, 400, -32_022);
+}
+
+#[test]
+fn a_message_that_is_no_json_is_answered_by_its_id() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed(
+        "mcp",
+        "{\"jsonrpc\":\"2.0\",\"id\":43,\"method\":\"ping\",\"params\":\"\\ud83d\"}\n",
+    );
+    let reply: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(43), &json!(-32_700)));
+}
+
+#[test]
+fn texts_of_a_client_are_in_no_command_line_and_may_be_long() {
+    let desk = Desk::new(&[]);
+    let text = format!(
+        "(import (scheme base) (scheme write)) (define text \"{}\") (display (string-length text))",
+        "a".repeat(300_000)
+    );
+    for detach in [false, true] {
+        let (said, is_error) = call(
+            &desk,
+            "run",
+            json!({ "text": text, "name": format!("r{detach}"), "detach": detach }),
+        );
+        assert!(!is_error && !said.contains("too long"), "{said}");
+    }
+}
+
+#[test]
+fn idle_strangers_lock_nobody_out() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &["--token", "MCP_TOKEN"]);
+    let idle: Vec<_> = (0..300).map(|_| TcpStream::connect(&served.1).unwrap()).collect();
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("authorization: Bearer open-sesame\r\n", &list).0, 200);
+    drop(idle);
+}

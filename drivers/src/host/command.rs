@@ -1,17 +1,20 @@
 //! Commands under way, each in a process of its own.
 //!
-//! INVARIANT: no process of a command is left when its request has been answered or cancelled.
+//! INVARIANT: no process of a command is left when its request has been answered or cancelled. The
+//! words of a request reach the command on its standard input: every account of the machine can
+//! read those of a command line, whose length is limited as well.
 //! It does not choose commands; the protocol does.
 //! Read next: `../tool/process.rs`.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::Command;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{ChildStdin, Command};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -20,6 +23,23 @@ use crate::tool::process::Group;
 
 /// The maximum length of an output that is kept, in bytes.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
+
+/// The only word of a command line whose words come on standard input.
+pub const ERRAND: &str = "--errand";
+
+/// Writes the words of a command in the form that [`errand_words`] reads.
+#[must_use]
+pub fn errand_text(words: &[String]) -> String {
+    Json::from(words).to_string()
+}
+
+/// Reads the words of a command to the end of an input.
+///
+/// # Errors
+/// If the input cannot be read, or is no list of texts.
+pub fn errand_words(input: impl Read) -> io::Result<Vec<String>> {
+    Ok(serde_json::from_reader(io::BufReader::new(input))?)
+}
 
 /// How a command ended.
 #[derive(Debug, Default)]
@@ -84,9 +104,9 @@ pub(super) async fn perform(program: &Path, errand: Errand) -> Json {
 
 async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
     let mut command = Command::new(program);
-    command.args(words).process_group(0).kill_on_drop(true);
+    command.arg(ERRAND).process_group(0).kill_on_drop(true);
     command
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = match command.spawn() {
@@ -99,10 +119,11 @@ async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
         }
     };
     let mut group = Group::of(&child);
-    let (output, messages) = (child.stdout.take(), child.stderr.take());
+    let (input, output, messages) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let mut kept = (Kept::default(), Kept::default());
     let ended = {
-        let all = async { tokio::join!(kept.0.drain(output), kept.1.drain(messages), child.wait()).2 };
+        let told = tell(input, errand_text(words));
+        let all = async { tokio::join!(told, kept.0.drain(output), kept.1.drain(messages), child.wait()).3 };
         timeout(limit, all).await
     };
     group.kill();
@@ -113,6 +134,13 @@ async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
         output: kept.0.text(),
         messages: kept.1.text(),
     }
+}
+
+/// Hands a command its words, and ends its input.
+async fn tell(input: Option<ChildStdin>, words: String) {
+    let Some(mut input) = input else { return };
+    // A command that has ended needs no words.
+    let _ended = input.write_all(words.as_bytes()).await;
 }
 
 /// The beginning of an output.

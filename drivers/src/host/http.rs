@@ -11,7 +11,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -24,19 +24,23 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::Value as Json;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::command::perform;
 use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
+use crate::lobby::{Lobby, Stranger};
 use crate::page::may_be_of_a_page;
 
 /// The maximum number of commands at the same time.
 const COMMANDS_MAX: usize = 32;
 
-/// The maximum number of connections at the same time; more have to wait.
-const CONNECTIONS_MAX: usize = 64;
+/// The maximum number of clients with a right to an answer at the same time; more are refused.
+const CLIENTS_MAX: usize = 256;
+
+/// The maximum length of the headers, in bytes.
+const HEADER_BYTES_MAX: usize = 64 << 10;
 
 /// The time in which a client has to send the headers, and then the message.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,6 +52,14 @@ struct Desk {
     /// The text that the header `Authorization` must have.
     authorization: Option<Arc<str>>,
     room: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    lobby: Lobby,
+}
+
+/// A connection, whose client is a stranger until a request of it has a right to an answer.
+struct Visit {
+    stranger: Stranger,
+    place: OnceLock<OwnedSemaphorePermit>,
 }
 
 impl Host {
@@ -66,42 +78,68 @@ impl Host {
             host: self,
             authorization: token.map(|token| format!("Bearer {token}").into()),
             room: Arc::new(Semaphore::new(COMMANDS_MAX)),
+            places: Arc::new(Semaphore::new(CLIENTS_MAX)),
+            lobby: Lobby::default(),
         };
         runtime()?.block_on(async {
             let listener = TcpListener::bind(address).await?;
             announce(listener.local_addr()?);
-            let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
             loop {
-                let place = Arc::clone(&places).acquire_owned().await;
                 // A failure concerns one client, or the number of open files, which may fall again.
                 let Ok((stream, _)) = listener.accept().await else {
                     sleep(Duration::from_millis(100)).await;
                     continue;
                 };
-                let desk = desk.clone();
-                let service = service_fn(move |request| {
-                    let desk = desk.clone();
-                    async move { Ok::<_, Infallible>(desk.answer(request).await) }
-                });
-                let connection = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(PATIENCE)
-                    .serve_connection(TokioIo::new(stream), service);
-                // A connection that breaks costs its own requests.
-                tokio::spawn(async move {
-                    connection.await.ok();
-                    drop(place);
-                });
+                tokio::spawn(desk.clone().serve(stream));
             }
         })
     }
 }
 
 impl Desk {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    /// Serves a connection until it ends, or its client is a stranger and has to go.
+    async fn serve(self, stream: TcpStream) {
+        let visit = Arc::new(Visit {
+            stranger: self.lobby.enter(),
+            place: OnceLock::new(),
+        });
+        let visitor = Arc::clone(&visit);
+        let service = service_fn(move |request| {
+            let (desk, visit) = (self.clone(), Arc::clone(&visitor));
+            async move { Ok::<_, Infallible>(desk.answer(&visit, request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE)
+            .max_buf_size(HEADER_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::select! {
+            // A connection that breaks costs its own requests.
+            _ended = connection => {}
+            _why = visit.stranger.must_go() => {}
+        }
+    }
+
+    /// Lets a client in; says whether there is a place for it.
+    fn admit(&self, visit: &Visit) -> bool {
+        if visit.place.get().is_none() {
+            let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+                return false;
+            };
+            // Requests of one connection come one after the other.
+            let _only = visit.place.set(place);
+            visit.stranger.admit();
+        }
+        true
+    }
+
+    async fn answer(&self, visit: &Visit, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if let Some(refusal) = self.refusal(&head) {
             return refusal;
+        }
+        if !self.admit(visit) {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
         }
         if head.method != Method::POST {
             let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
@@ -115,13 +153,17 @@ impl Desk {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off");
         };
         let body = body.to_bytes();
-        if let Some(refusal) = mismatch(&head.headers, &body) {
-            return json(StatusCode::BAD_REQUEST, &refusal);
-        }
-        match self.host.protocol.hear(&body) {
+        let posted = self
+            .host
+            .protocol
+            .hear_posted(&|name| header(&head.headers, name), &body);
+        match posted.work {
             // A client that wants no reply any more closes its connection, which ends the command.
             Work::Nothing | Work::Cancel(_) => plain(StatusCode::ACCEPTED, ""),
-            Work::Reply(reply) => json(status(&reply), &reply),
+            Work::Reply(reply) => {
+                let status = StatusCode::from_u16((posted.status)(&reply)).unwrap_or(StatusCode::OK);
+                json(status, &reply)
+            }
             Work::Command(errand) => {
                 let _place = self.room.acquire().await;
                 json(StatusCode::OK, &perform(&self.host.program, *errand).await)
@@ -131,7 +173,7 @@ impl Desk {
 
     /// The refusal of a request, if it has no right to an answer.
     fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
-        if self.authorization.is_none() && may_be_of_a_page(head) {
+        if self.authorization.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
             let words = "without a token only programs of this machine are answered, and no pages of a browser";
             return Some(plain(StatusCode::FORBIDDEN, words));
         }
@@ -161,30 +203,11 @@ fn is_local(origin: &HeaderValue) -> bool {
     host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
 }
 
-/// The refusal of a message whose header names another method than the message itself.
-fn mismatch(headers: &HeaderMap, body: &[u8]) -> Option<Json> {
-    let named = headers.get("mcp-method")?.to_str().ok()?;
-    let message: Json = serde_json::from_slice(body).ok()?;
-    let method = message.get("method").and_then(Json::as_str)?;
-    (named != method).then(|| {
-        serde_json::json!({
-            "jsonrpc": "2.0",
-            "id": message.get("id"),
-            "error": {
-                "code": -32_020,
-                "message": format!("the header Mcp-Method says {named}, the message {method}"),
-            },
-        })
-    })
-}
-
-/// The status of a reply: that of a request which no server of this kind can answer is an error of
-/// HTTP, too.
-fn status(reply: &Json) -> StatusCode {
-    match reply.pointer("/error/code").and_then(Json::as_i64) {
-        Some(-32_700 | -32_600 | -32_022) => StatusCode::BAD_REQUEST,
-        Some(_) | None => StatusCode::OK,
-    }
+/// The value of a header; several are one, with commas between them.
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    let values = headers.get_all(name).iter();
+    let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    (!values.is_empty()).then(|| values.join(", "))
 }
 
 fn json(status: StatusCode, value: &Json) -> Response<Full<Bytes>> {

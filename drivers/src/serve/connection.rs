@@ -20,8 +20,10 @@ use tokio::time::{Instant, interval, timeout};
 
 use super::Gate;
 use super::host::{Ear, News, Visit};
+use super::listener::Arrival;
 use super::relay::{Deed, Relay};
 use crate::framing::{Decoder, Encoding};
+use crate::lobby::Stranger;
 
 /// The limits of a packet.
 pub(super) const PACKET_LIMITS: PackedLimits = PackedLimits {
@@ -71,7 +73,7 @@ pub(super) struct Queue {
 }
 
 /// Serves a client until it goes, or has to.
-pub(super) async fn serve<S>(stream: S, name: String, gate: Arc<dyn Gate>)
+pub(super) async fn serve<S>(stream: S, arrival: Arrival)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -79,7 +81,7 @@ where
     let (queue, bytes) = unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
     let writer = tokio::spawn(write(writing, bytes, Arc::clone(&waiting)));
-    converse(reading, Queue { queue, waiting }, (name, gate), writer).await;
+    converse(reading, Queue { queue, waiting }, arrival, writer).await;
 }
 
 /// Serves the client that writes these bytes; a task writes what is put into the queue, and ends
@@ -87,13 +89,16 @@ where
 pub(super) async fn converse(
     reading: impl AsyncRead + Unpin,
     Queue { queue, waiting }: Queue,
-    (name, gate): (String, Arc<dyn Gate>),
+    arrival: Arrival,
     writer: JoinHandle<()>,
 ) {
     let (news, heard) = unbounded_channel();
     let mut connection = Connection {
-        relay: Relay::new(name),
-        gate,
+        relay: Relay::new(arrival.name),
+        gate: arrival.gate,
+        stranger: arrival.stranger,
+        clients: arrival.clients,
+        client: None,
         news,
         decoder: Decoder::new(PACKET_LIMITS),
         outgoing: Outgoing {
@@ -136,6 +141,10 @@ async fn write(mut writing: impl AsyncWrite + Unpin, mut queue: UnboundedReceive
 struct Connection {
     relay: Relay,
     gate: Arc<dyn Gate>,
+    stranger: Arc<Stranger>,
+    clients: Arc<Semaphore>,
+    /// The place of a client that has shown a reference.
+    client: Option<OwnedSemaphorePermit>,
     news: UnboundedSender<News>,
     decoder: Decoder,
     outgoing: Outgoing,
@@ -166,8 +175,10 @@ impl Connection {
                         self.outgoing.encoding = encoding;
                     }
                     self.take_packets(&mut heard).await?;
+                    self.admit()?;
                     amid_since = self.decoder.is_amid().then(Instant::now);
                 }
+                why = self.stranger.must_go() => return Err(why.to_owned()),
                 _ = ticks.tick() => {
                     self.relay.check(&*self.gate)?;
                     if amid_since.is_some_and(|since| since.elapsed() > PATIENCE) {
@@ -176,6 +187,16 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Lets a client in once it has shown a reference.
+    fn admit(&mut self) -> Result<(), String> {
+        if self.client.is_none() && self.relay.has_entered() {
+            let place = Arc::clone(&self.clients).try_acquire_owned();
+            self.client = Some(place.map_err(|_| "the server has too many clients".to_owned())?);
+            self.stranger.admit();
+        }
+        Ok(())
     }
 
     async fn take_packets(&mut self, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {

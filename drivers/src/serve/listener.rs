@@ -23,8 +23,9 @@ use tokio::sync::Semaphore;
 use super::Gate;
 use super::{connection, websocket};
 use crate::door::{Near, is_left_behind};
+use crate::lobby::{Lobby, Metered, Stranger};
 
-/// The maximum number of clients at a time.
+/// The maximum number of clients with a reference at a time.
 const CLIENTS_MAX: usize = 4_096;
 
 /// A place at which clients come in.
@@ -121,11 +122,31 @@ impl From<io::Error> for ServerError {
     }
 }
 
+/// The places of a server.
+#[derive(Clone)]
+struct Places {
+    /// Has a permit once the server is open.
+    open: Arc<Semaphore>,
+    lobby: Lobby,
+    clients: Arc<Semaphore>,
+}
+
+/// A client that has come.
+pub(super) struct Arrival {
+    /// The name of its connection.
+    pub(super) name: String,
+    pub(super) gate: Arc<dyn Gate>,
+    /// Its place until it has shown a reference.
+    pub(super) stranger: Arc<Stranger>,
+    /// The places of those that have.
+    pub(super) clients: Arc<Semaphore>,
+}
+
 /// A server that is open; dropping it closes it.
 pub struct Server {
     runtime: Option<Runtime>,
     gate: Arc<dyn Gate>,
-    places: Arc<Semaphore>,
+    places: Places,
     next_name: Arc<AtomicU64>,
     /// A word that tells the connections of this server from those of an earlier one.
     prefix: String,
@@ -159,7 +180,11 @@ impl Server {
         Ok(Self {
             runtime: Some(builder.build()?),
             gate,
-            places: Arc::new(Semaphore::new(0)),
+            places: Places {
+                open: Arc::new(Semaphore::new(0)),
+                lobby: Lobby::default(),
+                clients: Arc::new(Semaphore::new(CLIENTS_MAX)),
+            },
             next_name: Arc::default(),
             prefix,
             origins: origins.into(),
@@ -169,7 +194,7 @@ impl Server {
 
     /// Serves the clients that wait, and those that come.
     pub fn open(&self) {
-        self.places.add_permits(CLIENTS_MAX);
+        self.places.open.add_permits(1);
     }
 
     /// Listens at an address too; returns it with the port.
@@ -218,7 +243,7 @@ impl Server {
                         if is_plain {
                             admit.one(stream, connection::serve).await;
                         } else {
-                            let serve = |stream, name, gate| websocket::serve(stream, name, gate, origins);
+                            let serve = |stream, arrival| websocket::serve(stream, arrival, origins);
                             admit.one(stream, serve).await;
                         }
                     }
@@ -235,7 +260,7 @@ impl Server {
     fn admit(&self) -> Admit {
         Admit {
             gate: Arc::clone(&self.gate),
-            places: Arc::clone(&self.places),
+            places: self.places.clone(),
             next_name: Arc::clone(&self.next_name),
             prefix: self.prefix.clone(),
         }
@@ -261,7 +286,7 @@ fn bind(path: &Path, address: &Address) -> Result<UnixListener, ServerError> {
 /// Lets clients in.
 struct Admit {
     gate: Arc<dyn Gate>,
-    places: Arc<Semaphore>,
+    places: Places,
     next_name: Arc<AtomicU64>,
     prefix: String,
 }
@@ -271,23 +296,27 @@ impl Admit {
     async fn one<S, Served>(
         &self,
         stream: io::Result<S>,
-        serve: impl FnOnce(S, String, Arc<dyn Gate>) -> Served + Send + 'static,
+        serve: impl FnOnce(Metered<S>, Arrival) -> Served + Send + 'static,
     ) where
         S: Send + 'static,
-        Served: Future<Output = ()> + Send,
+        Served: Future<Output = ()> + Send + 'static,
     {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok(stream) = stream else {
             return tokio::time::sleep(Duration::from_millis(100)).await;
         };
-        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
+        if self.places.open.acquire().await.is_err() {
             return;
-        };
+        }
         let number = self.next_name.fetch_add(1, Ordering::Relaxed) + 1;
-        let (name, gate) = (format!("{}{number}", self.prefix), Arc::clone(&self.gate));
-        tokio::spawn(async move {
-            serve(stream, name, gate).await;
-            drop(place);
-        });
+        let stranger = Arc::new(self.places.lobby.enter());
+        let stream = Metered::new(stream, Arc::clone(&stranger));
+        let arrival = Arrival {
+            name: format!("{}{number}", self.prefix),
+            gate: Arc::clone(&self.gate),
+            stranger,
+            clients: Arc::clone(&self.places.clients),
+        };
+        tokio::spawn(serve(stream, arrival));
     }
 }

@@ -318,6 +318,11 @@ impl Relay {
         }
     }
 
+    /// Says whether the client has ever shown a reference that lets it in.
+    pub(super) fn has_entered(&self) -> bool {
+        self.next_way > 0
+    }
+
     /// Leaves all runs.
     pub(super) fn leave_all(&mut self) -> Vec<Deed> {
         let ways: Vec<u64> = self.ways.keys().copied().collect();

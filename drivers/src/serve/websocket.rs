@@ -22,35 +22,45 @@ use tokio_tungstenite::tungstenite::http::header::ORIGIN;
 use tokio_tungstenite::tungstenite::protocol::{Message, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
-use super::Gate;
 use super::connection::{self, PACKET_LIMITS, PATIENCE, Queue};
+use super::listener::Arrival;
+use crate::lobby::Metered;
+use crate::page::may_be_of_a_page;
 
 /// The number of bytes of a client that wait for the connection to read them.
 const INBOUND_BYTES: usize = 64 << 10;
 
+/// The stream of a client.
+type Stream = Metered<TcpStream>;
+
 /// Serves a client until it goes, or has to.
-pub(super) async fn serve(stream: TcpStream, name: String, gate: Arc<dyn Gate>, origins: Arc<[String]>) {
-    // A client that does not complete the handshake has the time for half a packet.
-    let accepted = timeout(PATIENCE, accept(stream, &origins)).await;
+pub(super) async fn serve(stream: Stream, arrival: Arrival, origins: Arc<[String]>) {
+    let accepted = tokio::select! {
+        // A client that does not complete the handshake has the time for half a packet.
+        accepted = timeout(PATIENCE, accept(stream, &origins)) => accepted,
+        _why = arrival.stranger.must_go() => return,
+    };
     let Ok(Ok(socket)) = accepted else { return };
     let (inbound, reading) = duplex(INBOUND_BYTES);
     let (queue, packets) = unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
     let pump = tokio::spawn(pump(socket, inbound, packets, Arc::clone(&waiting)));
-    connection::converse(reading, Queue { queue, waiting }, (name, gate), pump).await;
+    connection::converse(reading, Queue { queue, waiting }, arrival, pump).await;
 }
 
 #[expect(clippy::result_large_err, reason = "the library's type for a refusal")]
 async fn accept(
-    stream: TcpStream,
+    stream: Stream,
     origins: &[String],
-) -> Result<WebSocketStream<TcpStream>, tokio_tungstenite::tungstenite::Error> {
+) -> Result<WebSocketStream<Stream>, tokio_tungstenite::tungstenite::Error> {
     let length_max = Some(PACKET_LIMITS.bytes_max);
     let config = WebSocketConfig::default()
         .max_message_size(length_max)
         .max_frame_size(length_max);
     let check = |request: &Request, response: Response| match request.headers().get(ORIGIN) {
         Some(origin) if !origins.iter().any(|known| known.as_bytes() == origin.as_bytes()) => Err(refusal()),
+        // A page whose host name leads to this machine has that name in `host`.
+        None if may_be_of_a_page(request.headers(), request.uri()) => Err(refusal()),
         Some(_) | None => Ok(response),
     };
     accept_hdr_async_with_config(stream, check, Some(config)).await
@@ -65,7 +75,7 @@ fn refusal() -> ErrorResponse {
 
 /// Carries bytes between the messages of a socket and a connection, until either ends.
 async fn pump(
-    mut socket: WebSocketStream<TcpStream>,
+    mut socket: WebSocketStream<Stream>,
     inbound: DuplexStream,
     mut packets: UnboundedReceiver<Vec<u8>>,
     waiting: Arc<AtomicUsize>,

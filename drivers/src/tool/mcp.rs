@@ -36,7 +36,7 @@ mod failed;
 mod kept_token;
 mod link;
 mod listing;
-mod mend;
+pub(crate) mod mend;
 mod oauth;
 mod older;
 mod probe;

@@ -6,7 +6,7 @@
 
 use duet_runtime::driver::ToolFailure;
 use rmcp::ServiceError;
-use rmcp::model::ErrorCode;
+use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 
@@ -44,6 +44,11 @@ fn why(error: &ClientInitializeError) -> String {
             ": its first answer is not of the protocol".to_owned()
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why(fallback),
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            let known: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
+            let known = shortened(&known.join(", "));
+            format!(": it speaks the revisions {known}, Duet those of 2026-07-28 and 2025-11-25")
+        }
         other => format!(": {}", shortened(&other.to_string())),
     }
 }

@@ -68,6 +68,13 @@ pub(super) struct Link {
     with_tasks: Mutex<Option<BTreeSet<String>>>,
 }
 
+/// What a server lists.
+pub(super) struct Pages {
+    pub(super) all: Vec<Json>,
+    /// Whether the list ended because the server gave a cursor that it had given before.
+    pub(super) is_going_round: bool,
+}
+
 /// A call under way.
 struct Following {
     running: Running,
@@ -247,36 +254,45 @@ impl Link {
         }
     }
 
-    /// Asks for a list in as many pages as the server makes of it.
-    pub(super) async fn all(&self, what: &str, context: &Context) -> Result<Vec<Json>, ToolFailure> {
+    /// Asks for a list in as many pages as the server makes of it. A cursor that the server has
+    /// given before ends the list.
+    pub(super) async fn all(&self, what: &str, context: &Context) -> Result<Pages, ToolFailure> {
         let mut all = Vec::new();
+        let mut cursors = BTreeSet::new();
         let mut cursor = None;
+        let mut is_going_round = false;
         loop {
             let page = match self.request(listing(what, cursor), context).await {
                 // A server without such things need not know the question.
-                Err(failure) if failure.kind == Kind::NoSuchTool.as_str() => return Ok(all),
+                Err(failure) if failure.kind == Kind::NoSuchTool.as_str() => break,
                 page => page?,
             };
             let Some(found) = page.get(what).and_then(Json::as_array) else {
                 let message = format!("the MCP server `{}` answers with no list of its {what}", self.name);
                 return Err(Kind::BadResult.because(message));
             };
+            let next = page.get("nextCursor").and_then(Json::as_str);
+            let Some(next) = next.filter(|next| !next.is_empty()).map(str::to_owned) else {
+                all.extend(found.iter().cloned());
+                break;
+            };
+            // A page that came by a repeated cursor has come before.
+            if !cursors.insert(next.clone()) {
+                is_going_round = true;
+                break;
+            }
             all.extend(found.iter().cloned());
-            let next = page.get("nextCursor").and_then(Json::as_str).map(str::to_owned);
-            if all.len() > LISTED_MAX || (next.is_some() && found.is_empty()) {
+            if all.len() > LISTED_MAX || found.is_empty() {
                 let message = format!("the MCP server `{}` lists more than {LISTED_MAX} {what}", self.name);
                 return Err(Kind::OutputLimit.because(message));
             }
-            if next.is_none() {
-                break;
-            }
-            cursor = next;
+            cursor = Some(next);
         }
         if what == "tools" && self.has_older_tasks {
             let known = older::with_tasks(&all);
             *self.with_tasks.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         }
-        Ok(all)
+        Ok(Pages { all, is_going_round })
     }
 
     /// Says whether the server makes tasks of calls by the revision of 2025.

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use duet_runtime::policy::schema::Schema;
 use serde_json::{Value as Json, json};
 
+use super::link::Pages;
 use super::server::Settings;
 use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
@@ -56,8 +57,13 @@ impl Listing {
 }
 
 /// Reads the tools that a server lists.
-pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
+pub(super) fn read(settings: &Settings, listed: &Pages) -> Listing {
+    let tools = &listed.all;
     let mut listing = Listing::default();
+    if listed.is_going_round {
+        let problem = "it gives the same page of its list again; the tools of the pages before count";
+        listing.problems.push(problem.to_owned());
+    }
     let mut names = BTreeSet::new();
     let mut room_bytes = SCHEMAS_BYTES_MAX;
     if tools.len() > TOOLS_MAX {
@@ -82,7 +88,7 @@ pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
             listing.problems.push(problem);
             continue;
         }
-        let (tool, fault) = listed(settings, (name, tool), &mut room_bytes);
+        let (tool, fault) = described_tool(settings, (name, tool), &mut room_bytes);
         listing.tools.push(tool);
         listing.problems.extend(fault.map(|fault| {
             format!("the arguments of `{name}` are not checked, because the schema that it has for them {fault}")
@@ -98,13 +104,17 @@ pub(super) fn read(settings: &Settings, tools: &[Json]) -> Listing {
 
 /// Says whether a tool of this name can be called: it is no name of Duet's own, and people can read
 /// it.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
     !name.is_empty() && name.len() <= 200 && name.chars().all(is_plain)
 }
 
 /// Reads a tool; the second value is the fault of its schema, if it has one.
-fn listed(settings: &Settings, (name, tool): (&str, &Json), room_bytes: &mut usize) -> (Listed, Option<String>) {
+fn described_tool(
+    settings: &Settings,
+    (name, tool): (&str, &Json),
+    room_bytes: &mut usize,
+) -> (Listed, Option<String>) {
     let (schema, problem) = checked(tool.get("inputSchema"), room_bytes);
     let hint = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Json::as_bool) == Some(true);
     let said = if hint("readOnlyHint") {
@@ -208,7 +218,11 @@ mod tests {
 
     fn problems(tools: &[Json]) -> (usize, Vec<String>) {
         let settings = Settings::new("t", Place::Refused(String::new()));
-        let listing = read(&settings, tools);
+        let listed = Pages {
+            all: tools.to_vec(),
+            is_going_round: false,
+        };
+        let listing = read(&settings, &listed);
         (listing.tools.len(), listing.problems)
     }
 

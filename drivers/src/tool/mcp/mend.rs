@@ -18,7 +18,7 @@ use rmcp::model::ErrorCode;
 use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::older;
+use super::{older, probe};
 use crate::tool::surrogate::{joined, marked};
 
 /// The number of bytes that are read at once.
@@ -84,7 +84,7 @@ fn formed(message: Json, is_changed: &mut bool) -> Json {
         return Json::Object(members);
     }
     let mut answer = answered(members, is_changed);
-    *is_changed |= older::retell(&mut answer);
+    *is_changed |= older::retell(&mut answer) | probe::complete(&mut answer);
     answer
 }
 
@@ -131,7 +131,7 @@ fn error_of(error: Json) -> Json {
 }
 
 /// Finds the id of a message that is no JSON: the member of the outermost object.
-fn id(text: &[u8]) -> Option<Json> {
+pub(crate) fn id(text: &[u8]) -> Option<Json> {
     let (mut depth, mut at) = (0_usize, 0);
     while at < text.len() {
         match text[at] {

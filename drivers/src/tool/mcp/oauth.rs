@@ -20,7 +20,7 @@ use duet_runtime::driver::ToolFailure;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value as Json;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -300,9 +300,20 @@ impl Tokens {
     }
 }
 
+/// Everything that a form encodes. Some servers compare the name of a client as it is written, so
+/// nothing else may be encoded.
+const OF_FORM: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'*')
+    .remove(b' ');
+
 /// Encodes a text for a form.
+///
+/// Source: RFC 6749, appendix B; the WHATWG URL standard, "application/x-www-form-urlencoded".
 fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+    utf8_percent_encode(text, OF_FORM).to_string().replace(' ', "+")
 }
 
 /// Says whether a text has the form of a token.
@@ -314,4 +325,21 @@ fn is_token(text: &str) -> bool {
 /// Replaces a token in a text.
 pub(super) fn masked(text: &str, token: &str) -> String {
     text.replace(token, "{{secret:access token}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_encoded_as_forms_are() {
+        for (text, expected) in [
+            ("3f2b-11_a.b*", "3f2b-11_a.b*"),
+            ("x~y-z w", "x%7Ey-z+w"),
+            ("a+b&c=d%", "a%2Bb%26c%3Dd%25"),
+            ("ä", "%C3%A4"),
+        ] {
+            assert_eq!(encoded(text), expected);
+        }
+    }
 }

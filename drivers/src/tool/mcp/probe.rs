@@ -2,16 +2,58 @@
 //!
 //! The library asks a server about the revision of 2026 and begins the older handshake if it hears
 //! nothing for 10 s. A program that takes longer to start finds both questions when it reads; to
-//! the library its answer to the first is then a fault of the second.
-//! INVARIANT: once the handshake has begun, no answer to the first question comes through.
+//! the library its answer to the first is then a fault of the second. A server that knows no such
+//! question may answer it with an empty result, as it answers whatever it does not know.
+//! INVARIANT: once the handshake has begun, no answer to the first question comes through; before,
+//! an answer that names no revisions is one that the question is not known.
 //! It does not choose the revision. Read next: `link.rs`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage, ServerResult,
+};
 use rmcp::transport::Transport;
+use serde_json::{Value as Json, json};
+
+/// Completes an answer about the revision, whose hints for caches many servers leave out; says
+/// whether there was anything to complete.
+pub(super) fn complete(message: &mut Json) -> bool {
+    let result = message.get_mut("result").and_then(Json::as_object_mut);
+    let Some(result) = result.filter(|result| result.get("supportedVersions").is_some_and(Json::is_array)) else {
+        return false;
+    };
+    let is_scope = |scope: &Json| ["public", "private"].iter().any(|known| scope == known);
+    let mut is_changed = false;
+    // What is cached for longer, or for more people, would be an invention.
+    for (name, default, is_good) in [
+        ("ttlMs", json!(0), result.get("ttlMs").is_some_and(Json::is_u64)),
+        (
+            "cacheScope",
+            json!("private"),
+            result.get("cacheScope").is_some_and(is_scope),
+        ),
+        (
+            "resultType",
+            json!("complete"),
+            result.get("resultType").is_some_and(Json::is_string),
+        ),
+        (
+            "capabilities",
+            json!({}),
+            result.get("capabilities").is_some_and(Json::is_object),
+        ),
+    ] {
+        if !is_good {
+            result.insert(name.to_owned(), default);
+            is_changed = true;
+        }
+    }
+    is_changed
+}
 
 /// A transport that drops a late answer about the revision.
 pub(super) struct Probed<T> {
@@ -53,6 +95,20 @@ impl<T> Probed<T> {
         }
     }
 
+    /// Takes an answer to the question that names no revisions as one that it is not known.
+    fn understood(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+        match message {
+            JsonRpcMessage::Response(answer)
+                if self.probe.as_ref() == Some(&answer.id)
+                    && !matches!(answer.result, ServerResult::DiscoverResult(_)) =>
+            {
+                let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "its answer names no revisions", None);
+                JsonRpcMessage::Error(JsonRpcError::new(Some(answer.id), error))
+            }
+            other => other,
+        }
+    }
+
     /// Says whether a message is a late answer.
     fn is_late(&self, message: &ServerJsonRpcMessage) -> bool {
         let id = match message {
@@ -61,7 +117,8 @@ impl<T> Probed<T> {
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         let is_late = self.is_given_up && id.is_some() && id == self.probe.as_ref();
-        if is_late && matches!(message, JsonRpcMessage::Response(_)) {
+        let is_modern = |answer: &ServerResult| matches!(answer, ServerResult::DiscoverResult(_));
+        if is_late && matches!(message, JsonRpcMessage::Response(answer) if is_modern(&answer.result)) {
             self.answer.0.store(true, Ordering::Relaxed);
         }
         is_late
@@ -80,7 +137,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Probed<T> {
         loop {
             let message = self.transport.receive().await?;
             if !self.is_late(&message) {
-                return Some(message);
+                return Some(self.understood(message));
             }
         }
     }
@@ -94,8 +151,6 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Probed<T> {
 mod tests {
     use std::collections::VecDeque;
     use std::io;
-
-    use serde_json::{Value as Json, json};
 
     use super::*;
 
@@ -149,7 +204,33 @@ mod tests {
         let answer = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "result": {} });
         let both = ["server/discover", "initialize"];
         check(&both[..1], std::slice::from_ref(&error), &[0], false).await;
+        check(&both[..1], &[answer(0)], &[0], false).await;
         check(&both, &[error, answer(1)], &[1], false).await;
-        check(&both, &[answer(0), answer(1)], &[1], true).await;
+        check(&both, &[answer(0), answer(1)], &[1], false).await;
+        let mut modern = json!({ "jsonrpc": "2.0", "id": 0, "result": { "supportedVersions": ["2026-07-28"] } });
+        complete(&mut modern);
+        check(&both, &[modern, answer(1)], &[1], true).await;
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_names_no_revisions_says_that_the_question_is_not_known() {
+        let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": {} });
+        let said = Said([serde_json::from_value(answer).unwrap()].into());
+        let mut probed = Probed::new(said, LateAnswer::default());
+        probed.send(asked(0, "server/discover")).await.unwrap();
+        let came = serde_json::to_value(probed.receive().await.unwrap()).unwrap();
+        assert_eq!(came["error"]["code"], -32_601, "{came}");
+    }
+
+    #[test]
+    fn hints_that_are_missing_or_unknown_get_cautious_values() {
+        let versions = json!(["2026-07-28"]);
+        let mut short = json!({ "id": 0, "result": { "supportedVersions": versions, "cacheScope": "session" } });
+        assert!(complete(&mut short));
+        let expected = json!({ "supportedVersions": versions, "cacheScope": "private", "ttlMs": 0,
+            "resultType": "complete", "capabilities": {} });
+        assert_eq!(short["result"], expected);
+        assert!(!complete(&mut short));
+        assert!(!complete(&mut json!({ "id": 0, "result": {} })));
     }
 }

@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use serde_json::Value as Json;
 
+use super::listing::is_name;
 use super::task::Task;
 use crate::tool::failure::Kind;
 
@@ -78,6 +79,11 @@ impl Request {
 
 impl Method {
     fn tool(name: &str, arguments: Json) -> Result<Self, ToolFailure> {
+        if !is_name(name) {
+            return Err(Kind::NoSuchTool.because(format!(
+                "a tool with the name {name:?} cannot be called; names have letters, digits, `_`, `-`, `.` and `/`"
+            )));
+        }
         let arguments = object(arguments)
             .ok_or_else(|| Kind::BadArgument.because(format!("the arguments of {name} are no dictionary")))?;
         let name = name.to_owned();

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
-use super::link::Link;
+use super::link::{Link, Pages};
 use super::listing::{self, Listing};
 use super::oauth::{self, Credentials, Tokens};
 use super::request::Request;
@@ -172,10 +172,15 @@ impl Server {
     pub(super) async fn tools(&self) -> Result<Listing, ToolFailure> {
         let limit_ms = self.settings.start_timeout_ms;
         let listing = async {
-            let tools = self.link().await?.all("tools", &Context::default()).await;
-            let tools = self.masked(tools.map(Json::Array)).await?;
-            let tools = tools.as_array().map_or(&[][..], Vec::as_slice);
-            Ok(listing::read(&self.settings, tools))
+            let listed = self.link().await?.all("tools", &Context::default()).await;
+            let (tools, is_going_round) = match listed {
+                Ok(listed) => (Ok(Json::Array(listed.all)), listed.is_going_round),
+                Err(failure) => (Err(failure), false),
+            };
+            let Json::Array(all) = self.masked(tools).await? else {
+                return Ok(Listing::default());
+            };
+            Ok(listing::read(&self.settings, &Pages { all, is_going_round }))
         };
         let late = |_| {
             let name = &self.settings.name;
@@ -225,7 +230,7 @@ impl Server {
         let link = self.link().await?;
         match request {
             Request::Tools => Ok(listing::read(&self.settings, &link.all("tools", context).await?).shown()),
-            Request::List(what) => Ok(Json::Array(link.all(what, context).await?)),
+            Request::List(what) => Ok(Json::Array(link.all(what, context).await?.all)),
             Request::Answer(answer) => link.answer(answer, context).await,
             Request::Once(method) => link.call(*method, context).await,
             Request::Task(task) => {

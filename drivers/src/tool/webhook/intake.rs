@@ -24,11 +24,13 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::proof::Proof;
+use crate::lobby::{Lobby, Stranger};
 use crate::page::may_be_of_a_page;
 use crate::tool::arguments::{content, dictionary};
 
-/// The maximum number of connections at the same time.
-const CONNECTIONS_MAX: usize = 256;
+/// The maximum number of requests that have proved themselves and are not answered yet; more are
+/// refused.
+const CLIENTS_MAX: usize = 256;
 
 /// The time in which a client has to send the headers, and then the body.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -105,40 +107,59 @@ impl Incoming {
 
 /// Takes connections as long as the listener lives.
 pub(super) async fn listen(socket: TcpListener, intake: Arc<Intake>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let (places, lobby) = (Arc::new(Semaphore::new(CLIENTS_MAX)), Lobby::default());
     // The headers, the body, and the time in which a client has to take its answer.
     let longest = PATIENCE.saturating_mul(3).saturating_add(intake.timeout);
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-            return;
-        };
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok((stream, _)) = socket.accept().await else {
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let intake = Arc::clone(&intake);
+        let (intake, places) = (Arc::clone(&intake), Arc::clone(&places));
+        let stranger = Arc::new(lobby.enter());
         tokio::spawn(async move {
-            let service = service_fn(move |request| answer(request, Arc::clone(&intake)));
+            let visitor = Arc::clone(&stranger);
+            let service = service_fn(move |request| {
+                let visit = Visit {
+                    stranger: Arc::clone(&visitor),
+                    places: Arc::clone(&places),
+                };
+                answer(request, visit, Arc::clone(&intake))
+            });
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
                 .max_buf_size(HEADER_BYTES_MAX)
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), service);
-            // The client may have gone, speak no HTTP, or not take its answer.
-            let _ended = timeout(longest, served).await;
-            drop(place);
+            tokio::select! {
+                // The client may have gone, speak no HTTP, or not take its answer.
+                _ended = timeout(longest, served) => {}
+                _why = stranger.must_go() => {}
+            }
         });
     }
 }
 
-async fn answer(request: Request<Body>, intake: Arc<Intake>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let reply = take_in(request, &intake).await.unwrap_or_else(|(status, words)| Reply {
-        status,
-        headers: Vec::new(),
-        body: format!("{words}\n").into_bytes(),
-    });
+/// A connection, whose client is a stranger until its request has proved itself.
+struct Visit {
+    stranger: Arc<Stranger>,
+    places: Arc<Semaphore>,
+}
+
+async fn answer(
+    request: Request<Body>,
+    visit: Visit,
+    intake: Arc<Intake>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let reply = take_in(request, &visit, &intake)
+        .await
+        .unwrap_or_else(|(status, words)| Reply {
+            status,
+            headers: Vec::new(),
+            body: format!("{words}\n").into_bytes(),
+        });
     let mut response = Response::new(Full::new(Bytes::from(reply.body)));
     *response.status_mut() = reply.status;
     response.headers_mut().extend(reply.headers);
@@ -146,13 +167,13 @@ async fn answer(request: Request<Body>, intake: Arc<Intake>) -> Result<Response<
 }
 
 /// Gives a request to the program and waits for its reply.
-async fn take_in(request: Request<Body>, intake: &Intake) -> Result<Reply, (StatusCode, &'static str)> {
+async fn take_in(request: Request<Body>, visit: &Visit, intake: &Intake) -> Result<Reply, (StatusCode, &'static str)> {
     let (head, body) = request.into_parts();
     let body = timeout(PATIENCE, Limited::new(body, BODY_BYTES_MAX).collect()).await;
     let body = body.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?;
     let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB"))?;
     let body = body.to_bytes();
-    if intake.proof.is_open() && may_be_of_a_page(&head) {
+    if intake.proof.is_open() && may_be_of_a_page(&head.headers, &head.uri) {
         return Err((
             StatusCode::FORBIDDEN,
             "without a secret only programs of this machine are answered, and no pages of a browser",
@@ -164,6 +185,9 @@ async fn take_in(request: Request<Body>, intake: &Intake) -> Result<Reply, (Stat
             "the request does not prove that it knows the secret",
         ));
     }
+    let busy = (StatusCode::SERVICE_UNAVAILABLE, "the program has too many requests");
+    let _place = visit.places.try_acquire().map_err(|_| busy)?;
+    visit.stranger.admit();
     let (reply, replied) = oneshot::channel();
     let incoming = Incoming {
         method: head.method,
@@ -172,7 +196,6 @@ async fn take_in(request: Request<Body>, intake: &Intake) -> Result<Reply, (Stat
         body,
         reply,
     };
-    let busy = (StatusCode::SERVICE_UNAVAILABLE, "the program has too many requests");
     intake.queue.try_send(incoming).map_err(|_| busy)?;
     let ended = (StatusCode::SERVICE_UNAVAILABLE, "the program ended without a reply");
     let late = (StatusCode::GATEWAY_TIMEOUT, "the program did not reply in time");

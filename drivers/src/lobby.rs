@@ -1,0 +1,178 @@
+//! Connections whose clients have not proved yet that they may come in.
+//!
+//! INVARIANT: strangers have few places, of which the oldest makes room for the next, and each a
+//! few seconds and kilobytes; so idle connections of others lock out nobody who proves at once who he is.
+//! It does not know what a proof is. Read next: `serve/listener.rs`, `host/http.rs`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// The maximum number of strangers at the same time.
+const STRANGERS_MAX: usize = 256;
+
+/// The maximum number of bytes that a stranger may send.
+const BYTES_MAX: usize = 64 << 10;
+
+/// The time in which a client has to prove that it may come in.
+const WAIT: Duration = Duration::from_secs(15);
+
+/// The strangers of a server; clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Lobby(Arc<Mutex<Strangers>>);
+
+#[derive(Default)]
+struct Strangers {
+    next: u64,
+    /// In the order in which they came.
+    waiting: BTreeMap<u64, Arc<Notify>>,
+}
+
+/// The place of a stranger; dropping it gives the place back.
+pub(crate) struct Stranger {
+    lobby: Lobby,
+    number: u64,
+    out: Arc<Notify>,
+    end: Instant,
+    sent_bytes: AtomicUsize,
+}
+
+/// The stream of a client, which ends when a stranger has sent too much.
+pub(crate) struct Metered<S> {
+    stream: S,
+    stranger: Arc<Stranger>,
+}
+
+impl Lobby {
+    /// Gives a place to a client; the oldest stranger has to go if there are too many.
+    pub(crate) fn enter(&self) -> Stranger {
+        let out = Arc::new(Notify::new());
+        let mut strangers = self.strangers();
+        let number = strangers.next;
+        strangers.next += 1;
+        strangers.waiting.insert(number, Arc::clone(&out));
+        if strangers.waiting.len() > STRANGERS_MAX
+            && let Some((_, oldest)) = strangers.waiting.pop_first()
+        {
+            oldest.notify_one();
+        }
+        Stranger {
+            lobby: self.clone(),
+            number,
+            out,
+            end: Instant::now() + WAIT,
+            sent_bytes: AtomicUsize::new(0),
+        }
+    }
+
+    fn strangers(&self) -> MutexGuard<'_, Strangers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stranger {
+    /// Lets the client in: it has no longer to go. It may be called more than once.
+    pub(crate) fn admit(&self) {
+        self.lobby.strangers().waiting.remove(&self.number);
+    }
+
+    /// Says whether the client is still a stranger, or had to go.
+    fn is_waiting(&self) -> bool {
+        self.lobby.strangers().waiting.contains_key(&self.number)
+    }
+
+    /// Waits until the client has to go, and says why; for ever once it is let in.
+    pub(crate) async fn must_go(&self) -> &'static str {
+        tokio::select! {
+            () = self.out.notified() => return "too many clients came that have proved nothing either",
+            () = sleep_until(self.end) => {}
+        }
+        if !self.is_waiting() {
+            std::future::pending::<()>().await;
+        }
+        "the client has proved in 15 seconds nothing by which it may come in"
+    }
+}
+
+impl<S> Metered<S> {
+    pub(crate) fn new(stream: S, stranger: Arc<Stranger>) -> Self {
+        Self { stream, stranger }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let length = buffer.filled().len() - before;
+        let sent = self.stranger.sent_bytes.fetch_add(length, Ordering::Relaxed) + length;
+        if sent > BYTES_MAX && self.stranger.is_waiting() {
+            return Poll::Ready(Err(io::Error::other("a client that has proved nothing sends too much")));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.admit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_oldest_stranger_makes_room_and_who_is_let_in_stays() {
+        let lobby = Lobby::default();
+        let (first, second) = (lobby.enter(), lobby.enter());
+        first.admit();
+        let others: Vec<Stranger> = (0..STRANGERS_MAX).map(|_| lobby.enter()).collect();
+        assert!(second.must_go().await.starts_with("too many"));
+        let is_waiting = |stranger: &Stranger| stranger.is_waiting();
+        assert!(others.iter().all(is_waiting) && !is_waiting(&first) && !is_waiting(&second));
+    }
+
+    #[tokio::test]
+    async fn a_stranger_sends_little_and_who_is_let_in_much() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        for (is_let_in, is_read) in [(false, false), (true, true)] {
+            let stranger = Arc::new(Lobby::default().enter());
+            if is_let_in {
+                stranger.admit();
+            }
+            let (mut client, stream) = tokio::io::duplex(4 * BYTES_MAX);
+            client.write_all(&vec![0; 2 * BYTES_MAX]).await.unwrap();
+            drop(client);
+            let read = Metered::new(stream, stranger).read_to_end(&mut Vec::new()).await;
+            assert_eq!(read.is_ok(), is_read);
+        }
+    }
+}
