@@ -37,13 +37,13 @@ fn at(number: u64) -> Sequence {
     Sequence::new(number).expect("small")
 }
 
-/// Drives a run until it is stuck, with a checkpoint whenever the turns since the last reach this
+/// Drives a run until it waits for others, with a checkpoint whenever the turns since the last reach this
 /// cost.
 fn rested(cost: u64) -> World<Scripts> {
     let mut world = World::script(BUSY, &["*"], SnapshotPolicy::NEVER);
     world.run.checkpoint_after(cost);
     world.drivers.answers = read_answers(&[Ok("one"), Ok("two"), Ok("three"), Ok("four")]);
-    assert_eq!(world.drive(), DriveOutcome::Stuck { fibers: 1 });
+    assert_eq!(world.drive(), DriveOutcome::Waiting { fibers: 1 });
     world
 }
 

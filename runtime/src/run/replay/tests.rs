@@ -82,7 +82,7 @@ fn open(world: &mut World<Scripts>, on: &BranchName) -> Run {
 #[test]
 fn a_run_reopened_after_any_turn_is_the_run_that_never_stopped() {
     let mut whole = busy();
-    assert_eq!(whole.drive(), DriveOutcome::Stuck { fibers: 1 });
+    assert_eq!(whole.drive(), DriveOutcome::Waiting { fibers: 1 });
     let head = whole.run.head().expect("turns were taken").sequence.number();
     let (run, main) = (run_id(), branch("main"));
     for turn in 0..=head {
