@@ -15,7 +15,7 @@ use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::error::CommandError;
 
-/// What people type is no deeper and no longer.
+/// The limits of a value that a person types.
 const LIMITS: PackedLimits = PackedLimits {
     depth_max: 200,
     bytes_max: 16 << 20,

@@ -1,7 +1,8 @@
 //! Connections whose clients have not proved yet that they may come in.
 //!
 //! INVARIANT: strangers have few places, of which the oldest makes room for the next, and each a
-//! few seconds and kilobytes; so idle connections of others lock out nobody who proves at once who he is.
+//! few seconds and kilobytes; so idle connections of others lock out nobody who proves at once who
+//! he is.
 //! It does not know what a proof is. Read next: `serve/listener.rs`, `host/http.rs`.
 
 use std::collections::BTreeMap;
@@ -119,6 +120,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let length = buffer.filled().len() - before;
         let sent = self.stranger.sent_bytes.fetch_add(length, Ordering::Relaxed) + length;
         if sent > BYTES_MAX && self.stranger.is_waiting() {
+            // A reader that fails has read nothing.
+            buffer.set_filled(before);
             return Poll::Ready(Err(io::Error::other("a client that has proved nothing sends too much")));
         }
         Poll::Ready(Ok(()))

@@ -243,7 +243,7 @@ impl Decoder {
             self.use_up(length);
             if let Some(bytes) = self.builder.take()? {
                 self.used = 0;
-                // What it was read from was within the limits.
+                // Its source was within the limits.
                 let value = decode(&bytes, PackedLimits::NONE).map_err(|_| Fault::Atom("a value is malformed"))?;
                 return Ok(Some(value));
             }

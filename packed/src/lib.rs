@@ -1,5 +1,5 @@
-//! Preserves in bytes: one writer and one strict reader of the canonical packed form, and one reader
-//! of whatever others write, packed or text.
+//! Preserves in bytes: one writer and one strict reader of the canonical packed form, and one
+//! reader of whatever others write, packed or text.
 //!
 //! A value has exactly one canonical form, so equal values have equal bytes and a hash can name a
 //! value. [`PackedWriter`] writes that form part by part, [`Reader`] reads it token by token, and a

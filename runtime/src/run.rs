@@ -24,6 +24,7 @@ mod leaving;
 mod lending;
 mod proof;
 mod outcome;
+mod resting;
 pub mod questions;
 mod recovery;
 pub mod replay;
@@ -344,15 +345,17 @@ impl Run {
         loop {
             match self.advance(store, drivers)? {
                 Advance::Turn => {}
-                Advance::Interrupted => return self.interrupt(store, drivers),
+                Advance::Interrupted => break,
                 Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
                 Advance::Idle => match drivers.next_input() {
-                    Some(Input::Interrupt) => return self.interrupt(store, drivers),
+                    Some(Input::Interrupt) => break,
                     Some(input) => self.deliver(input),
                     None => return Ok(self.outcome()),
                 },
             }
         }
+        self.interrupt(store, drivers)?;
+        Ok(DriveOutcome::Interrupted)
     }
 
     /// Takes at most one turn and performs effects, without waiting for an input.

@@ -248,8 +248,7 @@ impl RunState {
 
     /// Says whether somebody outside takes part in the run: a peer or a session.
     pub fn has_clients(&self) -> bool {
-        let is_session = |actor: &Actor| actor.role.as_deref() == Some(own_requests::ROLE);
-        self.actors.values().any(|actor| actor.is_peer() || is_session(actor))
+        self.actors.values().any(|actor| actor.is_peer() || actor.is_session())
     }
 
     /// Counts a tool call of an actor.

@@ -18,8 +18,8 @@ use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recovery;
-use duet_runtime::state::request::{Question, Request};
 use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::state::request::{Question, Request};
 
 use super::{granted_for_doubles, launch_note};
 use crate::error::CommandError;

@@ -86,12 +86,14 @@
 (attempt (agent (says "" 'stop "refused" 'tool_calls (list (call "1" "note" (noting "bad"))))))
 ;; JSON in a fence, as many models write it: around the whole reply, not in it.
 (for-each (lambda (reply) (attempt (judge (says reply) (says "{\"good\": false}"))))
-  '("```json\n{\"good\": true}\n```" " ```\r\n{\"good\": true}\r\n```\n" "~~~~ JSON\n{\"good\": true}\n~~~~"
+  '("```json\n{\"good\": true}\n```" " ```\r\n{\"good\": true}\r\n```\n"
+    "~~~~ JSON\n{\"good\": true}\n~~~~"
     "```{\"good\": true}```" "```{\n\"good\": true}```"
     "Here:\n```json\n{\"good\": true}\n```" "```json\n{\"good\": true}\n" "```" "``````"))
 ;; Results of another shape.
 (for-each (lambda (result) (attempt (agent result)))
-  (list 'nothing (says "" 'stop "whim") (says "" 'stop 5) (dictionary 'content 5) (says "" 'tool_calls 'none) (says "" 'tool_calls '(1))
+  (list 'nothing (says "" 'stop "whim") (says "" 'stop 5) (dictionary 'content 5)
+    (says "" 'tool_calls 'none) (says "" 'tool_calls '(1))
     (calls (dictionary 'id "1")) (calls (call "1" 5 (dictionary)))))
 ;; After a failure the conversation goes on.
 (define lost

@@ -134,7 +134,7 @@ fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hea
 "#;
     let call = |name: &str, arguments: &str| {
         let call = format!("{{id: {name:?}, name: {name:?}, arguments: {arguments}}}");
-        format!("{{content: \"\", stop: \"tool\", tool_calls: [{call}]}}")
+        format!("{{content: \"\", stop: \"tools\", tool_calls: [{call}]}}")
     };
     let replies = [call("look", "{n: 7}"), call("note", "{}"), said("Done.")];
     let replies = replies.map(|reply| format!("<returns {reply}>")).join(" ");

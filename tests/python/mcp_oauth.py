@@ -58,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             given["refresh"] = f"refresh-{given['count'] + 1}"
         else:
             said = self.headers["authorization"].removeprefix("Basic ")
-            name, password = map(urllib.parse.unquote, base64.b64decode(said).decode().split(":"))
+            name, password = map(urllib.parse.unquote_plus, base64.b64decode(said).decode().split(":"))
             if (name, password) != ("desk", PASSWORD):
                 return self.reply(401, {"error": "invalid_client"})
         given["count"] += 1

@@ -4,8 +4,8 @@
 //! INVARIANT: a packet is refused as soon as its first bytes show that it is longer or deeper than
 //! [`LIMITS`], or none.
 //!
-//! It does not open sockets, nor cut the stream; `framing.rs` does. Read next: the crate's
-//! `door.rs`.
+//! It does not open sockets, nor cut the stream; the framing of `duet-packed` does. Read
+//! next: the crate's `door.rs`.
 
 use duet_runtime::driver::packed::{PackedLimits, PackedWriter};
 use preserves::{IOValue, ValueImpl};

@@ -1,8 +1,8 @@
 //! The files that a client may name: those beneath the folders of a server.
 //!
 //! INVARIANT: a file is opened once, beneath a folder that was opened when the server began; who
-//! exchanges names or links meanwhile gets nothing outside. What is read is handed to the command
-//! as a text, so no process opens the name again.
+//! exchanges names or links meanwhile gets nothing outside. The command receives the text, so no
+//! process opens the name again.
 //! It does not know what a file is for. Read next: `command.rs`.
 
 use std::fmt;

@@ -105,7 +105,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "generate-request-id \"t\" for \"tag\" of worker",
         ),
         (
-            "<report-failure 1 <actor-failure 2 [\"worker\"] 7 <failure \"error\" \"broke\" [] #f []>>>",
+            "<report-failure 1 <actor-failure 2 [\"worker\"] 7 <failure \"error\" \"broke\" [] #f []>> #f>",
             "report-failure worker (actor 2), error: broke",
         ),
         ("<log 1 \"text\">", "log \"text\""),

@@ -6,7 +6,7 @@
 //! It does not stop turns; the machine looks at the flag.
 //! Read next: `take_turn.rs`.
 
-use super::{DriveOutcome, Run};
+use super::Run;
 use crate::driver::Drivers;
 use crate::run::error::RunError;
 use crate::turn::activation::{Activation, Fault};
@@ -46,12 +46,7 @@ impl Run {
     }
 
     /// Makes everything durable before the process leaves.
-    pub(super) fn interrupt(
-        &mut self,
-        store: &mut dyn Store,
-        drivers: &mut dyn Drivers,
-    ) -> Result<DriveOutcome, RunError> {
-        self.flush_to(store, drivers)?;
-        Ok(DriveOutcome::Interrupted)
+    pub(super) fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
+        self.flush_to(store, drivers)
     }
 }

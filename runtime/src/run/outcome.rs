@@ -1,17 +1,11 @@
 //! How a run ends, or why it stands still.
 //!
-//! INVARIANT: the outcome is a function of the run's state. A run that has ended takes only the
-//! turns of actors that end with it.
-//! It does not drive the run. Read next: `../run.rs`.
+//! INVARIANT: the outcome is a function of the run's state.
+//! It does not find the outcome; `resting.rs` does. Read next: `resting.rs`.
 
-use super::Run;
-use crate::action::exit::MAIN;
 use crate::model::identity::RequestId;
-use crate::model::manifest::{Extent, Right};
-use crate::state::actor::Condition;
-use crate::state::event::{Batch, Event};
 
-/// Why [`Run::drive`] returned.
+/// Why [`Run::drive`](crate::run::Run::drive) returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveOutcome {
     /// The run is over: the main program ended it, or nothing can happen any more.
@@ -36,42 +30,4 @@ pub enum DriveOutcome {
     },
     /// The person interrupted the run; it can be resumed.
     Interrupted,
-}
-
-impl Run {
-    /// Returns the outcome of a run that has nothing to do and expects no input.
-    pub fn outcome(&self) -> DriveOutcome {
-        let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
-        let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
-        match (questions.is_empty(), fibers) {
-            (false, _) => DriveOutcome::Asking { questions },
-            (true, 0) => DriveOutcome::Ended {
-                code: self.state.exit_code(0),
-            },
-            (true, fibers) if self.is_open_to_others() => DriveOutcome::Waiting { fibers },
-            (true, fibers) => DriveOutcome::Stuck { fibers },
-        }
-    }
-
-    /// Returns whether a fiber waits for a fact or a message, which others can give in the name of
-    /// the main program, if that may. Where actors have failed, their facts are what is missing.
-    fn is_open_to_others(&self) -> bool {
-        let may = |right| {
-            let main = self.state.actor(MAIN);
-            main.is_some_and(|main| main.manifest.extent(right) != Extent::Nothing)
-        };
-        let mut waits = self.state.actors.values().flat_map(|actor| actor.waits.values());
-        self.state.untaken.count == 0
-            && (may(Right::Assert) || may(Right::Message))
-            && waits.any(|wait| wait.conditions.iter().any(Condition::is_of_dataspace))
-    }
-
-    /// Drops what waits for turns that a run which has ended does not take: all but those of actors
-    /// that end with the main program, and tidy up.
-    pub(crate) fn keep_endings(&mut self) {
-        let is_ending = |batch: &Batch| batch.events.iter().any(|event| matches!(event, Event::Terminate {}));
-        if self.state.exit.is_some() && !self.state.queue.iter().all(is_ending) {
-            self.state.queue.retain(is_ending);
-        }
-    }
 }

@@ -70,7 +70,7 @@ impl SchemePrograms {
         prepared.map_err(|fault| self.failure(&fault))
     }
 
-    /// Returns whether an actor takes interactions, so whether its program has the library for them.
+    /// Returns whether an actor takes interactions: whether its program has the library for them.
     pub fn is_interactive(&self, actor: &mut SchemeActor) -> bool {
         actor.instance.heap.expand();
         actor.instance.global(&self.code, &interact()).is_some()

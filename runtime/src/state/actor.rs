@@ -241,6 +241,9 @@ pub struct Monitor {
 }
 codec_struct!(Monitor "monitor" { facet, procedure });
 
+/// The role of sessions.
+const SESSION: &str = "session";
+
 /// The packed symbol that labels the program of a peer's actor.
 const PEER: &[u8] = b"\xb3\x04peer";
 
@@ -347,6 +350,11 @@ impl Actor {
             next = self.facets.get(&facet)?.parent;
         }
         None
+    }
+
+    /// Says whether the actor is a session, which hears of its requests.
+    pub(crate) fn is_session(&self) -> bool {
+        self.role.as_deref() == Some(SESSION)
     }
 
     /// Says whether the actor stands for a peer; then it has a name for a program, and no instance.

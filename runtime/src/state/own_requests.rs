@@ -20,9 +20,6 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::request::Question;
 
-/// The role whose actors hear of their requests.
-pub(super) const ROLE: &str = "session";
-
 /// The tools of procedures that every program has, such as `current-time`; they are no news.
 const AMBIENT: [&str; 2] = ["clock/", "chance/"];
 
@@ -115,7 +112,7 @@ impl Draft {
     /// Whether the acting actor is a session that watches something.
     pub(crate) fn is_session(&self) -> bool {
         self.acting()
-            .is_ok_and(|actor| actor.role.as_deref() == Some(ROLE) && !actor.observers.is_empty())
+            .is_ok_and(|actor| actor.is_session() && !actor.observers.is_empty())
     }
 
     fn news(&self, request: RequestId, change: Change, subject: IOValue, fiber: Option<FiberId>) -> Option<Event> {

@@ -256,7 +256,7 @@
              (if (null? violations) (cons #t value) (cons #f (%listed violations))))))))
 
 ;;; Returns the text in a fence of Markdown around all of a content, or the content: many models put
-;;; JSON into one, whatever they are told.
+;;; JSON into one, whatever the question says.
 (define (%unfenced content)
   (let* ((text (string-trim content))
          (fence (%fence-of text))

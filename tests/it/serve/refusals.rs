@@ -35,8 +35,12 @@ fn references_that_are_refused_are_in_the_journal_and_a_flood_of_them_is_counted
     refused(&mut peer, &revoked);
     refused(&mut peer, &format!("<branch \"nowhere\" {reference}>"));
     refused(&mut peer, &format!("<fork \"try\" {reference}>"));
-    for _ in 0..2_000 {
-        refused(&mut peer, "<ref {}>");
+    // A client that has shown no reference may send some kilobytes.
+    for _ in 0..4 {
+        let mut flood = Peer::at(&desk, Encoding::Text);
+        for _ in 0..500 {
+            refused(&mut flood, "<ref {}>");
+        }
     }
     let is_over = |peer: &mut Peer| {
         peer.send(&format!("[[0 <A <resolve {late} #:[0 0]> 1>]]"));

@@ -122,7 +122,8 @@ fn what_is_no_websocket_and_a_message_that_is_too_long_end_the_connection() {
         said.push(message.to_string());
     }
     assert!(
-        said.is_empty() || said.iter().any(|message| message.contains("<error ")),
+        said.iter()
+            .all(|message| message.is_empty() || message.contains("<error ")),
         "{said:?}"
     );
     let mut socket = connect(&address, None).expect("it is let in");

@@ -28,7 +28,7 @@ pub(super) fn complete(message: &mut Json) -> bool {
     };
     let is_scope = |scope: &Json| ["public", "private"].iter().any(|known| scope == known);
     let mut is_changed = false;
-    // What is cached for longer, or for more people, would be an invention.
+    // Anything longer, or for more people, would be an invention.
     for (name, default, is_good) in [
         ("ttlMs", json!(0), result.get("ttlMs").is_some_and(Json::is_u64)),
         (

@@ -54,9 +54,9 @@ pub(super) static DESCRIPTION: Description = Description {
     ]),
     result: Cow::Borrowed(
         "{content: string; tool_calls: list of {id: string; name: string; arguments: a dictionary, or the text that is \
-         no JSON object or has a number beyond the doubles}; stop: `end`, `tools`, `length` or `refused`, a string; usage: {input_tokens: integer; \
-         output_tokens: integer; and, if known, cached_tokens: integer, usd: double}; model: string; and, if the \
-         provider wants its thoughts back, thoughts: list of dictionaries}",
+         no JSON object or has a number beyond the doubles}; stop: `end`, `tools`, `length` or `refused`, a string; \
+         usage: {input_tokens: integer; output_tokens: integer; and, if known, cached_tokens: integer, usd: double}; \
+         model: string; and, if the provider wants its thoughts back, thoughts: list of dictionaries}",
     ),
     needs: &["net"],
     effect: EffectClass::Pure,

@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn lines_end_in_three_ways_and_pieces_are_of_any_length() {
-        let text = "\u{feff}data: none\n\n\u{feff}: a comment\n\ndata: one\r\n\r\nevent: two\rdata:2\rdata: and\r\rid: 7\n\ndata\n\ndata: cut";
+        let text = "\u{feff}data: none\n\n\u{feff}: a comment\n\ndata: one\r\n\r\nevent: two\rdata:2\rdata: and\r\r\
+                    id: 7\n\ndata\n\ndata: cut";
         let whole = Events::default().push(text.as_bytes());
         let event = |name: &str, data: &str| Event {
             name: name.to_owned(),

@@ -6,10 +6,13 @@
 //! It knows nothing of records.
 //! Read next: `store/sqlite/chain.rs`.
 
+use std::io;
+
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use super::seal::{check_seal, seal};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::lock::io_error;
 use crate::store::batch::Tip;
 use crate::store::{Head, StoreError};
 
@@ -20,6 +23,10 @@ pub(crate) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreEr
             what: "reading it takes far more steps than its size explains",
         },
         Some(ErrorCode::DatabaseBusy) => StoreError::Locked,
+        Some(ErrorCode::ReadOnly) => {
+            let why = "its file or its folder may only be read";
+            io_error(doing)(io::Error::new(io::ErrorKind::PermissionDenied, why))
+        }
         Some(_) | None => StoreError::Database { doing, source },
     }
 }

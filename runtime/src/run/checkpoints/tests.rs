@@ -37,8 +37,8 @@ fn at(number: u64) -> Sequence {
     Sequence::new(number).expect("small")
 }
 
-/// Drives a run until it waits for others, with a checkpoint whenever the turns since the last reach this
-/// cost.
+/// Drives a run until it waits for others, with a checkpoint whenever the turns since the last
+/// reach this cost.
 fn rested(cost: u64) -> World<Scripts> {
     let mut world = World::script(BUSY, &["*"], SnapshotPolicy::NEVER);
     world.run.checkpoint_after(cost);

@@ -93,8 +93,8 @@ host_procedures! {
         Ok(answer(request))
     };
 
-    /// Reads a value from Preserves text. Fails with `read-error` if the text is not one value, or if
-    /// the value has an embedded one.
+    /// Reads a value from Preserves text. Fails with `read-error` if the text is not one value, or
+    /// if the value has an embedded one.
     "%text->value" "text" [1, 1] => |call| {
         let text = call.text(0, "a string")?;
         let fault = |message: &str| Fault::condition_of("read-error", message, Vec::new());

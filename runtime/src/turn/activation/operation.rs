@@ -9,9 +9,9 @@ use preserves::{IOValue, Value, ValueImpl};
 
 use super::{Activation, Job};
 use crate::action::{
-    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, GenerateRequestId, InvokeTool, Log, Message,
-    Observe, Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer,
-    Unobserve, Wake, Write,
+    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, GenerateRequestId, InvokeTool, Message, Observe,
+    Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve,
+    Wake, Write,
 };
 use crate::capability::{Allowance, Authority, Caveat};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -366,20 +366,6 @@ impl Activation {
             delay_ms,
         })?;
         Ok(request)
-    }
-
-    /// Logs a line of text.
-    ///
-    /// # Errors
-    /// [`Refusal::Pure`].
-    pub fn log(&mut self, text: String) -> Result<(), Refusal> {
-        let request = self.draft.state.counters.request();
-        let told = self.draft.is_session().then(|| text.clone());
-        self.perform(Log { request, text })?;
-        if let Some(told) = told {
-            self.tell_of_log(request, &told);
-        }
-        Ok(())
     }
 
     /// Shows the progress of a piece of work.

@@ -10,7 +10,7 @@
 use preserves::IOValue;
 
 use super::{Activation, Job};
-use crate::action::{Action, Answer};
+use crate::action::{Action, Answer, Log};
 use crate::model::identity::{FiberId, RequestId};
 use crate::state::event::Event;
 use crate::state::own_requests::Change;
@@ -21,6 +21,20 @@ use crate::state::request::Question;
 pub(super) type Calls = Vec<(RequestId, String)>;
 
 impl Activation {
+    /// Logs a line of text; a session hears of its own lines.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn log(&mut self, text: String) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        let told = self.draft.is_session().then(|| text.clone());
+        self.perform(Log { request, text })?;
+        if let Some(told) = told {
+            self.tell_of_log(request, &told);
+        }
+        Ok(())
+    }
+
     /// Tells the acting actor, if it is a session, what became of its request.
     pub(super) fn tell_of_request(&mut self, request: RequestId, change: Change) {
         let news = self.draft.news_of_request(request, change, self.asking());
