@@ -97,7 +97,7 @@ impl Verdict {
             Self::Defer {
                 reason: Reason::Policy { on_fail, .. },
             } if is_put_off_by(action, on_fail) => None,
-            verdict => verdict.reason(),
+            Self::Allow {} | Self::Deny { .. } | Self::Defer { .. } => self.reason(),
         }
     }
 

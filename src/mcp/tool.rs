@@ -45,7 +45,11 @@ impl Grants {
                 "`{named}` lies outside the folders of this server, which are the current one, that of `--workspace` \
                  and those of `--allow-folder`; whoever starts the server chooses them"
             )),
-            other => refused(&other.to_string()),
+            other @ (Unnamed::Missing
+            | Unnamed::NoFile
+            | Unnamed::TooLong(_)
+            | Unnamed::NoText
+            | Unnamed::System(_)) => refused(&other.to_string()),
         })?;
         match (field.shape, read) {
             (Shape::Program, Named::File { text, within }) => {

@@ -97,15 +97,14 @@ fn is_alive(pid: &str) -> bool {
 }
 
 #[track_caller]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test that waits for a fact gives up some day"
+)]
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "a test that waits for a fact gives up some day"
-    )]
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(60), "{what}");
-        #[allow(clippy::disallowed_methods, reason = "a process needs a moment")]
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -18,20 +18,16 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until no guard is left whose Duet has died: each is ending its program. Returns whether
 /// none is left; one that takes too long was stopped by somebody.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it waits for other processes and enters no record"
+)]
 pub fn wait() -> bool {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "it waits for other processes and enters no record"
-    )]
     let start = Instant::now();
     while processes().any(is_left) {
         if start.elapsed() > DYING * 2 {
             return false;
         }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "it waits for other processes and enters no record"
-        )]
         std::thread::sleep(PAUSE);
     }
     true

@@ -154,11 +154,11 @@ fn wait_for(program: Pid) -> String {
 }
 
 /// Kills and reaps all that the program has left, until nothing is or it takes too long.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a guard is a process of its own, and has no turns"
+)]
 fn end_all(program: Pid) {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a guard is a process of its own, and has no turns"
-    )]
     let start = Instant::now();
     loop {
         loop {

@@ -99,7 +99,9 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
             fault: Fault::TooDeep { .. },
             ..
         }) => DoubleError::TooDeep,
-        other => DoubleError::Text(other.to_string()),
+        other @ (TextError::Empty | TextError::Unfinished(_) | TextError::Several | TextError::Faulty(_)) => {
+            DoubleError::Text(other.to_string())
+        }
     })?;
     let entries = value.as_dictionary().ok_or(DoubleError::NoDictionary)?;
     let double = |(name, replies): (preserves::Value<IOValue>, preserves::Value<IOValue>)| {

@@ -105,7 +105,10 @@ impl<T> Probed<T> {
                 let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "its answer names no revisions", None);
                 JsonRpcMessage::Error(JsonRpcError::new(Some(answer.id), error))
             }
-            other => other,
+            other @ (JsonRpcMessage::Request(_)
+            | JsonRpcMessage::Response(_)
+            | JsonRpcMessage::Notification(_)
+            | JsonRpcMessage::Error(_)) => other,
         }
     }
 

@@ -149,7 +149,7 @@ impl Completion {
         // A refusal in words ends as a reply does.
         match stop(reason)? {
             Stop::End => {}
-            other => self.reply.stop = other,
+            other @ (Stop::Length | Stop::Refused) => self.reply.stop = other,
         }
         self.is_finished = true;
         Ok(())

@@ -341,9 +341,11 @@ fn a_second_definition_of_a_name_in_a_program_is_a_warning() {
         ),
     ] {
         let expansion = session().expand_program("m", program, &mut texts(&[])).unwrap();
-        let again = |warning: &Diagnostic| match &warning.kind {
-            DiagnosticKind::DefinedAgain { name } => Some(name.to_string()),
-            _ => None,
+        let again = |warning: &Diagnostic| {
+            let DiagnosticKind::DefinedAgain { name } = &warning.kind else {
+                return None;
+            };
+            Some(name.to_string())
         };
         let found: Vec<_> = expansion.warnings.iter().filter_map(again).collect();
         assert_eq!(found, expected, "{program}");

@@ -41,7 +41,7 @@ host_procedures! {
 
     /// The time of the entry `fact.clock` before the turn, in milliseconds, or `#f`.
     "%policy-time" "" [0, 0] => |call| {
-        let now = call.turn.policy_time_ms().map(|now| IOValue::new(now));
+        let now = call.turn.policy_time_ms().map(IOValue::new);
         let heap = &mut call.instance.heap;
         let now = now.map_or(Ok(Value::FALSE), |now| convert::enter(heap, &now).map_err(Fault::Boundary))?;
         Ok(Reply::Value(now))

@@ -163,6 +163,7 @@ fn a_patch_applies_whole_or_not_at_all() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "two calls wait at once")]
 fn a_directory_is_watched_until_it_differs_from_what_was_seen() {
     let place = Place::new();
     place.file("in/a", "1").file("in/b/c", "2").file("in/.hidden", "3");
