@@ -284,6 +284,7 @@ fn two_people_work_in_one_run() {
     let mut guest = Session::start(folder.path(), "repl room --session ada");
     guest.type_at("ada at room@", "x\r", "\n20\r\n");
     owner.type_at("> ", "'mine\r", "\nmine\r\n");
+    guest.type_at("ada at room@", "(define late 7) late\r", "\n7\r\n");
     owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
     guest.0.expect("later work of this session is undone");
     guest.type_at("ada at room@", "x\r", "\n20\r\n");
