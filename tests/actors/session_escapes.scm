@@ -9,7 +9,7 @@
                assert! retract! on-assert after spawn sleep await signal signal!)))
 
 (define (ask! tag text)
-  (message! (record 'session/request :session "ada" :payload (record 'text (string-trim text)) :tag tag)))
+  (message! (record 'session/request :session "ada" :payload (record 'text text) :tag tag)))
 (on-assert (session/event :session $id :kind $kind :payload $payload :tag $tag :number $number)
   (if (not (eq? kind 'ready)) (log! (list tag kind payload))))
 (define (next! tag text)

@@ -55,7 +55,7 @@ const OF_PEERS: &[(&str, &str)] = &[
         "welcome client as actor 2, who has dataspace/*, with 1 caveat",
     ),
     (
-        "<widen <grant [\"http/*\"] [<tool-card \"files/read\" [\"mcp.read\"] \"\" #f>] <reach []>>>",
+        "<widen <grant [\"http/*\"] [<tool-card \"files/read\" [\"mcp.read\"] \"\" #f>] [] <reach []>>>",
         "widen by http/*",
     ),
     (
