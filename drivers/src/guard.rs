@@ -7,7 +7,7 @@
 //! and needs code between fork and exec; a mark in the environment, because a program may clear
 //! it.)
 //! INVARIANT: when the guard has ended, no process below it is left, except those that the system
-//! does not let it kill (of another user) or that do not die within [`DYING`]. Where the system has
+//! does not let it kill (of another user) or that do not die within `DYING`. Where the system has
 //! no reapers (outside Linux), processes that leave the program's group are left too.
 //! It reads no payload; `tool/process.rs` does.
 //! Read next: `guard/watch.rs`.
