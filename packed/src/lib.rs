@@ -11,7 +11,7 @@
 //! overflows the stack on deep input, so no byte from outside reaches its reader; only its trees
 //! are used. This crate does not know what values mean.
 //!
-//! [`framing`] reads streams and texts from outside; what it has read is canonical, too.
+//! [`framing`] reads streams and texts from outside; its values are canonical, too.
 //!
 //! `duet-journal` and `duet-kernel` use this crate. The runtime uses it through the journal, which
 //! re-exports it as `duet_journal::packed`: the runtime packs values in order to record them, and

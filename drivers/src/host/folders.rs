@@ -3,7 +3,7 @@
 //! INVARIANT: a file is opened once, beneath a folder that was opened when the server began; who
 //! exchanges names or links meanwhile gets nothing outside. The command receives the text, so no
 //! process opens the name again.
-//! It does not know what a file is for. Read next: `command.rs`.
+//! It does not know the use of a file. Read next: `command.rs`.
 
 use std::fmt;
 use std::io::{self, Read as _};

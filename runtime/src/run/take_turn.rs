@@ -239,8 +239,8 @@ impl Run {
         turn.actor == MAIN && (self.state.is_session || is_evaluation()) && self.state.actor(MAIN).is_some()
     }
 
-    /// Says whether what failed is a handler of the main program that hears what others say, in a
-    /// run that has clients: one of them must not end the run for all.
+    /// Says whether a handler of the main program failed at the words of others, in a run that has
+    /// clients: one of them must not end the run for all.
     fn is_set_off_by_others(&self, turn: &TurnRecord, lost: Option<u64>) -> bool {
         let events = (0..).zip(&turn.events);
         let mut lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
