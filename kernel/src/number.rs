@@ -45,11 +45,11 @@ pub const FIXNUM_MIN: i64 = -(1 << 60);
 pub const FIXNUM_MAX: i64 = (1 << 60) - 1;
 
 /// The greatest length of an exact integer, numerator or denominator that an operation may produce,
-/// in bits: half a megabyte.
+/// in bits: a quarter of a megabyte.
 ///
 /// Only writing digits can be interrupted; at this limit the slowest other operations (division,
-/// roots) take about half a second.
-pub const MAX_BITS: u64 = 1 << 22;
+/// roots) take about a fifth of a second, so that an interruption ends a turn within half a second.
+pub const MAX_BITS: u64 = 1 << 21;
 
 /// The greatest length, in bits, of the shorter of two integers whose greatest common divisor is
 /// needed.

@@ -31,6 +31,22 @@ pub struct Syntax {
     scopes: ScopeSet,
 }
 
+/// Scopes that forms get one after the other, as those of `let*`. Forms with equal scopes, as those
+/// of one text are, share the work.
+#[derive(Default)]
+pub(crate) struct ScopeSeries {
+    scopes: Vec<Scope>,
+    /// For each set, its union with the first scopes of the series, and their number.
+    reached: BTreeMap<ScopeSet, (ScopeSet, usize)>,
+}
+
+impl ScopeSeries {
+    /// Adds a scope to the series.
+    pub(crate) fn push(&mut self, scope: Scope) {
+        self.scopes.push(scope);
+    }
+}
+
 /// The name and scopes of an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identifier {
@@ -262,6 +278,16 @@ impl SyntaxStore {
             scopes: self.sets.insert(syntax.scopes, scope),
             ..syntax
         }
+    }
+
+    /// Returns the form with all scopes of a series.
+    pub(crate) fn add_series(&mut self, syntax: Syntax, series: &mut ScopeSeries) -> Syntax {
+        let (set, count) = series.reached.entry(syntax.scopes).or_insert((syntax.scopes, 0));
+        for scope in &series.scopes[*count..] {
+            *set = self.sets.insert(*set, *scope);
+        }
+        *count = series.scopes.len();
+        Syntax { scopes: *set, ..syntax }
     }
 
     /// Returns the identifier without one scope. Scopes inside a compound form stay.

@@ -47,6 +47,7 @@ mod format;
 mod frozen;
 mod fuzz;
 mod harness;
+mod interruptions;
 mod isolation;
 mod language;
 mod library;

@@ -100,7 +100,7 @@ fn a_session_names_and_does_only_what_it_was_granted() {
         ("(on-assert (topic $t) t)", "`dataspace/observe` was granted only for"),
         ("(let loop () (loop))", "used all the fuel"),
         (
-            "(let ((big (expt 3 1500000))) (let loop () (number->string big) (loop)))",
+            "(let ((big (expt 3 1300000))) (let loop () (number->string big) (loop)))",
             "out-of-fuel",
         ),
         (

@@ -7,7 +7,7 @@
 //! It does not know the core forms themselves.
 //! Read next: `body.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::body::Context;
@@ -25,6 +25,9 @@ use crate::syntax::{Identifier, Shape, Syntax};
 
 /// The number of errors after which expansion stops.
 const LIMIT_ERRORS: usize = 100;
+
+/// The number of unbound names of one unit for which similar names are looked up.
+const SUGGESTIONS_MAX: usize = 100;
 
 /// The number of `include` forms in one unit after which a file is assumed to include itself.
 const LIMIT_INCLUSIONS: u32 = 1000;
@@ -52,6 +55,8 @@ pub(crate) struct UnitExpander<'a> {
     warnings: Vec<Diagnostic>,
     /// Unbound names: errors if there are other errors, else warnings.
     unbound: Vec<Diagnostic>,
+    /// The names that are in `unbound`.
+    unbound_names: BTreeSet<Name>,
     /// Whether unbound names are always errors, because nobody would see a warning.
     is_strict: bool,
     depth: u32,
@@ -110,6 +115,7 @@ impl<'a> UnitExpander<'a> {
             errors: Vec::new(),
             warnings: Vec::new(),
             unbound: Vec::new(),
+            unbound_names: BTreeSet::new(),
             is_strict: false,
             depth: 0,
             first_node,
@@ -377,27 +383,29 @@ impl<'a> UnitExpander<'a> {
         Ok(self.node(core, syntax))
     }
 
+    /// Finds the visible names that an unbound one may stand for. Beyond
+    /// [`SUGGESTIONS_MAX`] unbound names it finds none, because each search compares all names.
+    fn similar_to(&self, name: &Name, identifier: Identifier) -> Vec<Name> {
+        if self.unbound.len() >= SUGGESTIONS_MAX {
+            return Vec::new();
+        }
+        let store = &self.session.syntax;
+        let visible = store.bindings.visible(&store.sets, identifier.scopes);
+        let visible = visible.into_iter().map(|symbol| store.symbols.name(symbol));
+        similar_names(name.as_str(), visible)
+    }
+
     /// Makes an unbound name a global that only a later text can define.
     pub(crate) fn unbound(&mut self, place: Syntax, identifier: Identifier) -> GlobalId {
         let name = self.name_of(identifier);
-        let store = &self.session.syntax;
-        let visible = store.bindings.visible(&store.sets, identifier.scopes);
-        let similar = similar_names(
-            name.as_str(),
-            visible.into_iter().map(|symbol| store.symbols.name(symbol)),
-        );
-        let failure = self.failure(
-            place,
-            DiagnosticKind::Unbound {
-                name: name.clone(),
-                similar,
-                is_argument: self.is_argument,
-            },
-        );
-        let is_same =
-            |known: &Diagnostic| matches!(&known.kind, DiagnosticKind::Unbound { name: known, .. } if *known == name);
         // Report each name once.
-        if !self.unbound.iter().any(is_same) {
+        if self.unbound_names.insert(name.clone()) {
+            let kind = DiagnosticKind::Unbound {
+                similar: self.similar_to(&name, identifier),
+                name: name.clone(),
+                is_argument: self.is_argument,
+            };
+            let failure = self.failure(place, kind);
             self.unbound.push(*failure);
         }
         let library = self

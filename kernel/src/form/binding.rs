@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::diagnostic::FormError;
 use crate::expander::UnitExpander;
-use crate::syntax::Syntax;
+use crate::syntax::{ScopeSeries, Syntax};
 
 pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
@@ -42,27 +42,22 @@ pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Core
         return Err(unit.malformed(form));
     };
     let bindings = unit.bindings(form, bindings)?;
-    let mut body = body.to_vec();
-    let mut rest: Vec<_> = bindings.into_iter().rev().collect();
-    let mut expanded = Vec::with_capacity(rest.len());
-    while let Some((name, init)) = rest.pop() {
+    let mut scopes = ScopeSeries::default();
+    let mut expanded = Vec::with_capacity(bindings.len());
+    for (name, init) in bindings {
+        let name = unit.session.syntax.add_series(name, &mut scopes);
+        let init = unit.session.syntax.add_series(init, &mut scopes);
         let value = unit.initial_value(form, name, init)?;
         let scope = unit.binding_scope();
+        scopes.push(scope);
         let name = unit.session.syntax.add_scope(name, scope);
         let identifier = unit.identifier_in(form, name)?;
         expanded.push((unit.bind_local(identifier), value));
-        for (name, init) in &mut rest {
-            *name = unit.session.syntax.add_scope(*name, scope);
-            *init = unit.session.syntax.add_scope(*init, scope);
-        }
-        for form in &mut body {
-            *form = unit.session.syntax.add_scope(*form, scope);
-        }
     }
-    let scope = unit.binding_scope();
+    scopes.push(unit.binding_scope());
     let body: Vec<_> = body
-        .into_iter()
-        .map(|form| unit.session.syntax.add_scope(form, scope))
+        .iter()
+        .map(|form| unit.session.syntax.add_series(*form, &mut scopes))
         .collect();
     let body = unit.body(&body, form);
     Ok(expanded.into_iter().rev().fold(body, |body, binding| {

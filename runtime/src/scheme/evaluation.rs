@@ -31,6 +31,10 @@ use crate::turn::image::ThawError;
 /// The maximum size of an actor's texts, in bytes; a text whose unit is known does not count again.
 const TEXT_BYTES_MAX: u64 = 1 << 26;
 
+/// The maximum size of one text, in bytes: compiling it cannot be interrupted, and takes less than
+/// half a second.
+const ONE_TEXT_BYTES_MAX: usize = 1 << 20;
+
 /// The bytes of an actor's heap for which it may have one byte of text: the compiled text takes
 /// about as many.
 const HEAP_BYTES_OF_TEXT_BYTE: u64 = 8;
@@ -280,7 +284,7 @@ impl Evaluations {
             text: key.1,
             sources: wanted.sources.to_vec(),
         };
-        if self.text_bytes + text.length_bytes() > self.limits.bytes_max {
+        if text.length_bytes() > ONE_TEXT_BYTES_MAX || self.text_bytes + text.length_bytes() > self.limits.bytes_max {
             return Err(Fault::TooLarge);
         }
         let (is_kept, units) = self.expand(text_compiler, &text, manifest);

@@ -266,7 +266,8 @@ impl SchemePrograms {
             evaluation::Fault::Compile(error) => Failure::new("syntax-error", error.to_string()),
             evaluation::Fault::Load(error) => Failure::new("out-of-memory", error.to_string()),
             evaluation::Fault::TooLarge => {
-                Failure::new("too-large", "more text was evaluated than the limit of an actor allows")
+                let message = "a text is longer than a megabyte, or the texts than the limit of an actor allows";
+                Failure::new("too-large", message)
             }
         }
     }

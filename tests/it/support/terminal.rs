@@ -85,10 +85,7 @@ impl Terminal {
     /// Waits until the process and its children have used a fifth of a second of processor time
     /// more, as they do only if they compute.
     pub(crate) fn await_computing(&self) {
-        let until = used_ticks(self.process.id()) + 20;
-        while used_ticks(self.process.id()) < until {
-            std::thread::yield_now();
-        }
+        await_computing(self.process.id());
     }
 
     /// Types the end of input and waits until the process has ended.
@@ -98,6 +95,14 @@ impl Terminal {
         let mut rest = Vec::new();
         let _ = self.file.read_to_end(&mut rest);
         self.process.wait().expect("it ends")
+    }
+}
+
+/// Waits until a process and its children have used a fifth of a second of processor time more.
+pub(crate) fn await_computing(process: u32) {
+    let until = used_ticks(process) + 20;
+    while used_ticks(process) < until {
+        std::thread::yield_now();
     }
 }
 

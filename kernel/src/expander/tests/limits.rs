@@ -59,3 +59,19 @@ fn texts_that_define_macros_share_a_limit_because_their_syntax_stays() {
     assert!(refused.is_some_and(|count| count > 20), "{refused:?}");
     assert_eq!(expand(&mut session, &mut top, &mut libraries, "(list 1)"), None);
 }
+
+#[test]
+fn a_long_let_star_is_expanded_in_proportion_to_its_bindings() {
+    let mut session = session();
+    let mut libraries = texts(&[]);
+    let mut top = session.interactive_top_level("(names)", &mut libraries).ok();
+    // Work that grows with the cube of the bindings, as comparing all of one name does, would take hours.
+    let one_name = format!("(let* ((a 0) {}) a)", "(a (list a)) ".repeat(16_000));
+    let names = (1..16_000).map(|number| format!("(a{number} (list a{}))", number - 1));
+    let chained = format!("(let* ((a0 0) {}) a15999)", names.collect::<String>());
+    for text in [one_name, chained] {
+        let (next, expansion) = session.expand_at(top.take().unwrap(), ("text", &text), u32::MAX, &mut libraries);
+        top = Some(next);
+        assert_eq!(expansion.err().map(|errors| errors[0].kind.to_string()), None);
+    }
+}
