@@ -35,13 +35,15 @@
         (set! early #f)
         (for-each (lambda (request) (apply evaluate! request)) requests)))
     (define (ended! kind payload tag)
-      ;; News of the last calls of the fiber come only now.
       (let ((fiber (dictionary-ref fibers tag #f)))
-        (spawn (lambda () (dictionary-delete! tags fiber))))
-      (dictionary-delete! fibers tag)
-      (flush!)
-      ((%questions-end! questions) tag)
-      (tell! kind payload tag))
+        (dictionary-delete! fibers tag)
+        (flush!)
+        ((%questions-end! questions) tag)
+        ;; News of the last calls and log lines of the fiber come before its end.
+        (spawn
+          (lambda ()
+            (tell! kind payload tag)
+            (dictionary-delete! tags fiber)))))
     (define (evaluate! payload tag)
       (when (new? tag)
         ((%questions-begin! questions))

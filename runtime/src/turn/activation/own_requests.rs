@@ -75,8 +75,9 @@ impl Activation {
 
     /// Tells the acting actor, if it is a session, of a line that it has logged.
     pub(super) fn tell_of_log(&mut self, request: RequestId, text: &str) {
-        let news = self.draft.news_of_log(request, text, self.asking());
-        self.tell_news(news);
+        let (position, news) = (self.event, self.draft.news_of_log(request, text, self.asking()));
+        // Lines are heard in their order, which a stack would reverse.
+        self.later.extend(news.map(|event| Job::Deliver { position, event }));
     }
 
     pub(super) fn tell_news(&mut self, news: Option<Event>) {
