@@ -64,6 +64,7 @@ impl Branch {
             expected_head,
             records,
             blobs: &[],
+            times: None,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::{Record, RecordError};
-use crate::store::{Append, Blob, Head, HeadMove, Store, StoreError, one_by_one};
+use crate::store::{Append, Blob, CommitTime, Head, HeadMove, Store, StoreError, one_by_one};
 
 /// Records are copied in portions of at most this many, and of few more bytes.
 const PORTION: u64 = 256;
@@ -110,14 +110,20 @@ impl Copying<'_, '_> {
         let end = head.sequence.number() + 1;
         while next < end {
             let to = end.min(next + PORTION);
-            let records = self.portion(head, position(next)..position(to))?;
+            let range = position(next)..position(to);
+            let records = self.portion(head, range.clone())?;
             if records.is_empty() {
                 break;
             }
             next += records.len() as u64;
-            let records = self.changed(records)?;
+            let times = self.from.times(self.run, &head.branch, range)?;
+            let times = times.into_iter().chain(std::iter::repeat(CommitTime::default()));
+            let (records, times): (Vec<_>, Vec<_>) = self.changed(records.into_iter().zip(times))?.into_iter().unzip();
+            let mut times = times.as_slice();
             for made_together in records.chunk_by(|one, other| one.header().branch == other.header().branch) {
-                self.append(made_together)?;
+                let (theirs, others) = times.split_at(made_together.len());
+                self.append(made_together, theirs)?;
+                times = others;
             }
         }
         Ok(())
@@ -138,12 +144,15 @@ impl Copying<'_, '_> {
     }
 
     /// Changes records, if they are to be, and leaves out those that have arrived.
-    fn changed(&mut self, records: Vec<Record>) -> Result<Vec<Record>, StoreError> {
+    fn changed(
+        &mut self,
+        records: impl Iterator<Item = (Record, CommitTime)>,
+    ) -> Result<Vec<(Record, CommitTime)>, StoreError> {
         let Some(change) = &mut self.change else {
-            return Ok(records);
+            return Ok(records.collect());
         };
         let mut changed = Vec::new();
-        for record in records {
+        for (record, time) in records {
             let hash = record.hash();
             if self.names.contains_key(&hash) {
                 continue;
@@ -155,7 +164,7 @@ impl Copying<'_, '_> {
                 .copied();
             let made = change(&record, parent).map_err(|source| StoreError::BadRecord { hash, source })?;
             self.names.insert(hash, made.hash());
-            changed.push(made);
+            changed.push((made, time));
         }
         Ok(changed)
     }
@@ -180,7 +189,7 @@ impl Copying<'_, '_> {
         Ok(low)
     }
 
-    fn append(&mut self, records: &[Record]) -> Result<(), StoreError> {
+    fn append(&mut self, records: &[Record], times: &[CommitTime]) -> Result<(), StoreError> {
         let Some(first) = records.first() else { return Ok(()) };
         let branch = &first.header().branch;
         self.stand(branch, first.header().parent)?;
@@ -201,6 +210,7 @@ impl Copying<'_, '_> {
             expected_head: first.header().parent,
             records,
             blobs: &blobs,
+            times: Some(times),
         })?;
         self.copied += records.len() as u64;
         Ok(())

@@ -26,4 +26,4 @@ pub use duet_packed::{self as packed, PackedValue};
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 pub use owner::Owner;
 pub use record::{ClosedRecord, Header, Record};
-pub use store::{Append, Blob, Claim, Head, HeadMove, Mark, Removal, Store, StoreError};
+pub use store::{Append, Blob, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};

@@ -78,6 +78,29 @@ pub struct Head {
     pub hash: RecordHash,
 }
 
+/// When a store committed a record: milliseconds since 1970 (UTC) by the clock of the process that
+/// wrote. It stands beside the record and is no part of it: nothing depends on it, no replay sees
+/// it, and a clock that goes back makes times go back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommitTime(u64);
+
+impl CommitTime {
+    /// Takes a time in milliseconds since 1970; 0 if nobody knows it.
+    pub const fn from_ms(ms: u64) -> Self {
+        Self(ms)
+    }
+
+    /// Reads the clock.
+    pub(crate) fn now() -> Self {
+        Self(owner::now_ms())
+    }
+
+    /// Returns the time in milliseconds since 1970, if it is known.
+    pub fn ms(self) -> Option<u64> {
+        (self.0 > 0).then_some(self.0)
+    }
+}
+
 /// Records to add at the end of one branch, in order, each the parent of the next.
 #[derive(Clone, Debug)]
 pub struct Append<'a> {
@@ -94,6 +117,8 @@ pub struct Append<'a> {
     /// The blobs the records refer to, as far as the store does not have them, without the parts
     /// that the records bring themselves.
     pub blobs: &'a [Blob],
+    /// When another store committed each of the records; `None` if this store is the first.
+    pub times: Option<&'a [CommitTime]>,
 }
 
 impl Append<'_> {
@@ -101,6 +126,12 @@ impl Append<'_> {
     pub fn brought(&self) -> impl Iterator<Item = &Blob> {
         let parts = self.records.iter().flat_map(|record| record.added_parts());
         self.blobs.iter().chain(parts)
+    }
+
+    /// Returns when a record was committed: at `now`, if this store is the first to commit it.
+    fn time(&self, index: usize, now: CommitTime) -> CommitTime {
+        self.times
+            .map_or(now, |times| times.get(index).copied().unwrap_or_default())
     }
 }
 
@@ -282,6 +313,13 @@ pub trait Store: Send {
     ) -> Result<Vec<ClosedRecord>, StoreError> {
         Ok(self.read(run, branch, range)?.into_iter().map(Record::close).collect())
     }
+
+    /// Returns when the records that [`read`](Self::read) gives were committed, oldest first; fewer
+    /// or none if the store does not know. A record that was there already keeps its time.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), about the rows of the records.
+    fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<CommitTime>, StoreError>;
 
     /// Reads a record by its name, whether or not a branch reaches it.
     ///

@@ -304,6 +304,7 @@ impl Run {
             expected_head: self.durable,
             records: &self.unflushed,
             blobs: &self.unflushed_blobs,
+            times: None,
         })
     }
 

@@ -11,8 +11,8 @@ use crate::support::desk::Desk;
 use crate::support::running::Running;
 use crate::support::terminal::await_computing;
 
-/// The longest time until an interrupted process has ended. It is far above what any of these takes,
-/// because other tests run beside it.
+/// The longest time until an interrupted process has ended. It is far above what any of these
+/// takes, because other tests run beside it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const IMPORTS: &str = "(import (duet base) (duet json) (srfi 115) (srfi 132) (scheme write) (scheme read)

@@ -19,7 +19,7 @@ use std::ops::Range;
 use self::index::{Index, Run};
 use self::log::{Checksum, FrameBuilder, LogEntry};
 use super::batch::{self, Tip};
-use super::{Append, Claim, Head, HeadMove, Mark, Removal, Store, StoreError};
+use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::parts::fetching;
 use crate::record::{ClosedRecord, Record};
@@ -161,6 +161,7 @@ impl MemoryStore {
                     self.index.add_record(record, bytes)?;
                 }
                 entry @ (LogEntry::Claim { .. }
+                | LogEntry::Time { .. }
                 | LogEntry::Blob { .. }
                 | LogEntry::Head { .. }
                 | LogEntry::DropHead { .. }
@@ -178,6 +179,15 @@ impl MemoryStore {
         let mut frame = self.frame();
         frame.claim(run, epoch, owner);
         self.commit(frame, std::iter::empty())
+    }
+
+    /// The head of a branch that a reader has named.
+    fn known_head(&self, run: &RunId, branch: &BranchName) -> Result<&Head, StoreError> {
+        let no_branch = || StoreError::NoSuchBranch {
+            run: run.clone(),
+            branch: branch.clone(),
+        };
+        self.run(run)?.heads.get(branch).ok_or_else(no_branch)
     }
 
     fn closed(&self, hash: &RecordHash) -> Result<ClosedRecord, StoreError> {
@@ -244,7 +254,13 @@ impl Store for MemoryStore {
                 .brought()
                 .filter(|blob| !is_known(blob))
                 .for_each(|blob| frame.blob(blob));
-            append.records.iter().for_each(|record| frame.record(record));
+            for (index, record) in append.records.iter().enumerate() {
+                frame.record(record);
+                // The store itself has no clock.
+                if let Some(ms) = append.time(index, CommitTime::default()).ms() {
+                    frame.time(record.hash(), ms);
+                }
+            }
             frame.head(append.run, append.branch, tip.hash);
             tips.insert((append.run, append.branch), tip);
         }
@@ -318,16 +334,14 @@ impl Store for MemoryStore {
         branch: &BranchName,
         range: Range<Sequence>,
     ) -> Result<Vec<ClosedRecord>, StoreError> {
-        let no_branch = || StoreError::NoSuchBranch {
-            run: run.clone(),
-            branch: branch.clone(),
-        };
-        let head = self.run(run)?.heads.get(branch).ok_or_else(no_branch)?;
-        self.index
-            .chain(head, &range)?
-            .iter()
-            .map(|hash| self.closed(hash))
-            .collect()
+        let names = self.index.chain(self.known_head(run, branch)?, &range)?;
+        names.iter().map(|hash| self.closed(hash)).collect()
+    }
+
+    fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<CommitTime>, StoreError> {
+        let names = self.index.chain(self.known_head(run, branch)?, &range)?;
+        let time = |hash| self.index.times.get(hash).copied().unwrap_or_default();
+        Ok(names.iter().map(time).collect())
     }
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {

@@ -19,6 +19,7 @@ mod commit;
 mod file;
 mod guard;
 mod log;
+mod moment;
 mod presence;
 mod recent;
 mod row;
@@ -47,7 +48,7 @@ use self::row::{Branch, Run};
 use self::tail::{Durable, Tail};
 use self::writing::Writing;
 use super::batch;
-use super::{Append, Claim, Head, HeadMove, Mark, Removal, Store, StoreError, open_record};
+use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError, open_record};
 use crate::beside::beside;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::parts::fetching;
@@ -201,10 +202,10 @@ impl Store for SqliteStore {
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         self.commit(|connection, recent| {
-            let mut writing = Writing::begin(connection);
+            let (mut writing, now) = (Writing::begin(connection), CommitTime::now());
             appends
                 .iter()
-                .try_for_each(|append| work::append(&mut writing, recent, append))?;
+                .try_for_each(|append| work::append(&mut writing, recent, append, now))?;
             recent.index_names(writing.tables()?)
         })?;
         self.note_tail(appends.first().map(|append| (append.run, append.branch)));
@@ -284,6 +285,10 @@ impl Store for SqliteStore {
         self.view(|connection| closed(connection, (run, branch), range))
     }
 
+    fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<CommitTime>, StoreError> {
+        self.view(|connection| moment::read_range(connection, &known_branch(connection, run, branch)?, &range))
+    }
+
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         self.view(|connection| {
             let key = chain::find(connection, hash)?.ok_or(StoreError::NoSuchRecord { hash: *hash })?;
@@ -335,13 +340,18 @@ fn closed(
     (run, branch): (&RunId, &BranchName),
     range: Range<Sequence>,
 ) -> Result<Vec<ClosedRecord>, StoreError> {
+    let found = known_branch(connection, run, branch)?;
+    work::read_range(connection, run, &found, range.start.number()..range.end.number())
+}
+
+/// Finds a branch that a reader has named.
+fn known_branch(connection: &Connection, run: &RunId, branch: &BranchName) -> Result<Branch, StoreError> {
     let row = Run::read(connection, run)?;
     let no_branch = || StoreError::NoSuchBranch {
         run: run.clone(),
         branch: branch.clone(),
     };
-    let found = work::find_branch(connection, &row, branch)?.ok_or_else(no_branch)?;
-    work::read_range(connection, run, &found, range.start.number()..range.end.number())
+    work::find_branch(connection, &row, branch)?.ok_or_else(no_branch)
 }
 
 /// Looks into a record, whose parts are read in the same view.

@@ -3,6 +3,7 @@
 
 mod parts;
 mod removal;
+mod times;
 
 use crate::common::writer::{Writer, at, branch, read_all, run};
 use duet_journal::store::memory::{FaultPlan, Loss, MemoryStore};
@@ -13,6 +14,7 @@ use removal::{
     branches_are_given_up_with_what_only_they_lead_to, records_are_found_after_many_were_removed,
     what_hangs_on_a_removed_record_is_gone_until_it_is_done_again,
 };
+use times::*;
 
 /// A kind of store: how to make an empty one, and how to open it again after its process has ended.
 trait Medium: Sized {
@@ -68,6 +70,9 @@ macro_rules! on_every_store {
 on_every_store! {
     appended_records_are_read_back_in_order
     a_range_gives_what_exists_of_it
+    times_stand_beside_the_records
+    a_record_that_is_made_again_keeps_its_time
+    a_copy_takes_the_times_along
     records_that_others_lie_between_are_read_back
     an_append_needs_the_expected_head
     a_claim_fences_earlier_owners

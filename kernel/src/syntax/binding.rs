@@ -99,7 +99,8 @@ impl Bindings {
                 let displaced = if is_larger { best.replace(*entry) } else { Some(*entry) };
                 others.extend(displaced.map(|entry| entry.scopes));
             }
-            // All further entries have scopes of `rest` only, so none can rival one that has them all.
+            // All further entries have scopes of `rest` only, so none can rival one that has them
+            // all.
             if best.is_some_and(|best| best.scopes == rest) {
                 break;
             }

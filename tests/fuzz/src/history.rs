@@ -217,6 +217,7 @@ fn changed(choices: &mut Choices<'_>, recording: &Recording) -> Option<MemorySto
         expected_head: None,
         records: &records,
         blobs: &blobs,
+        times: None,
     };
     store.append(append).expect("the records follow each other");
     Some(store)

@@ -80,6 +80,7 @@ pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, 
             expected_head,
             records: &chain,
             blobs,
+            times: None,
         })
         .unwrap();
     store

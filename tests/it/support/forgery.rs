@@ -141,6 +141,7 @@ impl Forgery {
             expected_head: None,
             records: &records,
             blobs: &blobs,
+            times: None,
         };
         store.append(append).expect("a chain");
     }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Claim, Epoch, Head, HeadMove, Mark, PackedValue, Record, RecordHash, Removal,
-    RunId, Sequence, Store, StoreError,
+    Append, Blob, BlobHash, BranchName, Claim, CommitTime, Epoch, Head, HeadMove, Mark, PackedValue, Record,
+    RecordHash, Removal, RunId, Sequence, Store, StoreError,
 };
 use duet_runtime::driver::{Effect, EffectKind};
 use duet_runtime::model::codec::record;
@@ -131,6 +131,7 @@ impl Late {
             expected_head: self.expected_head,
             records: &self.records,
             blobs: &self.blobs,
+            times: None,
         }
     }
 }
@@ -275,6 +276,10 @@ impl Store for Witness {
             altered.into_iter().for_each(|record| *record = believed.clone());
         }
         Ok(records)
+    }
+
+    fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<CommitTime>, StoreError> {
+        self.store.times(run, branch, range)
     }
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {

@@ -14,7 +14,7 @@ use super::log::LogEntry;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::{ClosedRecord, Record, RecordError, name};
 use crate::store::batch::Tip;
-use crate::store::{Head, StoreError};
+use crate::store::{CommitTime, Head, StoreError};
 
 /// Where a record is, and the way to its ancestors.
 pub(super) struct Place {
@@ -117,6 +117,8 @@ pub(super) struct Index {
     /// The record at the last place, unless it was removed.
     newest: Option<RecordHash>,
     pub(super) blobs: BTreeMap<BlobHash, Range<usize>>,
+    /// When other stores committed records, as far as the writer said so.
+    pub(super) times: BTreeMap<RecordHash, CommitTime>,
 }
 
 impl Index {
@@ -130,6 +132,9 @@ impl Index {
                 let run = self.runs.entry(run).or_default();
                 run.epoch = epoch;
                 owner.clone_into(&mut run.owner);
+            }
+            LogEntry::Time { hash, time } => {
+                self.times.entry(hash).or_insert(time);
             }
             LogEntry::Record { parent, bytes } => {
                 let content = log[bytes.clone()].to_vec();
@@ -157,6 +162,7 @@ impl Index {
             LogEntry::DropRecord { hash } => {
                 self.names.get_mut().list(&self.places).remove(&hash);
                 self.newest = self.newest.filter(|newest| *newest != hash);
+                self.times.remove(&hash);
             }
             LogEntry::DropBlob { hash } => {
                 self.blobs.remove(&hash);

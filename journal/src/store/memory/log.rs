@@ -15,7 +15,7 @@ use twox_hash::XxHash3_64;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
-use crate::store::{Blob, Object, StoreError};
+use crate::store::{Blob, CommitTime, Object, StoreError};
 
 /// The version of the log format, little-endian in the header after the magic bytes.
 pub(super) const VERSION: u32 = 1;
@@ -52,6 +52,10 @@ pub(super) enum LogEntry<'a> {
         parent: Option<RecordHash>,
         bytes: Range<usize>,
     },
+    Time {
+        hash: RecordHash,
+        time: CommitTime,
+    },
     Blob {
         hash: BlobHash,
         bytes: Range<usize>,
@@ -77,6 +81,7 @@ mod code {
     pub(super) const CLAIM: u8 = b'C';
     pub(super) const RECORD: u8 = b'R';
     pub(super) const RECORD_AFTER: u8 = b'P';
+    pub(super) const TIME: u8 = b'T';
     pub(super) const BLOB: u8 = b'B';
     pub(super) const HEAD: u8 = b'H';
     pub(super) const DROP_HEAD: u8 = b'h';
@@ -119,6 +124,10 @@ impl FrameBuilder {
             Some(parent) => self.entry(code::RECORD_AFTER, &[parent.as_bytes(), record.as_bytes()]),
             None => self.entry(code::RECORD, &[record.as_bytes()]),
         }
+    }
+
+    pub(super) fn time(&mut self, record: RecordHash, ms: u64) {
+        self.entry(code::TIME, &[record.as_bytes(), &ms.to_le_bytes()]);
     }
 
     pub(super) fn blob(&mut self, blob: &Blob) {
@@ -307,6 +316,10 @@ impl<'a> Reader<'a> {
             code::RECORD_AFTER => LogEntry::Record {
                 parent: Some(RecordHash::from_slice(self.bytes()?)?),
                 bytes: self.field()?,
+            },
+            code::TIME => LogEntry::Time {
+                hash: RecordHash::from_slice(self.bytes()?)?,
+                time: CommitTime::from_ms(u64::from_le_bytes(self.bytes()?.try_into().ok()?)),
             },
             code::BLOB => LogEntry::Blob {
                 hash: BlobHash::from_slice(self.bytes()?)?,

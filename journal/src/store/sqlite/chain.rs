@@ -37,13 +37,15 @@ pub(super) struct Link {
     ///
     /// Source: Myers, "An applicative random-access stack" (1983).
     pub(super) jump: i64,
+    /// When it was committed, as [`Moment::encode`] writes it.
+    pub(super) time: i64,
     pub(super) hash: RecordHash,
 }
 
 impl Link {
     /// Gives the fields that are sealed.
     pub(super) fn with_fields<T>(&self, then: impl FnOnce(&[&[u8]]) -> T) -> T {
-        let [key, sequence, jump] = [self.key, self.sequence, self.jump].map(i64::to_le_bytes);
+        let [key, sequence, jump, time] = [self.key, self.sequence, self.jump, self.time].map(i64::to_le_bytes);
         let parent = self.parent.map(i64::to_le_bytes);
         then(&[
             b"record",
@@ -51,21 +53,23 @@ impl Link {
             &sequence,
             parent.as_ref().map_or(&[], |parent| parent),
             &jump,
+            &time,
             self.hash.as_bytes(),
         ])
     }
 
-    /// Reads the first six columns: id, sequence, parent, jump, hash, seal.
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+    /// Reads the first seven columns: id, sequence, parent, jump, time, hash, seal.
+    pub(super) fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let failed = failed("reading a record's row");
         let link = Self {
             key: row.get(0).map_err(&failed)?,
             sequence: row.get(1).map_err(&failed)?,
             parent: row.get(2).map_err(&failed)?,
             jump: row.get(3).map_err(&failed)?,
-            hash: RecordHash::from_slice(blob(row, 4)?).ok_or(BROKEN)?,
+            time: row.get(4).map_err(&failed)?,
+            hash: RecordHash::from_slice(blob(row, 5)?).ok_or(BROKEN)?,
         };
-        let found = blob(row, 5)?;
+        let found = blob(row, 6)?;
         link.with_fields(|fields| check_seal(found, fields, "a record's row does not match its seal"))?;
         let goes_back = link.parent.map_or(link.jump == link.key, |parent| {
             parent < link.key && link.jump < link.key
@@ -75,7 +79,7 @@ impl Link {
 
     fn read(connection: &Connection, key: i64) -> Result<Option<Self>, StoreError> {
         let failed = failed("reading a record's row");
-        let sql = "SELECT id, sequence, parent, jump, hash, seal FROM records WHERE id = ?1";
+        let sql = "SELECT id, sequence, parent, jump, time, hash, seal FROM records WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query([key]).map_err(&failed)?;
         rows.next().map_err(&failed)?.map(Self::from_row).transpose()
@@ -161,16 +165,20 @@ pub(super) fn blobs_named_since(connection: &Connection, mark: Mark) -> Result<B
 }
 
 /// A record with the name of its parent.
-const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes,
+const READ: &str = "SELECT id, sequence, parent, jump, time, hash, seal, bytes,
          (SELECT before.hash FROM records AS before WHERE before.id = records.parent)
      FROM records WHERE id = ?1";
 
 /// The records at a key and below, newest first.
 const READ_DOWN: &str =
-    "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id <= ?1 ORDER BY id DESC";
+    "SELECT id, sequence, parent, jump, time, hash, seal, bytes FROM records WHERE id <= ?1 ORDER BY id DESC";
+
+/// The same without the records.
+pub(super) const LINKS_DOWN: &str =
+    "SELECT id, sequence, parent, jump, time, hash, seal FROM records WHERE id <= ?1 ORDER BY id DESC";
 
 /// The maximum number of rows to step over: beyond it, looking for the key is faster.
-const STEPS_MAX: i64 = 8;
+pub(super) const STEPS_MAX: i64 = 8;
 
 /// Finds records by their names, and with them all that would lead to them: without them nobody
 /// could read it.
@@ -186,7 +194,7 @@ pub(super) fn with_what_hangs_on(
         return Ok(found);
     };
     let failed = failed("looking for what hangs on records");
-    let sql = "SELECT id, sequence, parent, jump, hash, seal FROM records WHERE id > ?1 ORDER BY id";
+    let sql = "SELECT id, sequence, parent, jump, time, hash, seal FROM records WHERE id > ?1 ORDER BY id";
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
     let mut rows = statement.query([first]).map_err(&failed)?;
     while let Some(row) = rows.next().map_err(&failed)? {
@@ -228,7 +236,7 @@ pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Resul
     let mut statement = connection.prepare_cached(READ).map_err(&failed)?;
     let mut rows = statement.query([key]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?.ok_or(StoreError::NoSuchRecord { hash })?;
-    let parent = row.get_ref(7).and_then(|value| Ok(value.as_blob_or_null()?));
+    let parent = row.get_ref(8).and_then(|value| Ok(value.as_blob_or_null()?));
     let parent = parent.map_err(&failed)?.and_then(RecordHash::from_slice);
     let found = Found::from_row(row)?;
     if found.link.hash != hash {
@@ -250,7 +258,7 @@ struct Found {
 impl Found {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let link = Link::from_row(row)?;
-        let bytes = blob(row, 6)?.to_vec();
+        let bytes = blob(row, 7)?.to_vec();
         Ok(Self { link, bytes })
     }
 
@@ -353,7 +361,7 @@ impl Way {
 }
 
 /// Walks back from the record `head` at key `key` to position `at`.
-fn ancestor(connection: &Connection, key: i64, head: RecordHash, at: i64) -> Result<Link, StoreError> {
+pub(super) fn ancestor(connection: &Connection, key: i64, head: RecordHash, at: i64) -> Result<Link, StoreError> {
     let mut link = Link::expect(connection, key)?;
     if link.hash != head {
         return Err(StoreError::Inconsistent {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 
 use super::chain::{self, Link};
+use super::moment::{self, Moment};
 use super::row::{Branch, Run, Workspace, failed, optional};
 use super::seal::seal;
 use super::tail::Durable;
@@ -20,7 +21,7 @@ use super::writing::{HeadRow, Writing};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
 use crate::store::batch::Tip;
-use crate::store::{Head, StoreError};
+use crate::store::{CommitTime, Head, StoreError};
 
 /// How many records are named only by themselves before their names are indexed.
 const INDEX_BATCH: i64 = 4096;
@@ -235,7 +236,7 @@ impl Recent {
         &mut self,
         writing: &mut Writing<'a>,
         parent: Option<i64>,
-        record: &'a Record,
+        (record, time): (&'a Record, CommitTime),
     ) -> Result<i64, StoreError> {
         let hash = record.hash();
         let childless = parent.and_then(|parent| self.leaves.remove(&parent));
@@ -254,14 +255,16 @@ impl Recent {
             (None, None) => Spine::default(),
         };
         let sequence = record.header().sequence.number().cast_signed();
-        let (jump, spine) = spine.grow(key, sequence);
+        let moment = Moment::of(time);
         let link = Link {
             key,
             sequence,
             parent,
-            jump,
+            jump: spine.jump(key),
+            time: moment.encode(sequence, spine.moment),
             hash,
         };
+        let spine = spine.grow((key, sequence), moment);
         writing.record(link, record);
         self.newest = key;
         self.leaves.insert(key, spine);
@@ -328,36 +331,50 @@ impl KnownRun {
 ///
 /// Source: Myers, "An applicative random-access stack" (1983).
 #[derive(Debug, Default)]
-struct Spine(Vec<(i64, i64)>);
+struct Spine {
+    way: Vec<(i64, i64)>,
+    /// When that record was committed.
+    moment: Moment,
+}
 
 impl Spine {
     /// Reads the spine of the record at `key`.
     fn of(connection: &Connection, key: i64) -> Result<Self, StoreError> {
         let mut link = Link::expect(connection, key)?;
-        let mut spine = vec![(link.key, link.sequence)];
+        let moment = moment::of_record(connection, link)?;
+        let mut way = vec![(link.key, link.sequence)];
         while link.jump != link.key {
             let next = Link::expect(connection, link.jump)?;
             if next.sequence >= link.sequence {
                 return Err(chain::BROKEN);
             }
             link = next;
-            spine.push((link.key, link.sequence));
+            way.push((link.key, link.sequence));
         }
-        spine.reverse();
-        Ok(Self(spine))
+        way.reverse();
+        Ok(Self { way, moment })
     }
 
-    /// Returns where a child jumps, and its spine: two equal jumps in a row become one.
-    fn grow(mut self, key: i64, sequence: i64) -> (i64, Self) {
-        let jump = match *self.0.as_slice() {
+    /// Says whether the last two jumps are equal; a child's then become one.
+    fn has_equal_jumps(&self) -> bool {
+        matches!(*self.way.as_slice(), [.., far, near, parent] if parent.1 - near.1 == near.1 - far.1)
+    }
+
+    /// Returns where a child with this key jumps.
+    fn jump(&self, key: i64) -> i64 {
+        match *self.way.as_slice() {
             [] => key,
-            [.., far, near, parent] if parent.1 - near.1 == near.1 - far.1 => {
-                self.0.truncate(self.0.len() - 2);
-                far.0
-            }
+            [.., far, _, _] if self.has_equal_jumps() => far.0,
             [.., parent] => parent.0,
-        };
-        self.0.push((key, sequence));
-        (jump, self)
+        }
+    }
+
+    /// Returns the spine of a child, given its key and position.
+    fn grow(mut self, child: (i64, i64), moment: Moment) -> Self {
+        if self.has_equal_jumps() {
+            self.way.truncate(self.way.len() - 2);
+        }
+        self.way.push(child);
+        Self { moment, ..self }
     }
 }

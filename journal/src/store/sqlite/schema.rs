@@ -52,6 +52,7 @@ CREATE TABLE records (
     sequence INTEGER NOT NULL,
     parent INTEGER,                 -- records.id
     jump INTEGER NOT NULL,          -- records.id of a remoter ancestor
+    time INTEGER NOT NULL,          -- when: ms since 1970 at every 64th, else since the parent
     hash BLOB NOT NULL,             -- BLAKE3 of bytes, with the parent's hash as the key
     seal BLOB NOT NULL,
     bytes BLOB NOT NULL             -- canonical packed Preserves

@@ -18,7 +18,7 @@ use super::{blobs, chain};
 use crate::identity::{BranchName, Epoch, RunId};
 use crate::record::ClosedRecord;
 use crate::store::batch::{self, Tip};
-use crate::store::{Append, Claim, HeadMove, Removal, StoreError};
+use crate::store::{Append, Claim, CommitTime, HeadMove, Removal, StoreError};
 
 /// Raises a run's epoch, unless it belongs to another process that lives.
 pub(super) fn claim(
@@ -118,6 +118,7 @@ pub(super) fn append<'a>(
     writing: &mut Writing<'a>,
     recent: &mut Recent,
     append: &Append<'a>,
+    now: CommitTime,
 ) -> Result<(), StoreError> {
     let standing = recent.branch(writing, append.run, append.branch)?;
     batch::check_epoch(append.run, append.epoch, standing.epoch)?;
@@ -128,7 +129,7 @@ pub(super) fn append<'a>(
         brought.try_for_each(|blob| blobs::insert(connection, blob))?;
     }
     let mut key = standing.tip.map(|(_, key)| key);
-    for record in append.records {
+    for (index, record) in append.records.iter().enumerate() {
         for blob in record.blobs() {
             if !blobs::has(writing.tables()?, &blob)? {
                 return Err(StoreError::MissingBlob {
@@ -137,7 +138,7 @@ pub(super) fn append<'a>(
                 });
             }
         }
-        key = Some(recent.insert(writing, key, record)?);
+        key = Some(recent.insert(writing, key, (record, append.time(index, now)))?);
     }
     let key = key.expect("a checked append has records");
     recent.write_branch(writing, (standing.run, append.branch), (tip, key))

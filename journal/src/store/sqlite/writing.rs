@@ -20,7 +20,7 @@ use crate::store::batch::Tip;
 const ROWS: usize = 16;
 
 /// The values of a row of each table.
-const RECORD: &str = "(?,?,?,?,?,?)";
+const RECORD: &str = "(?,?,?,?,?,?,?)";
 const HEAD: &str = "(?,?,?,?,?,?,?)";
 
 /// A head's row to be written.
@@ -67,7 +67,7 @@ impl<'a> Writing<'a> {
         // FAIL: whatever fails ends the transaction, so one statement's part of it need not be
         // undone first. Without keys, which the database gives out by ones above the greatest: so
         // it need not look whether there is such a row.
-        let insert = "INSERT OR FAIL INTO records (sequence, parent, jump, hash, seal, bytes) VALUES ";
+        let insert = "INSERT OR FAIL INTO records (sequence, parent, jump, time, hash, seal, bytes) VALUES ";
         write(
             self.connection,
             (insert, RECORD),
@@ -76,6 +76,7 @@ impl<'a> Writing<'a> {
                 row.bind(link.sequence)?;
                 row.bind(link.parent)?;
                 row.bind(link.jump)?;
+                row.bind(link.time)?;
                 row.bind(link.hash.as_bytes())?;
                 row.bind(link.with_fields(seal))?;
                 row.bind(record.as_bytes())

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use duet_journal::collect::Garbage;
 use duet_journal::parts::NamedParts;
-use duet_journal::{Blob, BlobHash, Head, HeadMove, PackedValue, Record, RecordHash, RunId, Store, StoreError};
+use duet_journal::{
+    Blob, BlobHash, CommitTime, Head, HeadMove, PackedValue, Record, RecordHash, RunId, Store, StoreError,
+};
 use preserves::IOValue;
 
 use super::writer::{Writer, at, branch, run};
@@ -201,7 +203,8 @@ fn talk(steps: u32) -> PackedValue {
     PackedValue::from_value(&IOValue::new(letters.collect::<String>())).unwrap()
 }
 
-fn set_head(
+/// Creates a branch, or moves its head.
+pub(crate) fn set_head(
     store: &mut dyn Store,
     writer: &Writer,
     expected_head: Option<RecordHash>,
@@ -223,6 +226,7 @@ pub(crate) struct Observation {
     runs: Vec<RunId>,
     heads: Vec<Head>,
     records: Vec<Record>,
+    times: Vec<CommitTime>,
     blobs: BTreeMap<BlobHash, Vec<u8>>,
 }
 
@@ -239,6 +243,7 @@ pub(crate) fn observe(store: &dyn Store) -> Result<Observation, StoreError> {
                 seen.blobs.insert(blob, store.blob(&blob)?);
             }
             seen.records.extend(records);
+            seen.times.extend(store.times(run, &head.branch, at(0)..at(1 << 40))?);
             seen.heads.push(head);
         }
     }

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use duet_journal::{
-    Append, Blob, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store, StoreError,
+    Append, Blob, BranchName, CommitTime, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
+    StoreError,
 };
 
 pub(crate) fn run(name: &str) -> RunId {
@@ -88,6 +89,7 @@ impl Writer {
             expected_head,
             records,
             blobs,
+            times: Some(&TIMES),
         }
     }
 
@@ -103,6 +105,14 @@ impl Writer {
         self.head = Some((record.header().sequence, record.hash()));
     }
 }
+
+/// When the first records of every append were committed, by a clock that goes back; nobody knows
+/// when the others were.
+pub(crate) const TIMES: [CommitTime; 3] = [
+    CommitTime::from_ms(1_795_000_000_000),
+    CommitTime::from_ms(1_795_000_000_040),
+    CommitTime::from_ms(1_794_999_000_000),
+];
 
 /// Everything on a branch.
 pub(crate) fn read_all(store: &dyn Store, writer: &Writer) -> Result<Vec<Record>, StoreError> {

@@ -65,7 +65,8 @@ fn a_long_let_star_is_expanded_in_proportion_to_its_bindings() {
     let mut session = session();
     let mut libraries = texts(&[]);
     let mut top = session.interactive_top_level("(names)", &mut libraries).ok();
-    // Work that grows with the cube of the bindings, as comparing all of one name does, would take hours.
+    // Work that grows with the cube of the bindings, as comparing all of one name does, would take
+    // hours.
     let one_name = format!("(let* ((a 0) {}) a)", "(a (list a)) ".repeat(16_000));
     let names = (1..16_000).map(|number| format!("(a{number} (list a{}))", number - 1));
     let chained = format!("(let* ((a0 0) {}) a15999)", names.collect::<String>());

@@ -87,6 +87,7 @@ fn forged(from: &MemoryStore, root: &Blob, others: &[Blob]) -> MemoryStore {
         expected_head: None,
         records: &records,
         blobs: &blobs,
+        times: None,
     };
     store.append(append).expect("a chain");
     store
