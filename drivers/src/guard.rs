@@ -6,21 +6,25 @@
 //! (Rejected: the system's signal at the death of the parent, because it reaches the program alone
 //! and needs code between fork and exec; a mark in the environment, because a program may clear
 //! it.)
-//! INVARIANT: when the guard has ended, no process below it is left, except those that the system
-//! does not let it kill (of another user) or that do not die within `DYING`. Where the system has
-//! no reapers (outside Linux), processes that leave the program's group are left too.
-//! It reads no payload; `tool/process.rs` does.
+//! INVARIANT: when the guard has ended, no process below it is left, or with [`Reach::Group`] none
+//! of the program's group, except those that the system does not let it kill (of another user) or
+//! that do not die within `DYING`. Where the system has no reapers (outside Linux), processes that
+//! leave the program's group are left too.
+//! It does not know what the program is for.
 //! Read next: `guard/watch.rs`.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io::{self, IoSlice, Read};
+use std::mem::{MaybeUninit, take};
 use std::net::Shutdown;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::cmsg_space;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
@@ -39,6 +43,13 @@ const DYING: Duration = Duration::from_secs(5);
 /// Stands for no input, in place of its length.
 const NO_INPUT: u64 = u64::MAX;
 
+/// The bits of the first byte of an order: a pipe comes with it, and the reach is the group.
+const PIPE: u8 = 1;
+const GROUP: u8 = 2;
+
+/// The line by which a guard says that the program has started.
+const STARTED: &str = "started";
+
 /// Returns the executable of a guard: the one that this process executes, also after a newer one
 /// has taken its name. Where the system does not say it, there is one of that name.
 pub fn program() -> PathBuf {
@@ -50,12 +61,31 @@ pub fn program() -> PathBuf {
     }
 }
 
-/// A program to be started: its words, where, with which environment and input.
+/// A program to be started.
 pub(crate) struct Errand<'a> {
     pub(crate) words: &'a [String],
     pub(crate) directory: &'a Path,
-    pub(crate) environment: &'a mut dyn Iterator<Item = (OsString, OsString)>,
-    pub(crate) input: Option<&'a [u8]>,
+    /// All variables that it gets; without it those of this process.
+    pub(crate) environment: Option<&'a mut dyn Iterator<Item = (OsString, OsString)>>,
+    pub(crate) input: Input<'a>,
+    pub(crate) reach: Reach,
+}
+
+/// What a program reads on its standard input.
+pub(crate) enum Input<'a> {
+    Nothing,
+    Bytes(&'a [u8]),
+    /// What somebody writes into the other end of a pipe.
+    Pipe(OwnedFd),
+}
+
+/// Which processes end with a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All that it has started, and what these have started.
+    All,
+    /// Those of its group. A process that it means to leave behind has a group of its own.
+    Group,
 }
 
 /// How a program ended.
@@ -81,12 +111,15 @@ pub(crate) struct Guarded {
     /// It closes when the guard ends; when this side closes it, the guard ends the program.
     line: Option<UnixStream>,
     guard: Child,
-    /// What the guard has to read before it starts the program.
+    /// What the guard has to read before it starts the program; empty once it is written.
     order: Vec<u8>,
+    /// What the guard has said after the program has started, or in place of that.
+    report: Vec<u8>,
 }
 
 impl Guarded {
-    /// Starts a guard; it starts the program when [`end`](Self::end) is waited for.
+    /// Starts a guard; it starts the program when [`begin`](Self::begin) or [`end`](Self::end) is
+    /// waited for.
     ///
     /// # Errors
     /// If the guard cannot be started.
@@ -97,19 +130,26 @@ impl Guarded {
         #[expect(clippy::disallowed_methods, reason = "it tells whether the guard's starter has died")]
         let own = std::process::id();
         command.arg0("duet").args([WORD, &own.to_string()]);
-        command
-            .current_dir(errand.directory)
-            .env_clear()
-            .envs(errand.environment);
+        command.current_dir(errand.directory);
+        if let Some(environment) = errand.environment {
+            command.env_clear().envs(environment);
+        }
         command
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
+        let (input, pipe) = match errand.input {
+            Input::Nothing => (None, None),
+            Input::Bytes(bytes) => (Some(bytes), None),
+            Input::Pipe(pipe) => (None, Some(pipe)),
+        };
+        send_first(&ours, errand.reach, pipe)?;
         Ok(Self {
             line: Some(UnixStream::from_std(ours)?),
             guard: command.spawn()?,
-            order: order(errand.words, errand.input),
+            order: order(errand.words, input),
+            report: Vec::new(),
         })
     }
 
@@ -118,17 +158,42 @@ impl Guarded {
         (self.guard.stdout.take(), self.guard.stderr.take())
     }
 
-    /// Starts the program and waits until it and all that it has started have ended.
+    /// Starts the program, unless it has been started.
+    ///
+    /// # Errors
+    /// [`NotRun`].
+    pub(crate) async fn begin(&mut self) -> Result<(), NotRun> {
+        if self.order.is_empty() {
+            return Ok(());
+        }
+        let line = self.line.as_mut().ok_or(NotRun::Lost)?;
+        // A guard that has died reads nothing, and reports nothing.
+        let _ = line.write_all(&take(&mut self.order)).await;
+        while let Ok(byte) = line.read_u8().await {
+            if byte == b'\n' {
+                self.report.clear();
+                return Ok(());
+            }
+            self.report.push(byte);
+        }
+        Err(self.reported().await.err().unwrap_or(NotRun::Lost))
+    }
+
+    /// Starts the program and waits until it and all within its reach have ended.
     ///
     /// # Errors
     /// [`NotRun`].
     pub(crate) async fn end(&mut self) -> Result<End, NotRun> {
+        self.begin().await?;
         let line = self.line.as_mut().ok_or(NotRun::Lost)?;
-        let mut report = String::new();
-        // A guard that has died reads nothing, and reports nothing.
-        let _ = line.write_all(&self.order).await;
-        let _ = line.read_to_string(&mut report).await;
+        let _ = line.read_to_end(&mut self.report).await;
+        self.reported().await
+    }
+
+    /// Waits for the end of the guard, which has closed the line, and reads its report.
+    async fn reported(&mut self) -> Result<End, NotRun> {
         let ended = self.guard.wait().await;
+        let report = String::from_utf8_lossy(&self.report);
         ended
             .ok()
             .and_then(|_| read_report(&report))
@@ -166,8 +231,22 @@ impl Drop for Guarded {
     }
 }
 
-/// What a guard reads: the length of the words and the words, each ended by a zero byte; the length
-/// of the input and the input.
+/// Sends the first byte of an order, and with it the pipe that the program reads.
+fn send_first(line: &Socket, reach: Reach, pipe: Option<OwnedFd>) -> io::Result<()> {
+    let group = if reach == Reach::Group { GROUP } else { 0 };
+    let first = [group | if pipe.is_some() { PIPE } else { 0 }];
+    let pipes: Vec<_> = pipe.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    if !pipes.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(&pipes)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    sendmsg(line, &[IoSlice::new(&first)], &mut beside, SendFlags::empty())?;
+    Ok(())
+}
+
+/// What a guard reads then: the length of the words and the words, each ended by a zero byte; the
+/// length of the input and the input.
 fn order(words: &[String], input: Option<&[u8]>) -> Vec<u8> {
     let words = words.iter().fold(Vec::new(), |mut all, word| {
         all.extend_from_slice(word.as_bytes());

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use duet_drivers::guard;
 use duet_drivers::host::Host;
 use duet_drivers::host::folders::Folders;
 
@@ -71,11 +72,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         folders,
         allowed: arguments.allow_folder.clone(),
     };
-    let program = std::env::current_exe()
-        .map_err(|error| CommandError::caused("cannot find the program of this command", &error))?;
     let host = Host {
         protocol: Arc::new(Service { grants }),
-        program,
+        program: guard::program(),
     };
     let served = match arguments.listen {
         None => host.over_lines(),

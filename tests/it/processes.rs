@@ -9,7 +9,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -324,6 +324,58 @@ fn nothing_outlives_a_killed_duet() {
     child.wait().expect("it ends");
     check_dies(&daemon);
     check_dies(&shell);
+}
+
+#[test]
+fn an_mcp_server_does_not_outlive_a_killed_duet() {
+    let desk = Desk::new(&[
+        ("p.scm", "(import (duet base))"),
+        (
+            "config/duet/config.toml",
+            &format!("[servers.s]\ncommand = [\"sh\", \"-c\", \"{DAEMON} echo $$ > server; exec sleep 1000\"]\n"),
+        ),
+    ]);
+    let mut child = desk.spawn("run p.scm --allow-server s");
+    let (daemon, server) = (written(&desk.path("daemon")), written(&desk.path("server")));
+    send(&child, "-KILL");
+    child.wait().expect("it ends");
+    check_dies(&daemon);
+    check_dies(&server);
+}
+
+/// The processes whose parent is this one.
+fn children(parent: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("processes").flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_child = |number: &String| {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+        fields.split_whitespace().nth(1) == Some(parent)
+    };
+    numbers.filter(is_child).collect()
+}
+
+#[test]
+fn a_command_of_a_client_does_not_outlive_a_killed_server() {
+    let desk = Desk::new(&[("p.scm", "(display \"begun\") (newline) (yield) (let loop () (loop))")]);
+    let mut server = desk.spawn("mcp");
+    let params = r#"{"name": "run", "arguments": {"program": "p.scm"}}"#;
+    let call = format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}"#);
+    let input = server.stdin.as_mut().expect("a pipe");
+    writeln!(input, "{call}").expect("it is read");
+    let mut commands: Vec<String> = Vec::new();
+    wait_until("no command has begun", || {
+        commands = children(&server.id().to_string());
+        for guard in commands.clone() {
+            commands.extend(children(&guard));
+        }
+        !commands.is_empty() && desk.path(".duet").exists()
+    });
+    send(&server, "-KILL");
+    server.wait().expect("it ends");
+    for command in &commands {
+        check_dies(command);
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@
 //! It does not know what asked for the program.
 //! Read next: `left.rs`.
 
-use std::fs;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::fs::{self, OpenOptions};
+use std::io::{self, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -15,23 +16,49 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::cmsg_space;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+use rustix::stdio::{dup2_stderr, dup2_stdout};
 
-use super::{DYING, NO_INPUT};
+use super::{DYING, GROUP, NO_INPUT, PIPE, Reach, STARTED};
 
 /// The pause between two looks at processes that are dying.
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// What a guard has to do.
+struct Order {
+    words: Vec<String>,
+    input: Input,
+    reach: Reach,
+}
+
+/// What the program reads on its standard input.
+enum Input {
+    Nothing,
+    Bytes(Vec<u8>),
+    Pipe(OwnedFd),
+}
+
+/// A program under this guard.
+#[derive(Clone, Copy)]
+struct Ward {
+    program: Pid,
+    reach: Reach,
+}
 
 /// Executes a guard, whose order comes on standard input, a socket.
 pub fn serve() {
     let line = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     // Without a line or a whole order, whoever started the guard has gone.
     let Ok(mut line) = line else { return };
-    let Ok((words, input)) = read_order(&mut line) else {
+    let Ok(order) = read_order(&mut line) else {
         return;
     };
-    become_reaper();
-    let report = run(&words, input, &line);
+    if order.reach == Reach::All {
+        become_reaper();
+    }
+    let report = run(order, &line);
     // Nobody may be there to hear it.
     let _ = line.write_all(report.as_bytes());
 }
@@ -45,11 +72,44 @@ fn become_reaper() {
     }
 }
 
-fn read_order(line: &mut UnixStream) -> io::Result<(Vec<String>, Option<Vec<u8>>)> {
+fn read_order(line: &mut UnixStream) -> io::Result<Order> {
+    let (first, pipe) = read_first(line)?;
     let words = read_part(line)?.unwrap_or_default();
     let words = String::from_utf8(words).map_err(io::Error::other)?;
-    let words = words.split_terminator('\0').map(str::to_owned).collect();
-    Ok((words, read_part(line)?))
+    let bytes = read_part(line)?;
+    let input = match (first & PIPE != 0, pipe) {
+        (true, Some(pipe)) => Input::Pipe(pipe),
+        (true, None) => return Err(io::ErrorKind::InvalidData.into()),
+        (false, _) => bytes.map_or(Input::Nothing, Input::Bytes),
+    };
+    Ok(Order {
+        words: words.split_terminator('\0').map(str::to_owned).collect(),
+        input,
+        reach: if first & GROUP != 0 { Reach::Group } else { Reach::All },
+    })
+}
+
+/// Reads the first byte, and the pipe that comes with it.
+fn read_first(line: &UnixStream) -> io::Result<(u8, Option<OwnedFd>)> {
+    // Linux keeps the pipe from the program in the same step; elsewhere it has it twice.
+    #[cfg(target_os = "linux")]
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = RecvFlags::empty();
+    let mut first = [0];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(line, &mut [IoSliceMut::new(&mut first)], &mut beside, flags)?;
+    if received.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let pipe = beside.drain().find_map(|message| {
+        let RecvAncillaryMessage::ScmRights(mut pipes) = message else {
+            return None;
+        };
+        pipes.next()
+    });
+    Ok((first[0], pipe))
 }
 
 fn read_part(line: &mut UnixStream) -> io::Result<Option<Vec<u8>>> {
@@ -69,33 +129,59 @@ fn read_part(line: &mut UnixStream) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Runs the program until all of it has ended; returns the report.
-fn run(words: &[String], input: Option<Vec<u8>>, line: &UnixStream) -> String {
-    let Some((program, arguments)) = words.split_first() else {
+fn run(order: Order, mut line: &UnixStream) -> String {
+    let Some((program, arguments)) = order.words.split_first() else {
         return "failed there is no program".to_owned();
     };
     let mut command = Command::new(program);
     command.args(arguments).process_group(0);
-    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-    let mut child = match command.spawn() {
+    let mut written = None;
+    command.stdin(match order.input {
+        Input::Nothing => Stdio::null(),
+        Input::Bytes(bytes) => {
+            written = Some(bytes);
+            Stdio::piped()
+        }
+        Input::Pipe(pipe) => pipe.into(),
+    });
+    let spawned = command.spawn();
+    // It holds the other end of the pipe.
+    drop(command);
+    let mut child = match spawned {
         Ok(child) => child,
         Err(error) => return format!("{} {error}", refusal(error.kind())),
     };
     let Some(program) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
         return "failed it has no number".to_owned();
     };
-    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+    let ward = Ward {
+        program,
+        reach: order.reach,
+    };
+    leave_outputs();
+    let _ = line.write_all(format!("{STARTED}\n").as_bytes());
+    if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), written) {
         // A program that does not read all of its input is no error.
-        in_background(move || drop(pipe.write_all(&input)));
+        in_background(move || drop(pipe.write_all(&bytes)));
     }
     let is_over = Arc::new(AtomicBool::new(false));
     if let Ok(line) = line.try_clone() {
         let is_over = Arc::clone(&is_over);
-        in_background(move || end_when_given_up(line, program, &is_over));
+        in_background(move || end_when_given_up(line, ward, &is_over));
     }
     let report = wait_for(program);
     is_over.store(true, Ordering::Relaxed);
-    end_all(program);
+    end_all(ward);
     report
+}
+
+/// Leaves the outputs to the program, so that they end when nobody of it has them any more.
+fn leave_outputs() {
+    // Where it fails they end with the guard.
+    if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
+        let _ = dup2_stdout(&nowhere);
+        let _ = dup2_stderr(&nowhere);
+    }
 }
 
 #[expect(
@@ -128,10 +214,10 @@ fn pause() {
 
 /// Waits until the other side closes the line, by intention or by its death, and then ends the
 /// program; the thread that waits for it sees it end.
-fn end_when_given_up(mut line: UnixStream, program: Pid, is_over: &AtomicBool) {
+fn end_when_given_up(mut line: UnixStream, ward: Ward, is_over: &AtomicBool) {
     let _closed = io::copy(&mut line, &mut io::sink());
     while !is_over.load(Ordering::Relaxed) {
-        kill_all(program);
+        kill_all(ward);
         pause();
     }
 }
@@ -158,7 +244,11 @@ fn wait_for(program: Pid) -> String {
     clippy::disallowed_methods,
     reason = "a guard is a process of its own, and has no turns"
 )]
-fn end_all(program: Pid) {
+fn end_all(ward: Ward) {
+    if ward.reach == Reach::Group {
+        // Whoever started the others reaps them.
+        return kill_all(ward);
+    }
     let start = Instant::now();
     loop {
         loop {
@@ -171,15 +261,18 @@ fn end_all(program: Pid) {
         if start.elapsed() > DYING {
             return;
         }
-        kill_all(program);
+        kill_all(ward);
         pause();
     }
 }
 
-/// Kills the program's group, and every process below this one.
-fn kill_all(program: Pid) {
+/// Kills the program's group, and every process below this one that is within its reach.
+fn kill_all(ward: Ward) {
     // Each fails only for a process that has ended, or that belongs to somebody else.
-    let _ = kill_process_group(program, Signal::KILL);
+    let _ = kill_process_group(ward.program, Signal::KILL);
+    if ward.reach == Reach::Group {
+        return;
+    }
     for process in below(rustix::process::getpid()) {
         let _ = kill_process(process, Signal::KILL);
     }

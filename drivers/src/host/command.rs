@@ -1,25 +1,24 @@
 //! Commands under way, each in a process of its own.
 //!
-//! INVARIANT: no process of a command is left when its request has been answered or cancelled. The
-//! words of a request reach the command on its standard input: every account of the machine can
+//! INVARIANT: no process of a command is left when its request has been answered or cancelled, or
+//! when this process has died, except a run that the command has left to go on in the background.
+//! The words of a request reach the command on its standard input: every account of the machine can
 //! read those of a command line, whose length is limited as well.
 //! It does not choose commands; the protocol does.
-//! Read next: `../tool/process.rs`.
+//! Read next: `../guard.rs`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{ChildStdin, Command};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::Errand;
-use crate::tool::process::Group;
+use crate::guard::{self, End, Guarded, Input, NotRun, Reach};
 
 /// The maximum length of an output that is kept, in bytes.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
@@ -103,44 +102,45 @@ pub(super) async fn perform(program: &Path, errand: Errand) -> Json {
 }
 
 async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
-    let mut command = Command::new(program);
-    command.arg(ERRAND).process_group(0).kill_on_drop(true);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            return Done {
-                messages: format!("cannot start `{}`: {error}", program.display()),
-                ..Done::default()
-            };
-        }
+    let refused = |problem: &str| Done {
+        messages: format!("cannot start `{}`: {problem}", program.display()),
+        ..Done::default()
     };
-    let mut group = Group::of(&child);
-    let (input, output, messages) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let text = errand_text(words);
+    let errand = guard::Errand {
+        words: &[program.to_string_lossy().into_owned(), ERRAND.to_owned()],
+        directory: Path::new("."),
+        environment: None,
+        input: Input::Bytes(text.as_bytes()),
+        // A run that goes on in the background is left.
+        reach: Reach::Group,
+    };
+    let mut guarded = match Guarded::start(program, errand) {
+        Ok(guarded) => guarded,
+        Err(error) => return refused(&error.to_string()),
+    };
+    let (output, messages) = guarded.outputs();
     let mut kept = (Kept::default(), Kept::default());
     let ended = {
-        let told = tell(input, errand_text(words));
-        let all = async { tokio::join!(told, kept.0.drain(output), kept.1.drain(messages), child.wait()).3 };
+        let all = async { tokio::join!(kept.0.drain(output), kept.1.drain(messages), guarded.end()).2 };
         timeout(limit, all).await
     };
-    group.kill();
+    if ended.is_err() {
+        guarded.give_up().await;
+    }
+    if let Ok(Err(NotRun::Refused(_, problem))) = &ended {
+        return refused(problem);
+    }
     Done {
-        code: ended.as_ref().ok().and_then(|ended| ended.as_ref().ok()?.code()),
+        code: match ended {
+            Ok(Ok(End::Exit(code))) => Some(code),
+            Ok(Ok(End::Signal(_)) | Err(_)) | Err(_) => None,
+        },
         is_late: ended.is_err(),
         is_truncated: kept.0.is_truncated || kept.1.is_truncated,
         output: kept.0.text(),
         messages: kept.1.text(),
     }
-}
-
-/// Hands a command its words, and ends its input.
-async fn tell(input: Option<ChildStdin>, words: String) {
-    let Some(mut input) = input else { return };
-    // A command that has ended needs no words.
-    let _ended = input.write_all(words.as_bytes()).await;
 }
 
 /// The beginning of an output.

@@ -17,9 +17,7 @@ use std::time::Duration;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::run::inflight::REPEATABLE;
 use preserves::{IOValue, ValueImpl};
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Child;
 use tokio::time::timeout;
 
 use super::arguments::{Arguments, boolean, bytes, content, dictionary, integer, path, positive, string};
@@ -28,7 +26,7 @@ use super::interface::{Call, Context, Outcome, Tool};
 use super::secret::Secrets;
 use super::secret::stream::Redactor;
 use super::workspace::Workspace;
-use crate::guard::{End, Errand, Guarded, NotRun};
+use crate::guard::{End, Errand, Guarded, Input, NotRun, Reach};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::returns::Returns;
 
@@ -183,8 +181,9 @@ impl Invocation {
         let errand = Errand {
             words: &self.words,
             directory: &self.directory,
-            environment: &mut environment.into_iter().chain(own),
-            input: self.input.as_deref(),
+            environment: Some(&mut environment.into_iter().chain(own)),
+            input: self.input.as_deref().map_or(Input::Nothing, Input::Bytes),
+            reach: Reach::All,
         };
         Guarded::start(guard, errand).map_err(|error| self.refuse(error.kind(), &error.to_string()))
     }
@@ -363,30 +362,5 @@ impl Collected {
     fn value(self) -> IOValue {
         let is_cut = self.is_truncated();
         content(self.bytes, is_cut).0
-    }
-}
-
-/// The process group of a started program; dropping it kills the group.
-pub(crate) struct Group {
-    leader: Option<Pid>,
-}
-
-impl Group {
-    pub(crate) fn of(child: &Child) -> Self {
-        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Self { leader }
-    }
-
-    pub(crate) fn kill(&mut self) {
-        if let Some(leader) = self.leader.take() {
-            // It fails only when no process is left.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
     }
 }

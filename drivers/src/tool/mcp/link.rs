@@ -190,7 +190,7 @@ impl Link {
                 (service.map_err(refuse)?, None)
             }
             Place::Program { .. } => {
-                let (mut program, (output, input)) = Program::start(settings)?;
+                let (mut program, (output, input)) = Program::start(settings).await?;
                 let transport = AsyncRwTransport::new_client(Lines::new(output), input);
                 let transport = Probed::new(transport, late.clone());
                 match client.clone().serve_with_lifecycle(transport, mode).await {

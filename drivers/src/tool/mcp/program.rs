@@ -1,14 +1,13 @@
 //! A server that is a program: its process, its streams, and its last words.
 //!
-//! INVARIANT: when this is dropped, no process of the program's group is left; a line that is too
-//! long ends the connection before it fills the memory.
+//! INVARIANT: when this is dropped or this process dies, a guard ends all that the program has
+//! started; a line that is too long ends the connection before it fills the memory.
 //! It does not know the protocol.
 //! Read next: `link.rs`.
 
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -16,14 +15,15 @@ use std::time::Duration;
 
 use duet_runtime::driver::ToolFailure;
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
+use tokio::net::unix::pipe::Sender;
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use super::server::{Place, Settings};
+use crate::guard::{self, Errand, Guarded, Input, NotRun, Reach};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
-use crate::tool::process::Group;
 
 /// The maximum length of a message, in bytes.
 const LINE_BYTES_MAX: usize = 16 << 20;
@@ -37,69 +37,65 @@ const END_WAIT: Duration = Duration::from_millis(500);
 /// The maximum time that a program takes to end when its input has ended.
 const STOP_WAIT: Duration = Duration::from_secs(1);
 
+/// The maximum time that a program that was killed takes to end.
+const KILL_WAIT: Duration = Duration::from_secs(5);
+
 /// A running program.
 pub(super) struct Program {
-    group: Mutex<Group>,
+    /// Is notified when the guard has to end the program.
+    is_given_up: Arc<Notify>,
     fault: Fault,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.is_given_up.notify_one();
+    }
 }
 
 /// The knowledge about the end of a program; clones share it.
 #[derive(Clone)]
 pub(super) struct Fault {
-    status: watch::Receiver<Option<ExitStatus>>,
+    status: watch::Receiver<Option<Ended>>,
     last_words: Arc<Mutex<VecDeque<u8>>>,
     is_too_long: Arc<AtomicBool>,
 }
 
-/// How a program ended.
+/// How a program ended; nothing where nobody knows.
+type Ended = Option<guard::End>;
+
+/// How a program ended, and what it said.
 #[derive(Default)]
 pub(super) struct End {
-    status: Option<ExitStatus>,
+    status: Ended,
     last_words: String,
     is_too_long: bool,
 }
 
 /// The streams of a program: what it says, and what it hears.
-pub(super) type Streams = (Metered, ChildStdin);
+pub(super) type Streams = (Metered, Sender);
 
 impl Program {
     /// Starts the program of a server.
     ///
     /// # Errors
     /// `unavailable` if it cannot be started.
-    pub(super) fn start(settings: &Settings) -> Result<(Self, Streams), ToolFailure> {
-        let refuse = |program: &str, error: io::Error| {
-            let message = format!(
-                "the MCP server `{}` does not start: cannot run `{program}`: {error}",
-                settings.name
-            );
-            Kind::Unavailable.because(message)
+    pub(super) async fn start(settings: &Settings) -> Result<(Self, Streams), ToolFailure> {
+        let Place::Program { words, .. } = &settings.place else {
+            return Err(refusal(settings, io::ErrorKind::Unsupported.into()));
         };
-        let Place::Program {
-            words,
-            environment,
-            directory,
-        } = &settings.place
-        else {
-            return Err(refuse("", io::ErrorKind::Unsupported.into()));
+        let refuse = |error: io::Error| refusal(settings, error);
+        if words.is_empty() {
+            return Err(refuse(io::ErrorKind::NotFound.into()));
+        }
+        let (mut guarded, input) = under_guard(&settings.place).map_err(refuse)?;
+        let (Some(output), Some(errors)) = guarded.outputs() else {
+            return Err(refuse(io::ErrorKind::BrokenPipe.into()));
         };
-        let (program, arguments) = words
-            .split_first()
-            .map_or(("", &[][..]), |(first, rest)| (&**first, rest));
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(directory).env_clear();
-        command.envs(environment.iter().map(|(name, value)| (name, value)));
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command.process_group(0).kill_on_drop(true);
-        let mut child = command.spawn().map_err(|error| refuse(program, error))?;
-        let group = Mutex::new(Group::of(&child));
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(input), Some(output), Some(errors)) = pipes else {
-            return Err(refuse(program, io::ErrorKind::BrokenPipe.into()));
-        };
+        guarded.begin().await.map_err(|not_run| match not_run {
+            NotRun::Refused(kind, problem) => refuse(io::Error::new(kind, problem)),
+            NotRun::Lost => refuse(io::Error::other("the process that guards it has ended")),
+        })?;
         let (ended, status) = watch::channel(None);
         let fault = Fault {
             status,
@@ -107,17 +103,14 @@ impl Program {
             is_too_long: Arc::default(),
         };
         tokio::spawn(keep_last_words(errors, Arc::clone(&fault.last_words)));
-        tokio::spawn(async move {
-            if let Ok(status) = child.wait().await {
-                ended.send_replace(Some(status));
-            }
-        });
+        let is_given_up = Arc::new(Notify::new());
+        tokio::spawn(watch_over(guarded, Arc::clone(&is_given_up), ended));
         let output = Metered {
             output,
             line_bytes: 0,
             is_too_long: Arc::clone(&fault.is_too_long),
         };
-        Ok((Self { group, fault }, (output, input)))
+        Ok((Self { is_given_up, fault }, (output, input)))
     }
 
     /// Returns the knowledge about its end.
@@ -128,7 +121,7 @@ impl Program {
     /// Waits a moment for its end, and kills what is left of it.
     pub(super) async fn ended(&mut self) -> End {
         let end = self.fault.end().await;
-        self.kill();
+        self.kill().await;
         end
     }
 
@@ -137,12 +130,61 @@ impl Program {
         let mut status = self.fault.status.clone();
         // One that does not end by itself is killed.
         let _ = timeout(STOP_WAIT, status.wait_for(Option::is_some)).await;
-        self.kill();
+        self.kill().await;
     }
 
-    fn kill(&self) {
-        self.group.lock().unwrap_or_else(PoisonError::into_inner).kill();
+    async fn kill(&self) {
+        self.is_given_up.notify_one();
+        let mut status = self.fault.status.clone();
+        // A guard that somebody has stopped ends the program when it goes on.
+        let _ = timeout(KILL_WAIT, status.wait_for(Option::is_some)).await;
     }
+}
+
+/// The failure of a program that cannot be run.
+fn refusal(settings: &Settings, error: io::Error) -> ToolFailure {
+    let program = match &settings.place {
+        Place::Program { words, .. } => words.first().map_or("", |program| program),
+        Place::Url { .. } | Place::Refused(_) => "",
+    };
+    Kind::Unavailable.because(format!(
+        "the MCP server `{}` does not start: cannot run `{program}`: {error}",
+        settings.name
+    ))
+}
+
+/// Starts a guard for a program, and returns the end of the pipe that the program will read.
+fn under_guard(place: &Place) -> io::Result<(Guarded, Sender)> {
+    let Place::Program {
+        words,
+        environment,
+        directory,
+    } = place
+    else {
+        return Err(io::ErrorKind::Unsupported.into());
+    };
+    let (input, ours) = io::pipe()?;
+    let errand = Errand {
+        words,
+        directory,
+        environment: Some(&mut environment.iter().cloned()),
+        input: Input::Pipe(input.into()),
+        reach: Reach::All,
+    };
+    let guarded = Guarded::start(&guard::program(), errand)?;
+    Ok((guarded, Sender::from_owned_fd(ours.into())?))
+}
+
+/// Waits until a program has ended, or ends it when it is given up.
+async fn watch_over(mut guarded: Guarded, is_given_up: Arc<Notify>, ended: watch::Sender<Option<Ended>>) {
+    let end = tokio::select! {
+        end = guarded.end() => end.ok(),
+        () = is_given_up.notified() => {
+            guarded.give_up().await;
+            None
+        }
+    };
+    ended.send_replace(Some(end));
 }
 
 impl Fault {
@@ -157,7 +199,7 @@ impl Fault {
         let last_words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
         let last_words: Vec<u8> = last_words.iter().copied().collect();
         End {
-            status: *self.status.borrow(),
+            status: (*self.status.borrow()).flatten(),
             last_words: String::from_utf8_lossy(&last_words).trim().to_owned(),
             is_too_long,
         }
@@ -178,7 +220,11 @@ impl End {
 
     /// Says how it ended and what it said last, to follow a message.
     pub(super) fn shown(&self) -> String {
-        let status = self.status.map_or_else(String::new, |status| format!(" ({status})"));
+        let status = match self.status {
+            Some(guard::End::Exit(code)) => format!(" (exit status: {code})"),
+            Some(guard::End::Signal(number)) => format!(" (signal: {number})"),
+            None => String::new(),
+        };
         let said = if self.last_words.is_empty() {
             String::new()
         } else {
