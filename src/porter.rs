@@ -120,17 +120,18 @@ impl Porter {
 
     fn admit(&self, shown: &IOValue) -> Result<Admission, Refused> {
         let steps = Steps::read(shown)?;
-        let (signed, run, grant) = self.granted(&steps)?;
+        let (signed, (run, id), grant) = self.granted(&steps)?;
         let host = self.reach(&run, &steps, &grant).map_err(|refused| refused.of(&run))?;
         Ok(Admission {
             host,
+            grant: id,
             manifest: grant.rights,
             caveats: signed.caveats().iter().map(|caveat| caveat.source().clone()).collect(),
         })
     }
 
-    /// Finds what a reference grants now, and to which run.
-    fn granted(&self, steps: &Steps) -> Result<(SturdyRef, String, Grant), Refused> {
+    /// Finds what a reference grants now, to which run and by which grant.
+    fn granted(&self, steps: &Steps) -> Result<(SturdyRef, (String, String), Grant), Refused> {
         let signed = SturdyRef::from_value(&steps.reference).map_err(|error| Refused::new("malformed", error))?;
         signed
             .validate(&self.key)
@@ -143,7 +144,7 @@ impl Porter {
         if grant.until_ms.is_some_and(|until_ms| until_ms <= now_ms()) {
             return Err(Refused::new("expired", "the sturdy reference has expired").of(&run));
         }
-        Ok((signed, run, grant))
+        Ok((signed, (run, id), grant))
     }
 
     /// Finds the run, or the branch of it that is asked for, and does first what is asked there.

@@ -17,6 +17,7 @@ mod connection;
 pub mod host;
 mod listener;
 mod membrane;
+mod pace;
 mod relay;
 mod websocket;
 
@@ -31,6 +32,8 @@ use self::host::Host;
 pub struct Admission {
     /// The run.
     pub host: Host,
+    /// The name of the grant, for whose clients a pace is kept.
+    pub grant: String,
     /// The rights in its dataspace.
     pub manifest: Manifest,
     /// The caveats, the newest last.

@@ -13,6 +13,7 @@
 )]
 
 mod faults;
+mod hasty;
 mod hostile;
 mod python;
 mod refusals;

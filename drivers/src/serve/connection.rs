@@ -16,12 +16,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, interval, sleep_until, timeout};
 
-use super::Gate;
 use super::host::{Ear, News, Visit};
 use super::listener::Arrival;
+use super::pace::Paces;
 use super::relay::{Deed, Relay};
+use super::{Admission, Gate};
 use crate::framing::{Decoder, Encoding};
 use crate::lobby::Stranger;
 
@@ -107,6 +108,8 @@ pub(super) async fn converse(
             encoding: Encoding::Packed,
         },
         places: Arc::new(Semaphore::new(PACKETS_MAX)),
+        paces: arrival.paces,
+        waiting: Vec::new(),
     };
     if let Err(why) = connection.run(reading, heard).await {
         let error = record("error", vec![IOValue::new(why), IOValue::new(false)]);
@@ -138,6 +141,18 @@ async fn write(mut writing: impl AsyncWrite + Unpin, mut queue: UnboundedReceive
     let _closed = writing.shutdown().await;
 }
 
+fn visited(is_heard: bool) -> Result<(), String> {
+    is_heard.then_some(()).ok_or_else(|| "the run has stopped".to_owned())
+}
+
+/// Waits until the first of the waiting ways may ask again; for ever if there is none.
+async fn next_of(waiting: &[(Instant, u64, Admission)]) {
+    match waiting.iter().map(|(at, ..)| *at).min() {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 struct Connection {
     relay: Relay,
     gate: Arc<dyn Gate>,
@@ -149,6 +164,9 @@ struct Connection {
     decoder: Decoder,
     outgoing: Outgoing,
     places: Arc<Semaphore>,
+    paces: Paces,
+    /// The ways whose grants have had too many short visits, with the time to ask again.
+    waiting: Vec<(Instant, u64, Admission)>,
 }
 
 impl Connection {
@@ -178,6 +196,7 @@ impl Connection {
                     self.admit()?;
                     amid_since = self.decoder.is_amid().then(Instant::now);
                 }
+                () = next_of(&self.waiting) => self.join_waiting(&mut heard).await?,
                 why = self.stranger.must_go() => return Err(why.to_owned()),
                 _ = ticks.tick() => {
                     self.relay.check(&*self.gate)?;
@@ -212,19 +231,7 @@ impl Connection {
     /// Hands a deed to a run.
     async fn act(&mut self, deed: Deed, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
         let (host, visit) = match deed {
-            Deed::Join { way, admission } => {
-                let visit = Visit::Join {
-                    name: self.relay.name(way),
-                    manifest: admission.manifest,
-                    caveats: admission.caveats,
-                    ear: Ear {
-                        way,
-                        news: self.news.clone(),
-                    },
-                    _permit: self.place(heard).await?,
-                };
-                (admission.host, visit)
-            }
+            Deed::Join { way, admission } => return self.join(way, admission, heard).await,
             Deed::Said { host, peer, what } => {
                 let _permit = self.place(heard).await?;
                 (host, Visit::Said { peer, what, _permit })
@@ -232,11 +239,48 @@ impl Connection {
             Deed::Leave { host, peer } => (host, Visit::Leave { peer }),
             Deed::Tell { .. } => return Ok(()),
         };
-        if host.visit(visit) {
-            Ok(())
-        } else {
-            Err("the run has stopped".to_owned())
+        visited(host.visit(visit))
+    }
+
+    /// Asks a run to let the client in, as soon as the short visits of the grant allow it.
+    async fn join(
+        &mut self,
+        way: u64,
+        admission: Admission,
+        heard: &mut UnboundedReceiver<News>,
+    ) -> Result<(), String> {
+        match self.paces.enter(&admission.grant) {
+            Ok(stay) => self.relay.begin(way, stay),
+            Err(wait) => {
+                self.waiting.push((Instant::now() + wait, way, admission));
+                return Ok(());
+            }
         }
+        let visit = Visit::Join {
+            name: self.relay.name(way),
+            manifest: admission.manifest,
+            caveats: admission.caveats,
+            ear: Ear {
+                way,
+                news: self.news.clone(),
+            },
+            _permit: self.place(heard).await?,
+        };
+        visited(admission.host.visit(visit))
+    }
+
+    /// Takes up the ways that have waited long enough, and those that the client does not want any
+    /// more.
+    async fn join_waiting(&mut self, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
+        let now = Instant::now();
+        for (at, way, admission) in std::mem::take(&mut self.waiting) {
+            if at > now {
+                self.waiting.push((at, way, admission));
+            } else if self.relay.is_wanted(way) {
+                self.join(way, admission, heard).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits for a place on the way to a run; the client hears of what happens meanwhile.

@@ -21,6 +21,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
 use super::Gate;
+use super::pace::Paces;
 use super::{connection, websocket};
 use crate::door::{Near, is_left_behind};
 use crate::lobby::{Lobby, Metered, Stranger};
@@ -129,6 +130,7 @@ struct Places {
     open: Arc<Semaphore>,
     lobby: Lobby,
     clients: Arc<Semaphore>,
+    paces: Paces,
 }
 
 /// A client that has come.
@@ -140,6 +142,7 @@ pub(super) struct Arrival {
     pub(super) stranger: Arc<Stranger>,
     /// The places of those that have.
     pub(super) clients: Arc<Semaphore>,
+    pub(super) paces: Paces,
 }
 
 /// A server that is open; dropping it closes it.
@@ -184,6 +187,7 @@ impl Server {
                 open: Arc::new(Semaphore::new(0)),
                 lobby: Lobby::default(),
                 clients: Arc::new(Semaphore::new(CLIENTS_MAX)),
+                paces: Paces::default(),
             },
             next_name: Arc::default(),
             prefix,
@@ -316,6 +320,7 @@ impl Admit {
             gate: Arc::clone(&self.gate),
             stranger,
             clients: Arc::clone(&self.places.clients),
+            paces: self.places.paces.clone(),
         };
         tokio::spawn(serve(stream, arrival));
     }

@@ -20,6 +20,7 @@ use preserves::{IOValue, ValueImpl};
 
 use super::host::Host;
 use super::membrane::{Membrane, Pins, Shown, Wire, narrowed};
+use super::pace::Stay;
 use super::{Admission, Gate};
 
 /// The maximum number of assertions of a client, and of its objects that they mention.
@@ -65,6 +66,8 @@ struct Way {
     accepted: Option<(u64, Pins)>,
     /// Whether the client has left before it was in.
     is_left: bool,
+    /// The visit, once the run was asked to let the client in.
+    stay: Option<Stay>,
 }
 
 /// An assertion of the client.
@@ -269,6 +272,7 @@ impl Relay {
                 peer: None,
                 accepted: None,
                 is_left: false,
+                stay: None,
             },
         );
         self.deeds.push(Deed::Join { way, admission });
@@ -315,6 +319,22 @@ impl Relay {
             if let Some(outbound) = self.outbound.remove(&key) {
                 self.membrane.release(outbound.pins);
             }
+        }
+    }
+
+    /// Says whether the client still wants a way that the run was not asked for; forgets it if not.
+    pub(super) fn is_wanted(&mut self, number: u64) -> bool {
+        let is_wanted = self.ways.get(&number).is_some_and(|way| !way.is_left);
+        if !is_wanted {
+            self.ways.remove(&number);
+        }
+        is_wanted
+    }
+
+    /// Begins the visit of a way, which ends with it.
+    pub(super) fn begin(&mut self, number: u64, stay: Stay) {
+        if let Some(way) = self.ways.get_mut(&number) {
+            way.stay = Some(stay);
         }
     }
 

@@ -16,7 +16,10 @@ use crate::support::peer::{Peer, Served, grant};
 fn visits(desk: &Desk) -> usize {
     let log = desk.duet("log room --limit 100000");
     assert_eq!(log.code, 0, "{log:?}");
-    log.output.lines().filter(|line| line.contains(" welcome client-")).count()
+    log.output
+        .lines()
+        .filter(|line| line.contains(" welcome client-"))
+        .count()
 }
 
 #[test]

@@ -16,6 +16,7 @@ impl Gate for Open {
         }
         Ok(Admission {
             host: self.0.clone(),
+            grant: "g".to_owned(),
             manifest: Manifest::default(),
             caveats: Vec::new(),
         })
