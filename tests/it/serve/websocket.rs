@@ -27,13 +27,16 @@ fn serve(options: &str) -> (Desk, Served, String) {
 }
 
 fn connect(address: &str, origin: Option<&str>) -> Result<WebSocket<TcpStream>, String> {
+    let headers: Vec<_> = origin.into_iter().map(|origin| ("Origin", origin)).collect();
+    connect_with(address, &headers)
+}
+
+fn connect_with(address: &str, headers: &[(&'static str, &str)]) -> Result<WebSocket<TcpStream>, String> {
     let stream = TcpStream::connect(address).expect("somebody listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
     let mut request = format!("ws://{address}/").into_client_request().expect("an address");
-    if let Some(origin) = origin {
-        request
-            .headers_mut()
-            .insert("Origin", origin.parse().expect("a header"));
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().expect("a header"));
     }
     tungstenite::client(request, stream)
         .map(|(socket, _)| socket)
@@ -98,6 +101,24 @@ fn a_web_page_comes_in_only_from_an_origin_that_is_named() {
     assert!(connect(&address, Some("http://localhost:8080")).is_ok());
     // Whoever is no page names no origin.
     assert!(connect(&address, None).is_ok());
+}
+
+#[test]
+fn a_page_whose_host_name_leads_here_is_refused_without_an_origin() {
+    let (_desk, _served, address) = serve("--origin http://localhost:8080");
+    for host in [
+        "evil.example",
+        "evil.example:8002",
+        "127.0.0.1.evil.example",
+        "127.0.0.1@evil.example",
+    ] {
+        let refused = connect_with(&address, &[("Host", host)]).expect_err(host);
+        assert!(refused.contains("403"), "{host}: {refused}");
+    }
+    assert!(connect_with(&address, &[("Sec-Fetch-Site", "cross-site")]).is_err());
+    for host in ["localhost", "127.0.0.1:80", "[::1]:8002"] {
+        assert!(connect_with(&address, &[("Host", host)]).is_ok(), "{host}");
+    }
 }
 
 #[test]

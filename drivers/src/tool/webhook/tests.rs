@@ -173,6 +173,23 @@ fn without_a_secret_no_page_of_a_browser_reaches_the_program() {
     check_answered("token: \"s\" timeout_ms: 50", &get(bearer), "504");
 }
 
+#[test]
+fn idle_connections_lock_nobody_out() {
+    for options in ["", "token: \"s\""] {
+        let mut desk = Desk::new(options);
+        let idle: Vec<_> = (0..300)
+            .map(|_| TcpStream::connect(("127.0.0.1", desk.port)).unwrap())
+            .collect();
+        let client = desk.send(&post("authorization: Bearer s\r\n", ""));
+        desk.accept();
+        let reply = "{request: \"key-2\" status: 204}";
+        assert_eq!(desk.call("webhook/reply", reply), Ok(IOValue::new(true)));
+        let answer = client.join().unwrap();
+        assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+        drop(idle);
+    }
+}
+
 /// Source: GitHub, "Validating webhook deliveries", its example.
 #[test]
 fn a_signature_of_the_body_is_checked() {
