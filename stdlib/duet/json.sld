@@ -13,7 +13,7 @@
       condition? condition-kind condition-irritants
       dictionary dictionary? dictionary-ref dictionary-set! dictionary-contains? dictionary-count
       dictionary-keys dictionary->alist dictionary-copy
-      filter keyword? keyword->symbol list-sort string-contains string-index string-join
+      append-map filter keyword? keyword->symbol list-sort string-contains string-index string-join
       symbol->keyword)
     (only (duet kernel) %make-condition)
     (only (duet internal control) %wrong-type)

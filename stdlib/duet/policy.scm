@@ -46,7 +46,7 @@
         ((char=? char #\\) "\\\\")
         ((< code 32) (string-append "\\u" (substring "0000" 0 (if (< code 16) 3 2)) (number->string code 16)))
         (else (string char)))))
-  (string-append "\"" (apply string-append (map escaped (string->list text))) "\""))
+  (string-append "\"" (string-join (map escaped (string->list text)) "") "\""))
 
 ;;; A predicate: `(exists fact.a)`, `(not (eq fact.a.value "x"))`. Symbols are paths; `(ref path)`
 ;;; and `(lit value)` are operands.

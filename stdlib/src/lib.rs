@@ -67,6 +67,7 @@ embed! {
     "duet/internal/ports.sld",
     "duet/internal/promises.scm",
     "duet/internal/prompts.scm",
+    "duet/internal/ranges.sld",
     "duet/internal/routes.sld",
     "duet/internal/routes/actor.scm",
     "duet/internal/routes/agent.scm",

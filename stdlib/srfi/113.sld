@@ -17,5 +17,5 @@
     bag->set set->bag set->bag! bag->alist alist->bag bag-comparator)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (srfi 128) (duet internal tables)
-          (only (duet internal lists) any every filter fold remove))
+          (only (duet internal lists) any concatenate every filter fold remove))
   (include "113/sets.scm" "113/bags.scm"))

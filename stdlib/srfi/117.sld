@@ -7,7 +7,7 @@
     list-queue-set-list! list-queue-append list-queue-append! list-queue-concatenate
     list-queue-map list-queue-map! list-queue-for-each)
   (on-demand)
-  (import (scheme base) (only (srfi 1) last-pair unfold unfold-right drop-right))
+  (import (scheme base) (only (srfi 1) concatenate last-pair unfold unfold-right drop-right))
   (begin
     (define-record-type list-queue-type
       (%queue first last)
@@ -96,7 +96,7 @@
     (define (list-queue-append! . queues) (list-queue-concatenate queues))
     ;;;> Returns a queue that concatenates the queues in a list.
     (define (list-queue-concatenate queues)
-      (make-list-queue (list-copy (apply append (map %first queues)))))
+      (make-list-queue (list-copy (concatenate (map %first queues)))))
 
     ;;;> Returns a queue of the values of `procedure` for the elements.
     (define (list-queue-map procedure queue) (make-list-queue (map procedure (%first queue))))

@@ -10,7 +10,8 @@
     vector-delete-neighbor-dups vector-delete-neighbor-dups!
     vector-find-median vector-find-median! vector-select! vector-separate!)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (only (duet internal lists) list-sort vector-sort append-reverse))
+  (import (scheme base) (scheme case-lambda) (only (duet internal lists) list-sort vector-sort append-reverse)
+          (duet internal ranges))
   (begin
     ;;;> Returns whether no element of a list comes before an earlier one.
     (define (list-sorted? less? list)
@@ -95,8 +96,11 @@
 
     ;;;> Sorts the part of the vector and returns its element at index `k`.
     (define (vector-select! less? vector k . range)
-      (apply vector-sort! less? vector range)
-      (vector-ref vector (+ k (if (pair? range) (car range) 0))))
+      (%range 'vector-select! range (vector-length vector)
+        (lambda (start end)
+          (if (not (< -1 k (- end start))) (%out-of-range 'vector-select! "there is no such element" k))
+          (vector-sort! less? vector start end)
+          (vector-ref vector (+ k start)))))
 
     ;;;> Moves the `k` smallest elements of the part of the vector to the front.
     (define (vector-separate! less? vector k . range)

@@ -11,5 +11,6 @@
     vector-unfold-right!
     vector->list reverse-vector->list list->vector reverse-list->vector vector->string string->vector)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (only (duet internal lists) fold filter remove))
+  (import (scheme base) (scheme case-lambda) (duet internal ranges)
+          (only (duet internal lists) concatenate fold filter remove))
   (include "133/vectors.scm"))

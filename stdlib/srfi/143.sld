@@ -7,12 +7,12 @@
     (rename = fx=?) (rename < fx<?) (rename > fx>?) (rename <= fx<=?) (rename >= fx>=?)
     (rename zero? fxzero?) (rename positive? fxpositive?) (rename negative? fxnegative?) (rename odd? fxodd?)
     (rename even? fxeven?)
-    (rename max fxmax) (rename min fxmin) (rename quotient fxquotient) (rename remainder fxremainder)
+    (rename max fxmax) (rename min fxmin) (rename remainder fxremainder)
     (rename bitwise-not fxnot) (rename bitwise-and fxand) (rename bitwise-ior fxior) (rename bitwise-xor fxxor)
     (rename bit-count fxbit-count) (rename integer-length fxlength) (rename bitwise-if fxif)
     (rename bit-set? fxbit-set?)
     (rename first-set-bit fxfirst-set-bit) (rename bit-field fxbit-field)
-    fx+ fx- fx* fxneg fxabs fxsquare fxsqrt fx+/carry fx-/carry fx*/carry
+    fx+ fx- fx* fxquotient fxneg fxabs fxsquare fxsqrt fx+/carry fx-/carry fx*/carry
     fxarithmetic-shift fxarithmetic-shift-left fxarithmetic-shift-right fxcopy-bit fxbit-field-rotate
     fxbit-field-reverse)
   (on-demand)
@@ -39,6 +39,8 @@
     (define (fx- a b) (%fixnum 'fx- (- a b)))
     ;;;> Returns the product.
     (define (fx* a b) (%fixnum 'fx* (* a b)))
+    ;;;> Returns the quotient, rounded towards zero.
+    (define (fxquotient a b) (%fixnum 'fxquotient (quotient a b)))
     ;;;> Returns the number with the opposite sign.
     (define (fxneg a) (%fixnum 'fxneg (- a)))
     ;;;> Returns the magnitude.

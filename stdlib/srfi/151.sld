@@ -11,7 +11,7 @@
     bitwise-fold bitwise-for-each bitwise-unfold make-bitwise-generator)
   (on-demand)
   (import (scheme base)
-          (only (duet internal lists) fold)
+          (only (duet internal lists) fold) (only (duet internal ranges) %out-of-range)
           (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count
                     integer-length)
             (bit-count %ones)))
@@ -42,7 +42,9 @@
     (define (%power index) (arithmetic-shift 1 index))
 
     ;;; A number whose bits from `start` up to but not including `end` are 1.
-    (define (%mask start end) (arithmetic-shift (- (%power (- end start)) 1) start))
+    (define (%mask start end)
+      (if (not (<= 0 start end)) (%out-of-range 'bit-field "expected 0 <= start <= end" start end))
+      (arithmetic-shift (- (%power (- end start)) 1) start))
 
     ;;;> Returns whether the bit at an index is 1.
     (define (bit-set? index number) (odd? (arithmetic-shift number (- index))))
@@ -67,11 +69,11 @@
 
     ;;;> Returns the bits from index `start` up to but not including `end`, as a number.
     (define (bit-field number start end)
-      (bitwise-and (arithmetic-shift number (- start)) (%mask 0 (- end start))))
+      (arithmetic-shift (bitwise-and number (%mask start end)) (- start)))
     ;;;> Returns whether any bit of the field is 1.
-    (define (bit-field-any? number start end) (not (= (bit-field number start end) 0)))
+    (define (bit-field-any? number start end) (any-bit-set? (%mask start end) number))
     ;;;> Returns whether all bits of the field are 1.
-    (define (bit-field-every? number start end) (= (bit-field number start end) (%mask 0 (- end start))))
+    (define (bit-field-every? number start end) (every-bit-set? (%mask start end) number))
     ;;;> Returns the number with the bits of the field set to 0.
     (define (bit-field-clear number start end) (bitwise-andc2 number (%mask start end)))
     ;;;> Returns the number with the bits of the field set to 1.

@@ -13,7 +13,7 @@
     string-fold string-fold-right string-map string-for-each string-count string-filter string-remove
     string-replicate string-segment string-split read-string write-string string-set! string-fill! string-copy!)
   (on-demand)
-  (import (scheme base) (scheme case-lambda)
+  (import (scheme base) (scheme case-lambda) (duet internal ranges)
           (only (scheme char) string-ci=? string-ci<? string-ci>? string-ci<=? string-ci>=?)
           (only (srfi 13)
             string-null? string-every string-any string-tabulate reverse-list->string string-take string-take-right
@@ -55,15 +55,10 @@
                  (get-output-string port))
                (loop (next seed) (cons (part seed) parts)))))))
 
-    (define (%bounds string range)
-      (values (if (pair? range) (car range) 0)
-              (if (and (pair? range) (pair? (cdr range))) (cadr range) (string-length string))))
-
     ;;; Calls `use` with the start and end of a part and with the index between them at which `find`
     ;;; succeeds; calls `otherwise` with start and end if it fails.
     (define (%cut string find predicate range otherwise use)
-      (call-with-values
-        (lambda () (%bounds string range))
+      (%range 'string-part range (string-length string)
         (lambda (start end)
           (use start end (or (find string predicate start end) (otherwise start end))))))
 
@@ -102,8 +97,7 @@
     ;;;> Returns the index in a string, or part of it, of the last occurrence of a pattern, or part
     ;;;> of it, or #f.
     (define (string-contains-right string pattern . ranges)
-      (call-with-values
-        (lambda () (%bounds string ranges))
+      (%range 'string-contains-right ranges (string-length string)
         (lambda (start end)
           (let* ((pattern (if (> (length ranges) 2) (apply %substring pattern (list-tail ranges 2)) pattern))
                  (length (string-length pattern)))

@@ -15,6 +15,6 @@
     vector-accumulator! string-accumulator bytevector-accumulator bytevector-accumulator! sum-accumulator
     product-accumulator)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (only (duet internal lists) any)
+  (import (scheme base) (scheme case-lambda) (only (duet internal lists) any) (duet internal ranges)
     (only (duet control) make-coroutine-generator))
   (include "158/generators.scm" "158/accumulators.scm"))

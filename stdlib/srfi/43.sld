@@ -9,7 +9,8 @@
     vector-set! vector-swap! vector-fill! vector-reverse! vector-copy! vector-reverse-copy!
     vector->list reverse-vector->list list->vector reverse-list->vector)
   (on-demand)
-  (import (except (scheme base) vector-map vector-for-each list->vector)
+  (import (rename (except (scheme base) vector-map vector-for-each list->vector) (vector-copy %vector-copy))
+          (scheme case-lambda)
           (rename (only (srfi 133) vector-binary-search list->vector reverse-list->vector)
             (vector-binary-search %binary-search) (list->vector %list->vector)
             (reverse-list->vector %reverse-list->vector))
@@ -17,6 +18,21 @@
             vector-for-each vector-fold vector-fold-right vector-count))
   (begin
     (define (%shortest vectors) (apply min (map vector-length vectors)))
+
+    ;;;> Returns a vector of the elements from `start`, by default 0, up to `end`, exclusive, by default
+    ;;;> the length. If `end` is behind the length, the elements that are missing are `fill`, by default
+    ;;;> #f.
+    (define vector-copy
+      (case-lambda
+        ((vector) (%vector-copy vector))
+        ((vector start) (%vector-copy vector start))
+        ((vector start end) (vector-copy vector start end #f))
+        ((vector start end fill)
+         (if (and (exact-integer? end) (> end (vector-length vector)))
+             (let* ((part (%vector-copy vector start)) (copy (make-vector (- end start) fill)))
+               (vector-copy! copy 0 part)
+               copy)
+             (%vector-copy vector start end)))))
 
     (define (%elements vectors index) (map (lambda (vector) (vector-ref vector index)) vectors))
 
@@ -74,5 +90,5 @@
     ;;;> value)` is 0, or #f. The vector must be sorted by the sign of the comparison.
     (define (vector-binary-search vector value compare . range)
       (let* ((start (if (pair? range) (car range) 0))
-             (found (%binary-search (if (pair? range) (apply vector-copy vector range) vector) value compare)))
+             (found (%binary-search (if (pair? range) (apply %vector-copy vector range) vector) value compare)))
         (and found (+ start found))))))

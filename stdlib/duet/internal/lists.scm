@@ -61,6 +61,17 @@
 ;;; The lists of the elements at the same index of one or more lists.
 (define (%rows first lists) (apply map list first lists))
 
+;;; Calls `(use elements index next)` for the elements at index 0 of several lists. `next` does so for
+;;; the following index; it is #f if one of the lists ends there. Returns `default` if there are none.
+;;; The last call is a tail call.
+(define (%walk-rows procedure lists default use)
+  (let loop ((elements (%cars lists)) (lists lists) (index 0))
+    (if elements
+        (let* ((rests (%cdrs lists)) (following (%cars rests)))
+          (if (not following) (%check-rests procedure rests))
+          (use elements index (and following (lambda () (loop following rests (+ index 1))))))
+        (begin (%check-rests procedure lists) default))))
+
 ;;;> Combines the elements of one or more lists from the left: `(combine element … accumulated)`, up
 ;;;> to the end of the shortest.
 (define fold
@@ -73,7 +84,7 @@
        (let ((cars (%cars lists)))
          (if cars
              (loop (apply combine (append cars (cons accumulated '()))) (%cdrs lists))
-             accumulated))))))
+             (begin (%check-rests 'fold lists) accumulated)))))))
 
 ;;;> Combines the elements from the left: `(combine accumulated element)`.
 (define (fold-left combine initial list)
@@ -147,7 +158,9 @@
 (define any
   (case-lambda
     ((wanted? list) (%any wanted? list))
-    ((wanted? list . lists) (%any (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
+    ((wanted? list . lists)
+     (%walk-rows 'any (cons list lists) #f
+       (lambda (elements index next) (if next (or (apply wanted? elements) (next)) (apply wanted? elements)))))))
 
 (define (%every wanted? list)
   (cond ((null? list) #t)
@@ -159,7 +172,9 @@
 (define every
   (case-lambda
     ((wanted? list) (%every wanted? list))
-    ((wanted? list . lists) (%every (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
+    ((wanted? list . lists)
+     (%walk-rows 'every (cons list lists) #t
+       (lambda (elements index next) (if next (and (apply wanted? elements) (next)) (apply wanted? elements)))))))
 
 ;;;> Returns the number of elements that satisfy a predicate; of several lists, elements at the same
 ;;;> index count together.
@@ -177,7 +192,9 @@
        (cond ((null? list) #f)
              ((wanted? (car list)) index)
              (else (loop (cdr list) (+ index 1))))))
-    ((wanted? list . lists) (list-index (lambda (elements) (apply wanted? elements)) (%rows list lists)))))
+    ((wanted? list . lists)
+     (%walk-rows 'list-index (cons list lists) #f
+       (lambda (elements index next) (if (apply wanted? elements) index (and next (next))))))))
 
 ;;;> Returns the true values of a procedure for the elements of one or more lists, in order.
 (define (filter-map procedure list . lists)
@@ -185,10 +202,14 @@
 
 ;;;> Concatenates the lists that a procedure returns for the elements.
 (define (append-map procedure list . lists)
-  (apply append (apply map procedure list lists)))
+  (concatenate (apply map procedure list lists)))
 
 ;;;> Concatenates the lists in a list.
-(define (concatenate lists) (apply append lists))
+(define (concatenate lists)
+  (if (null? lists)
+      '()
+      ;; From the end, so that each list is copied once; a call has no room for any number of lists.
+      (let ((reversed (reverse lists))) (fold append (car reversed) (cdr reversed)))))
 
 ;;;> Returns all atoms in a tree of lists, in order.
 (define (flatten tree)
@@ -202,6 +223,8 @@
 
 ;;;> Returns the first `count` elements.
 (define (take list count)
+  (if (negative? count)
+      (raise (%make-condition 'out-of-range "take: the number of elements is negative" (cons count '()))))
   (let loop ((list list) (count count) (taken '()))
     (if (= count 0) (reverse taken) (loop (cdr list) (- count 1) (cons (car list) taken)))))
 

@@ -44,10 +44,14 @@
 (define (%default-hash same?)
   (cond ((eq? same? string-ci=?) (lambda (string) (%hash (string-foldcase string))))
         ((or (eq? same? char=?) (eq? same? char-ci=?)) (lambda (char) (%hash (char-foldcase char))))
-        ((eq? same? =)
-         (lambda (number)
-           (%hash (if (and (real? number) (inexact? number) (rational? number)) (exact number) number))))
+        ((eq? same? =) (lambda (number) (%hash (%exact-form number))))
         (else (lambda (object) 0))))
+
+;;; Returns a datum that numbers which are `=` share.
+(define (%exact-form number)
+  (cond ((not (real? number)) (cons (%exact-form (real-part number)) (%exact-form (imag-part number))))
+        ((and (inexact? number) (rational? number)) (exact number))
+        (else number)))
 
 (define (%find-in entries key same?)
   (cond ((null? entries) #f)
@@ -104,7 +108,7 @@
 ;;; Returns all entries in order, those of equal hash together.
 (define (%table-entries table)
   (let ((entries (dictionary-values (%entries table))))
-    (if (eq? (%table-kind table) 'own) entries (apply append (map reverse entries)))))
+    (if (eq? (%table-kind table) 'own) entries (concatenate (map reverse entries)))))
 
 ;;; Removes all entries.
 (define (%table-clear! table)

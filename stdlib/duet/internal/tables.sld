@@ -6,5 +6,6 @@
     %table-entries %table-fresh
     %bounded string-hash string-ci-hash)
   (on-demand)
-  (import (duet kernel) (only (duet internal sequences) for-each map) (only (duet internal control) %wrong-type))
+  (import (duet kernel) (only (duet internal sequences) for-each map) (only (duet internal lists) concatenate)
+          (only (duet internal control) %wrong-type))
   (include "tables.scm"))

@@ -147,7 +147,7 @@
 (define (%check-of-present entries judge)
   (lambda (value path scope active seen)
     (if (eq? (%kind value path) 'object)
-        (%append-map
+        (append-map
           (lambda (entry)
             (if (eq? (%part value (car entry)) %absent)
                 '()
@@ -169,8 +169,6 @@
                  (string-append "the member \"" (%key-text (car entry)) "\" needs the member \""
                    (%key-text name) "\"")))
              (%missing-names (cdr entry) value))))))
-
-(define (%append-map procedure list) (apply append (map procedure list)))
 
 ;;; Compiles the members of an object of schemas; returns pairs of name and node.
 (define (%sub-members given keyword sub)
@@ -240,7 +238,7 @@
   (let ((nodes (%sub-members given "properties" sub)))
     (lambda (value path scope active seen)
       (if (eq? (%kind value path) 'object)
-          (%append-map
+          (append-map
             (lambda (entry)
               (let ((part (%part value (car entry))))
                 (cond ((eq? part %absent) '())
@@ -256,9 +254,9 @@
                (%sub-members given "patternProperties" sub))))
     (lambda (value path scope active seen)
       (if (eq? (%kind value path) 'object)
-          (%append-map
+          (append-map
             (lambda (member)
-              (%append-map
+              (append-map
                 (lambda (entry)
                   (cond ((regexp-search (car entry) (car member))
                          (%see-member! seen (car member))
@@ -270,7 +268,7 @@
 
 ;;; Judges the members whose names satisfy a predicate, and marks them as evaluated.
 (define (%judge-members node wanted? value path scope seen)
-  (%append-map
+  (append-map
     (lambda (member)
       (cond ((wanted? (car member))
              (%see-member! seen (car member))
@@ -298,7 +296,7 @@
   (let ((item (sub given "propertyNames")))
     (lambda (value path scope active seen)
       (if (eq? (%kind value path) 'object)
-          (%append-map
+          (append-map
             (lambda (member) (%judge item (car member) (cons (car member) path) scope '() #f))
             (%members value))
           '()))))
@@ -311,7 +309,7 @@
 (define (%make-all given json pointer node sub)
   (let ((nodes (%sub-elements given "allOf" sub)))
     (lambda (value path scope active seen)
-      (%append-map (lambda (node) (%judge node value path scope active seen)) nodes))))
+      (append-map (lambda (node) (%judge node value path scope active seen)) nodes))))
 
 ;;; Counts the nodes that a value satisfies.
 (define (%count-fitting nodes value path scope active seen)

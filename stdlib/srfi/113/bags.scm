@@ -52,7 +52,7 @@
 
 ;;;> Returns a list of the elements, each as often as it occurs in the bag.
 (define (bag->list bag)
-  (apply append (map (lambda (entry) (make-list (cdr entry) (car entry))) (bag->alist bag))))
+  (concatenate (map (lambda (entry) (make-list (cdr entry) (car entry))) (bag->alist bag))))
 ;;;> Returns whether an object is an element.
 (define (bag-contains? bag object) (> (bag-element-count bag object) 0))
 ;;;> Returns whether a bag has no elements.
@@ -65,7 +65,7 @@
 (define (bag-member bag object default)
   (let ((entry (%table-find (%counts bag) object))) (if entry (car entry) default)))
 ;;;> Returns how many elements a bag has.
-(define (bag-size bag) (apply + (map cdr (bag->alist bag))))
+(define (bag-size bag) (fold (lambda (entry size) (+ size (cdr entry))) 0 (bag->alist bag)))
 ;;;> Returns how many different elements a bag has.
 (define (bag-unique-size bag) (%table-count (%counts bag)))
 ;;;> Returns a bag of the same elements.

@@ -58,10 +58,7 @@
     (vector-set! saved 1 end)
     (%match (%text state) (%names re) saved)))
 
-(define (%bounds text range)
-  (let* ((start (if (pair? range) (car range) 0))
-         (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (string-length text))))
-    (values start end)))
+(define (%bounds text range) (%range 'regexp range (string-length text) values))
 
 ;;;> Matches the whole string, or the part from `start` up to `end`, exclusive; returns a match, or
 ;;;> #f.
@@ -139,15 +136,18 @@
     ((re combine initial text finish) (regexp-fold re combine initial text finish 0))
     ((re combine initial text finish start) (regexp-fold re combine initial text finish start (string-length text)))
     ((re combine initial text finish start end)
-     (let ((re (regexp re)))
-       (let loop ((index start) (last start) (accumulated initial))
-         (let ((match (and (<= index end) (%search re text start index end))))
-           (if match
-               (let ((from (regexp-match-submatch-start match)) (to (regexp-match-submatch-end match)))
-                 (if (and (= from to) (= from end) (> end start))
-                     (finish last #f text accumulated)
-                     (loop (if (= from to) (+ to 1) to) to (combine last match text accumulated))))
-               (finish last #f text accumulated))))))))
+     (%range 'regexp-fold (list start end) (string-length text)
+       (lambda (start end) (%fold-matches (regexp re) combine initial text finish start end))))))
+
+(define (%fold-matches re combine initial text finish start end)
+  (let loop ((index start) (last start) (accumulated initial))
+    (let ((match (and (<= index end) (%search re text start index end))))
+      (if match
+          (let ((from (regexp-match-submatch-start match)) (to (regexp-match-submatch-end match)))
+            (if (and (= from to) (= from end) (> end start))
+                (finish last #f text accumulated)
+                (loop (if (= from to) (+ to 1) to) to (combine last match text accumulated))))
+          (finish last #f text accumulated)))))
 
 ;;; Returns whether a match is empty.
 (define (%empty? match) (= (regexp-match-submatch-start match) (regexp-match-submatch-end match)))
@@ -204,10 +204,16 @@
         ((eq? substitute 'pre) (list (substring (%match-text match) start (regexp-match-submatch-start match))))
         ((eq? substitute 'post) (list (substring (%match-text match) (regexp-match-submatch-end match) end)))
         ((procedure? substitute) (%substituted (substitute match) match start end))
-        ((list? substitute) (apply append (map (lambda (part) (%substituted part match start end)) substitute)))
+        ((list? substitute) (append-map (lambda (part) (%substituted part match start end)) substitute))
         (else (error
                 "regexp-replace: a substitute is a string, a submatch, pre, post, a procedure, or a list of these"
                 substitute))))
+
+;;; Concatenates the strings in a list.
+(define (%joined texts)
+  (let ((port (open-output-string)))
+    (for-each (lambda (text) (write-string text port)) texts)
+    (get-output-string port)))
 
 ;;;> Replaces one match, the first or the one with the number `count` from 0, in a string, or in the
 ;;;> part from `start` up to `end`, exclusive; returns the string or part. A substitute is a string,
@@ -218,18 +224,21 @@
     ((re text substitute start) (regexp-replace re text substitute start (string-length text)))
     ((re text substitute start end) (regexp-replace re text substitute start end 0))
     ((re text substitute start end count)
-     (let* ((re (regexp re)) (end (or end (string-length text))))
-       (let loop ((index start) (count count))
-         (let ((match (and (<= index end) (%search re text start index end))))
-           (cond ((not match) (substring text start end))
-                 ((= count 0)
-                  (string-append
-                    (substring text start (regexp-match-submatch-start match))
-                    (apply string-append (%substituted substitute match start end))
-                    (substring text (regexp-match-submatch-end match) end)))
-                 (else
-                  (loop (if (%empty? match) (+ 1 (regexp-match-submatch-end match)) (regexp-match-submatch-end match))
-                        (- count 1))))))))))
+     (%range 'regexp-replace (list start end) (string-length text)
+       (lambda (start end) (%replaced (regexp re) text substitute start end count))))))
+
+(define (%replaced re text substitute start end count)
+  (let loop ((index start) (count count))
+    (let ((match (and (<= index end) (%search re text start index end))))
+      (cond ((not match) (substring text start end))
+            ((= count 0)
+             (%joined
+               (append (list (substring text start (regexp-match-submatch-start match)))
+                       (%substituted substitute match start end)
+                       (list (substring text (regexp-match-submatch-end match) end)))))
+            (else
+             (loop (if (%empty? match) (+ 1 (regexp-match-submatch-end match)) (regexp-match-submatch-end match))
+                   (- count 1)))))))
 
 ;;;> Replaces every match, as `regexp-replace` replaces one.
 (define (regexp-replace-all re text substitute . range)
@@ -242,5 +251,5 @@
                   (cons (substring text index (regexp-match-submatch-start match)) parts)))
         '() text
         (lambda (index match text parts)
-          (apply string-append (reverse (cons (substring text index end) parts))))
+          (%joined (reverse (cons (substring text index end) parts))))
         start end))))

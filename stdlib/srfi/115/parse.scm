@@ -38,7 +38,7 @@
       (hex-digit . ,char-set:hex-digit) (xdigit . ,char-set:hex-digit))))
 
 (define (%ranges-of parts sre)
-  (let loop ((chars (apply append (map (lambda (part) (if (string? part) (string->list part) (list part))) parts)))
+  (let loop ((chars (append-map (lambda (part) (if (string? part) (string->list part) (list part))) parts))
              (set char-set:empty))
     (cond ((null? chars) set)
           ((or (null? (cdr chars)) (not (char? (car chars))) (not (char? (cadr chars)))) (%bad-sre sre))

@@ -47,7 +47,9 @@
 (define (symbol-hash symbol) (%hash symbol))
 ;;;> Returns the hash of a number, the same for numbers that are `=`.
 (define (number-hash number)
-  (%hash (if (and (real? number) (inexact? number) (rational? number)) (exact number) number)))
+  (if (real? number)
+      (%hash (if (and (inexact? number) (rational? number)) (exact number) number))
+      (%mixed (number-hash (real-part number)) (number-hash (imag-part number)))))
 
 ;;;> Makes a comparator of all objects by `eq?`; the hash of an object stays the same while the
 ;;;> object does not change.

@@ -38,6 +38,8 @@
     ((strings) (string-join strings " "))
     ((strings delimiter) (string-join strings delimiter 'infix))
     ((strings delimiter grammar)
+     (if (not (memq grammar '(infix strict-infix prefix suffix)))
+         (error "string-join: there is no such grammar" grammar))
      (if (and (eq? grammar 'strict-infix) (null? strings)) (error "string-join: there are no strings" strings))
      (let ((port (open-output-string)))
        (let loop ((rest strings))
@@ -104,7 +106,10 @@
 ;;;> Returns the characters in reverse order.
 (define (string-reverse string . range) (reverse-list->string (apply string->list string range)))
 ;;;> Concatenates the strings of a list.
-(define (string-concatenate strings) (apply string-append strings))
+(define (string-concatenate strings)
+  (let ((port (open-output-string)))
+    (for-each (lambda (string) (write-string string port)) strings)
+    (get-output-string port)))
 ;;;> Concatenates the strings of a list in reverse order, and then the first `end` characters of
 ;;;> another.
 (define string-concatenate-reverse
@@ -130,11 +135,9 @@
 ;;;> Calls `procedure` for the characters in order.
 (define (string-for-each procedure string . range) (for-each procedure (apply string->list string range)))
 ;;;> Calls `procedure` for the indices in order.
-(define string-for-each-index
-  (case-lambda
-    ((procedure string) (string-for-each-index procedure string 0))
-    ((procedure string start) (string-for-each-index procedure string start (string-length string)))
-    ((procedure string start end) (do ((index start (+ index 1))) ((= index end)) (procedure index)))))
+(define (string-for-each-index procedure string . range)
+  (%range 'string-for-each-index range (string-length string)
+    (lambda (start end) (do ((index start (+ index 1))) ((= index end)) (procedure index)))))
 ;;;> Combines the characters from the left: `(combine char accumulated)`.
 (define (string-fold combine initial string . range) (fold combine initial (apply string->list string range)))
 ;;;> Combines the characters from the right: `(combine char accumulated)`.
@@ -172,10 +175,12 @@
     ((string from) (xsubstring string from (+ from (string-length string))))
     ((string from to . range)
      (let* ((part (%part string range)) (length (string-length part)))
+       (if (> from to) (%out-of-range 'xsubstring "the end is before the start" from to))
        (if (and (= length 0) (not (= from to))) (error "xsubstring: the string is empty" string))
        (string-tabulate (lambda (index) (string-ref part (modulo (+ from index) length))) (- to from))))))
 
 ;;;> Returns the first string with the characters from `start` up to but not including `end`
 ;;;> replaced by the second.
 (define (string-replace string other start end . range)
-  (string-append (string-take string start) (%part other range) (string-drop string end)))
+  (%range 'string-replace (list start end) (string-length string)
+    (lambda (start end) (string-append (string-take string start) (%part other range) (string-drop string end)))))

@@ -1,29 +1,32 @@
-;;; Returns the first index by `step` at which a criterion is met, or #f.
-(define (%search string criterion range backwards?)
-  (let* ((wanted? (%wanted criterion))
-         (start (if (pair? range) (car range) 0))
-         (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (string-length string))))
-    (if backwards?
-        (let loop ((index (- end 1)))
-          (cond ((< index start) #f)
-                ((wanted? (string-ref string index)) index)
-                (else (loop (- index 1)))))
-        (let loop ((index start))
-          (cond ((>= index end) #f)
-                ((wanted? (string-ref string index)) index)
-                (else (loop (+ index 1))))))))
+;;; Returns the first or last index at which a predicate is true, or #f.
+(define (%search procedure string wanted? range backwards?)
+  (%range procedure range (string-length string)
+    (lambda (start end)
+      (if backwards?
+          (let loop ((index (- end 1)))
+            (cond ((< index start) #f)
+                  ((wanted? (string-ref string index)) index)
+                  (else (loop (- index 1)))))
+          (let loop ((index start))
+            (cond ((>= index end) #f)
+                  ((wanted? (string-ref string index)) index)
+                  (else (loop (+ index 1)))))))))
 
 (define (%unwanted criterion)
   (let ((wanted? (%wanted criterion))) (lambda (char) (not (wanted? char)))))
 
 ;;;> Returns the index of the first character that meets a criterion, or #f.
-(define (string-index string criterion . range) (%search string criterion range #f))
+(define (string-index string criterion . range)
+  (%search 'string-index string (%wanted criterion) range #f))
 ;;;> Returns the index of the last character that meets a criterion, or #f.
-(define (string-index-right string criterion . range) (%search string criterion range #t))
+(define (string-index-right string criterion . range)
+  (%search 'string-index-right string (%wanted criterion) range #t))
 ;;;> Returns the index of the first character that does not meet a criterion, or #f.
-(define (string-skip string criterion . range) (%search string (%unwanted criterion) range #f))
+(define (string-skip string criterion . range)
+  (%search 'string-skip string (%unwanted criterion) range #f))
 ;;;> Returns the index of the last character that does not meet a criterion, or #f.
-(define (string-skip-right string criterion . range) (%search string (%unwanted criterion) range #t))
+(define (string-skip-right string criterion . range)
+  (%search 'string-skip-right string (%unwanted criterion) range #t))
 
 ;;;> Returns how many characters meet a criterion.
 (define (string-count string criterion . range)
@@ -43,10 +46,10 @@
   (apply string-contains (folded string) (folded pattern) range))
 
 ;;;> Returns a list of the longest parts of a string whose characters meet a criterion, by default
-;;;> those that are not white space.
+;;;> the visible ones.
 (define string-tokenize
   (case-lambda
-    ((string) (string-tokenize string (lambda (char) (not (char-whitespace? char)))))
+    ((string) (string-tokenize string char-set:graphic))
     ((string criterion . range)
      (let* ((part (%part string range)) (end (string-length part)))
        (let loop ((start 0) (tokens '()))

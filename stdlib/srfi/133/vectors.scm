@@ -23,18 +23,20 @@
 
 ;;;> Fills the elements from `start` up to but not including `end` as `vector-unfold` does.
 (define (vector-unfold! procedure vector start end . seeds)
-  (%unfold-into! vector procedure start end 1 seeds))
+  (%range 'vector-unfold! (list start end) (vector-length vector)
+    (lambda (start end) (%unfold-into! vector procedure start end 1 seeds))))
 
 ;;;> Fills the elements from `start` up to but not including `end` as `vector-unfold-right` does.
 (define (vector-unfold-right! procedure vector start end . seeds)
-  (%unfold-into! vector procedure (- end 1) (- start 1) -1 seeds))
+  (%range 'vector-unfold-right! (list start end) (vector-length vector)
+    (lambda (start end) (%unfold-into! vector procedure (- end 1) (- start 1) -1 seeds))))
 
 ;;;> Returns a vector of the elements in reverse order, or of those from `start` up to but not
 ;;;> including `end`.
 (define (vector-reverse-copy vector . range) (list->vector (apply reverse-vector->list vector range)))
 
 ;;;> Concatenates the vectors in a list.
-(define (vector-concatenate vectors) (apply vector-append vectors))
+(define (vector-concatenate vectors) (list->vector (concatenate (map vector->list vectors))))
 
 ;;;> Concatenates parts of vectors; the arguments repeat vector, start and end.
 (define (vector-append-subvectors . arguments)

@@ -15,6 +15,7 @@
 ;;;> Makes the set of the characters with code points from `start` up to `end`, exclusive, and of
 ;;;> another set.
 (define (ucs-range->char-set start end . options)
+  (if (not (<= 0 start end)) (%out-of-range 'ucs-range->char-set "expected 0 <= start <= end" start end))
   (let ((range (%of-ranges (if (< start end) (%common %all (list (cons start (- end 1)))) '()))))
     (if (and (pair? options) (pair? (cdr options))) (%union range (cadr options)) range)))
 

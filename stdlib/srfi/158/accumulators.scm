@@ -22,7 +22,8 @@
 ;;;> Makes an accumulator that makes a string of its characters.
 (define (string-accumulator) (make-accumulator cons '() (lambda (list) (list->string (reverse list)))))
 ;;;> Makes an accumulator that makes a bytevector of its bytes.
-(define (bytevector-accumulator) (make-accumulator cons '() (lambda (list) (apply bytevector (reverse list)))))
+(define (bytevector-accumulator)
+  (make-accumulator (lambda (byte port) (write-u8 byte port) port) (open-output-bytevector) get-output-bytevector))
 ;;;> Makes an accumulator that adds its numbers.
 (define (sum-accumulator) (make-accumulator + 0 values))
 ;;;> Makes an accumulator that multiplies its numbers.

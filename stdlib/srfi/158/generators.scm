@@ -45,12 +45,12 @@
 
 ;;; Makes a generator of `(ref sequence index)` for the indices of a range, by default all.
 (define (%indexed sequence ref size range)
-  (let ((index (if (pair? range) (car range) 0))
-        (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (size sequence))))
-    (lambda ()
-      (if (< index end)
-          (let ((element (ref sequence index))) (set! index (+ index 1)) element)
-          (eof-object)))))
+  (%range 'generator range (size sequence)
+    (lambda (index end)
+      (lambda ()
+        (if (< index end)
+            (let ((element (ref sequence index))) (set! index (+ index 1)) element)
+            (eof-object))))))
 
 ;;;> Makes a generator of the elements of a vector.
 (define (vector->generator vector . range) (%indexed vector vector-ref vector-length range))

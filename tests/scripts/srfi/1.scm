@@ -119,3 +119,14 @@
 (pair-fold list 0)             ; raises: wrong-arity
 (pair-fold-right list 0)       ; raises: wrong-arity
 (pair-for-each list)           ; raises: wrong-arity
+
+;; Lists of several are walked together, so one of them may be circular, or all if the answer comes.
+(any > (circular-list 1) (circular-list 0))            ; => #t
+(every > (circular-list 1) (circular-list 1))          ; => #f
+(list-index = (circular-list 1 2) (circular-list 3 2)) ; => 1
+(list-index = '(1 2) (circular-list 3))                ; => #f
+(every + '(1 2) '(3 4) (circular-list 0))              ; => 6
+(any + '() (circular-list 1))                          ; => #f
+(any (lambda (a b) (> a b)) '(1 . 2) '(2 3))           ; raises: wrong-type
+(fold + 0 '(1 . 2) '(1 2))                             ; raises: wrong-type
+(take (circular-list 1 2) -1)                          ; raises: out-of-range

@@ -65,3 +65,7 @@
 (all '(+ alpha) "αβ")                      ; => ("αβ")
 (all '(w/ascii (+ alpha)) "αβ")            ; => #f
 (all (char-set #\a) "a")                   ; => ("a")
+
+(regexp-search "a" "aaa" 2 1)                ; raises: out-of-range
+(regexp-fold "a" list '() "aaa" list 0 4)    ; raises: out-of-range
+(regexp-replace "a" "aaa" "b" -1)            ; raises: out-of-range

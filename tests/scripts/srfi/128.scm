@@ -40,3 +40,6 @@
 (let ((table (make-hash-table ci)))
   (hash-table-set! table "One" 1 "ONE" 2 "two" 3)
   (hash-table->alist table))  ; => (("One" . 2) ("two" . 3))
+
+;; Numbers that are `=` have the same hash, complex ones too.
+(= (number-hash 1+2i) (number-hash 1.0+2i) (number-hash 1+2.0i))  ; => #t

@@ -114,3 +114,20 @@ text  ; => "bcalo DlroW"
 ;; Two strings have no criterion among them.
 (string-filter "ab" "ab")  ; raises: error
 (string-delete "ab" "ab")  ; raises: error
+
+;; A range that ends before it begins, or outside of the string, is an error.
+(string-index "abc" #\a 2 1)                       ; raises: out-of-range
+(string-index "abc" #\a 0 4)                       ; raises: out-of-range
+(string-index-right "abc" #\a 2 1)                 ; raises: out-of-range
+(string-skip "abc" #\a 4)                          ; raises: out-of-range
+(string-index "abc" #\a 1.0)                       ; raises: wrong-type
+(string-for-each-index (lambda (i) i) "abc" 2 1)   ; raises: out-of-range
+(string-for-each-index (lambda (i) i) "abc" 1 5)   ; raises: out-of-range
+(string-replace "abc" "x" 2 1)                     ; raises: out-of-range
+(string-replace "abc" "xyz" 1 2 1)                 ; => "ayzc"
+(xsubstring "abc" 2 1)                             ; raises: out-of-range
+(xsubstring "abc" 2 2)                             ; => ""
+
+;; By default a token has the visible characters.
+(string-tokenize "a\x1;b\tc")                      ; => ("a" "b" "c")
+(string-join '("a") ":" 'nonsense)                 ; raises: error

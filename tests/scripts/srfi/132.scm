@@ -43,3 +43,6 @@
 (vector-sort #(2 1) <)            ; raises: wrong-type
 (vector-sort '< #(2 1) 1)         ; raises: wrong-type
 (list-sort < '(1 a))              ; raises: wrong-type
+
+(vector-select! < (vector 3 1 2 5 4) 2 1 3)   ; raises: out-of-range
+(vector-select! < (vector 3 1 2 5 4) 1 1 3)   ; => 2

@@ -47,3 +47,6 @@
 (reverse-vector->list #(1 2 3))                                          ; => (3 2 1)
 (reverse-list->vector '(1 2))                                            ; => #(2 1)
 (vector-swap! (vector 1) 0 1)                                            ; raises: out-of-range
+
+(vector-unfold! (lambda (i) i) (vector 1 2 3) 2 1)        ; raises: out-of-range
+(vector-unfold-right! (lambda (i) i) (vector 1 2 3) 1 4)  ; raises: out-of-range

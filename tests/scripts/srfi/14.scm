@@ -76,3 +76,6 @@
 (char-set->string (char-set-adjoin! (char-set #\a) #\b))            ; => "ab"
 (char-set->string (list->char-set! '(#\b) (char-set #\a)))          ; => "ab"
 (char-set->string (char-set-union! (char-set #\a) (char-set #\c)))  ; => "ac"
+
+(ucs-range->char-set 100 97)                       ; raises: out-of-range
+(ucs-range->char-set -1 97)                        ; raises: out-of-range

@@ -27,3 +27,6 @@
 (fxand 6 3)                      ; => 2
 (fxif 12 10 5)                   ; => 9
 (fxbit-field 30 1 3)             ; => 3
+
+(fxquotient -7 2)            ; => -3
+(fxquotient fx-least -1)     ; raises: error

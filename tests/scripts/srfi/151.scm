@@ -73,3 +73,7 @@
 (next)                                                             ; => #t
 (next)                                                             ; => #f
 (bitwise-and 1.5 1)                                                ; raises: wrong-type
+
+(bit-field 255 3 1)          ; raises: out-of-range
+(bit-field 255 -1 2)         ; raises: out-of-range
+(bit-field-any? 255 3 1)     ; raises: out-of-range

@@ -69,3 +69,6 @@
 (string-split "" "," 'strict-infix)       ; raises: error
 (string-split "a" "," 'sideways)          ; raises: error
 (string-segment "a" 0)                    ; raises: error
+
+(string-take-while "abc" char? 2 1)          ; raises: out-of-range
+(string-contains-right "abc" "b" 0 4)        ; raises: out-of-range

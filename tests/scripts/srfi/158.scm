@@ -84,3 +84,6 @@
 (generator-map->list list)  ; raises: wrong-arity
 (generator-for-each list)   ; raises: wrong-arity
 (gmap list)                 ; raises: wrong-arity
+
+(vector->generator #(1 2 3) 2 1)             ; raises: out-of-range
+(string->generator "abc" 0 4)                ; raises: out-of-range

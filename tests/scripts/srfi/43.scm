@@ -19,3 +19,12 @@
 (i:vector-binary-search #(1 3 5 7) 5 - 1 4)  ; => 2
 (i:vector-binary-search #(1 3 5 7) 1 - 1 4)  ; => #f
 (i:vector-binary-search #(1 3 5) 3 -)        ; => 1
+
+;; A copy may be longer than the vector.
+(i:vector-copy #(a b c) 0 5 'z)        ; => #(a b c z z)
+(i:vector-copy #(a b c) 3 5 'z)        ; => #(z z)
+(i:vector-copy #(a b c) 1 2 'z)        ; => #(b)
+(i:vector-copy #(a b c) 1)             ; => #(b c)
+(vector-length (i:vector-copy #(a) 0 2)) ; => 2
+(i:vector-copy #(a b c) 4 5 'z)        ; raises: out-of-range
+(i:vector-copy #(a b c) 2 1)           ; raises: out-of-range
