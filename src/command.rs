@@ -72,6 +72,7 @@ commands! {
         show
         facts
         waits
+        frames
         diff
         why
         when

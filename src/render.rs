@@ -56,7 +56,7 @@ impl SourceTexts {
     }
 
     /// The line, counted from 1, of a byte of a text.
-    fn line_of(&self, name: &str, byte: u64) -> Option<usize> {
+    pub(crate) fn line_of(&self, name: &str, byte: u64) -> Option<usize> {
         let text = self.named(name)?.text.as_bytes();
         let end = usize::try_from(byte).unwrap_or(text.len()).min(text.len());
         Some(1 + text[..end].iter().filter(|byte| **byte == b'\n').count())

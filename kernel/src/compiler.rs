@@ -17,6 +17,9 @@ mod expression;
 mod inline;
 mod integrate;
 mod test;
+mod variables;
+
+pub use variables::{Home, ScopedVariable, UnitVariables};
 
 use std::collections::BTreeMap;
 
@@ -90,9 +93,30 @@ impl std::error::Error for CompileError {}
 /// [`CompileError`] if the unit exceeds a limit of the instruction format or names an unknown
 /// primitive.
 pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit, CompileError> {
-    if let Some(compiled) = &unit.compiled {
-        return Ok(CompiledUnit::clone(compiled));
+    match &unit.compiled {
+        Some(compiled) => Ok(CompiledUnit::clone(compiled)),
+        None => generate(unit, primitives, false).map(|(compiled, _)| compiled),
     }
+}
+
+/// Compiles a unit as [`compile`] does, and returns where its variables are; `None` for a unit that
+/// was compiled ahead, whose core forms are not there.
+///
+/// # Errors
+/// As [`compile`].
+pub fn variables_of(unit: &Unit, primitives: &dyn Primitives) -> Result<Option<UnitVariables>, CompileError> {
+    match &unit.compiled {
+        Some(_) => Ok(None),
+        None => generate(unit, primitives, true).map(|(_, variables)| Some(variables)),
+    }
+}
+
+/// Generates a unit's code, with where its variables are if `notes_variables` is set.
+fn generate(
+    unit: &Unit,
+    primitives: &dyn Primitives,
+    notes_variables: bool,
+) -> Result<(CompiledUnit, UnitVariables), CompileError> {
     let integrated = integrate::integrate(unit, primitives);
     let unit = integrated.as_ref().unwrap_or(unit);
     let analysis = Analysis::of(unit)?;
@@ -114,6 +138,7 @@ pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit,
         symbols: BTreeMap::new(),
         primitive_numbers: BTreeMap::new(),
         finished: Vec::new(),
+        notes_variables,
         depth: 0,
     };
     compiler.entry_block()?;
@@ -135,6 +160,7 @@ struct Compiler<'a> {
     primitive_numbers: BTreeMap<Name, u32>,
     /// Blocks by number; a number is assigned before its block is generated.
     finished: Vec<Option<FinishedBlock>>,
+    notes_variables: bool,
     depth: usize,
 }
 
@@ -167,7 +193,7 @@ impl Compiler<'_> {
         for has_long_jumps in [false, true] {
             self.finished.truncate(number);
             self.finished.push(None);
-            let mut emitter = Emitter::new(has_long_jumps);
+            let mut emitter = Emitter::new(has_long_jumps, self.notes_variables);
             generate(self, &mut emitter)?;
             match emitter.resolve() {
                 Err(CompileError::JumpTooLong) if !has_long_jumps => continue,
@@ -188,10 +214,15 @@ impl Compiler<'_> {
         u32::try_from(number).map_err(|_| CompileError::TooLarge)
     }
 
-    fn finish(mut self) -> CompiledUnit {
+    fn finish(mut self) -> (CompiledUnit, UnitVariables) {
+        let mut variables = match self.notes_variables {
+            true => UnitVariables::of(self.unit, |variable| self.is_boxed(variable)),
+            false => UnitVariables::none(),
+        };
         for finished in std::mem::take(&mut self.finished).into_iter().flatten() {
             let start = self.output.instructions.len() as u32;
-            let FinishedBlock { mut block, emitter } = finished;
+            let FinishedBlock { mut block, mut emitter } = finished;
+            let noted = emitter.take_variables();
             let (instructions, places) = emitter.into_code();
             block.start = start;
             block.end = start + instructions.len() as u32;
@@ -205,9 +236,10 @@ impl Compiler<'_> {
                 before = Some(place.span);
                 self.originate(start + offset, place.integrated);
             }
+            variables.push((block.start, block.end), noted);
             self.output.blocks.push(block);
         }
-        self.output
+        (self.output, variables)
     }
 
     /// Records the integrated call of the instructions from an offset of the unit on.

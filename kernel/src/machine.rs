@@ -17,6 +17,7 @@ mod control;
 mod execute;
 mod frame;
 mod allocation;
+mod inspection;
 mod instance;
 mod native;
 mod segment;
@@ -26,6 +27,7 @@ use crate::code::{CodeSpace, builtin};
 use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
+pub use inspection::{ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
 pub use native::{Architecture, MachineCode, NativeMode};
@@ -109,6 +111,9 @@ pub struct Machine {
     /// The return points of the frames around the last uncaught raise, innermost first; for
     /// backtraces only.
     raised_at: Vec<Value>,
+    /// How many frames of an uncaught raise are kept, for people.
+    kept_frames_max: usize,
+    kept_frames: Vec<ParkedFrame>,
     state: State,
     /// Whether the stack is as it was when it was cleared.
     is_clean: bool,
@@ -135,6 +140,8 @@ impl Machine {
             argument_count: 0,
             stopped_at: 0,
             raised_at: Vec::new(),
+            kept_frames_max: 0,
+            kept_frames: Vec::new(),
             state: State::Idle,
             is_clean: true,
             native: NativeTier::default(),

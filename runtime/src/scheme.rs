@@ -19,6 +19,7 @@ mod difference;
 mod entity;
 mod evaluation;
 mod execution;
+mod frames;
 pub mod grants;
 pub mod host;
 mod inspection;
@@ -34,6 +35,7 @@ pub(crate) mod tests;
 
 pub use actor::SchemeActor;
 pub use difference::{Difference, Differences, Remembered};
+pub use frames::{FrameShown, VariableShown};
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
 pub use source::{Program, ProgramError, Source, SourceRecord, description};

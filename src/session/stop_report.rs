@@ -30,7 +30,10 @@ const LISTED_MAX: usize = 8;
 /// from there leads to the same failure, unless the failure is that of a call (`again.rs`).
 pub(super) fn ways_back(name: &str, turn: Sequence) -> Vec<String> {
     vec![
-        format!("`duet show {name}@{turn}` shows the turn that failed; it left no other trace"),
+        format!(
+            "`duet show {name}@{turn}` shows the turn that failed, `duet frames {name}@{turn}` its variables; \
+             it left no other trace"
+        ),
         format!("`duet replay {name} --with FILE` shows where a mended program does something else"),
     ]
 }

@@ -44,6 +44,7 @@ mod documented;
 mod expansion;
 mod failures;
 mod format;
+mod frames;
 mod frozen;
 mod fuzz;
 mod harness;

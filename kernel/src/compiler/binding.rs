@@ -116,7 +116,7 @@ impl Compiler<'_> {
                 let register = emitter.take()?;
                 emit_immediate(emitter, Value::UNDEFINED, register);
                 emitter.abc(Opcode::Cell, register, register, 0);
-                emitter.locations.insert(*variable, Location::Register(register));
+                emitter.settle(*variable, Location::Register(register));
             }
         }
         Ok(())
@@ -160,7 +160,7 @@ impl Compiler<'_> {
             let target = emitter.take()?;
             let own = Some(OwnName::Variable(variable));
             let missing = self.closure(emitter, initialiser, clauses, own, target)?;
-            emitter.locations.insert(variable, Location::Register(target));
+            emitter.settle(variable, Location::Register(target));
             patches.extend(missing.into_iter().map(|(index, captured)| (target, index, captured)));
         }
         for (closure, index, captured) in patches {

@@ -12,6 +12,7 @@ use crate::datum::Span;
 use crate::instruction::{Instruction, Opcode};
 
 use super::CompileError;
+use super::variables::{BlockVariables, Step};
 
 /// A register of the frame being compiled.
 pub(super) type Register = u16;
@@ -62,6 +63,8 @@ pub(super) struct Emitter {
     pub(super) own: Option<OwnProcedure>,
     /// Whether the block is the unit's body, which is evaluated once.
     pub(super) is_body: bool,
+    /// What happens to registers, if somebody wants to know.
+    variables: Option<BlockVariables>,
 }
 
 /// A way in which the running procedure can refer to itself.
@@ -79,7 +82,7 @@ pub(super) enum OwnName {
 }
 
 impl Emitter {
-    pub(super) fn new(has_long_jumps: bool) -> Emitter {
+    pub(super) fn new(has_long_jumps: bool, notes_variables: bool) -> Emitter {
         Emitter {
             instructions: Vec::new(),
             places: Vec::new(),
@@ -93,6 +96,7 @@ impl Emitter {
             loops: BTreeMap::new(),
             own: None,
             is_body: false,
+            variables: notes_variables.then(BlockVariables::default),
         }
     }
 
@@ -120,6 +124,32 @@ impl Emitter {
     /// Releases every register from `register` on.
     pub(super) fn release_to(&mut self, register: Register) {
         self.next = register.into();
+        self.note(Step::Release(register));
+    }
+
+    /// Makes a register or a captured value the home of a variable.
+    pub(super) fn settle(&mut self, variable: VariableId, location: Location) {
+        self.locations.insert(variable, location);
+        match location {
+            Location::Register(register) => self.note(Step::Bind(variable, register)),
+            Location::Captured(_) => {
+                if let Some(variables) = &mut self.variables {
+                    variables.captured.push(variable);
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, step: Step) {
+        let offset = self.instructions.len() as u32;
+        if let Some(variables) = &mut self.variables {
+            variables.steps.push((offset, step));
+        }
+    }
+
+    /// Returns what was noted of the variables.
+    pub(super) fn take_variables(&mut self) -> BlockVariables {
+        self.variables.take().unwrap_or_default()
     }
 
     pub(super) fn frame_size(&self) -> Result<u16, CompileError> {

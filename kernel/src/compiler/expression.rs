@@ -386,7 +386,7 @@ impl Compiler<'_> {
         self.block(name, arity, captured.len(), |compiler, emitter| {
             for (index, variable) in captured.iter().enumerate() {
                 let index = u16::try_from(index).map_err(|_| CompileError::TooManyCaptured)?;
-                emitter.locations.insert(*variable, Location::Captured(index));
+                emitter.settle(*variable, Location::Captured(index));
             }
             emitter.own = own.map(|name| OwnProcedure {
                 name,
@@ -449,7 +449,7 @@ impl Compiler<'_> {
         if self.is_boxed(variable) {
             emitter.abc(Opcode::Cell, register, register, 0);
         }
-        emitter.locations.insert(variable, Location::Register(register));
+        emitter.settle(variable, Location::Register(register));
     }
 }
 

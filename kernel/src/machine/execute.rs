@@ -122,6 +122,7 @@ pub(super) fn run(
         }
         Some(outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted)) => {
             machine.note_raise(&instance.heap);
+            machine.keep_frames(&instance.heap, code);
             machine.clear(instance);
             outcome
         }

@@ -127,7 +127,7 @@ fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<Back
 
 /// The entries of a call: the procedures that were integrated around it, innermost first, and the
 /// one whose frame it is.
-fn entries(code: &CodeSpace, position: u32, procedure: Option<Name>) -> Vec<BacktraceEntry> {
+pub(super) fn entries(code: &CodeSpace, position: u32, procedure: Option<Name>) -> Vec<BacktraceEntry> {
     let mut span = code.span_at(position);
     let integrated = code.integrated_at(position).map(|call| BacktraceEntry {
         procedure: Some(call.procedure.clone()),
@@ -191,7 +191,7 @@ impl Machine {
 }
 
 /// The position of the instruction that a frame with this return point is executing.
-fn call_position(code: &CodeSpace, point: Value) -> Option<u32> {
+pub(super) fn call_position(code: &CodeSpace, point: Value) -> Option<u32> {
     let is_resumption = code
         .block_at(point.payload())
         .is_some_and(|block| point.detail() > block.frame_size.into());

@@ -66,8 +66,12 @@ impl Source<'_> {
         Ok(run)
     }
 
-    /// Replays the turns after a run's position, up to and including `last`.
-    pub(crate) fn repeat(&self, run: &mut Run, last: Sequence) -> Result<(), RunError> {
+    /// Replays all turns after the position of a run on this branch, up to and including `last`,
+    /// whatever snapshots there are.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] names the first difference; failures of the store.
+    pub fn repeat(&self, run: &mut Run, last: Sequence) -> Result<(), RunError> {
         let mut opener = Opener::new(self.store);
         let mut from = run.next_sequence()?;
         while from <= last {

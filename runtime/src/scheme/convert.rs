@@ -342,6 +342,12 @@ pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull
 /// Adds the source position and the backtrace of the frames to a failure.
 fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
     failure.origin = origin(frames, expander).map(Box::new);
+    failure.backtrace = listed(frames, expander).into();
+    failure
+}
+
+/// The frames of a backtrace with the names of their texts.
+pub(super) fn listed(frames: &[BacktraceEntry], expander: &Expander) -> Vec<Frame> {
     let listed = frames.iter().enumerate().filter_map(|(place, frame)| {
         let text = text_of(frame, expander);
         let at = match text {
@@ -361,8 +367,7 @@ fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) 
             at,
         })
     });
-    failure.backtrace = listed.collect();
-    failure
+    listed.collect()
 }
 
 /// Returns the place of a frame and its text's name, if that text is a file.

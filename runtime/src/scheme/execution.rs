@@ -183,7 +183,9 @@ impl SchemePrograms {
                     return Ok(End::Failed(Failure::exhausted(bytes_max)));
                 }
                 Outcome::Uncaught(object) => {
-                    if self.start_failing(&mut actor.instance, turn, object) {
+                    let is_postponed = self.start_failing(&mut actor.instance, turn, object);
+                    self.note_failed_frames(&actor.instance.heap, is_postponed);
+                    if is_postponed {
                         continue;
                     }
                     let raised = self.machine.raised_frames(&actor.instance.heap, &self.code);

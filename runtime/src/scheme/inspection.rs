@@ -126,6 +126,14 @@ impl SchemePrograms {
     /// Returns the listing of the procedure whose first instruction is at this position of the
     /// code.
     fn listing_at(&self, position: u32) -> Option<String> {
+        let (unit, start) = self.unit_at(position)?;
+        let compiled = compile(unit, &self.code).ok()?;
+        let listing = compiled.procedure_at(position - start)?;
+        Some(listing.to_string())
+    }
+
+    /// Returns the core forms whose code has this position, and the position where it begins.
+    pub(super) fn unit_at(&self, position: u32) -> Option<(&Arc<Unit>, u32)> {
         let loaded = self.code.unit_at(position)?;
         let number = self.code.units().iter().position(|unit| unit.start == loaded.start)?;
         let of_library = || {
@@ -133,8 +141,6 @@ impl SchemePrograms {
             units.find(|(_, known)| *known == number).map(|(unit, _)| unit)
         };
         let unit = self.text_units.get(&number).or_else(of_library)?;
-        let compiled = compile(unit, &self.code).ok()?;
-        let listing = compiled.procedure_at(position - loaded.start)?;
-        Some(listing.to_string())
+        Some((unit, loaded.start))
     }
 }

@@ -39,6 +39,7 @@ use crate::turn::program::Programs;
 use crate::turn::task::{End, Task};
 
 use super::actor::SchemeActor;
+use super::frames::FailedFrames;
 use super::source::{ProgramError, Source};
 use super::{convert, host, image_root};
 use std::collections::VecDeque;
@@ -82,6 +83,8 @@ pub struct SchemePrograms {
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     pub(super) templates: LibraryTemplates,
+    /// The frames of failures, while somebody watches.
+    pub(super) failed: FailedFrames,
     /// Set while the person wants the current turn to stop.
     pub(super) stop: Arc<AtomicBool>,
     /// The memory in bytes that this process gives to the run.
@@ -174,6 +177,7 @@ impl SchemePrograms {
             units: Vec::new(),
             entity_units: BTreeMap::new(),
             has_written: false,
+            failed: FailedFrames::default(),
             sources: Pinned::default(),
             library_units: BTreeMap::new(),
             shared: None,

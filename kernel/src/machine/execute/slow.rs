@@ -7,7 +7,7 @@
 //! Read next: `machine/control.rs`.
 
 use crate::code::ARITY_AT_ENTRY;
-use crate::heap::{Heap, HeapFull, LiveRegisters, clear_dead, clear_dead_frames};
+use crate::heap::{AllLive, Heap, HeapFull, LiveRegisters, clear_dead, clear_dead_frames};
 use crate::instruction::{Field, Instruction, Opcode, Role};
 use crate::primitive::{
     Context, Cost, Function, Primitive, PrimitiveBody, PrimitiveError, arithmetic, integer, wrong_type,
@@ -269,10 +269,14 @@ impl SlowPath<'_> {
         self.machine.settle_chain(self.heap);
         let (base, dead) = (self.machine.base, self.heap.dead_word());
         let end = base + self.clear_unused(*frame, in_use);
+        let live: &dyn LiveRegisters = match self.machine.keeps_dead_registers() {
+            true => &AllLive,
+            false => self.code,
+        };
         let stack = &mut self.machine.stack;
-        clear_dead_frames(&mut stack[1..base], self.code, |word| word, dead);
+        clear_dead_frames(&mut stack[1..base], live, |word| word, dead);
         let words_used = self.heap.statistics().words_used;
-        collect(self.heap, &mut [&mut stack[..end]], self.code);
+        collect(self.heap, &mut [&mut stack[..end]], live);
         self.heap.note_freed(words_used);
         // Words above may refer to objects that have moved; later frames must not find them.
         let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
@@ -292,7 +296,8 @@ impl SlowPath<'_> {
             InUse::After => frame.pc(),
         };
         let frame_size = self.frame_size(frame);
-        if let Some(map) = self.code.live_at(position as u32) {
+        let live = self.code.live_at(position as u32);
+        if let Some(map) = live.filter(|_| !self.machine.keeps_dead_registers()) {
             let base = self.machine.base;
             let dead = self.heap.dead_word();
             clear_dead(&mut self.machine.stack[base..base + frame_size], map, dead);

@@ -1,0 +1,137 @@
+//! The frames of a computation that is parked, for people who look at it.
+//!
+//! INVARIANT: looking changes nothing; a word that the code reads no more is no value of a frame.
+//! It does not know variables; `compiler/variables.rs` does.
+
+use crate::code::CodeSpace;
+use crate::heap::kind::{captured, link};
+use crate::heap::{AllLive, Heap, Kind, LiveRegisters, Register};
+use crate::value::{Immediate, Value};
+
+use super::Machine;
+use super::signal::{BacktraceEntry, call_position, entries};
+
+/// A frame of a continuation.
+#[derive(Clone, Debug)]
+pub struct ParkedFrame {
+    /// The position in the code of the call that it waits for.
+    pub position: u32,
+    /// The procedure and the place of that call; several if the compiler integrated calls.
+    pub entries: Vec<BacktraceEntry>,
+    /// The frame's registers, without those that are gone because it reads them no more.
+    pub registers: Vec<Option<Value>>,
+}
+
+impl ParkedFrame {
+    /// Returns a value that the procedure captured.
+    pub fn captured(&self, heap: &Heap, index: u16) -> Option<Value> {
+        let closure = self.registers.first().copied().flatten()?;
+        let field = usize::from(index) + 1;
+        let is_there = heap.is_kind(closure, Kind::Closure) && field < heap.object_length(closure);
+        is_there.then(|| heap.field(closure, field))
+    }
+}
+
+/// Returns the value in a cell; `None` if there is none yet.
+pub fn cell_value(heap: &Heap, cell: Value) -> Option<Value> {
+    let value = heap.is_kind(cell, Kind::Cell).then(|| heap.field(cell, 0))?;
+    (value != Value::UNDEFINED).then_some(value)
+}
+
+/// Returns the frames of a continuation, innermost first, at most `most`.
+pub fn parked_frames(heap: &Heap, code: &CodeSpace, continuation: Value, most: usize) -> Vec<ParkedFrame> {
+    let mut frames = Vec::new();
+    if heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) >= captured::LENGTH {
+        let chain = heap.field(continuation, captured::LINK);
+        add_chain((heap, code, code), (chain, None), most, &mut frames);
+    }
+    frames
+}
+
+/// Adds the frames of a chain, of whose first segment only the first `remaining` words count.
+fn add_chain(
+    (heap, code, live): (&Heap, &CodeSpace, &dyn LiveRegisters),
+    (mut chain, mut remaining): (Value, Option<usize>),
+    most: usize,
+    frames: &mut Vec<ParkedFrame>,
+) {
+    while chain != Value::NIL && frames.len() < most {
+        let first = remaining.take();
+        if heap.is_kind(chain, Kind::Link) {
+            let segment = heap.field(chain, link::FRAMES);
+            let counted = heap.field(chain, link::LIMIT).as_fixnum().unwrap_or(0);
+            let counted = first.unwrap_or_else(|| usize::try_from(counted).unwrap_or(0));
+            let mut left = counted.min(heap.object_length(segment));
+            while left > 0 && frames.len() < most {
+                let point = heap.field(segment, left - 1);
+                let length = point.detail() as usize;
+                if !point.is_immediate(Immediate::Return) || !(1..=left).contains(&length) {
+                    return;
+                }
+                let registers = (left - length..left - 1).map(|index| heap.field(segment, index));
+                frames.extend(frame((code, live), point, registers));
+                left -= length;
+            }
+        }
+        chain = heap.field(chain, link::NEXT);
+    }
+}
+
+/// The frame with this return point and these registers, as far as they are live.
+fn frame(
+    (code, live): (&CodeSpace, &dyn LiveRegisters),
+    point: Value,
+    registers: impl Iterator<Item = Value>,
+) -> Option<ParkedFrame> {
+    let position = call_position(code, point)?;
+    let procedure = code.block_at(position)?.name.clone();
+    let live = live.live_at(point.payload());
+    let is_live = |register: usize| {
+        let word = |map: &[u64]| map.get(register / 64).copied().unwrap_or(0);
+        live.is_none_or(|map| word(map) >> (register % 64) & 1 == 1)
+    };
+    let registers = registers.enumerate();
+    Some(ParkedFrame {
+        position,
+        entries: entries(code, position, procedure),
+        registers: registers
+            .map(|(register, value)| is_live(register).then_some(value))
+            .collect(),
+    })
+}
+
+impl Machine {
+    /// Keeps the frames of the next computations that end with a raise that nobody caught, at most
+    /// `most` of each, with all values that variables in scope have had. The machine then keeps
+    /// what it would give up, and does the same otherwise. Machine code gives up more: it has to be
+    /// [off](Self::set_native).
+    pub fn keep_raised_frames(&mut self, most: usize) {
+        self.kept_frames_max = most;
+    }
+
+    /// Returns the frames around the last raise that nobody caught, innermost first, if they were
+    /// to be [kept](Self::keep_raised_frames). They are those of the heap until it changes.
+    pub fn take_raised_frames(&mut self) -> Vec<ParkedFrame> {
+        std::mem::take(&mut self.kept_frames)
+    }
+
+    /// Returns whether registers keep values that the code does not read again.
+    pub(super) fn keeps_dead_registers(&self) -> bool {
+        self.kept_frames_max > 0
+    }
+
+    /// Keeps the frames around the running one, if somebody has asked for them.
+    pub(super) fn keep_frames(&mut self, heap: &Heap, code: &CodeSpace) {
+        let (most, mut base, mut frames) = (self.kept_frames_max, self.base, Vec::new());
+        while base > 1 && frames.len() < most {
+            let point = self.stack[base - 1];
+            let first = base - point.detail() as usize;
+            let registers = self.stack[first..base - 1].iter().copied();
+            frames.extend(frame((code, &AllLive), point, registers));
+            base = first;
+        }
+        let chain = (heap.register(Register::Continuation), Some(self.remaining));
+        add_chain((heap, code, &AllLive), chain, most, &mut frames);
+        self.kept_frames = frames;
+    }
+}

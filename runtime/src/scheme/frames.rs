@@ -1,0 +1,145 @@
+//! The frames of a parked fiber with the variables in them, for people who look at a run.
+//!
+//! Names come from compiling the fiber's texts again, which gives the same code; so a run keeps
+//! nothing for it.
+//! INVARIANT: looking leaves nothing behind, and evaluates nothing.
+//! Read next: `kernel/src/compiler/variables.rs`.
+
+use std::collections::BTreeMap;
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::{Home, ScopedVariable, UnitVariables, variables_of};
+use duet_kernel::heap::{Heap, RootId};
+use duet_kernel::machine::{NativeMode, ParkedFrame, cell_value, parked_frames};
+use duet_kernel::printer::write_limited;
+use duet_kernel::value::Value;
+
+use super::actor::SchemeActor;
+use super::convert;
+use super::programs::SchemePrograms;
+use crate::model::failure::Frame;
+use crate::model::identity::Callable;
+
+/// The maximum number of frames that are shown.
+const FRAMES_MAX: usize = 64;
+
+/// The maximum length of a variable's value as text, in characters.
+const VALUE_CHARACTERS_MAX: usize = 400;
+
+/// A variable of a frame and its value, as it would be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableShown {
+    /// The name in the text.
+    pub name: String,
+    /// The value, cut off beyond some hundred characters; `None` if it has none yet, or if the
+    /// procedure does not read it again, so that it may be gone.
+    pub value: Option<String>,
+}
+
+/// A frame of a parked fiber.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameShown {
+    /// The procedure and where it waits.
+    pub frame: Frame,
+    /// The variables in scope there, outer ones first; none for a frame of one of Duet's libraries.
+    pub variables: Vec<VariableShown>,
+}
+
+/// The frames of the last computation that failed while somebody watched.
+#[derive(Debug, Default)]
+pub(super) struct FailedFrames {
+    frames: Vec<FrameShown>,
+    /// Whether the failure is still to come, in a turn of its own.
+    is_postponed: bool,
+}
+
+impl SchemePrograms {
+    /// Returns the frames of a computation that an actor has parked, innermost first.
+    pub fn frames_of(&self, actor: &mut SchemeActor, parked: Callable) -> Vec<FrameShown> {
+        actor.instance.heap.expand();
+        let heap = &actor.instance.heap;
+        let (continuation, _) = convert::unpack_parked(heap, heap.root_value(RootId(parked.0)));
+        self.shown(heap, &parked_frames(heap, &self.code, continuation, FRAMES_MAX))
+    }
+
+    /// Keeps, from here on, the frames of the last computation that failed, for
+    /// [`failed_frames`](Self::failed_frames).
+    pub fn watch_failures(&mut self) {
+        self.machine.set_native(NativeMode::Never);
+        self.machine.keep_raised_frames(FRAMES_MAX);
+    }
+
+    /// Returns the frames of the last computation that ended with an error since
+    /// [`watch_failures`](Self::watch_failures), innermost first.
+    pub fn failed_frames(&self) -> &[FrameShown] {
+        &self.failed.frames
+    }
+
+    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. The
+    /// failure `is_postponed` if the main program first commits what it has written: what raises
+    /// then has no frames of its own.
+    pub(super) fn note_failed_frames(&mut self, heap: &Heap, is_postponed: bool) {
+        let frames = self.machine.take_raised_frames();
+        if !std::mem::replace(&mut self.failed.is_postponed, is_postponed) && !frames.is_empty() {
+            self.failed.frames = self.shown(heap, &frames);
+        }
+    }
+
+    fn shown(&self, heap: &Heap, frames: &[ParkedFrame]) -> Vec<FrameShown> {
+        let mut units: BTreeMap<u32, Option<UnitVariables>> = BTreeMap::new();
+        let shown = frames.iter().flat_map(|frame| {
+            let variables = self.variables_at(&mut units, frame.position);
+            let variables = shown_variables((heap, &self.code), frame, &variables);
+            let listed = convert::listed(&frame.entries, &self.expander);
+            // The variables of an integrated procedure are those of the frame that it is part of.
+            let last = listed.len().saturating_sub(1);
+            let with = |(index, frame)| FrameShown {
+                frame,
+                variables: if index == last { variables.clone() } else { Vec::new() },
+            };
+            listed.into_iter().enumerate().map(with).collect::<Vec<_>>()
+        });
+        shown.collect()
+    }
+
+    fn variables_at(&self, units: &mut BTreeMap<u32, Option<UnitVariables>>, position: u32) -> Vec<ScopedVariable> {
+        let Some((unit, start)) = self.unit_at(position) else {
+            return Vec::new();
+        };
+        let compile = || variables_of(unit, &self.code).ok().flatten();
+        let variables = units.entry(start).or_insert_with(compile);
+        variables
+            .as_ref()
+            .map_or_else(Vec::new, |variables| variables.at(position - start))
+    }
+}
+
+/// The variables of a frame without those that inner ones of the same name hide.
+fn shown_variables(
+    (heap, code): (&Heap, &CodeSpace),
+    frame: &ParkedFrame,
+    variables: &[ScopedVariable],
+) -> Vec<VariableShown> {
+    let is_hidden = |index: usize| {
+        let name = &variables[index].name;
+        variables[index + 1..].iter().any(|inner| inner.name == *name)
+    };
+    let seen = variables.iter().enumerate().filter(|(index, _)| !is_hidden(*index));
+    let shown = seen.map(|(_, variable)| VariableShown {
+        name: variable.name.as_str().to_owned(),
+        value: value_of(heap, frame, variable).map(|value| write_limited(heap, code, value, VALUE_CHARACTERS_MAX)),
+    });
+    shown.collect()
+}
+
+fn value_of(heap: &Heap, frame: &ParkedFrame, variable: &ScopedVariable) -> Option<Value> {
+    let value = match variable.home {
+        Home::Register(register) => frame.registers.get(usize::from(register)).copied().flatten(),
+        Home::Captured(index) => frame.captured(heap, index),
+    }?;
+    if variable.is_in_cell {
+        cell_value(heap, value)
+    } else {
+        Some(value)
+    }
+}

@@ -1,0 +1,193 @@
+//! `duet frames`: shows where computations stand at a turn, and the variables of their procedures.
+
+use duet_drivers::text;
+use duet_journal::{Sequence, Store};
+use duet_runtime::model::failure::{Frame, FramePlace};
+use duet_runtime::model::identity::{ActorId, FiberId};
+use duet_runtime::record::{Body, Outcome};
+use duet_runtime::run::Run;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::scheme::{FrameShown, SchemePrograms};
+use serde_json::{Value, json};
+
+use crate::error::{CommandError, ExitCode};
+use crate::journal::{Journal, Place};
+use crate::render::SourceTexts;
+use crate::terminal::Terminal;
+use crate::{session, turn};
+
+/// How many turns before a failed one are taken again: a main program that has written commits that
+/// first, and fails in a later turn.
+const TURNS_BEFORE: u64 = 8;
+
+/// Shows where computations stand at a turn, and the variables of their procedures.
+///
+/// At a turn that failed, these are the procedures that were active when the error was raised; Duet
+/// takes the turn again to find them. At any other turn, they are those of each fiber that waits
+/// there. The innermost procedure stands first, with the place of the call that it waits for. `?`
+/// stands for a value that a waiting procedure does not read again, so that it may be gone.
+///
+///   duet frames review@12
+///   duet frames review@12 --fiber 3
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    address: Option<String>,
+    /// Shows only this fiber.
+    #[arg(long, value_name = "NUMBER")]
+    fiber: Option<u64>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+/// A computation: what it is, and its frames.
+struct Computation {
+    actor: ActorId,
+    /// The fiber that waits; `None` for the computation that failed.
+    fiber: Option<FiberId>,
+    frames: Vec<FrameShown>,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let journal = &arguments.journal;
+    let store = journal.open_to_read()?;
+    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
+    let body = turn::body(&session::record_at(&store, &place, place.at())?)?;
+    let (mut found, texts) = match failed_actor(&body) {
+        Some(actor) => failed(&store, &place, actor)?,
+        None => parked(&store, &place)?,
+    };
+    found.retain(|computation| arguments.fiber.is_none_or(|fiber| computation.fiber == Some(FiberId(fiber))));
+    if arguments.json {
+        let found: Vec<Value> = found.iter().map(|one| as_json(one, &texts)).collect();
+        terminal.json(&Value::Array(found))?;
+        return Ok(ExitCode::OK);
+    }
+    for computation in &found {
+        terminal.data(text_of(computation, &texts))?;
+    }
+    if found.is_empty() {
+        terminal.message(format!("no computation waits at {}", place.address(place.at())));
+    }
+    Ok(ExitCode::OK)
+}
+
+fn failed_actor(body: &Body) -> Option<ActorId> {
+    match body {
+        Body::Turn(turn) if matches!(turn.outcome, Outcome::Failed { .. }) => Some(turn.actor),
+        _ => None,
+    }
+}
+
+/// The frames of a failed turn, which is taken again.
+fn failed(
+    store: &dyn Store,
+    place: &Place,
+    actor: ActorId,
+) -> Result<(Vec<Computation>, SourceTexts), CommandError> {
+    let source = place.source(store);
+    let before = Sequence::new(place.at().number().saturating_sub(TURNS_BEFORE)).ok();
+    let pinned = session::pinned(store, place)?;
+    let mut run = source.restore(before, pinned.programs, Snapshots::Use)?;
+    run.programs_mut::<SchemePrograms>().watch_failures();
+    source.repeat(&mut run, place.at())?;
+    let programs = run.programs::<SchemePrograms>();
+    let found = Computation {
+        actor,
+        fiber: None,
+        frames: programs.failed_frames().to_vec(),
+    };
+    Ok((vec![found], SourceTexts::of(programs.expander())))
+}
+
+/// The frames of the fibers that wait at a turn.
+fn parked(store: &dyn Store, place: &Place) -> Result<(Vec<Computation>, SourceTexts), CommandError> {
+    let mut run = session::restore(store, place)?;
+    let fibers: Vec<_> = fibers(&run);
+    let mut found = Vec::new();
+    for (actor, fiber, parked) in fibers {
+        if let Some((programs, instance)) = run.lend::<SchemePrograms>(actor) {
+            found.push(Computation {
+                actor,
+                fiber: Some(fiber),
+                frames: programs.frames_of(instance, parked),
+            });
+        }
+    }
+    let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    Ok((found, texts))
+}
+
+fn fibers(run: &Run) -> Vec<(ActorId, FiberId, duet_runtime::model::identity::Callable)> {
+    let actors = run.state().actors.iter();
+    let fibers = actors.flat_map(|(actor, state)| {
+        let fibers = state.fibers.iter();
+        fibers.map(move |(fiber, state)| (*actor, *fiber, state.continuation))
+    });
+    fibers.collect()
+}
+
+/// Whether a frame is one that people wrote, or called by name.
+fn is_worth_showing(shown: &FrameShown) -> bool {
+    !shown.variables.is_empty() || !shown.frame.procedure.starts_with('%') && shown.frame.procedure != "?"
+}
+
+fn text_of(computation: &Computation, texts: &SourceTexts) -> String {
+    let actor = turn::actor(computation.actor);
+    let mut told = match computation.fiber {
+        Some(fiber) => format!("{fiber} of {actor}\n"),
+        None => format!("{actor} failed\n"),
+    };
+    for shown in computation.frames.iter().filter(|shown| is_worth_showing(shown)) {
+        told.push_str(&format!("  {}\n", frame(&shown.frame, texts)));
+        for variable in &shown.variables {
+            let value = variable.value.as_deref().unwrap_or("?");
+            told.push_str(&format!("    {} = {}\n", text::line(&variable.name), text::line(value)));
+        }
+    }
+    told
+}
+
+fn frame(frame: &Frame, texts: &SourceTexts) -> String {
+    let name = match frame.procedure.as_str() {
+        "?" => "an unnamed procedure".to_owned(),
+        name => format!("`{}`", text::line(name)),
+    };
+    match &frame.at {
+        FramePlace::Text { source, start } => match texts.line_of(source, *start) {
+            Some(line) => format!("{name} at {}:{line}", text::line(source)),
+            None => format!("{name} in {}", text::line(source)),
+        },
+        FramePlace::Gone => format!("{name}, by tail calls"),
+        FramePlace::Unknown => name,
+    }
+}
+
+fn as_json(computation: &Computation, texts: &SourceTexts) -> Value {
+    let frames = computation.frames.iter().map(|shown| {
+        let (source, line) = match &shown.frame.at {
+            FramePlace::Text { source, start } => (Some(source), texts.line_of(source, *start)),
+            FramePlace::Gone | FramePlace::Unknown => (None, None),
+        };
+        let variables = shown
+            .variables
+            .iter()
+            .map(|variable| json!({ "name": variable.name, "value": variable.value }));
+        json!({
+            "procedure": shown.frame.procedure,
+            "source": source,
+            "line": line,
+            "variables": variables.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "actor": computation.actor.0,
+        "fiber": computation.fiber.map(|fiber| fiber.0),
+        "is_failed": computation.fiber.is_none(),
+        "frames": frames.collect::<Vec<_>>(),
+    })
+}

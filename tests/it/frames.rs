@@ -1,0 +1,157 @@
+//! `duet frames`: the procedures and variables of computations that wait or have failed.
+//!
+//! INVARIANT: what is shown is what the program's text says: a variable in scope at the place, with
+//! the value that it had there.
+//! It does not test backtraces; `failures.rs` does.
+//! Read next: `support/desk.rs`.
+
+use crate::support::desk::Desk;
+
+const IMPORTS: &str = "(import (scheme base) (scheme write) (scheme case-lambda) (duet base) (duet control)
+ (duet dataspace) (duet agents))\n";
+
+/// Runs a program, and requires of the frames of its newest turn.
+#[track_caller]
+fn check(program: &str, code: i32, expected: &str) -> Desk {
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}\n"))]);
+    let said = desk.feed("run p.scm", "");
+    assert_eq!(said.code, code, "{said:?}");
+    desk.check("frames p", 0, expected);
+    desk
+}
+
+#[test]
+fn a_failure_shows_the_variables_of_the_procedures_that_were_active() {
+    check(
+        "(define (area shape)
+  (let* ((kind (car shape)) (sizes (cdr shape)) (limit 10))
+    (if (eq? kind 'square)
+        (* (car sizes) (car sizes))
+        (let ((x (vector-ref (vector 1 2 limit) (length sizes)))) (+ limit (/ x 0))))))
+(define (total shapes)
+  (let loop ((rest shapes) (sum 0) (n 0))
+    (if (null? rest) sum
+        (loop (cdr rest) (+ sum (area (car rest))) (+ n 1)))))
+(display \"begun\")
+(total (list '(square 3) '(circle 1 2) '(square 4)))",
+        1,
+        "main failed
+  `area` at p.scm:7
+    shape = (circle 1 2)
+    kind = circle
+    sizes = (1 2)
+    limit = 10
+    x = 10
+  `total` at p.scm:11
+    shapes = ((square 3) (circle 1 2) (square 4))
+    rest = ((circle 1 2) (square 4))
+    sum = 9
+    n = 1
+  `(program)` at p.scm:13
+",
+    );
+}
+
+#[test]
+fn variables_have_their_values_wherever_the_compiler_keeps_them() {
+    check(
+        "(define (outer a . more)
+  (define count 0)
+  (define (step! b)
+    (set! count (+ count b))
+    (let ((a (list a b)) (hidden 'inner))
+      (let ((hidden (car a)))
+        (vector-ref #(0 1) (+ count hidden)))))
+  (define later (step! 1))
+  (+ (step! 2) later))
+(define two (case-lambda ((x) (outer x)) ((x y . z) (+ 1 (outer (* x y) z)))))
+(two 0 7 8)",
+        1,
+        "main failed
+  `step!` at p.scm:9
+    count = 3
+    b = 2
+    a = (0 2)
+    hidden = 0
+  `outer` at p.scm:11
+    a = 0
+    more = ((8))
+    count = 3
+    step! = #<procedure step!>
+    later = 1
+  `two` at p.scm:12
+    x = 0
+    y = 7
+    z = (8)
+  `(program)` at p.scm:13
+",
+    );
+}
+
+#[test]
+fn collections_leave_what_a_failed_procedure_had() {
+    check(
+        "(define (work early)
+  (let ((words (let fill ((n 0) (kept '()))
+                 (if (< n 300000) (fill (+ n 1) (cons n (if (> (length kept) 5) '() kept))) (length kept)))))
+    (error \"too few\" words)
+    early))
+(define (around text) (let ((result (work (list 'early text)))) (list result text)))
+(around \"a\")",
+        1,
+        "main failed
+  `work` at p.scm:6
+    early = (early \"a\")
+    words = 6
+  `around` at p.scm:8
+    text = \"a\"
+  `(program)` at p.scm:9
+",
+    );
+}
+
+#[test]
+fn fibers_that_wait_show_what_they_will_still_read() {
+    let desk = check(
+        "(define (job n)
+  (let ((name (string-append \"job-\" (number->string n))) (dead (vector n)))
+    (let ((answer (await (user-input :prompt name))))
+      (list name answer n))))
+(define (work) (let ((results (par-map job '(1 2)))) (display results)))
+(work)",
+        4,
+        "fiber 0 of main
+  `work` at p.scm:7
+  `(program)` at p.scm:8
+fiber 1 of main
+  `job` at p.scm:5
+    n = 1
+    name = \"job-1\"
+    dead = ?
+  `call-with-values`
+fiber 2 of main
+  `job` at p.scm:5
+    n = 2
+    name = \"job-2\"
+    dead = ?
+  `call-with-values`
+",
+    );
+    let json = desk.duet("frames p --fiber 2 --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let expected = serde_json::json!({
+        "procedure": "job",
+        "source": "p.scm",
+        "line": 5,
+        "variables": [
+            { "name": "n", "value": "2" },
+            { "name": "name", "value": "\"job-2\"" },
+            { "name": "dead", "value": null },
+        ],
+    });
+    assert_eq!(json[0]["frames"][0], expected);
+    let nothing = desk.duet("frames p --fiber 9");
+    assert!(nothing.errors.contains("no computation waits at p@"), "{nothing:?}");
+    // Whoever looks changes nothing.
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
