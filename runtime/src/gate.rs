@@ -242,6 +242,21 @@ pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) 
     bench.rule(attempts, is_approved)
 }
 
+/// Bounds the work to judge attempts by the schemas of the tools that they call, in steps; more
+/// than `steps_max` are only told to be more.
+pub fn work(proposal: &Proposal<'_>, attempts: &[Action], steps_max: u64) -> u64 {
+    let tools = proposal.before.tools();
+    let mut steps = 0;
+    for call in attempts.iter().flat_map(Action::done).filter_map(Action::call) {
+        if let Some(tool) = tools.find(&call.tool)
+            && steps <= steps_max
+        {
+            steps += tool.work(&payload::as_json(&call.payload), steps_max - steps);
+        }
+    }
+    steps
+}
+
 /// The claims of the proposal's earlier actions.
 struct TurnClaims<'a> {
     proposal: Proposal<'a>,

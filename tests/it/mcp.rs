@@ -385,6 +385,36 @@ fn the_gate_checks_a_schema_that_an_agent_cannot_read() {
 }
 
 #[test]
+fn whoever_makes_a_call_pays_for_the_work_of_its_schema() {
+    // The work doubles with each of twelve levels.
+    let call = "(call-tool 'p \"t/echo\" (dictionary 'text \"a\"))";
+    let program = format!(
+        "(import (duet sessions) (scheme process-context))
+(serve-sessions! :imports '((scheme base) (duet base) (duet dataspace) (duet json))
+  :fuel-limit 400000)
+(on-assert (session/event :session $id :kind $kind :payload $payload)
+  (when (memq kind '(result error)) (show (list id kind payload)) (if (equal? id \"b\") (exit 0))))
+(define (ask! id payload) (message! (record 'session/request :session id :payload payload :tag 1)))
+(show (said {call}))
+(ask! \"a\" '(begin {call} 1))
+(sleep 300)
+(define doubling '(let double ((n 12))
+  (if (= n 0) (dictionary 'type \"string\")
+    (let ((next (double (- n 1)))) (dictionary 'anyOf (list next next))))))
+(ask! \"c\" `(json-valid? (json-schema ,doubling) 1))
+(sleep 300)
+(ask! \"b\" '(+ 1 2))"
+    );
+    let desk = desk("doubling", &program);
+    let done = desk.duet("run p.scm --allow-server t");
+    assert!(done.output.starts_with("you said a\n(a error "), "{done:?}");
+    assert_eq!(done.output.matches("#[failure out-of-fuel ").count(), 2, "{done:?}");
+    assert!(done.output.contains("(b result "), "{done:?}");
+    assert_eq!(count(&desk, "call echo"), 1, "{:?}", noted(&desk));
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
 fn a_server_can_be_spoken_to_by_the_revision_of_2025_at_once() {
     let desk = desk_with(
         "strict",

@@ -85,6 +85,10 @@ def tools():
     if MODE == "long-pattern":
         schema = {"type": "object", "properties": {"text": {"pattern": "^a{1,2000}$"}}}
         return [dict(TOOLS[0], inputSchema=schema)]
+    if MODE == "doubling":
+        defs = {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(12)}
+        schema = {"type": "object", "$defs": {**defs, "d12": {"type": "string"}}, "properties": {"text": {"$ref": "#/$defs/d0"}}}
+        return [dict(TOOLS[0], inputSchema=schema)]
     if MODE == "names":
         return [{"description": "no name"}, tool("mcp:read", "Ours."), tool("", "Empty.")] + TOOLS[:1]
     return TOOLS

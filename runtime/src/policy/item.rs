@@ -79,8 +79,12 @@ impl ArgumentSchema {
         }
     }
 
+    fn ready(&self) -> Result<&Schema, &Malformed> {
+        self.ready.get_or_init(|| Schema::parse(&self.source)).as_ref()
+    }
+
     fn fault(&self, arguments: &Value) -> Option<String> {
-        match self.ready.get_or_init(|| Schema::parse(&self.source)) {
+        match self.ready() {
             Ok(schema) => schema.fault(arguments),
             Err(fault) => Some(fault.to_string()),
         }
@@ -331,6 +335,13 @@ impl<'a> Case<'a> {
 }
 
 impl Tool {
+    /// Bounds the work to judge the arguments of a call, in steps; more than `steps_max` are only
+    /// told to be more.
+    pub(crate) fn work(&self, arguments: &Value, steps_max: u64) -> u64 {
+        let schema = self.arguments.as_ref().and_then(|schema| schema.ready().ok());
+        schema.map_or(0, |schema| schema.work(arguments, steps_max))
+    }
+
     fn fault(&self, arguments: &Value, is_approved: bool) -> Ruling {
         let fault = self.arguments.as_ref().and_then(|schema| schema.fault(arguments));
         match fault {

@@ -23,14 +23,24 @@ const COMPILE_STEPS_MAX: u64 = 250_000;
 /// Maximum number of steps to judge a value; some tenths of a second.
 const JUDGE_STEPS_MAX: u64 = 1_000_000;
 
+/// Maximum number of steps to judge a value by a schema that does not multiply them: as many as the
+/// largest payload has parts. They take some tenths of a second, too.
+const PLAIN_STEPS_MAX: u64 = 8_000_000;
+
+/// The number of bytes of text that cost a step.
+const BYTES_PER_STEP: u64 = 16;
+
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
 pub struct Schema(Arc<Compiled>);
 
 struct Compiled {
     validator: Validator,
-    /// The schema itself, if the size of a value does not bound the steps to judge it.
-    multiplying: Option<Value>,
+    source: Value,
+    /// The number of its parts.
+    parts: u64,
+    /// Whether the size of a value does not bound the steps to judge it.
+    multiplies: bool,
     judge_steps_max: u64,
 }
 
@@ -58,12 +68,28 @@ impl Schema {
         let validator = validator.map_err(|error| Malformed::new(format!("not a schema: {error}")))?;
         Ok(Self(Arc::new(Compiled {
             validator,
-            multiplying: multiplies.then(|| value.clone()),
-            judge_steps_max,
+            source: value.clone(),
+            parts: cost::size(value).0,
+            multiplies,
+            judge_steps_max: if multiplies { judge_steps_max } else { PLAIN_STEPS_MAX },
         })))
     }
 
-    /// Says whether the value is valid; one that takes more than 1 000 000 steps to judge is not.
+    /// Bounds the work to judge a value, in steps; more than `steps_max` are only told to be more.
+    pub fn work(&self, value: &Value, steps_max: u64) -> u64 {
+        let judge_steps_max = self.0.judge_steps_max;
+        let steps = match self.count(value, judge_steps_max.min(steps_max)) {
+            Ok(steps) if steps.told <= judge_steps_max => steps.told,
+            Ok(steps) => steps.verdict,
+            // The verdict is known without judging.
+            Err(cost::TooMany) if judge_steps_max <= steps_max => judge_steps_max,
+            Err(cost::TooMany) => steps_max.saturating_add(1),
+        };
+        steps.saturating_add(cost::size(value).1 / BYTES_PER_STEP)
+    }
+
+    /// Says whether the value is valid; one that takes more than 1 000 000 steps to judge is not,
+    /// or 8 000 000 if the schema does not multiply them.
     pub fn accepts(&self, value: &Value) -> bool {
         self.steps(value).is_ok() && self.0.validator.is_valid(value)
     }
@@ -88,9 +114,23 @@ impl Schema {
     }
 
     fn steps(&self, value: &Value) -> Result<cost::Steps, cost::TooMany> {
-        match &self.0.multiplying {
-            Some(schema) => cost::to_judge(schema, value, self.0.judge_steps_max),
-            None => Ok(cost::Steps::default()),
+        let Compiled {
+            parts,
+            multiplies,
+            judge_steps_max,
+            ..
+        } = &*self.0;
+        if !multiplies && parts.saturating_mul(cost::size(value).0) <= *judge_steps_max {
+            return Ok(cost::Steps::default());
+        }
+        self.count(value, *judge_steps_max)
+    }
+
+    fn count(&self, value: &Value, steps_max: u64) -> Result<cost::Steps, cost::TooMany> {
+        if self.0.multiplies {
+            cost::to_judge(&self.0.source, value, steps_max)
+        } else {
+            cost::to_judge_plainly(&self.0.source, value, steps_max)
         }
     }
 }
@@ -169,6 +209,26 @@ mod tests {
         let schema = Schema::parse(&doubling(6)).expect("few steps");
         assert_eq!(schema.fault(&json!("x")), None);
         assert!(schema.fault(&json!(1)).expect("a fault").contains("anyOf"));
+    }
+
+    #[test]
+    fn the_work_to_judge_grows_with_schema_and_value_and_is_only_told_to_be_more_than_allowed() {
+        let work = |schema: &Value, value: &Value, steps_max| {
+            let schema = Schema::parse(schema).expect("a schema");
+            schema.work(value, steps_max)
+        };
+        let plain = json!({"items": {"allOf": [{"type": "integer"}, {"minimum": 0}]}});
+        let (few, many) = (json!(vec![1; 10]), json!(vec![1; 1_000]));
+        let (of_few, of_many) = (work(&plain, &few, u64::MAX), work(&plain, &many, u64::MAX));
+        assert!((30..=300).contains(&of_few), "{of_few}");
+        assert!((of_few * 90..=of_few * 110).contains(&of_many), "{of_few}, {of_many}");
+        assert!(work(&doubling(8), &json!(1), u64::MAX) > 3 * work(&doubling(6), &json!(1), u64::MAX));
+        for schema in [plain, doubling(8)] {
+            let value = json!(vec![1; 100]);
+            assert_eq!(work(&schema, &value, 20), 21);
+        }
+        let text = json!("x".repeat(16_000));
+        assert!(work(&json!({"type": "string"}), &text, u64::MAX) > 1_000);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The validator has no limit of its own. Its work multiplies where a schema applies a part of
 //! itself in several ways to one value, and where `unevaluated…` judges again what was judged. So
-//! this module counts the applications of subschemas to parts of a value, each pair once.
+//! this module counts the applications of subschemas to parts of a value, each pair once. The fuel
+//! of whoever asks pays for the same number.
 //! INVARIANT: counting takes at most the steps that it allows, and nests to a fixed depth; the
 //! bound depends on the schema and the value alone.
 //! It does not judge a value; `../schema.rs` does.
@@ -74,16 +75,43 @@ pub(super) struct TooMany;
 
 /// Bounds the steps to compile a schema.
 pub(super) fn to_compile(schema: &Value, steps_max: u64) -> Result<Steps, TooMany> {
-    bound(schema, None, steps_max)
+    bound((schema, true), None, steps_max)
 }
 
-/// Bounds the steps to judge a value.
+/// Bounds the steps to judge a value by a schema that [multiplies](multiplies) steps.
 pub(super) fn to_judge(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
-    bound(schema, Some(value), steps_max)
+    bound((schema, true), Some(value), steps_max)
 }
 
-fn bound(schema: &Value, value: Option<&Value>, steps_max: u64) -> Result<Steps, TooMany> {
+/// The same for one that does not: no application comes twice, so none is remembered.
+pub(super) fn to_judge_plainly(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
+    bound((schema, false), Some(value), steps_max)
+}
+
+/// Counts the parts of a value, and the bytes of its texts.
+pub(super) fn size(value: &Value) -> (u64, u64) {
+    let (mut parts, mut bytes) = (0, 0);
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        parts += 1;
+        match value {
+            Value::Object(fields) => {
+                bytes += fields.keys().map(String::len).sum::<usize>();
+                rest.extend(fields.values());
+            }
+            Value::Array(items) => rest.extend(items),
+            Value::String(text) => bytes += text.len(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    (parts, bytes as u64)
+}
+
+fn bound((schema, is_remembering): (&Value, bool), value: Option<&Value>, steps_max: u64) -> Result<Steps, TooMany> {
     let mut count = Count {
+        is_remembering,
+        taken: 0,
+        depth: 0,
         references: References::of(schema),
         steps_max,
         known: BTreeMap::new(),
@@ -132,6 +160,11 @@ enum How {
 type Pair = (usize, usize);
 
 struct Count<'a> {
+    /// Whether an application that comes again is found in `known`.
+    is_remembering: bool,
+    /// The number of applications that were counted, and how many of them are being counted.
+    taken: u64,
+    depth: usize,
     references: References<'a>,
     steps_max: u64,
     known: BTreeMap<Pair, Steps>,
@@ -153,6 +186,9 @@ impl<'a> Count<'a> {
                 told: 1,
             });
         };
+        if !self.is_remembering {
+            return self.nested(fields, applied.value);
+        }
         let address = |value: &Value| std::ptr::from_ref(value) as usize;
         let pair = (address(applied.schema), applied.value.map_or(0, address));
         if let Some(known) = self.known.get(&pair) {
@@ -164,15 +200,23 @@ impl<'a> Count<'a> {
             self.circles += u32::from(*then == parts);
             return Ok(Steps::default());
         }
-        if self.open.len() >= DEPTH_MAX || self.known.len() as u64 > self.steps_max {
-            return Err(TooMany);
-        }
         self.open.insert(pair, parts);
         let outside = std::mem::replace(&mut self.parts, parts);
-        let steps = self.sum(fields, applied.value)?;
+        let steps = self.nested(fields, applied.value)?;
         self.parts = outside;
         self.open.remove(&pair);
         self.known.insert(pair, steps);
+        Ok(steps)
+    }
+
+    fn nested(&mut self, fields: &'a Map<String, Value>, value: Option<&'a Value>) -> Result<Steps, TooMany> {
+        self.taken += 1;
+        if self.depth >= DEPTH_MAX || self.taken > self.steps_max {
+            return Err(TooMany);
+        }
+        self.depth += 1;
+        let steps = self.sum(fields, value)?;
+        self.depth -= 1;
         Ok(steps)
     }
 

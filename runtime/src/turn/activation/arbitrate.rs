@@ -27,13 +27,37 @@ use crate::state::request::Question;
 /// The entry whose `value` is the time to approve a proposal, in milliseconds.
 const APPROVAL_TIMEOUT: &str = "policy.approval_timeout";
 
+/// The fuel of a step of a schema: the gate judges a call when it is made, and again at the end of
+/// the turn.
+const STEP_FUEL: u64 = 8;
+
 /// The reason for rejecting a proposal that nobody has answered in time.
 const TOO_LATE: &str = "nobody answered in time";
 
 impl Activation {
-    /// Returns policy's ruling on attempts that are made together at this point.
-    pub fn explain(&self, attempts: &[Action]) -> Ruling {
+    /// Returns policy's ruling on attempts that are made together at this point. The running fiber
+    /// pays for the work of schemas.
+    pub fn explain(&mut self, attempts: &[Action]) -> Ruling {
+        if let Err(ruling) = self.pay_for_schemas(attempts) {
+            return ruling;
+        }
         self.rule(attempts, false)
+    }
+
+    /// Takes from the running fiber's fuel what it costs to judge attempts by the schemas of tools,
+    /// which strangers may have written.
+    ///
+    /// # Errors
+    /// A denial if a limited fiber has less; it ends before anybody sees it.
+    fn pay_for_schemas(&mut self, attempts: &[Action]) -> Result<(), Ruling> {
+        let steps_max = self.fuel_max().map_or(u64::MAX, |fuel| fuel / STEP_FUEL);
+        let steps = self.with_proposal(|proposal| gate::work(&proposal, attempts, steps_max));
+        self.fuel = self.fuel.saturating_sub_unsigned(steps.saturating_mul(STEP_FUEL));
+        if steps > steps_max {
+            let why = "to judge the arguments takes more fuel than is left";
+            return Err(Ruling::deny(Code::ArgsSchema, why));
+        }
+        Ok(())
     }
 
     fn rule(&self, attempts: &[Action], is_approved: bool) -> Ruling {
@@ -59,7 +83,7 @@ impl Activation {
             self.tell_of_calls(&calls, Change::Refused);
             return Err(self.refuse(attempts, lack));
         }
-        let ruling = self.rule(&attempts, false);
+        let ruling = self.explain(&attempts);
         let (outcome, change) = match ruling.on_fail {
             None => {
                 let mut attempts = attempts.into_iter();
