@@ -503,7 +503,7 @@ impl Run {
     /// messages to the queue.
     pub(crate) fn chain(&mut self, body: PackedValue, turn: &TurnRecord, outbox: &mut Outbox) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
-        outbox.post(sequence, &mut self.state.queue);
+        outbox.post(turn.actor, sequence, &mut self.state.queue);
         self.keep_endings();
         let snapshot = self.take_snapshot_if_due(&body, turn.fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
@@ -564,6 +564,7 @@ pub(crate) fn initial_state(genesis: &Genesis) -> Result<RunState, RunError> {
     state.actors.insert(actor, main);
     state.queue.push_back(Batch {
         to: actor,
+        from: None,
         cause: Cause::Start {},
         events: vec![Event::Boot {}],
     });

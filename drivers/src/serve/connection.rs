@@ -237,7 +237,7 @@ impl Connection {
                 (host, Visit::Said { peer, what, _permit })
             }
             Deed::Leave { host, peer } => (host, Visit::Leave { peer }),
-            Deed::Tell { .. } => return Ok(()),
+            Deed::Tell { .. } | Deed::Say { .. } => return Ok(()),
         };
         visited(host.visit(visit))
     }
@@ -312,20 +312,21 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends the events among the deeds in one packet, and returns the others.
+    /// Sends the events among the deeds in one packet, then the other packets, and returns what is
+    /// left to do.
     fn tell_all(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>, String> {
-        let mut events = Vec::new();
-        let mut others = Vec::new();
+        let (mut events, mut packets, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for deed in deeds {
-            if let Deed::Tell { oid, event } = deed {
-                events.push(IOValue::new(vec![IOValue::new(oid), event]));
-            } else {
-                others.push(deed);
+            match deed {
+                Deed::Tell { oid, event } => events.push(IOValue::new(vec![IOValue::new(oid), event])),
+                Deed::Say { packet } => packets.push(packet),
+                other @ (Deed::Join { .. } | Deed::Said { .. } | Deed::Leave { .. }) => others.push(other),
             }
         }
         if !events.is_empty() {
             self.outgoing.send(&IOValue::new(events))?;
         }
+        packets.iter().try_for_each(|packet| self.outgoing.send(packet))?;
         Ok(others)
     }
 

@@ -144,9 +144,11 @@ impl Guests {
             }),
             Told::Refused { name, .. } => self.joining.remove(name),
             Told::Ended { .. } => self.peers.remove(&peer),
-            Told::Assert { .. } | Told::Retract { .. } | Told::Message { .. } | Told::Synced { .. } => {
-                self.peers.get(&peer).cloned()
-            }
+            Told::Assert { .. }
+            | Told::Retract { .. }
+            | Told::Message { .. }
+            | Told::Synced { .. }
+            | Told::Failed { .. } => self.peers.get(&peer).cloned(),
         };
         // An effect for a client of an earlier process reaches nobody.
         let Some(ear) = ear else { return true };

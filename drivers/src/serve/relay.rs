@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
 use duet_runtime::driver::packed::PackedValue;
-use duet_runtime::model::codec::record;
+use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::{ActorId, Handle, ObserverId};
 use duet_runtime::model::peer::{self, Said, Told, map_references};
 use preserves::{IOValue, ValueImpl};
@@ -51,6 +51,8 @@ pub(super) enum Deed {
     Leave { host: Host, peer: ActorId },
     /// Send an event to an object of the client.
     Tell { oid: u64, event: IOValue },
+    /// Send a packet that clients may know: an extension of the protocol.
+    Say { packet: IOValue },
 }
 
 /// A way into a run.
@@ -494,6 +496,10 @@ impl Relay {
                 self.tell(oid, record("M", vec![value]));
             }
             Told::Synced { oid } => self.tell(oid, record("M", vec![IOValue::new(true)])),
+            Told::Failed { turn, kind } => {
+                let packet = record("failed", vec![turn.encode(), IOValue::symbol(kind)]);
+                self.deeds.push(Deed::Say { packet });
+            }
         }
         Ok(mem::take(&mut self.deeds))
     }

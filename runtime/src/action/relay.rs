@@ -41,6 +41,9 @@ impl Act for Relay {
             Told::Assert { oid, value, handle, .. } => format!("{value:?} as {handle} to object {oid} of the peer"),
             Told::Retract { handle, .. } => format!("{handle} has gone"),
             Told::Message { oid, value } => format!("{value:?} to object {oid} of the peer"),
+            Told::Failed { turn, kind } => {
+                format!("what the peer said made turn {} fail: {kind}", turn.number())
+            }
             Told::Ended { why } => format!("the peer has to go: {why}"),
             Told::Synced { oid } => format!("object {oid} of the peer: everything before has been handled"),
         }

@@ -9,6 +9,7 @@
 //!
 //! Source: the Syndicate protocol, <https://synit.org/book/protocol.html>, "Events".
 
+use duet_journal::Sequence;
 use preserves::{CompoundClass, IOValue, Map, Set, Value, ValueClass, ValueImpl};
 
 use crate::codec_enum;
@@ -100,6 +101,13 @@ pub enum Told {
         /// The object that asked.
         oid: u64,
     },
+    /// A handler of the main program failed at its words, in a turn that is undone.
+    Failed {
+        /// The position of the turn's record.
+        turn: Sequence,
+        /// The kind of failure.
+        kind: String,
+    },
     /// The actor that stands for it has ended.
     Ended {
         /// The reason, for people.
@@ -113,6 +121,7 @@ codec_enum!(Told "an event for a peer" {
     Retract "retract" { observer, handle }
     Message "message" { oid, value }
     Synced "synced" { oid }
+    Failed "failed" { turn, kind }
     Ended "ended" { why }
 });
 

@@ -154,6 +154,7 @@ pub(super) fn owner(state: &RunState, request: RequestId) -> ActorId {
 fn to_owner(state: &RunState, request: RequestId, event: Event) -> Batch {
     Batch {
         to: owner(state, request),
+        from: None,
         cause: Cause::Input {},
         events: vec![event],
     }
@@ -169,6 +170,7 @@ fn to_peer(peer: ActorId, events: impl IntoIterator<Item = Event>) -> Batch {
 fn to_main(events: Vec<Event>) -> Batch {
     Batch {
         to: MAIN,
+        from: None,
         cause: Cause::Input {},
         events,
     }

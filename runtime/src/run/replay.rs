@@ -11,6 +11,7 @@ use duet_journal::{ClosedRecord, Epoch, Sequence};
 
 use crate::model::codec::Codec;
 use crate::model::identity::ActorId;
+use crate::record::TurnRecord;
 use crate::record::divergence::Divergence;
 use crate::record::form;
 use crate::run::Run;
@@ -157,7 +158,12 @@ impl Run {
         }
         // Decoding all of a large record would take longer than the turn.
         if let Some((to, cause @ Cause::Input {}, events)) = form::input(record.body_bytes()) {
-            return Ok(Batch { to, cause, events });
+            return Ok(Batch {
+                to,
+                from: None,
+                cause,
+                events,
+            });
         }
         let expected = decode_closed_turn(record)?;
         Err(RunError::Divergence(Box::new(Divergence {
@@ -172,11 +178,11 @@ impl Run {
     }
 
     /// Moves to a record whose turn was just repeated, and posts the turn's messages to the queue.
-    pub(crate) fn follow(&mut self, record: &ClosedRecord, outbox: &mut Outbox, fuel: u64) {
+    pub(crate) fn follow(&mut self, record: &ClosedRecord, turn: &TurnRecord, outbox: &mut Outbox) {
         let sequence = record.header().sequence;
-        outbox.post(sequence, &mut self.state.queue);
+        outbox.post(turn.actor, sequence, &mut self.state.queue);
         self.keep_endings();
-        self.since_snapshot.count(record.body_bytes(), fuel);
+        self.since_snapshot.count(record.body_bytes(), turn.fuel);
         self.stand_at(record);
     }
 

@@ -15,7 +15,13 @@ impl Run {
     pub fn hold_still(&mut self, since: &Counters) {
         let queue = std::mem::take(&mut self.state.queue);
         let mut kept = Queue::new();
-        for Batch { to, cause, events } in &queue {
+        for Batch {
+            to,
+            from,
+            cause,
+            events,
+        } in &queue
+        {
             let is_new = to.0 >= since.actors;
             let events: Vec<Event> = events
                 .iter()
@@ -25,6 +31,7 @@ impl Run {
             if !events.is_empty() {
                 kept.push_back(Batch {
                     to: *to,
+                    from: *from,
                     cause: cause.clone(),
                     events,
                 });

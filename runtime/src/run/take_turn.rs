@@ -85,7 +85,7 @@ impl Run {
         let effects = self.adopt(&mut activation);
         let (turn, outbox) = (&activation.turn, &mut activation.draft.outbox);
         match expected {
-            Some(record) => self.follow(record, outbox, turn.fuel),
+            Some(record) => self.follow(record, turn, outbox),
             None => {
                 self.chain(body, turn, outbox)?;
                 self.hold(effects);
@@ -199,6 +199,7 @@ impl Run {
         } else if self.is_set_off_by_others(&activation.turn, fault.event) {
             self.give_up(activation, fault.event)?;
             activation.report_main(fault.failure.clone()).map_err(RunError::Crash)?;
+            activation.tell_sender(&fault.failure).map_err(RunError::Crash)?;
         } else {
             activation.note_taken(fault.event);
             self.crash(activation, &fault.failure)?;
@@ -278,6 +279,7 @@ impl Run {
         if !again.is_empty() && !lost.is_empty() {
             activation.draft.state.queue.push_front(Batch {
                 to: activation.turn.actor,
+                from: activation.sender(),
                 cause: activation.turn.cause.clone(),
                 events: again.into_iter().map(|(_, event)| event.clone()).collect(),
             });

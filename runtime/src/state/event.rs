@@ -313,12 +313,14 @@ codec_enum!(Cause "a cause" { Start "start" {} Turn "turn" { sequence } Input "i
 pub struct Batch {
     /// The recipient.
     pub to: ActorId,
+    /// The actor whose turn sent them; none if the world did.
+    pub from: Option<ActorId>,
     /// The cause.
     pub cause: Cause,
     /// The events, in order.
     pub events: Vec<Event>,
 }
-codec_struct!(Batch "batch" { to, cause, events });
+codec_struct!(Batch "batch" { to, from, cause, events });
 
 /// The batches that wait for their recipients, first in, first out.
 pub type Queue = Vector<Batch>;
@@ -389,12 +391,16 @@ impl Outbox {
         position
     }
 
-    /// Appends the batches to the queue, with the turn at `sequence` as their cause.
-    pub fn post(&mut self, sequence: Sequence, queue: &mut Queue) {
+    /// Appends the batches to the queue, with the turn of an actor at `sequence` as their cause.
+    pub fn post(&mut self, from: ActorId, sequence: Sequence, queue: &mut Queue) {
         for (to, events) in self.batches.drain(..) {
             if !events.is_empty() {
-                let cause = Cause::Turn { sequence };
-                queue.push_back(Batch { to, cause, events });
+                queue.push_back(Batch {
+                    to,
+                    from: Some(from),
+                    cause: Cause::Turn { sequence },
+                    events,
+                });
             }
         }
     }
@@ -446,12 +452,13 @@ mod tests {
         outbox.push(ActorId(40), direct(61));
         assert_eq!([5, 2, 40, 41, 60].map(|to| outbox.count(ActorId(to))), [3, 2, 2, 1, 0]);
         let mut queue = Queue::new();
-        outbox.post(Sequence::FIRST, &mut queue);
+        outbox.post(ActorId(7), Sequence::FIRST, &mut queue);
         let cause = Cause::Turn {
             sequence: Sequence::FIRST,
         };
         let batch = |to, numbers: &[u64]| Batch {
             to: ActorId(to),
+            from: Some(ActorId(7)),
             cause: cause.clone(),
             events: numbers.iter().copied().map(direct).collect(),
         };

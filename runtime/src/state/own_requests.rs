@@ -14,8 +14,9 @@
 use preserves::IOValue;
 
 use crate::model::codec::{Codec, record};
-use crate::model::identity::{FiberId, RequestId};
+use crate::model::identity::{ActorId, FacetId, FiberId, RequestId};
 use crate::model::value::Fact;
+use crate::state::actor::Actor;
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::request::Question;
@@ -65,6 +66,10 @@ impl Change {
     }
 }
 
+fn is_watching_session(actor: &Actor) -> bool {
+    actor.is_session() && !actor.observers.is_empty()
+}
+
 impl Draft {
     /// The event by which the acting actor hears of a change of its request; `None` if it is no
     /// session, or the change is no news.
@@ -109,22 +114,34 @@ impl Draft {
         self.news(request, Change::Logged, text.to_owned().encode(), fiber)
     }
 
+    /// The event by which another actor hears of a line for its log; `None` if it is no session.
+    pub(crate) fn news_for(&self, to: ActorId, request: RequestId, text: String) -> Option<Event> {
+        let session = self.state.actor(to).filter(|actor| is_watching_session(actor))?;
+        self.news_at(session.root, request, (Change::Logged, text.encode()), None)
+    }
+
     /// Whether the acting actor is a session that watches something.
     pub(crate) fn is_session(&self) -> bool {
-        self.acting()
-            .is_ok_and(|actor| actor.is_session() && !actor.observers.is_empty())
+        self.acting().is_ok_and(is_watching_session)
     }
 
     fn news(&self, request: RequestId, change: Change, subject: IOValue, fiber: Option<FiberId>) -> Option<Event> {
+        self.news_at(self.acting().ok()?.root, request, (change, subject), fiber)
+    }
+
+    fn news_at(
+        &self,
+        facet: FacetId,
+        request: RequestId,
+        (change, subject): (Change, IOValue),
+        fiber: Option<FiberId>,
+    ) -> Option<Event> {
         let name = self.names.name("request", request.0).encode();
         let fiber = fiber.map_or_else(|| IOValue::new(false), |fiber| fiber.0.encode());
         let fields = vec![name, IOValue::symbol(change.name()), subject, fiber];
         // A prompt that is too deep was refused when it was asked.
         let payload = Fact::new(record("request/changed", fields)).ok()?;
-        Some(Event::Direct {
-            facet: self.acting().ok()?.root,
-            payload,
-        })
+        Some(Event::Direct { facet, payload })
     }
 
     /// Tells a session in its next turn that a request of its own ends without an answer.

@@ -44,6 +44,8 @@ pub struct Activation {
     pub(crate) draft: Draft,
     /// The turn's record: the actor, its events, and the actions so far.
     pub(crate) turn: TurnRecord,
+    /// The actor whose turn sent the events.
+    sender: Option<ActorId>,
     /// The number of events that were delivered.
     heard: usize,
     /// The position of the event whose handler failed; it took the failure that the event carries.
@@ -94,6 +96,7 @@ impl Activation {
         Self {
             draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
             turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
+            sender: None,
             heard: 0,
             taken: None,
             event: 0,
@@ -118,7 +121,13 @@ impl Activation {
 
     /// Takes the batch of the next turn.
     pub(crate) fn take(&mut self, batch: Batch) {
+        self.sender = batch.from;
         (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
+    }
+
+    /// Returns the actor whose turn sent the events of this one.
+    pub(crate) fn sender(&self) -> Option<ActorId> {
+        self.sender
     }
 
     /// Forgets all actions and jobs, so that the actor can handle the same batch in another way.
@@ -126,6 +135,7 @@ impl Activation {
         let Self {
             draft,
             turn,
+            sender: _,
             heard,
             taken,
             event,
@@ -156,6 +166,7 @@ impl Activation {
     /// Forgets the turn, and keeps some of its memory.
     pub(crate) fn forget(&mut self) {
         self.begin_again();
+        self.sender = None;
         self.turn.events = Vec::new();
         self.turn.actions.shrink_to(KEPT_ACTIONS_MAX);
     }

@@ -24,7 +24,8 @@
 ;;;>
 ;;;> The session answers with facts `(session/event :session id :kind k :payload v :tag t :number
 ;;;> n)`, numbered from 1. The kinds are `output` with the text that the request wrote; `log` with a
-;;;> line that `log!` shows; `result` with a list of dictionaries, one for each value that is not
+;;;> line that `log!` shows, or that says that a handler of the main program has failed at what the
+;;;> session said; `result` with a list of dictionaries, one for each value that is not
 ;;;> unspecified, with its notation as `written` and, if the value is data, the value as `data`; and
 ;;;> `error` with a record `(failure kind message irritants origin backtrace)`. The turn that failed
 ;;;> is undone, and the session goes on. `result` or `error` is the last event of a request. Output

@@ -25,6 +25,29 @@ fn check_refused(desk: &Desk, bytes: &[u8], expected: &str) {
 }
 
 #[test]
+fn a_client_whose_words_make_a_handler_of_the_program_fail_is_told() {
+    let program = format!("{ROOM} (on-message (boom) (car 'x)) (on-assert (bang) (raise 'bang))");
+    let desk = Desk::new(&[("room.scm", &program)]);
+    let served = Served::start(&desk, "serve room.scm");
+    let reference = grant(&desk, "room");
+    let mut grace = Peer::enter(&desk, Encoding::Packed, &reference);
+    for (words, kind) in [("<M <boom>>", "wrong-type"), ("<A <bang> 7>", "uncaught")] {
+        let mut ada = Peer::enter(&desk, Encoding::Text, &reference);
+        ada.send(&format!("[[1 {words}]]"));
+        let told = ada.next().expect("she is told");
+        assert!(
+            told.starts_with("<failed ") && told.ends_with(&format!(" {kind}>")),
+            "{told}"
+        );
+        // The run and both connections go on.
+        ada.sync();
+        grace.sync();
+    }
+    drop((grace, served));
+    check_replay(&desk, "room");
+}
+
+#[test]
 fn what_is_no_packet_ends_the_connection_with_a_reason() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let _served = Served::start(&desk, "serve room.scm");

@@ -78,6 +78,7 @@ fn shown(deed: &Deed) -> String {
         ),
         Deed::Leave { peer, .. } => format!("leave {peer}"),
         Deed::Tell { oid, event } => format!("{oid} {event:?}"),
+        Deed::Say { packet } => format!("{packet:?}"),
     }
 }
 

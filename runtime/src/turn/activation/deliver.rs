@@ -301,7 +301,12 @@ impl Activation {
         let mut events = own.map(|batch| batch.events).unwrap_or_default();
         events.extend(waits.iter().map(|wait| Event::Settled { wait: *wait, request }));
         if !events.is_empty() {
-            queue.push_front(Batch { to, cause, events });
+            queue.push_front(Batch {
+                to,
+                from: Some(to),
+                cause,
+                events,
+            });
         }
     }
 

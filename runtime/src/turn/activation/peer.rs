@@ -30,6 +30,7 @@ use crate::model::manifest::Manifest;
 use crate::model::peer::{self, Said, Told};
 use crate::model::value::Fact;
 use crate::policy::keyed;
+use crate::state::actor::Actor;
 use crate::state::refusal::Refusal;
 use crate::turn::task::Argument;
 
@@ -129,6 +130,26 @@ impl Activation {
         let value = self.for_peer(&payload.value());
         self.relay(Told::Message { oid, value })?;
         Ok(true)
+    }
+
+    /// Tells whoever set off this turn, which has failed, of the failure: a peer by its connection,
+    /// a session by a line of its log. They learn its kind alone, because its words may be of
+    /// others.
+    pub(crate) fn tell_sender(&mut self, failure: &Failure) -> Result<(), Failure> {
+        let Some(sender) = self.sender() else { return Ok(()) };
+        let (turn, kind) = (self.draft.turn, failure.kind.clone());
+        if self.draft.state.actor(sender).is_some_and(Actor::is_peer) {
+            return self.relay_to(sender, Told::Failed { turn, kind });
+        }
+        let request = self.fresh_request();
+        let text = format!(
+            "what was said here made turn {} of the main program fail: {kind}",
+            turn.number()
+        );
+        if let Some(event) = self.draft.news_for(sender, request, text) {
+            self.draft.outbox.push(sender, event);
+        }
+        Ok(())
     }
 
     /// Tells the peer that its actor ends.
