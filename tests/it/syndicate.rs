@@ -319,3 +319,28 @@ fn references_of_a_server_name_its_objects_and_are_not_forged() {
     drop(run);
     place.check_replay("shop");
 }
+
+#[test]
+fn a_link_to_a_server_that_lets_it_in_and_ends_at_once_waits_longer_each_time() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = Place {
+        folder: tempfile::tempdir().unwrap(),
+        port: listener.local_addr().unwrap().port(),
+    };
+    place.write("shop", OFFERS);
+    let mut run = place.duet(&["run", "shop", "--journal", "shop.sqlite"]);
+    for _ in 0..3 {
+        drop(Script::accept(&listener));
+        expect(&mut run, &["(left)"]);
+    }
+    drop(run);
+    let log = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .args(["log", "shop", "--journal", "shop.sqlite"])
+        .current_dir(place.folder.path())
+        .output()
+        .unwrap();
+    let log = String::from_utf8_lossy(&log.stdout);
+    for wait in ["timer of 1000 ms", "timer of 2000 ms"] {
+        assert_eq!(log.matches(wait).count(), 1, "{wait}: {log}");
+    }
+}

@@ -9,6 +9,9 @@
 (define %wait-first 1000)
 (define %wait-longest 30000)
 
+;;; A connection that stands for so many milliseconds was a good one: the next wait is the first.
+(define %good-after 10000)
+
 ;;; The maximum number of events that wait for a server that reads slowly.
 (define %waiting-max 10000)
 
@@ -52,7 +55,7 @@
 ;;;>
 ;;;> While the server is joined, `<syndicate/joined name peer>` is asserted. When a connection ends,
 ;;;> its facts disappear; the link connects again after a second, then after twice as long each
-;;;> time, up to half a minute. Messages of the meantime are lost. A reference inside a value is
+;;;> time, up to half a minute, until a connection stands for ten seconds. Messages of the meantime are lost. A reference inside a value is
 ;;;> `<remote/object connection n>`, for `remote-message!`. A value that has a reference of this run
 ;;;> is not sent, which is logged.
 ;;;>
@@ -105,7 +108,7 @@
   (let ((opened (%connect link)))
     (if opened
         (let ((facet (spawn-facet!)))
-          (spawn (lambda () (%run-session! link opened facet)) facet))
+          (spawn (lambda () (%run-session! link opened facet wait)) facet))
         (begin
           (sleep wait)
           (%join! link (min %wait-longest (* 2 wait)))))))
@@ -114,7 +117,7 @@
   (guard (failure ((condition? failure) (%log-link link "the server is away:" failure) #f))
     (call-tool (%link-name link) "syndicate/connect" (%link-place link))))
 
-(define (%run-session! link opened facet)
+(define (%run-session! link opened facet wait)
   (let* ((connection (dictionary-ref opened 'connection))
          (object (dictionary-ref opened 'object))
          (session (%make-session link facet connection object '() 0 #f 1 (dictionary))))
@@ -123,10 +126,11 @@
     (%import! session (%link-imports link))
     (for-each (lambda (pattern) (%export! session pattern)) (%link-exports link))
     (on-message (remote/to ,connection $object $value) (%send-value! session object 'M value))
+    (spawn (lambda () (sleep %good-after) (set! wait %wait-first)) facet)
     (guard (failure ((condition? failure) (%log-link link "the connection ended:" failure)))
       (%receive! session))
     (%close! link)
-    (spawn (lambda () (sleep %wait-first) (%join! link %wait-first)) (%link-home link))
+    (spawn (lambda () (sleep wait) (%join! link (min %wait-longest (* 2 wait)))) (%link-home link))
     (stop-facet! facet)))
 
 ;;; Observes the patterns, each with an object of this side from 1.
