@@ -6,12 +6,12 @@
 //! leaves before his turn has made no record.
 //! (Rejected: a record only when the client says something. The client that was seen to do this
 //! says the same each time, and breaks on what it hears. A wait that doubles for each address:
-//! clients of a socket in the file system have none, and those of a tunnel all the same.)
-//! INVARIANT: in any time, the short visits of a grant are at most [`FREE`], one for each second,
-//! and those that were there together when it began.
+//! clients of a socket in the file system have none, and those of a tunnel share one.)
+//! INVARIANT: in any time, the short visits of a grant are at most [`FREE`] and one for each
+//! second, besides those that came together while few were remembered.
 //! It does not know why a client leaves. Read next: `connection.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +26,10 @@ const STEP: Duration = Duration::from_secs(1);
 /// The number of short visits that may be remembered before others wait.
 const FREE: u32 = 60;
 
+/// The number of remembered visits from which those that have just begun count as well, because
+/// they may become short. With fewer, any number of clients may come together.
+const CALM: u32 = FREE / 2;
+
 /// The maximum number of short visits that are remembered.
 const KNOWN_MAX: u32 = 600;
 
@@ -34,12 +38,13 @@ const KNOWN_MAX: u32 = 600;
 pub(super) struct Paces(Arc<Mutex<BTreeMap<String, Pace>>>);
 
 /// The pace of a grant.
-#[derive(Clone, Copy)]
 struct Pace {
     /// When all short visits will be forgotten.
     forgotten: Instant,
     /// When the next visit that waits may come in.
     next: Instant,
+    /// When the visits began that are there and may become short, the oldest first.
+    young: VecDeque<Instant>,
 }
 
 impl Pace {
@@ -47,24 +52,45 @@ impl Pace {
         Self {
             forgotten: now,
             next: now,
+            young: VecDeque::new(),
         }
     }
 
     /// Lets a visit come in now, or says how long it has to wait before it may ask again.
     fn enter(&mut self, now: Instant) -> Result<(), Duration> {
-        if self.forgotten.saturating_duration_since(now) <= STEP * FREE {
-            return Ok(());
+        self.prune(now);
+        let remembered = self.forgotten.saturating_duration_since(now);
+        let beginning = u32::try_from(self.young.len()).unwrap_or(u32::MAX);
+        let is_free = remembered <= STEP * CALM || remembered + STEP.saturating_mul(beginning) <= STEP * FREE;
+        if !is_free {
+            let wait = self.next.saturating_duration_since(now);
+            if !wait.is_zero() {
+                return Err(wait);
+            }
+            self.next = now + STEP;
         }
-        let wait = self.next.saturating_duration_since(now);
-        if !wait.is_zero() {
-            return Err(wait);
-        }
-        self.next = now + STEP;
+        self.young.push_back(now);
         Ok(())
     }
 
-    fn remember(&mut self, now: Instant) {
-        self.forgotten = (self.forgotten.max(now) + STEP).min(now + STEP * KNOWN_MAX);
+    /// Ends a visit that began at `since`.
+    fn leave(&mut self, since: Instant, now: Instant) {
+        self.prune(now);
+        if let Ok(place) = self.young.binary_search(&since) {
+            self.young.remove(place);
+            self.forgotten = (self.forgotten.max(now) + STEP).min(now + STEP * KNOWN_MAX);
+        }
+    }
+
+    /// Forgets the beginnings of visits that cannot become short any more.
+    fn prune(&mut self, now: Instant) {
+        while self.young.front().is_some_and(|since| *since + SHORT <= now) {
+            self.young.pop_front();
+        }
+    }
+
+    fn is_idle(&self, now: Instant) -> bool {
+        self.forgotten <= now && self.young.is_empty()
     }
 }
 
@@ -78,10 +104,12 @@ pub(super) struct Stay {
 impl Paces {
     /// Lets a client of a grant come in now, or says how long it has to wait before it asks again.
     pub(super) fn enter(&self, grant: &str) -> Result<Stay, Duration> {
+        let mut known = self.known();
+        // Those that come one after the other find beginnings in their order.
         let now = Instant::now();
-        if let Some(pace) = self.known().get_mut(grant) {
-            pace.enter(now)?;
-        }
+        known.retain(|_, pace| !pace.is_idle(now));
+        let pace = known.entry(grant.to_owned()).or_insert_with(|| Pace::new(now));
+        pace.enter(now)?;
         Ok(Stay {
             paces: self.clone(),
             grant: grant.to_owned(),
@@ -96,20 +124,17 @@ impl Paces {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let now = Instant::now();
-        if now.saturating_duration_since(self.since) >= SHORT {
-            return;
+        if let Some(pace) = self.paces.known().get_mut(&self.grant) {
+            pace.leave(self.since, Instant::now());
         }
-        let mut known = self.paces.known();
-        known.retain(|_, pace| pace.forgotten > now);
-        let grant = std::mem::take(&mut self.grant);
-        known.entry(grant).or_insert_with(|| Pace::new(now)).remember(now);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const INSTANT: Duration = Duration::from_millis(1);
 
     /// Comes again as soon as it may, each time for this long; returns how often it came.
     fn visits(pace: &mut Pace, from: Instant, (stay, span): (Duration, Duration)) -> u32 {
@@ -118,10 +143,8 @@ mod tests {
             match pace.enter(now) {
                 Ok(()) => {
                     count += 1;
+                    pace.leave(now, now + stay);
                     now += stay;
-                    if stay < SHORT {
-                        pace.remember(now);
-                    }
                 }
                 Err(wait) => now += wait,
             }
@@ -132,23 +155,40 @@ mod tests {
     #[test]
     fn a_client_that_comes_again_at_once_comes_once_a_second() {
         let now = Instant::now();
-        let (hour, instant) = (Duration::from_secs(3_600), Duration::from_millis(1));
+        let hour = Duration::from_secs(3_600);
         let mut pace = Pace::new(now);
-        let count = visits(&mut pace, now, (instant, hour));
+        let count = visits(&mut pace, now, (INSTANT, hour));
         assert!((3_600..=3_600 + FREE + 1).contains(&count), "{count}");
         // When it has stayed away for as long as was remembered, nobody waits any more.
         let later = now + hour + STEP * (FREE + 1);
-        assert_eq!(visits(&mut pace, later, (instant, Duration::from_millis(20))), 20);
+        assert_eq!(visits(&mut pace, later, (INSTANT, INSTANT * 20)), 20);
     }
 
     #[test]
-    fn clients_that_stay_do_not_wait_and_those_together_are_remembered_for_a_while() {
+    fn clients_that_stay_do_not_wait_however_many_come_together() {
         let now = Instant::now();
         let mut pace = Pace::new(now);
         assert_eq!(visits(&mut pace, now, (SHORT, SHORT * 1_000)), 1_000);
         let mut pace = Pace::new(now);
-        (0..4_096).for_each(|_| pace.remember(now));
-        assert_eq!(pace.forgotten, now + STEP * KNOWN_MAX);
-        assert_eq!(visits(&mut pace, now, (Duration::from_millis(1), STEP * 60)), 60);
+        assert!((0..4_096).all(|_| pace.enter(now).is_ok()));
+        // When they leave together at once, the next ones wait, and not for ever.
+        (0..4_096).for_each(|_| pace.leave(now, now + INSTANT));
+        assert_eq!(pace.forgotten, now + INSTANT + STEP * KNOWN_MAX);
+        assert_eq!(visits(&mut pace, now + INSTANT, (INSTANT, STEP * 60)), 60);
+    }
+
+    #[test]
+    fn visits_that_have_just_begun_count_when_many_were_short() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        for _ in 0..=CALM {
+            assert!(pace.enter(now).is_ok());
+            pace.leave(now, now);
+        }
+        let together = (0..1_000).filter(|_| pace.enter(now).is_ok()).count();
+        // The last of them is the one that this second has.
+        assert_eq!(together, (FREE - CALM + 1) as usize);
+        // Once it is clear that they stay, others need not wait for them.
+        assert!(pace.enter(now + SHORT).is_ok());
     }
 }
