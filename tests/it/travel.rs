@@ -540,3 +540,21 @@ fn a_move_back_names_the_tools_of_large_turns() {
         "{said:?}"
     );
 }
+
+#[test]
+fn causes_lead_through_timers_to_where_they_were_set() {
+    let program = "(import (scheme base) (duet base) (duet dataspace) (duet control))
+(define (again n) (sleep 2) (if (> n 0) (again (- n 1)) (assert! (record 'rested n))))
+(after 5 (lambda () (assert! (record 'late 1))))
+(assert! (record 'begun 1))
+(again 3)
+(await (signal 'end))";
+    let desk = Desk::new(&[("rest.scm", program)]);
+    assert_eq!(desk.duet("run rest.scm").code, 4);
+    for (fact, least) in [("late", 2), ("rested", 5)] {
+        let why = json(&desk, &format!("why {fact} rest"));
+        let chain = why["chain"].as_array().unwrap();
+        assert!(chain.len() >= least, "{fact}: {chain:?}");
+        assert_eq!(chain.last().unwrap()["cause"]["kind"], "start", "{fact}: {chain:?}");
+    }
+}

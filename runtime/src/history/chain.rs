@@ -34,7 +34,8 @@ const PORTION_MIN: u64 = 8;
 const PORTION: u64 = 64;
 
 /// Lists the turns that led to one, beginning with that turn. A tool's result leads back to the
-/// turn that called the tool; a person's answer, or an input without a request, ends the chain.
+/// turn that called the tool, and a timer to the turn that set it; a person's answer, or an input
+/// without a request, ends the chain.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
@@ -49,13 +50,41 @@ pub fn chain(source: &Source<'_>, from: Sequence) -> Result<Vec<Link>, RunError>
         };
         next = match turn.cause {
             Cause::Turn { sequence: cause } if cause < sequence && cause > Sequence::FIRST => Some(cause),
-            Cause::Input {} => asked.filter(|(_, is_tool)| *is_tool).map(|(at, _)| at),
+            Cause::Input {} => asked.as_ref().filter(|(_, wanted)| wanted.goes_on()).map(|(at, _)| *at),
             Cause::Turn { .. } | Cause::Start {} => None,
         };
         let asked = asked.map(|(at, _)| at);
         chain.push(Link { sequence, turn, asked });
     }
     Ok(chain)
+}
+
+/// Who has to answer a request.
+#[derive(Clone, Debug, PartialEq)]
+enum Wanted {
+    /// The tool of this name.
+    Tool(String),
+    /// The clock.
+    Time,
+    /// Somebody or something outside, who had a reason of their own.
+    Other,
+}
+
+impl Wanted {
+    /// Whether the answer follows from the request, so that the cause lies there.
+    fn goes_on(&self) -> bool {
+        match self {
+            Self::Tool(_) | Self::Time => true,
+            Self::Other => false,
+        }
+    }
+
+    fn tool(self) -> Option<String> {
+        match self {
+            Self::Tool(name) => Some(name),
+            Self::Time | Self::Other => None,
+        }
+    }
 }
 
 /// A call of a tool whose answer led to a turn.
@@ -99,7 +128,7 @@ fn answered_call(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result
     let failed = outcome.as_ref().err();
     let failed = failed.map(|fault| tool_failure(fault).map_or_else(String::new, |failure| failure.kind));
     let made = maker(source, request, at)?;
-    let called = made.and_then(|(turn, tool)| Some((turn, tool?)));
+    let called = made.and_then(|(turn, wanted)| Some((turn, wanted.tool()?)));
     Ok(called.map(|(turn, tool)| Call { turn, tool, failed }))
 }
 
@@ -108,16 +137,15 @@ fn answered_call(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result
 /// # Errors
 /// [`RunError`] if a record cannot be read.
 pub fn called(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<String>, RunError> {
-    Ok(maker(source, request, before)?.and_then(|(_, tool)| tool))
+    Ok(maker(source, request, before)?.and_then(|(_, wanted)| wanted.tool()))
 }
 
-/// Finds the turn that made the request which a turn's events answer, and whether it called a tool.
-fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, bool)>, RunError> {
+/// Finds the turn that made the request which a turn's events answer, and of whom.
+fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, Wanted)>, RunError> {
     let Some((request, _)) = answer(turn) else {
         return Ok(None);
     };
-    let made = maker(source, request, before)?;
-    Ok(made.map(|(turn, tool)| (turn, tool.is_some())))
+    maker(source, request, before)
 }
 
 /// The first answer that a turn received.
@@ -129,20 +157,21 @@ fn answer(turn: &TurnRecord) -> Option<(RequestId, &Result<IOValue, IOValue>)> {
     })
 }
 
-/// Finds the turn that made a request, and the tool if it called one.
+/// Finds the turn that made a request, and of whom.
 #[expect(clippy::wildcard_enum_match_arm, reason = "one kind of action calls a tool")]
 fn maker(
     source: &Source<'_>,
     request: RequestId,
     before: Sequence,
-) -> Result<Option<(Sequence, Option<String>)>, RunError> {
+) -> Result<Option<(Sequence, Wanted)>, RunError> {
     let made = |action: &Action| match action {
         // The effect would copy the payload.
-        Action::InvokeTool(call) => (call.request == request).then(|| Some(call.tool.clone())),
+        Action::InvokeTool(call) => (call.request == request).then(|| Wanted::Tool(call.tool.clone())),
         _ => action.effects().find_map(|(made, kind)| match kind {
             _ if made != request || kind == EffectKind::Withdraw => None,
-            EffectKind::Tool { name, .. } => Some(Some(name)),
-            _ => Some(None),
+            EffectKind::Tool { name, .. } => Some(Wanted::Tool(name)),
+            EffectKind::Timer { .. } | EffectKind::Alarm { .. } => Some(Wanted::Time),
+            _ => Some(Wanted::Other),
         }),
     };
     let (mut end, mut count) = (before.number(), PORTION_MIN);
@@ -151,8 +180,8 @@ fn maker(
         let from = Sequence::new(start).map_err(|_| RunError::Full)?;
         for record in source.read(from, end)?.rev() {
             let record = record?;
-            if let Some(tool) = decode_turn(&record)?.actions.iter().find_map(made) {
-                return Ok(Some((record.header().sequence, tool)));
+            if let Some(wanted) = decode_turn(&record)?.actions.iter().find_map(made) {
+                return Ok(Some((record.header().sequence, wanted)));
             }
         }
         (end, count) = (start, PORTION.min(count * 2));
