@@ -4,7 +4,7 @@
 //! the branch of the question.
 //! INVARIANT: a question does not write to the journal; where no file can be written, the index is
 //! made in memory and gives the same answers.
-//! It does not know the contents of the index. Read next: `command/when.rs`.
+//! It does not know the contents of the index. Read next: `verb/when.rs`.
 
 use std::io::ErrorKind;
 
@@ -16,7 +16,6 @@ use duet_runtime::run::source::Source;
 use crate::error::CommandError;
 use crate::journal::{self, Journal, Place};
 use crate::query::Query;
-use crate::terminal::Terminal;
 
 /// If at least this many turns have to be read, the person gets a message.
 const MANY: u64 = 100_000;
@@ -30,7 +29,7 @@ pub(crate) fn find(
     place: &Place,
     query: &Query,
     sought: Sought,
-    terminal: &mut Terminal,
+    notes: &mut Vec<String>,
 ) -> Result<Vec<Change>, CommandError> {
     let source = place.source(store);
     let mut index = match Index::open(journal.path()) {
@@ -43,7 +42,7 @@ pub(crate) fn find(
         .map_err(failed)?;
     let turns = place.at().number() - covered.sequence().number();
     if turns >= MANY {
-        terminal.message(format!("{turns} turns are read into the index, once"));
+        notes.push(format!("{turns} turns were read into the index, once"));
     }
     let coverage = changes::cover(&mut index, &source, place.at())?;
     Ok(changes::find(&index, &coverage, query.patterns(), sought)?)

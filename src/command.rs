@@ -22,6 +22,7 @@ use crate::native;
 use crate::render;
 use crate::similar::similar;
 use crate::terminal::Terminal;
+use crate::verb;
 
 /// One command.
 pub(crate) struct Row {
@@ -37,18 +38,33 @@ pub(crate) struct Row {
 /// Declares the modules of the commands, each of which has `Arguments` and `execute`, and their
 /// table.
 ///
-/// A row is a command, for some with the feature that it belongs to and the file in which it is.
+/// A row is a command, for some with the feature that it belongs to and the file in which it is. A
+/// row that begins with `@` is a verb, which needs no module here.
 macro_rules! commands {
-    ($($group:literal { $($module:ident $([feature = $feature:literal, file = $file:literal])?)* })*) => {
+    ($($group:literal {
+        $(@$verb:ident)*
+        $($module:ident $([feature = $feature:literal, file = $file:literal])?)*
+    })*) => {
         $($($(#[cfg(feature = $feature)] #[path = $file])? pub(crate) mod $module;)*)*
 
         /// All commands, in the order in which help lists them.
-        pub(crate) static TABLE: &[Row] = &[$($($(#[cfg(feature = $feature)])? Row {
-            name: stringify!($module),
-            group: $group,
-            augment: $module::Arguments::augment_args,
-            execute: |matches, terminal| $module::execute(&$module::Arguments::from_arg_matches(matches)?, terminal),
-        },)*)*];
+        pub(crate) static TABLE: &[Row] = &[$(
+            $(Row {
+                name: stringify!($verb),
+                group: $group,
+                augment: |command| verb::command::augment(stringify!($verb), command),
+                execute: |matches, terminal| verb::command::execute(stringify!($verb), matches, terminal),
+            },)*
+            $($(#[cfg(feature = $feature)])? Row {
+                name: stringify!($module),
+                group: $group,
+                augment: $module::Arguments::augment_args,
+                execute: |matches, terminal| $module::execute(
+                    &$module::Arguments::from_arg_matches(matches)?,
+                    terminal,
+                ),
+            },)*
+        )*];
     };
 }
 
@@ -68,18 +84,19 @@ commands! {
         mcp
     }
     "Inspect a run" {
-        log
-        show
-        facts
-        waits
-        frames
-        diff
-        why
-        when
+        @log
+        @show
+        @facts
+        @waits
+        @frames
+        @transcript
+        @diff
+        @why
+        @when
+        @stats
+        @cost
         eval
         replay
-        stats
-        cost
     }
     "Go back, branch and merge" {
         goto
@@ -91,8 +108,9 @@ commands! {
         merge
     }
     "Manage the journal" {
-        runs
-        branches
+        @runs
+        @branches
+        @rm
         mark
         gc
         export
@@ -142,7 +160,7 @@ pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCod
 }
 
 /// Shows an error; returns its exit code.
-fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
+pub(crate) fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
     match error {
         CommandError::Problem(problem) => {
             terminal.message(render::problem(&problem, terminal.is_styled));
@@ -169,8 +187,13 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
     native::check()?;
     if *words == [ERRAND] {
         let read = errand_words(std::io::stdin()).map_err(|error| CommandError::caused("no words came", &error))?;
-        words = read.into_iter().map(OsString::from).collect();
         terminal.is_errand = true;
+        if let [request, text, form, journal] = &*read
+            && *request == verb::REQUEST
+        {
+            return verb::command::execute_json((text, form == "json"), journal, terminal);
+        }
+        words = read.into_iter().map(OsString::from).collect();
     }
     let Some(first) = words.first_mut() else {
         return Err(CommandError::usage("which command?").advise("`duet help` lists them; `duet FILE` runs a program"));

@@ -3,7 +3,7 @@
 //! INVARIANT: nothing here is computed again; a result is an answer if the call that it answers was
 //! one of `model/chat`, whatever other results look like.
 //! It does not know providers; the drivers do.
-//! Read next: `turn.rs`, `command/cost.rs`.
+//! Read next: `turn.rs`, `verb/cost.rs`.
 
 use duet_runtime::action::invoke_tool::InvokeTool;
 use preserves::{IOValue, Value, ValueImpl};
@@ -58,7 +58,7 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
     let messages = list(&field(&call.payload, "messages")?)?;
     Some(Asked {
         role: shown(&call.role),
-        model: text(&call.payload, "model").unwrap_or_else(|| "default".to_owned()),
+        model: text_field(&call.payload, "model").unwrap_or_else(|| "default".to_owned()),
         messages: messages.into_iter().map(|message| read_message(&message)).collect(),
         tools: names(&call.payload, "tools"),
     })
@@ -68,18 +68,21 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
 pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     let usage = field(result, "usage").filter(IOValue::is_dictionary);
     let content = match field(result, "content") {
-        Some(_) => text(result, "content")?,
+        Some(_) => text_field(result, "content")?,
         None => field(result, "tool_calls").map(|_| String::new())?,
     };
-    let stop = text(result, "stop").unwrap_or_else(|| "end".to_owned());
+    let stop = text_field(result, "stop").unwrap_or_else(|| "end".to_owned());
     let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;
     let call = |call: IOValue| {
         let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
-        (text(&call, "name").unwrap_or_default(), arguments.unwrap_or_default())
+        (
+            text_field(&call, "name").unwrap_or_default(),
+            arguments.unwrap_or_default(),
+        )
     };
     let count = |key| field(usage.as_ref()?, key)?.as_u64()?.ok();
     Some(Heard {
-        model: text(result, "model"),
+        model: text_field(result, "model"),
         content,
         calls: calls.into_iter().map(call).collect(),
         stop,
@@ -136,7 +139,19 @@ impl Heard {
             ([], content) => format!("says {content:?}"),
             (names, _) => format!("wants {}", names.join(", ")),
         };
-        format!("model {} {said}", self.cost())
+        let model = self
+            .model
+            .as_deref()
+            .map(|model| format!(" {model}"))
+            .unwrap_or_default();
+        let Usage {
+            input_tokens,
+            output_tokens,
+            usd,
+        } = self.usage;
+        let price = usd.map(|usd| format!(", {}", dollars(usd))).unwrap_or_default();
+        let (input, output) = (grouped(input_tokens), grouped(output_tokens));
+        format!("model{model} {input} → {output} tokens{price} {said}")
     }
 
     /// Tells the result in full, row by row: a name, and lines of text.
@@ -177,6 +192,19 @@ impl Usage {
     }
 }
 
+/// Writes a number with a comma before each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Writes an amount of US dollars, with as many digits as a small price needs.
 pub(crate) fn dollars(amount: f64) -> String {
     if amount >= 1.0 {
@@ -193,28 +221,28 @@ fn read_message(message: &IOValue) -> Message {
     let calls = field(message, "tool_calls").and_then(|calls| list(&calls));
     let call = |call: IOValue| {
         let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
-        let name = text(&call, "name").unwrap_or_default();
+        let name = text_field(&call, "name").unwrap_or_default();
         format!("{name} {}", arguments.unwrap_or_default())
     };
     Message {
-        role: text(message, "role").unwrap_or_else(|| "?".to_owned()),
+        role: text_field(message, "role").unwrap_or_else(|| "?".to_owned()),
         content: content(message),
         calls: calls.unwrap_or_default().into_iter().map(call).collect(),
     }
 }
 
 /// The content of a message; parts that are no texts are named.
-fn content(message: &IOValue) -> String {
+pub(crate) fn content(message: &IOValue) -> String {
     let Some(content) = field(message, "content") else {
         return String::new();
     };
     let parts = match list(&content) {
         Some(parts) => parts,
-        None => return text(message, "content").unwrap_or_default(),
+        None => return text_field(message, "content").unwrap_or_default(),
     };
     let part = |part: IOValue| {
-        text(&part, "text").unwrap_or_else(|| {
-            let media = text(&part, "media_type").unwrap_or_else(|| "a part".to_owned());
+        text_field(&part, "text").unwrap_or_else(|| {
+            let media = text_field(&part, "media_type").unwrap_or_else(|| "a part".to_owned());
             format!("[{media}]")
         })
     };
@@ -227,12 +255,12 @@ fn names(value: &IOValue, key: &str) -> Vec<String> {
         .unwrap_or_default();
     elements
         .into_iter()
-        .filter_map(|element| text(&element, "name"))
+        .filter_map(|element| text_field(&element, "name"))
         .collect()
 }
 
 /// The field of a dictionary, by a symbol or string.
-fn field(value: &IOValue, key: &str) -> Option<IOValue> {
+pub(crate) fn field(value: &IOValue, key: &str) -> Option<IOValue> {
     let is_key = |found: &Value<IOValue>| {
         let name = found.as_symbol().or_else(|| found.as_string());
         name.is_some_and(|name| name == key)
@@ -241,11 +269,13 @@ fn field(value: &IOValue, key: &str) -> Option<IOValue> {
     Some(found.into())
 }
 
-fn list(value: &IOValue) -> Option<Vec<IOValue>> {
+/// The elements of a sequence.
+pub(crate) fn list(value: &IOValue) -> Option<Vec<IOValue>> {
     value.is_sequence().then(|| value.iter().map(IOValue::from).collect())
 }
 
-fn text(value: &IOValue, key: &str) -> Option<String> {
+/// The text of a field of a dictionary.
+pub(crate) fn text_field(value: &IOValue, key: &str) -> Option<String> {
     field(value, key)?.as_string().map(|text| text.into_owned())
 }
 
@@ -261,18 +291,24 @@ mod tests {
     fn a_result_is_told_in_a_line() {
         let usage = "usage: {input_tokens: 61, output_tokens: 30, usd: 0.00123}";
         let said = result(&format!("{{content: \"Hi\\nthere\", stop: \"end\", {usage}}}"));
-        assert_eq!(said.line(), "model (61 + 30 tokens, $0.00123) says \"Hi\\nthere\"");
+        assert_eq!(said.line(), "model 61 → 30 tokens, $0.00123 says \"Hi\\nthere\"");
         let calls = "tool_calls: [{id: \"a\", name: \"look\", arguments: {x: 1}} {id: \"b\", name: \"go\"}]";
         let wants = result(&format!("{{content: \"\", stop: \"tools\", {calls}}}"));
-        assert_eq!(wants.line(), "model (0 + 0 tokens) wants look, go");
+        assert_eq!(wants.line(), "model 0 → 0 tokens wants look, go");
         assert_eq!(wants.rows()[1], ("wants", "look {x: 1}".to_owned()));
         let brief = result("{content: \"Hi\"}");
         assert_eq!(
             (brief.line(), brief.stop),
-            ("model (0 + 0 tokens) says \"Hi\"".to_owned(), "end".to_owned())
+            ("model 0 → 0 tokens says \"Hi\"".to_owned(), "end".to_owned())
         );
         let silent = result("{tool_calls: [{id: \"a\", name: \"look\"}]}");
-        assert_eq!(silent.line(), "model (0 + 0 tokens) wants look");
+        assert_eq!(silent.line(), "model 0 → 0 tokens wants look");
+    }
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        let written = [0, 12, 999, 1_204, 1_234_567].map(grouped);
+        assert_eq!(written, ["0", "12", "999", "1,204", "1,234,567"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! INVARIANT: nodes are drawn in the given order, in which every child comes before its parent; a
 //! column belongs to one unfinished branch.
 //! It does not know the meaning of the nodes.
-//! Read next: `command/log.rs`.
+//! Read next: `verb/log/line.rs`.
 
 use duet_journal::RecordHash;
 

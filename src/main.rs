@@ -33,6 +33,7 @@ mod mcp;
 mod migrate;
 mod moves;
 mod native;
+mod origins;
 mod policy;
 mod porter;
 mod query;
@@ -50,6 +51,7 @@ mod state_folder;
 mod terminal;
 mod turn;
 mod value_text;
+mod verb;
 mod world_options;
 
 use crate::error::ExitCode;

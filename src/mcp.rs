@@ -12,10 +12,12 @@
 //! Source: Model Context Protocol, revisions 2025-11-25 and 2026-07-28.
 
 use duet_drivers::host::command::Done;
-use duet_drivers::host::{Errand, Header, Posted, Protocol, Work, id_within};
+use duet_drivers::host::{Errand, Header, Job, Posted, Protocol, Work, id_within};
 use serde_json::{Value as Json, json};
 
 use crate::mcp::tool::{Grants, Misuse};
+use crate::verb::Answers;
+use crate::verb::agent::answer;
 
 mod headers;
 pub(crate) mod timeline;
@@ -75,7 +77,7 @@ struct Asked<'a> {
 /// A result, or a command that will make one.
 enum Answer {
     Known(Json),
-    Command(Vec<String>, u64, fn(&Done, &Json) -> Json),
+    Work(Job, u64, fn(&Done, &Json) -> Json),
 }
 
 impl Protocol for Service {
@@ -141,11 +143,11 @@ impl Service {
         let (id, is_modern) = (asked.id.clone(), asked.is_modern);
         match answer {
             Answer::Known(result) => Work::Reply(replied(&id, is_modern, result)),
-            Answer::Command(words, limit_ms, result) => {
+            Answer::Work(job, limit_ms, result) => {
                 let params = asked.params.clone();
                 Work::Command(Box::new(Errand {
                     id: id.clone(),
-                    words,
+                    job,
                     limit: std::time::Duration::from_millis(limit_ms),
                     finish: Box::new(move |done| replied(&id, is_modern, result(done, &params))),
                 }))
@@ -177,7 +179,7 @@ impl Service {
             "ping" if !asked.is_modern => known(json!({})),
             "tools/list" => known(json!({ "tools": tool::list() })),
             "tools/call" => match tool::command(asked.params, &self.grants) {
-                Ok((words, limit_ms)) => Ok(Answer::Command(words, limit_ms, called)),
+                Ok((call, limit_ms)) => Ok(Answer::Work(self.job(call, false), limit_ms, called)),
                 Err(Misuse::Tool(message)) => Err(Refusal::parameters(message)),
                 // Clients show results to the model, and keep errors of the protocol to themselves.
                 Err(Misuse::Arguments(message)) => known(json!({
@@ -187,14 +189,28 @@ impl Service {
             },
             "resources/templates/list" => known(json!({ "resourceTemplates": timeline::templates() })),
             "resources/list" => {
-                let words = timeline::list_command(&self.grants);
-                Ok(Answer::Command(words, tool::LIMIT_MS, timeline::listed))
+                let job = self.job(tool::Call::Verb(timeline::list()), true);
+                Ok(Answer::Work(job, tool::LIMIT_MS, timeline::listed))
             }
             "resources/read" => {
-                let words = timeline::read_command(asked.params, &self.grants)?;
-                Ok(Answer::Command(words, tool::LIMIT_MS, timeline::contents))
+                let job = self.job(tool::Call::Verb(timeline::read(asked.params)?), false);
+                Ok(Answer::Work(job, tool::LIMIT_MS, timeline::contents))
             }
             other => Err(wrong(-32_601, &format!("there is no method {other}"))),
+        }
+    }
+
+    /// What a call needs: records answer in this process, and a process of its own runs whatever
+    /// executes a program.
+    fn job(&self, call: tool::Call, is_json: bool) -> Job {
+        let request = match call {
+            tool::Call::Words(words) => return Job::Command(words),
+            tool::Call::Verb(request) => request,
+        };
+        let journal = self.grants.project.clone();
+        match request.row().answers {
+            Answers::Records => Job::Answer(Box::new(move |stop| answer(&request, &journal, is_json, stop))),
+            Answers::Restored => Job::Command(request.words(&journal, is_json)),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! of a record or sequence any number of further parts; a symbol alone also matches every record
 //! with that label.
 //! INVARIANT: no text, however deep, exhausts the stack; text after the value is an error.
-//! It knows no runs. Read next: `command/facts.rs`.
+//! It knows no runs. Read next: `verb/facts.rs`.
 
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
 use duet_runtime::driver::check_foreign;

@@ -4,19 +4,28 @@
 //! journal, by the name of the head's record.
 //! INVARIANT: the file is derived: what it says is what a restored run says, and it may be removed
 //! at any time.
-//! It does not decide who may take a run. Read next: `command/runs.rs`.
+//! It does not decide who may take a run. Read next: `verb/runs.rs`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use duet_drivers::ask::Question;
+use duet_drivers::text::line;
 use duet_journal::beside::{append_beside, beside, text_beside};
 use duet_journal::owner::now_ms;
-use duet_journal::{Head, Owner, RecordHash, RunId, Store};
+use duet_journal::{Head, Owner, RecordHash, RunId, Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::DriveOutcome;
+use duet_runtime::state::event::Event;
 
 use crate::error::CommandError;
+use crate::exchange::{self, Usage};
 use crate::journal::{Journal, Place};
-use crate::session;
+use crate::origins::{Origin, Origins};
+use crate::records::{hash_at, turns};
+use crate::verb::waits::{Waiting, waits};
+use crate::{session, turn};
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,10 +86,30 @@ impl Rest {
     }
 }
 
+/// How a run stands, with the reason, and what its language models cost so far.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) standing: Standing,
+    /// The first open question, the awaited fact, or why the run failed; otherwise empty.
+    pub(crate) words: String,
+    pub(crate) usage: Usage,
+}
+
+/// The finding about a run that stands still.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    turn: u64,
+    rest: Rest,
+    usage: Usage,
+    words: String,
+}
+
 /// The findings about runs that stand still.
 pub(crate) struct Standings<'a> {
     journal: &'a Journal,
-    known: BTreeMap<RecordHash, Rest>,
+    known: BTreeMap<RecordHash, Known>,
+    /// The heads at which each run stood, oldest first.
+    by_run: BTreeMap<String, Vec<RecordHash>>,
     /// New findings, as they are kept.
     found: String,
 }
@@ -88,18 +117,19 @@ pub(crate) struct Standings<'a> {
 impl<'a> Standings<'a> {
     /// Reads what was found earlier.
     pub(crate) fn of(journal: &'a Journal) -> Self {
-        let text = text_beside(&beside(journal.path(), ".standing"));
-        let line = |line: &str| {
-            let [hash, word, number] = line.split(' ').collect::<Vec<_>>()[..] else {
-                return None;
-            };
-            Some((hash.parse().ok()?, Rest::read(word, number.parse().ok()?)?))
-        };
-        Self {
+        let mut standings = Self {
             journal,
-            known: text.lines().filter_map(line).collect(),
+            known: BTreeMap::new(),
+            by_run: BTreeMap::new(),
             found: String::new(),
+        };
+        for line in text_beside(&beside(journal.path(), ".standing")).lines() {
+            if let Some((run, hash, known)) = Known::read(line) {
+                standings.by_run.entry(run).or_default().push(hash);
+                standings.known.insert(hash, known);
+            }
         }
+        standings
     }
 
     /// Says how a run stands at a head, and when its process was last heard of, in milliseconds
@@ -113,32 +143,101 @@ impl<'a> Standings<'a> {
         run: &RunId,
         head: &Head,
     ) -> Result<(Standing, Option<u64>), CommandError> {
+        let (found, since) = self.found(store, run, head)?;
+        Ok((found.standing, since))
+    }
+
+    /// As [`standing`](Self::standing), with the reason and the cost.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn found(
+        &mut self,
+        store: &dyn Store,
+        run: &RunId,
+        head: &Head,
+    ) -> Result<(Found, Option<u64>), CommandError> {
+        let place = Place {
+            run: run.clone(),
+            branch: head.branch.clone(),
+            head: head.clone(),
+            turn: None,
+        };
         let claim = store.claimed(run)?;
+        let known = match self.known.get(&head.hash) {
+            Some(known) => known.clone(),
+            None => self.find(store, &place)?,
+        };
         if let Some(owner) = claim.as_ref().and_then(|claim| claim.living()) {
             let since = owner.claimed_ms;
-            let questions = match self
-                .known
-                .get(&head.hash)
-                .copied()
-                .unwrap_or_else(|| find(store, run, head))
-            {
+            let questions = match known.rest {
                 Rest::Asking(questions) => questions,
                 Rest::Ended(_) | Rest::Waiting | Rest::Left | Rest::Broken => 0,
             };
-            return Ok((Standing::Running(Box::new(owner), questions), Some(since)));
+            let found = Found {
+                standing: Standing::Running(Box::new(owner), questions),
+                words: known.words,
+                usage: known.usage,
+            };
+            return Ok((found, Some(since)));
+        }
+        if known.rest != Rest::Broken && !self.known.contains_key(&head.hash) {
+            self.found.push_str(&known.line(run, head));
         }
         let seen = claim.and_then(|claim| claim.owner.parse::<Owner>().ok());
-        let rest = match self.known.get(&head.hash) {
-            Some(known) => *known,
-            None => {
-                let rest = find(store, run, head);
-                if rest != Rest::Broken {
-                    self.found.push_str(&format!("{} {}\n", head.hash, rest.write()));
-                }
-                rest
-            }
+        let found = Found {
+            standing: Standing::Resting(known.rest),
+            words: known.words,
+            usage: known.usage,
         };
-        Ok((Standing::Resting(rest), seen.map(|owner| owner.seen_ms)))
+        Ok((found, seen.map(|owner| owner.seen_ms)))
+    }
+
+    fn find(&self, store: &dyn Store, place: &Place) -> Result<Known, CommandError> {
+        let (rest, words) = find(store, place);
+        let usage = if rest == Rest::Broken {
+            Usage::default()
+        } else {
+            self.usage(store, place)?
+        };
+        Ok(Known {
+            turn: place.head.sequence.number(),
+            rest,
+            usage,
+            words,
+        })
+    }
+
+    /// Adds up what the language models of a branch cost, from the last finding on.
+    fn usage(&self, store: &dyn Store, place: &Place) -> Result<Usage, CommandError> {
+        let (mut usage, mut first) = (Usage::default(), Sequence::FIRST);
+        for hash in self.by_run.get(place.run.as_str()).into_iter().flatten().rev() {
+            let Some(known) = self.known.get(hash) else { continue };
+            let at = Sequence::new(known.turn).map_err(|error| CommandError::problem(error.to_string()))?;
+            if at < place.head.sequence && hash_at(store, (&place.run, &place.branch), at)? == Some(*hash) {
+                (usage, first) = (known.usage, at.next().unwrap_or(at));
+                break;
+            }
+        }
+        let mut origins = Origins::of(place.source(store));
+        let range = (first, place.head.sequence);
+        for (turn, number) in turns(store, (&place.run, &place.branch), range).zip(first.number().max(1)..) {
+            let turn = turn?;
+            let at = Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()))?;
+            origins.learn(&turn);
+            for event in &turn.events {
+                if let Event::Answered {
+                    request,
+                    outcome: Ok(result),
+                } = event
+                    && let Some(heard) = exchange::heard(result)
+                    && matches!(origins.request(*request, at)?, Origin::Tool(tool, _) if tool == exchange::TOOL)
+                {
+                    usage.add(&heard.usage);
+                }
+            }
+        }
+        Ok(usage)
     }
 
     /// Keeps what was found. Where that fails, it is found again the next time.
@@ -151,28 +250,83 @@ impl<'a> Standings<'a> {
     }
 }
 
-/// Restores a run to see how it stands at a head.
-fn find(store: &dyn Store, run: &RunId, head: &Head) -> Rest {
-    let place = Place {
-        run: run.clone(),
-        branch: head.branch.clone(),
-        head: head.clone(),
-        turn: None,
-    };
-    let Ok(restored) = session::restore(store, &place) else {
-        return Rest::Broken;
+impl Known {
+    /// Reads a line; `None` if another version wrote it.
+    fn read(line: &str) -> Option<(String, RecordHash, Self)> {
+        let parts: Vec<&str> = line.splitn(9, ' ').collect();
+        let [run, hash, turn, word, number, input, output, usd, words] = parts[..] else {
+            return None;
+        };
+        let known = Self {
+            turn: turn.parse().ok()?,
+            rest: Rest::read(word, number.parse().ok()?)?,
+            usage: Usage {
+                input_tokens: input.parse().ok()?,
+                output_tokens: output.parse().ok()?,
+                usd: usd.parse().ok(),
+            },
+            words: words.to_owned(),
+        };
+        Some((run.to_owned(), hash.parse().ok()?, known))
+    }
+
+    fn line(&self, run: &RunId, head: &Head) -> String {
+        let Usage {
+            input_tokens,
+            output_tokens,
+            usd,
+        } = self.usage;
+        let usd = usd.map_or_else(|| "-".to_owned(), |usd| usd.to_string());
+        let (hash, turn, rest) = (head.hash, self.turn, self.rest.write());
+        format!(
+            "{run} {hash} {turn} {rest} {input_tokens} {output_tokens} {usd} {}\n",
+            self.words
+        )
+    }
+}
+
+/// Restores a run to see how it stands at a head, and why.
+fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
+    let Ok(restored) = session::restore(store, place) else {
+        return (Rest::Broken, String::new());
     };
     let state = restored.state();
     let has_clients = state.actors.values().any(|actor| actor.is_peer());
     let is_waiting = !state.queue.is_empty() || state.requests.values().any(|request| request.answer.is_none());
     let is_active = is_waiting || has_clients;
-    match (state.exit, restored.outcome()) {
+    let rest = match (state.exit, restored.outcome()) {
         (Some(code), _) => Rest::Ended(state.exit_code(code)),
         (None, DriveOutcome::Asking { questions }) => Rest::Asking(questions.len() as u64),
         (None, DriveOutcome::Ended { code }) if !is_active => Rest::Ended(code),
         (None, DriveOutcome::Waiting { .. }) if !is_active => Rest::Waiting,
         (None, _) => Rest::Left,
+    };
+    let words = match rest {
+        Rest::Asking(_) => restored.questions().first().map(|(_, prompt)| {
+            let shown = Question::read(prompt).shown();
+            shown.as_str().lines().next().unwrap_or_default().trim_end().to_owned()
+        }),
+        Rest::Waiting => waits(state).first().map(Waiting::conditions),
+        Rest::Ended(1..) => failure(store, place),
+        Rest::Ended(0) | Rest::Left | Rest::Broken => None,
+    };
+    (rest, line(&words.unwrap_or_default()).into_owned())
+}
+
+/// Why the last turn of a run failed, if it did.
+fn failure(store: &dyn Store, place: &Place) -> Option<String> {
+    let record = session::record_at(store, place, place.at()).ok()?;
+    let Body::Turn(turn) = turn::body(&record).ok()? else {
+        return None;
+    };
+    if let Outcome::Failed { failure } = &turn.outcome {
+        return Some(turn::describe(failure));
     }
+    turn.actions.iter().find_map(|action| match action {
+        Action::Exit(exit) => exit.failure.as_ref().map(turn::describe),
+        Action::ReportFailure(report) => Some(turn::describe(&report.failed.failure)),
+        _ => None,
+    })
 }
 
 /// How long ago a moment was, in words; empty if that is less than a minute.

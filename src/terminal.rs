@@ -11,15 +11,19 @@ use std::sync::Arc;
 
 use duet_drivers::text::Text;
 use duet_runtime::driver::Stream;
+use rustix::termios::tcgetwinsize;
 
 use crate::error::CommandError;
 use crate::repl::command::as_typed;
 use crate::repl::screen::Screen;
+use crate::verb::view::View;
 
 /// The process's output, and whether people see it.
 pub(crate) struct Terminal {
     /// Whether messages may have colours.
     pub(crate) is_styled: bool,
+    /// Whether the person and the kind of the terminal want colours.
+    pub(crate) wants_colour: bool,
     /// Whether a person sees the messages.
     pub(crate) is_watched: bool,
     /// Whether a comma command of the prompt uses it: then advice names comma commands.
@@ -44,11 +48,26 @@ impl Terminal {
         let wants_colour = no_colour.is_none_or(|value| value.is_empty()) && kind.is_none_or(|kind| kind != "dumb");
         Self {
             is_styled: is_watched && wants_colour,
+            wants_colour,
             is_watched,
             is_lent: false,
             words: Vec::new(),
             is_errand: false,
             screen: None,
+        }
+    }
+
+    /// How reports are shown here: fitted and styled if standard output is a terminal.
+    pub(crate) fn view(&self) -> View {
+        let output = io::stdout();
+        let is_terminal = output.is_terminal();
+        let size = is_terminal.then(|| tcgetwinsize(&output).ok()).flatten();
+        let columns = size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+        View {
+            columns,
+            is_styled: is_terminal && self.wants_colour,
+            is_watched: self.is_watched,
+            ..View::default()
         }
     }
 

@@ -1,49 +1,33 @@
-//! The text of turns: one line, in full, and as JSON.
+//! The text of turns: in full, and in `turn/`, in one line and as JSON.
 //!
 //! INVARIANT: the text repeats the record; it computes nothing again.
 //! It does not know how a turn is taken; the runtime does.
-//! Read next: `command/show.rs`.
+//! Read next: `turn/line.rs`.
+
+pub(crate) mod json;
+pub(crate) mod line;
 
 use std::fmt::Write;
 
 use duet_drivers::text;
-use duet_drivers::tool::workspace::change::changes;
-use duet_journal::{Record, Sequence};
+use duet_journal::Record;
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::Verdict;
-use duet_runtime::history::chain::called;
 use duet_runtime::model::codec::Codec;
-use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
+use duet_runtime::model::failure::{Failure as TurnFailure, FramePlace};
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::identity::{ActorId, RequestId};
-use duet_runtime::record::{Attempt, Body, Genesis, Outcome, TurnRecord};
-use duet_runtime::run::source::Source;
+use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
-use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::exchange::{self, Asked, Heard};
 use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
-
-/// Characters of one action in a line of the log.
-const ACTION_CHARACTERS: usize = 60;
-
-/// Actions that only move the program along; the log shows them where a turn did nothing else.
-const QUIET: [&str; 8] = [
-    "resume",
-    "wait",
-    "yield",
-    "observe",
-    "unobserve",
-    "spawn-facet",
-    "spawn-fiber",
-    "stop-facet",
-];
 
 /// Decodes a record.
 ///
@@ -85,96 +69,13 @@ fn cause(cause: &Cause) -> String {
 /// Says whether a request called a model.
 pub(crate) type AskedModel<'a> = &'a dyn Fn(RequestId) -> bool;
 
-/// Finds out on a branch whether requests that a turn of it answers called a model.
-pub(crate) fn asked_on(source: Source<'_>, at: Sequence) -> impl Fn(RequestId) -> bool {
-    move |request| {
-        // A record that cannot be read is reported where it is shown.
-        let tool = called(&source, request, at).ok().flatten();
-        tool.is_some_and(|tool| tool == exchange::TOOL)
-    }
-}
-
-/// Describes a record in one line.
-pub(crate) fn line(body: &Body, asked: AskedModel<'_>) -> String {
-    match body {
-        Body::Genesis(genesis) => format!("run of {}", text::line(&program_name(genesis))),
-        Body::Turn(turn) => format!(
-            "{:<8} {:<8} {}",
-            actor(turn.actor),
-            cause(&turn.cause),
-            typed_and_did(turn, asked)
-        ),
-    }
-}
-
-/// Writes the actor and the actions of a turn in one line.
-pub(crate) fn told(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
-    format!("{:<8} {}", actor(turn.actor), did(turn, asked))
-}
-
 /// Whether the record is of a turn that failed.
 pub(crate) fn is_failed(body: &Body) -> bool {
     matches!(body, Body::Turn(turn) if is_failed_turn(turn))
 }
 
-/// The texts that were typed, and what the turn did with them.
-fn typed_and_did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
-    let mut told: Vec<String> = turn.events.iter().filter_map(typed).collect();
-    if told.is_empty() {
-        return did(turn, asked);
-    }
-    // That a typed text runs in a fiber of its own says nothing beside the text.
-    if turn.actions.iter().any(is_loud) || !turn.attempts.is_empty() || is_failed_turn(turn) {
-        told.push(did(turn, asked));
-    }
-    told.join("; ")
-}
-
-fn is_loud(action: &Action) -> bool {
-    !QUIET.contains(&action.name())
-}
-
 fn is_failed_turn(turn: &TurnRecord) -> bool {
     matches!(turn.outcome, Outcome::Failed { .. })
-}
-
-fn did(turn: &TurnRecord, asked: AskedModel<'_>) -> String {
-    let refused = turn.attempts.iter().map(refusal).map(|refusal| brief(&refusal));
-    if let Outcome::Failed { failure } = &turn.outcome {
-        let failed = text::line(&short(&describe(failure), 2 * ACTION_CHARACTERS)).into_owned();
-        return [format!("failed: {failed}")]
-            .into_iter()
-            .chain(refused)
-            .collect::<Vec<_>>()
-            .join("; ");
-    }
-    let loud: Vec<&Action> = turn.actions.iter().filter(|action| is_loud(action)).collect();
-    let told: Vec<&Action> = if loud.is_empty() {
-        turn.actions.iter().collect()
-    } else {
-        loud
-    };
-    let heard = turn.events.iter().filter_map(|event| heard(event, asked));
-    let heard = heard.map(|heard| brief(&heard.line()));
-    let told: Vec<String> = heard.chain(told.into_iter().map(did_one)).chain(refused).collect();
-    if told.is_empty() {
-        return "no action".to_owned();
-    }
-    told.join("; ")
-}
-
-/// Describes what the gate has refused.
-fn refusal(attempt: &Attempt) -> String {
-    format!("refused {attempt}")
-}
-
-/// The text that a person typed, if an event brings one.
-fn typed(event: &Event) -> Option<String> {
-    let Event::Evaluate { text, .. } = event else {
-        return None;
-    };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    Some(format!("typed {}", brief(&words.join(" "))))
 }
 
 /// The words of a model that an event brings.
@@ -187,42 +88,6 @@ pub(crate) fn heard(event: &Event, asked: AskedModel<'_>) -> Option<Heard> {
         return None;
     };
     exchange::heard(result).filter(|_| asked(*request))
-}
-
-/// Shortens a text so that it fits into a line.
-fn brief(told: &str) -> String {
-    text::line(&short(told, ACTION_CHARACTERS)).into_owned()
-}
-
-/// Describes an action so that it fits into a line.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "other actions describe themselves briefly enough"
-)]
-fn did_one(action: &Action) -> String {
-    let told = match action {
-        Action::Write(write) => format!("write {:?}", String::from_utf8_lossy(&write.bytes.0)),
-        Action::InvokeTool(call) => match exchange::asked(call) {
-            Some(asked) => asked.line(),
-            None => format!("call {} {}", call.tool, shown(&call.payload)),
-        },
-        Action::Keep(keep) => {
-            let paths = changes(&keep.kept.note)
-                .into_iter()
-                .map(|change| change.path.display().to_string());
-            format!("keep {}", paths.collect::<Vec<_>>().join(", "))
-        }
-        Action::AskUser(question) => format!("ask {}", shown(&question.prompt)),
-        Action::Wait(wait) => {
-            let what = Action::Wait(wait.clone()).to_string();
-            format!("wait for {}", what.split_once(" for ").map_or("", |(_, what)| what))
-        }
-        Action::Resume(_) => "go on".to_owned(),
-        Action::Exit(exit) => format!("exit with code {}", exit.code),
-        Action::Widen(widen) => format!("grant {}", granted(&widen.grant)),
-        other => other.to_string(),
-    };
-    brief(&told)
 }
 
 /// The values that a turn asserts, sends, or receives from the world.
@@ -258,7 +123,8 @@ fn granted(grant: &Grant) -> String {
     all.join(", ")
 }
 
-fn describe(failure: &TurnFailure) -> String {
+/// Describes a failure in one line.
+pub(crate) fn describe(failure: &TurnFailure) -> String {
     format!(
         "{}: {}",
         failure.kind,
@@ -266,7 +132,7 @@ fn describe(failure: &TurnFailure) -> String {
     )
 }
 
-fn short(text: &str, characters: usize) -> String {
+pub(crate) fn short(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();
     }
@@ -377,83 +243,8 @@ fn exchange_rows(rows: &[(&str, String)], note: &str, row: &mut dyn FnMut(&str, 
     }
 }
 
-fn frame(frame: &Frame) -> Value {
-    match &frame.at {
-        FramePlace::Unknown => json!({ "procedure": frame.procedure }),
-        FramePlace::Text { source, start } => json!({ "procedure": frame.procedure, "source": source, "start": start }),
-        FramePlace::Gone => json!({ "procedure": frame.procedure, "is_gone": true }),
-    }
-}
-
 fn event(event: &Event) -> String {
     shown(&event.encode())
-}
-
-/// Describes a record as JSON; values are Preserves text.
-pub(crate) fn json(record: &Record, body: &Body) -> Value {
-    let header = record.header();
-    let mut value = json!({
-        "run": header.run.as_str(),
-        "turn": header.sequence.number(),
-        "record": record.hash().to_string(),
-        "parent": header.parent.map(|parent| parent.to_string()),
-        "written_on": header.branch.as_str(),
-        "snapshot": header.snapshot.map(|snapshot| snapshot.to_string()),
-    });
-    let more = match body {
-        Body::Genesis(genesis) => json!({
-            "program": program_name(genesis),
-            "granted": genesis.manifest.grants_shown().collect::<Vec<_>>(),
-            "pinned": genesis.pinned.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }),
-        Body::Turn(turn) => json_turn(turn),
-    };
-    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
-        value.extend(more);
-    }
-    value
-}
-
-fn json_turn(turn: &TurnRecord) -> Value {
-    let actions = turn.actions.iter().zip(&turn.verdicts).map(|(action, verdict)| {
-        let denied = verdict.reason().map(ToString::to_string);
-        json!({ "kind": action.name(), "value": shown(&action.encode()), "denied": denied })
-    });
-    let attempts = turn.attempts.iter().map(|attempt| {
-        let parts = attempt.actions.iter();
-        let parts = parts.map(|action| json!({ "kind": action.name(), "value": shown(&action.encode()) }));
-        json!({
-            "actions": parts.collect::<Vec<_>>(),
-            "denied": attempt.verdict.reason().map(ToString::to_string),
-        })
-    });
-    let cause = match &turn.cause {
-        Cause::Start {} => json!({ "kind": "start" }),
-        Cause::Turn { sequence } => json!({ "kind": "turn", "turn": sequence.number() }),
-        Cause::Input {} => json!({ "kind": "input" }),
-    };
-    let failure = match &turn.outcome {
-        Outcome::Committed {} => Value::Null,
-        Outcome::Failed { failure } => json!({
-            "kind": failure.kind,
-            "message": failure.message,
-            "irritants": failure.irritants.iter().map(shown).collect::<Vec<_>>(),
-            "source": failure.origin.as_ref().map(|origin| &origin.source),
-            "start": failure.origin.as_ref().map(|origin| origin.start),
-            "end": failure.origin.as_ref().map(|origin| origin.end),
-            "backtrace": failure.backtrace.iter().map(frame).collect::<Vec<_>>(),
-        }),
-    };
-    json!({
-        "actor": turn.actor.0,
-        "cause": cause,
-        "events": turn.events.iter().map(event).collect::<Vec<_>>(),
-        "dropped": turn.dropped,
-        "actions": actions.collect::<Vec<_>>(),
-        "attempts": attempts.collect::<Vec<_>>(),
-        "fuel": turn.fuel,
-        "failure": failure,
-    })
 }
 
 /// Prints again what a turn has printed.

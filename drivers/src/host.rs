@@ -1,7 +1,7 @@
 //! Duet as a server for other programs: messages in, commands of Duet out.
 //!
-//! A command runs in a process of its own, as a person would start it, so it needs no second way
-//! into a journal, and one that hangs or crashes costs its own request only.
+//! A command runs in a process of its own, as a person would start it, so one that hangs or crashes
+//! costs its own request only. A question that records answer is answered here, on a thread.
 //! INVARIANT: each request gets one reply, in whatever order the commands end; a request that is
 //! cancelled ends its command and all that it has started.
 //! It does not know the protocol: [`Protocol`] does.
@@ -10,6 +10,7 @@
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -44,12 +45,20 @@ pub enum Work {
 pub struct Errand {
     /// The id of the request.
     pub id: Json,
-    /// The words of the command, without the name of the program.
-    pub words: Vec<String>,
+    /// The work.
+    pub job: Job,
     /// The time limit.
     pub limit: Duration,
     /// Makes the reply.
     pub finish: Box<dyn FnOnce(&Done) -> Json + Send>,
+}
+
+/// The work of an errand.
+pub enum Job {
+    /// It runs the command of these words, without the name of the program.
+    Command(Vec<String>),
+    /// It answers in this process, and stops early when the flag is set.
+    Answer(Box<dyn FnOnce(Arc<AtomicBool>) -> Done + Send>),
 }
 
 /// Gives the value of a header of HTTP by its name; several are one, with commas between them.

@@ -241,6 +241,13 @@ macro_rules! actions {
                     _ => Err(DecodeError::kind("an action", value)),
                 }
             }
+
+            fn fields_of(label: &str) -> &'static [&'static str] {
+                match label {
+                    $($name => $kind::fields_of(label),)*
+                    _ => &[],
+                }
+            }
         }
     };
 }

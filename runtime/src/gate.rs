@@ -13,7 +13,7 @@
 
 pub mod bench;
 mod chain;
-mod payload;
+pub mod payload;
 pub mod question;
 pub(crate) mod right;
 pub mod visible;

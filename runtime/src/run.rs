@@ -63,6 +63,7 @@ use crate::turn::activation::Activation;
 use crate::turn::erased::{AnyInstance, AnyPrograms};
 use crate::turn::program::Programs;
 
+pub use input::tool_failure;
 pub use outcome::DriveOutcome;
 
 /// A run that executes on one of its branches.

@@ -84,7 +84,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 /// Whether no other process owns a run of the journal. Giving space back takes as long as copying
 /// the journal, and nobody can write meanwhile.
-fn is_alone(store: &dyn Store) -> Result<bool, CommandError> {
+pub(crate) fn is_alone(store: &dyn Store) -> Result<bool, CommandError> {
     let here = Owner::this("gc");
     for run in store.runs()? {
         let owner = store.claimed(&run)?.and_then(|claim| claim.living());

@@ -63,6 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     })?;
     let grants = Grants {
         journal: vec![format!("--journal={}", arguments.journal.path().display())],
+        project: arguments.journal.clone(),
         world: arguments.world.words(),
         changed: arguments.world.going_on(),
         run: workspace

@@ -310,9 +310,6 @@ fn obey(
         Command::Undo => words(&["undo", &here]),
         Command::Redo => words(&["redo", &here]),
         Command::Branches => words(&["branches", &here]),
-        Command::Log(count) => Ok(comma::log(&here, *count)),
-        Command::Facts(None) => words(&["facts", &here]),
-        Command::Facts(Some(pattern)) => words(&["facts", &here, pattern]),
         Command::Diff(other) => live
             .compared(other.as_deref())
             .map(|other| vec!["diff".to_owned(), other, here.clone()]),
@@ -320,9 +317,12 @@ fn obey(
         Command::When(pattern) => words(&["when", pattern, &here]),
         Command::At(turn, text) => words(&["eval", &at(turn), text]),
         Command::Replay => words(&["replay", &here, "--check"]),
-        Command::Waits => words(&["waits", &here]),
-        Command::Show(Some(turn)) => words(&["show", &at(turn)]),
-        Command::Show(None) => words(&["show", &at(&live.turn().to_string())]),
+        Command::Log(_) | Command::Facts(_) | Command::Waits | Command::Show(_) => {
+            if let Some(request) = comma::request(&command, &here) {
+                live.answer_request(&request, terminal)?;
+            }
+            return Ok((live, Evaluated::Done));
+        }
     };
     match words {
         Ok(words) if moves(&command) => live = moved(live, &words, &after, terminal)?,

@@ -7,8 +7,8 @@ use duet_drivers::host::command::Done;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value as Json, json};
 
-use super::tool::Grants;
 use super::{Refusal, shortened};
+use crate::verb::{self, Request};
 
 /// The timeline of a run, newest turn first.
 const LOG: &str = "duet://log/";
@@ -36,14 +36,9 @@ pub(crate) fn templates() -> Json {
     ])
 }
 
-/// The command that lists the runs.
-pub(crate) fn list_command(grants: &Grants) -> Vec<String> {
-    command("runs", &["--json"], grants)
-}
-
-fn command(name: &str, options: &[&str], grants: &Grants) -> Vec<String> {
-    let words = [name].into_iter().chain(options.iter().copied());
-    words.map(str::to_owned).chain(grants.journal.iter().cloned()).collect()
+/// The request that lists the runs.
+pub(crate) fn list() -> Request {
+    verb::runs::Request::default().into()
 }
 
 /// The list of resources, from the list of runs; none if there is no journal yet.
@@ -62,25 +57,28 @@ pub(crate) fn listed(done: &Done, _: &Json) -> Json {
     json!({ "resources": resources.collect::<Vec<_>>() })
 }
 
-/// The command that shows a resource.
+/// The request that shows a resource.
 ///
 /// # Errors
 /// If there is no resource of this kind.
-pub(crate) fn read_command(params: &Json, grants: &Grants) -> Result<Vec<String>, Refusal> {
+pub(crate) fn read(params: &Json) -> Result<Request, Refusal> {
     let uri = params.get("uri").and_then(Json::as_str).unwrap_or_default();
     // A client that fills in a template encodes the slash of a branch, and the `@` of a turn.
     let uri = &*percent_decode_str(uri).decode_utf8_lossy();
-    let (mut words, address) = if let Some(run) = uri.strip_prefix(LOG) {
-        (command("log", &[], grants), run)
-    } else if let Some(turn) = uri.strip_prefix(TURN) {
-        (command("show", &[], grants), turn)
-    } else {
-        return Err(Refusal::parameters(format!(
-            "there is no resource `{uri}`; there are {LOG}RUN and {TURN}RUN@TURN"
-        )));
-    };
-    words.extend(["--".to_owned(), address.to_owned()]);
-    Ok(words)
+    if let Some(run) = uri.strip_prefix(LOG) {
+        return Ok(verb::log::Request {
+            address: Some(run.to_owned()),
+            ..verb::log::Request::default()
+        }
+        .into());
+    }
+    if let Some(turn) = uri.strip_prefix(TURN) {
+        let address = Some(turn.to_owned());
+        return Ok(verb::show::Request { address }.into());
+    }
+    Err(Refusal::parameters(format!(
+        "there is no resource `{uri}`; there are {LOG}RUN and {TURN}RUN@TURN"
+    )))
 }
 
 /// The contents of a resource.

@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 use duet_drivers::host::folders::{Folders, Named, Unnamed};
 use serde_json::{Map, Value as Json, json};
 
+use crate::journal::Journal;
+use crate::verb::agent::{refuse_others, request, schema as schema_of};
+use crate::verb::{self, Request};
+
 /// The time limit of a command without one of its own, in milliseconds. Most clients wait for a
 /// minute, and must hear that the run goes on later.
 pub(crate) const LIMIT_MS: u64 = 50_000;
@@ -18,11 +22,21 @@ pub(crate) const LIMIT_MS: u64 = 50_000;
 /// The longest time limit of a command, in milliseconds.
 const LIMIT_MS_MAX: u64 = 3_600_000;
 
+/// What a call asks for.
+pub(crate) enum Call {
+    /// The command of these words.
+    Words(Vec<String>),
+    /// A verb.
+    Verb(Request),
+}
+
 /// The options of the person who started the server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Grants {
     /// The words that name the journal.
     pub(crate) journal: Vec<String>,
+    /// The journal.
+    pub(crate) project: Journal,
     /// The words for commands that drive a run.
     pub(crate) world: Vec<String>,
     /// The words for new runs.
@@ -276,69 +290,6 @@ const TABLE: &[Row] = &[
         ],
         Drives::Known,
     ),
-    reading("runs", "Lists the runs of the journal.", &[]),
-    reading(
-        "log",
-        "Lists the turns of a run, newest first, with its branches.",
-        &[
-            PLACE,
-            field(
-                "limit",
-                Shape::Count,
-                Place::Option("--limit"),
-                "the largest number of turns",
-            ),
-            field(
-                "pattern",
-                Shape::Text,
-                Place::Option("--pattern"),
-                "turns with a value that matches this, such as <job _>",
-            ),
-        ],
-    ),
-    reading("show", "Shows a turn in full: cause, input, actions, output.", &[TURN]),
-    reading(
-        "facts",
-        "Lists the facts that hold at a turn.",
-        &[
-            PLACE,
-            field(
-                "pattern",
-                Shape::Text,
-                Place::Word,
-                "a label, or a value in which _ matches anything",
-            ),
-        ],
-    ),
-    reading(
-        "why",
-        "Says why a fact holds: the chain of turns that led to it.",
-        &[
-            required("pattern", Shape::Text, Place::Word, "the fact; _ matches anything"),
-            field("address", Shape::Text, Place::Word, "RUN, RUN/BRANCH or RUN@TURN"),
-        ],
-    ),
-    reading(
-        "when",
-        "Finds the turn at which a fact came or went.",
-        &[
-            required("pattern", Shape::Text, Place::Word, "the fact; _ matches anything"),
-            field("address", Shape::Text, Place::Word, "RUN or RUN/BRANCH"),
-        ],
-    ),
-    reading(
-        "diff",
-        "Compares two turns or branches.",
-        &[
-            required("left", Shape::Text, Place::Word, "an address"),
-            required("right", Shape::Text, Place::Word, "an address"),
-        ],
-    ),
-    reading(
-        "waits",
-        "Lists what a run waits for, with the questions to a person.",
-        &[PLACE],
-    ),
     reading(
         "eval",
         "Evaluates a Scheme expression in a run as it was at a turn, without a trace.",
@@ -482,7 +433,18 @@ pub(crate) fn list() -> Vec<Json> {
             },
         })
     });
-    shown.collect()
+    shown.chain(verb::for_agents().map(listed)).collect()
+}
+
+/// A verb as clients see it.
+fn listed(row: &verb::Row) -> Json {
+    let (about, schema) = schema_of(row);
+    json!({
+        "name": row.name,
+        "description": about,
+        "inputSchema": schema,
+        "annotations": { "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false },
+    })
 }
 
 fn schema(row: &Row) -> Json {
@@ -505,36 +467,29 @@ fn schema(row: &Row) -> Json {
     })
 }
 
-/// The words of the command that a call asks for, and its time limit in milliseconds.
+/// What a call asks for, and its time limit in milliseconds.
 ///
 /// # Errors
 /// If there is no such tool, or the arguments do not fit its schema.
-pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u64), Misuse> {
+pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Call, u64), Misuse> {
     let name = params.get("name").and_then(Json::as_str).unwrap_or_default();
-    let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| {
-        let known: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
-        Misuse::Tool(format!("there is no tool `{name}`; there are {}", known.join(", ")))
-    })?;
     let nothing = Map::new();
     let given = match params.get("arguments") {
         None | Some(Json::Null) => &nothing,
         Some(Json::Object(given)) => given,
         Some(_) => return Err(Misuse::Arguments("the arguments are no object".to_owned())),
     };
-    if let Some(unknown) = given
-        .keys()
-        .find(|key| row.fields.iter().all(|field| field.name != *key))
-    {
-        let known: Vec<&str> = row.fields.iter().map(|field| field.name).collect();
-        return Err(Misuse::Arguments(format!(
-            "{name} has no argument `{unknown}`; it has {}",
-            if known.is_empty() {
-                "none".to_owned()
-            } else {
-                known.join(", ")
-            }
-        )));
+    if let Some(row) = verb::for_agents().find(|row| row.name == name) {
+        let request = request(row, given).map_err(Misuse::Arguments)?;
+        return Ok((Call::Verb(request), LIMIT_MS));
     }
+    let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| {
+        let known = TABLE.iter().map(|row| row.name);
+        let known: Vec<&str> = known.chain(verb::for_agents().map(|row| row.name)).collect();
+        Misuse::Tool(format!("there is no tool `{name}`; there are {}", known.join(", ")))
+    })?;
+    let known: Vec<&str> = row.fields.iter().map(|field| field.name).collect();
+    refuse_others(name, given, &known).map_err(Misuse::Arguments)?;
     let mut options: Vec<String> = vec![name.to_owned()];
     options.extend(row.words.iter().map(|word| (*word).to_owned()));
     if row.drives != Drives::NoRun {
@@ -570,7 +525,7 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Vec<String>, u6
     }
     line.options.push("--".to_owned());
     line.options.extend(line.words);
-    Ok((line.options, line.limit_ms))
+    Ok((Call::Words(line.options), line.limit_ms))
 }
 
 /// The words of a value.

@@ -7,11 +7,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use duet_kernel::datum::lexer::Extent;
 
 use crate::similar::similar;
+use crate::verb::{Request, facts, log, show, waits};
 
 /// A command to the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,10 +76,38 @@ pub(crate) enum Command {
 /// The number of turns that `,log` lists.
 const LOGGED: u64 = 20;
 
-/// The words of `duet log` for a place and a number of turns.
-pub(crate) fn log(place: &str, count: Option<NonZeroU64>) -> Vec<String> {
-    let limit = count.map_or(LOGGED, NonZeroU64::get);
-    vec!["log".to_owned(), place.to_owned(), format!("--limit={limit}")]
+/// The request that a command makes at a place, if a verb answers it.
+pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
+    let here = || Some(place.to_owned());
+    let at = |turn: &str| Some(format!("{place}@{}", turn.trim_start_matches('@')));
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the session or a command executes the others"
+    )]
+    Some(match command {
+        Command::Log(count) => log::Request {
+            address: here(),
+            limit: NonZeroUsize::new(usize::try_from(count.map_or(LOGGED, NonZeroU64::get)).unwrap_or(usize::MAX)),
+            ..log::Request::default()
+        }
+        .into(),
+        Command::Facts(pattern) => facts::Request {
+            address: here(),
+            pattern: pattern.clone(),
+            ..facts::Request::default()
+        }
+        .into(),
+        Command::Waits => waits::Request {
+            address: here(),
+            ..waits::Request::default()
+        }
+        .into(),
+        Command::Show(turn) => show::Request {
+            address: turn.as_deref().map_or_else(here, at),
+        }
+        .into(),
+        _ => return None,
+    })
 }
 
 /// The operands of a command, and the command that they make.

@@ -31,6 +31,8 @@ use crate::launch::Launch;
 use crate::records::turns;
 use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::{self, Request};
 use crate::world_options::WorldOptions;
 use crate::{command, turn};
 
@@ -300,6 +302,20 @@ impl Live {
         )))
     }
 
+    /// Has the journal answer a request, while the session stays open.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn answer_request(&mut self, request: &Request, terminal: &mut Terminal) -> Result<(), CommandError> {
+        self.session.settle(&mut *self.store)?;
+        if let Some(path) = &self.journal {
+            answer_lent(request, path, terminal);
+        } else {
+            terminal.message(NO_JOURNAL);
+        }
+        Ok(())
+    }
+
     /// Has another command read the journal, while the session stays open.
     pub(crate) fn consult(&mut self, words: &[String], terminal: &mut Terminal) -> Result<(), CommandError> {
         self.session.settle(&mut *self.store)?;
@@ -447,6 +463,17 @@ pub(crate) fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Ter
     let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
     terminal.is_lent = true;
     let code = command::dispatch(all.map(Into::into).collect(), terminal);
+    terminal.is_lent = false;
+    code
+}
+
+/// Has a session's journal answer a request.
+pub(crate) fn answer_lent(request: &Request, journal: &Path, terminal: &mut Terminal) -> ExitCode {
+    let mut project = Project::of(&Journal::at(journal));
+    terminal.is_lent = true;
+    let view = terminal.view();
+    let shown = verb::command::show(request, (&mut project, view), false, terminal);
+    let code = shown.unwrap_or_else(|error| command::tell(error, terminal));
     terminal.is_lent = false;
     code
 }

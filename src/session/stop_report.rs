@@ -14,10 +14,10 @@ use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
 use super::pace::is_approval;
-use crate::command::waits::waits;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::render;
 use crate::terminal::Terminal;
+use crate::verb::waits::{Waiting, waits};
 
 /// The ways to take a failure.
 const TAKERS: &str = "`guard` in the entity handles a failure where it happens; `:on-exit` of `spawn-entity!` \
@@ -155,7 +155,7 @@ impl StopReport<'_> {
     /// Reports that only somebody outside can give what the run waits for.
     pub(super) fn tell_waits(&self, state: &RunState, terminal: &mut Terminal) {
         let name = &self.place.name;
-        let mut listed: Vec<String> = waits(state).collect();
+        let mut listed: Vec<String> = waits(state).iter().map(Waiting::line).collect();
         let left_out = listed.len().saturating_sub(LISTED_MAX);
         listed.truncate(LISTED_MAX);
         if left_out > 0 {
@@ -191,7 +191,7 @@ impl StopReport<'_> {
         let mut failure = CommandError::problem(format!(
             "{name} cannot continue: {what} for events that can no longer happen"
         ));
-        for wait in waits(state).take(LISTED_MAX) {
+        for wait in waits(state).iter().take(LISTED_MAX).map(Waiting::line) {
             failure = failure.because(wait);
         }
         if let (CommandError::Problem(problem), Some(untaken)) = (&mut failure, untaken_failures(untaken)) {

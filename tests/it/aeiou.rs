@@ -173,10 +173,7 @@ fn called(home: &Path, run: &str) -> Vec<String> {
     let actions = turns.as_array().expect("turns").iter();
     let actions = actions.filter_map(|turn| turn["actions"].as_array()).flatten();
     let calls = actions.filter(|action| action["kind"] == "invoke-tool");
-    let names = calls.map(|call| {
-        let text = call["value"].as_str().expect("a text");
-        text.split('"').nth(1).expect("the name of a tool").to_owned()
-    });
+    let names = calls.map(|call| call["tool"].as_str().expect("the name of a tool").to_owned());
     names.filter(|name| name != "clock/millisecond").collect()
 }
 

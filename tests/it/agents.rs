@@ -10,7 +10,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use preserves::{IOValue, Value};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -369,7 +368,7 @@ fn going_back_inside_a_nested_agent_goes_on_there_and_not_from_its_start() {
 fn an_approval_asked_before_the_turn_is_not_answered_by_a_later_answer() {
     let desk = approved();
     assert_eq!(desk.file("agents/note.txt").as_deref(), Some("noted"));
-    let proposal = desk.turn("n", "propose invoke-tool");
+    let proposal = desk.turn("n", "ask for approval of: call workspace/write");
     desk.prints(&["goto", "--workspace", &format!("n@{proposal}")]);
     assert_eq!(desk.file("agents/note.txt"), None);
     desk.waits(&["resume", "n", "--double", "agents/then.pr"]);
@@ -420,24 +419,6 @@ fn a_refused_call_of_an_agent_reaches_its_model() {
     assert!(call.contains("error: "), "{call}");
 }
 
-/// The members of an object, or the strings of a list, in order.
-fn names(value: &IOValue) -> Vec<String> {
-    let entries = value.as_dictionary();
-    let mut names: Vec<String> = match entries {
-        Some(entries) => entries.map(|(key, _)| key.as_symbol().unwrap().into_owned()).collect(),
-        None => value
-            .iter()
-            .map(|item| item.as_string().unwrap().into_owned())
-            .collect(),
-    };
-    names.sort();
-    names
-}
-
-fn member(value: &IOValue, name: &'static str) -> IOValue {
-    value.get(&Value::symbol(name)).map(IOValue::from).unwrap()
-}
-
 /// The tools that a model receives for `workspace/*`, `process/*` and `http/*`: name, arguments,
 /// and those that are required.
 fn tools_for_a_model() -> Vec<(String, Vec<String>, Vec<String>)> {
@@ -453,20 +434,23 @@ fn tools_for_a_model() -> Vec<(String, Vec<String>, Vec<String>)> {
     let shown: Json = serde_json::from_str(&desk.prints(&["show", "all@1", "--json"])).unwrap();
     let actions = shown["actions"].as_array().unwrap();
     let call = actions.iter().find(|action| action["kind"] == "invoke-tool").unwrap();
-    let values = preserves::read_all_iovalues_text(call["value"].as_str().unwrap(), false).unwrap();
-    let mut fields = (0..values[0].len()).map(|index| IOValue::from(values[0].index(index)));
-    let payload = fields.find(|field| field.is_dictionary()).unwrap();
-    let tools = member(&payload, "tools");
-    let described = |tool: IOValue| {
-        let schema = member(&tool, "schema");
-        let name = member(&tool, "name").as_string().unwrap().into_owned();
+    let described = |tool: &Json| {
+        let properties = tool["schema"]["properties"].as_object().unwrap();
+        let required = tool["schema"]["required"].as_array().unwrap().iter();
+        let mut required: Vec<String> = required.map(|name| name.as_str().unwrap().to_owned()).collect();
+        required.sort_unstable();
         (
-            name,
-            names(&member(&schema, "properties")),
-            names(&member(&schema, "required")),
+            tool["name"].as_str().unwrap().to_owned(),
+            properties.keys().cloned().collect(),
+            required,
         )
     };
-    tools.iter().map(IOValue::from).map(described).collect()
+    call["payload"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(described)
+        .collect()
 }
 
 #[test]

@@ -51,7 +51,9 @@ fn a_script_reads_its_input_and_arguments_and_ends_with_its_code() {
     desk.check(
         "runs",
         0,
-        "count    count.scm  main@3  failed with code 7\ncount-2  count.scm  main@2  failed with code 7\n",
+        "run      program    turns  state\n\
+         count    count.scm      3  failed with code 7\n\
+         count-2  count.scm      2  failed with code 7\n",
     );
 }
 

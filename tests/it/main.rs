@@ -72,6 +72,7 @@ mod read_only;
 mod readme;
 mod repl;
 mod repl_pty;
+mod reports;
 mod review;
 mod rights;
 mod serve;

@@ -198,7 +198,7 @@ fn the_log_tells_what_a_model_heard_said_and_cost() {
     let log = desk.duet("log p").output;
     assert!(log.contains("helper asks default: \"Hello\"\n"), "{log}");
     assert!(
-        log.contains("model (1000 + 100 tokens) says \"small heard 1\"; write"),
+        log.contains("model small 1,000 → 100 tokens says \"small heard 1\" ⇒ write"),
         "{log}"
     );
     let asked = desk.duet("show p@1").output;
@@ -309,7 +309,7 @@ fn doubles_go_on_with_an_answered_or_amended_run() {
     let log = desk.duet("log p").output;
     let turn = log
         .lines()
-        .find(|line| line.contains("input") && line.contains("price"))
+        .find(|line| line.contains("answer ") && line.contains("price"))
         .unwrap_or(&log);
     let turn = turn.split_whitespace().nth(1).unwrap();
     let amended = desk.duet(&format!("amend p@{turn} no --double e.pr"));
@@ -427,7 +427,7 @@ fn a_reply_is_known_by_the_call_that_it_answers() {
     let desk = Desk::new(&[("p.scm", &program), ("d.pr", doubles)]);
     desk.check("run p.scm --double d.pr", 0, "Hi\n");
     let log = desk.duet("log p").output;
-    assert!(log.contains("model (0 + 0 tokens) says \"Hi\""), "{log}");
+    assert!(log.contains("model 0 → 0 tokens says \"Hi\""), "{log}");
     assert!(!log.contains("says \"a file\""), "{log}");
     // A line that is listed alone knows the call, too.
     let log = desk.duet("log p --pattern \"{content: \\\"Hi\\\"}\"").output;

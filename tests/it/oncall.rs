@@ -240,7 +240,7 @@ fn going_back_across_an_approved_change_names_the_tool_whose_effect_stays() {
 #[test]
 fn the_approval_of_one_branch_does_not_answer_that_of_another() {
     let desk = Desk::proposed(HASTY);
-    let turn = desk.turn("oncall", "propose invoke-tool shop/change");
+    let turn = desk.turn("oncall", "ask for approval of: call shop/change");
     desk.prints(&["fork", &format!("oncall@{turn}"), "other"]);
     let number = desk.approval("oncall/main").unwrap();
     let printed = desk.prints(&["answer", "oncall/main", &number, "yes"]);

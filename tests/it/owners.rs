@@ -80,10 +80,10 @@ fn runs_say_how_they_stand() {
         let listed = desk.duet("runs").output;
         for expected in [
             format!("running: process {process}, duet run, asks 1 question"),
-            "main@1  failed with code 3".to_owned(),
+            "1  failed with code 3\n".to_owned(),
             "finished".to_owned(),
             "  left\n".to_owned(),
-            "waiting for a person, 1 question".to_owned(),
+            "waiting for a person, 1 question: Well?\n".to_owned(),
         ] {
             assert!(listed.contains(&expected), "{expected}: {listed}");
         }
@@ -400,7 +400,7 @@ fn a_log_is_followed_until_the_run_stops() {
     ticker.line();
     let mut log = Running::start(&desk, "log ticker --follow --limit 1");
     let first = log.line();
-    assert!(first.starts_with('@'), "{first}");
+    assert!(first.starts_with('○'), "{first}");
     let numbers: Vec<u64> = (0..20)
         .map(|_| log.line())
         .filter_map(|line| line.split_whitespace().nth(1)?.parse().ok())

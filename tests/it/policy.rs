@@ -444,7 +444,7 @@ fn what_policy_defers_is_done_when_it_allows_it() {
     assert_eq!((desk.file("a").as_deref(), desk.file("b")), (Some("x"), None));
     let log = desk.duet(&["log", "p"]).output;
     assert!(
-        log.contains("postpone invoke-tool workspace/write") && log.contains("admit invoke-tool"),
+        log.contains("put off: call workspace/write a") && log.contains("admitted: call workspace/write a"),
         "{log}"
     );
 }

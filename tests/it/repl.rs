@@ -176,10 +176,10 @@ fn the_log_says_what_was_typed() {
     assert_eq!(
         log,
         [
-            "10@    4  [main] main     input    typed (car x); \
+            "10@    4  [main] main     typed (car x) ⇒ \
              failed: wrong-type: argument 1 of car must be a pair: 10",
-            "○    3  main     input    typed (display x); write \"10\"",
-            "○    2  main     input    typed (define x 10)",
+            "○    3  main     typed (display x) ⇒ write \"10\"",
+            "○    2  main     typed (define x 10)",
         ],
         "{}",
         said.output

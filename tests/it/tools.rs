@@ -318,7 +318,7 @@ fn a_long_timer_goes_on_where_it_was() {
             .unwrap();
         String::from_utf8(done.stdout).unwrap()
     };
-    let told = || said(&["log", "p"]).matches("due request").count();
+    let told = || said(&["log", "p", "--verbose"]).matches("due request").count();
     let begun = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
         command
@@ -337,7 +337,7 @@ fn a_long_timer_goes_on_where_it_was() {
     assert!(
         is_told,
         "the timer tells when it will have run out: {}",
-        said(&["log", "p"])
+        said(&["log", "p", "--verbose"])
     );
     let waits = said(&["waits", "p"]);
     assert!(waits.contains("ms after 1970"), "{waits}");
@@ -348,7 +348,7 @@ fn a_long_timer_goes_on_where_it_was() {
     assert_eq!(child.try_wait().unwrap(), None, "it waits for what is left");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(told(), 1, "{}", said(&["log", "p"]));
+    assert_eq!(told(), 1, "{}", said(&["log", "p", "--verbose"]));
 }
 
 /// A page behind TLS, with the certificate in `cert.pem`.

@@ -126,14 +126,12 @@ fn facts_are_found_by_pattern_by_turn_and_by_cause() {
         (&Value::from(2), &Value::from("start"))
     );
     let shown = json(&desk, "show greeter@4");
-    assert_eq!(shown["came"][0], "<greeted \"Ada\">");
-    let went = json(&desk, "show greeter@3");
-    assert!(
-        went["went"][0]
-            .as_str()
-            .is_some_and(|fact| fact.starts_with("<user-input-request ")),
-        "{went}"
+    assert_eq!(
+        shown["came"][0],
+        serde_json::json!({ "record": "greeted", "fields": ["Ada"] })
     );
+    let went = json(&desk, "show greeter@3");
+    assert!(went["went"][0]["record"] == "user-input-request", "{went}");
 }
 
 #[test]
@@ -154,7 +152,12 @@ fn the_log_is_filtered() {
     assert_eq!(turns("--actor 7"), Vec::<u64>::new());
     let said = desk.duet("log greeter/main --label greeted");
     assert_eq!(said.output.lines().count(), 1, "{}", said.output);
-    desk.check("log --actor somebody", 2, "");
+    assert_eq!(turns("--kind answered"), [4, 3, 2]);
+    assert_eq!(turns("--grep greeted"), [4]);
+    assert_eq!(turns("--tool workspace/read"), [2, 1]);
+    assert_eq!(turns("--failed"), Vec::<u64>::new());
+    let nobody = desk.check("log greeter/main --actor somebody", 0, "");
+    assert_eq!(nobody.errors, "no turn of greeter matches\n");
 }
 
 #[test]

@@ -10,14 +10,16 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value as Json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::Errand;
+use super::{Errand, Job};
 use crate::guard::{self, End, Guarded, Input, NotRun, Reach};
 
 /// The maximum length of an output that is kept, in bytes.
@@ -97,8 +99,38 @@ impl Commands {
 
 /// Runs a command to its end, and makes the reply.
 pub(super) async fn perform(program: &Path, errand: Errand) -> Json {
-    let done = run(program, &errand.words, errand.limit).await;
+    let done = match errand.job {
+        Job::Command(words) => run(program, &words, errand.limit).await,
+        Job::Answer(answer) => answered(answer, errand.limit).await,
+    };
     (errand.finish)(&done)
+}
+
+/// Has a question answered on a thread, which stops when nobody waits any more.
+async fn answered(answer: Box<dyn FnOnce(Arc<AtomicBool>) -> Done + Send>, limit: Duration) -> Done {
+    let stop = Stop(Arc::default());
+    let flag = Arc::clone(&stop.0);
+    match timeout(limit, spawn_blocking(move || answer(flag))).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(_)) => Done {
+            messages: "the question could not be answered, because of an error in Duet".to_owned(),
+            ..Done::default()
+        },
+        Err(_) => Done {
+            is_late: true,
+            messages: "the question took too long".to_owned(),
+            ..Done::default()
+        },
+    }
+}
+
+/// Tells an answer, when dropped, that nobody waits for it.
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 async fn run(program: &Path, words: &[String], limit: Duration) -> Done {

@@ -12,7 +12,7 @@ use preserves::{AtomClass, CompoundClass, IOValue, ValueClass, ValueImpl};
 use serde_json::{Map, Number, Value, json};
 
 /// Returns a payload as JSON.
-pub(super) fn as_json(payload: &IOValue) -> Value {
+pub fn as_json(payload: &IOValue) -> Value {
     match payload.value_class() {
         ValueClass::Atomic(class) => atom(class, payload),
         ValueClass::Compound(CompoundClass::Record) => {

@@ -159,11 +159,7 @@ fn answer(turn: &TurnRecord) -> Option<(RequestId, &Result<IOValue, IOValue>)> {
 
 /// Finds the turn that made a request, and of whom.
 #[expect(clippy::wildcard_enum_match_arm, reason = "one kind of action calls a tool")]
-fn maker(
-    source: &Source<'_>,
-    request: RequestId,
-    before: Sequence,
-) -> Result<Option<(Sequence, Wanted)>, RunError> {
+fn maker(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<(Sequence, Wanted)>, RunError> {
     let made = |action: &Action| match action {
         // The effect would copy the payload.
         Action::InvokeTool(call) => (call.request == request).then(|| Wanted::Tool(call.tool.clone())),

@@ -119,6 +119,12 @@ pub trait Codec: Sized {
     /// # Errors
     /// [`DecodeError`] if `value` is not the tree of what [`write`](Self::write) would write.
     fn decode(value: &IOValue) -> Result<Self, DecodeError>;
+
+    /// Names the fields of a record of this type with a label, in order; none if the type has no
+    /// such record.
+    fn fields_of(_label: &str) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// Makes a record `<label field …>`.
@@ -224,6 +230,10 @@ macro_rules! codec_struct {
                 let mut fields = $crate::model::codec::Fields::of(value, $label, NAMES.len())?;
                 Ok(Self { $($field: fields.read(stringify!($field))?),* })
             }
+
+            fn fields_of(label: &str) -> &'static [&'static str] {
+                if label == $label { &[$(stringify!($field)),*] } else { &[] }
+            }
         }
     };
 }
@@ -252,6 +262,13 @@ macro_rules! codec_enum {
                         Ok(Self::$variant { $($field: fields.read(stringify!($field))?),* })
                     })+
                     _ => Err($crate::model::codec::DecodeError::kind($what, value)),
+                }
+            }
+
+            fn fields_of(label: &str) -> &'static [&'static str] {
+                match label {
+                    $($label => &[$(stringify!($field)),*],)+
+                    _ => &[],
                 }
             }
         }

@@ -185,8 +185,8 @@ fn fault(failure: &ToolFailure) -> IOValue {
     )
 }
 
-/// Converts that condition back to the tool's failure.
-pub(crate) fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
+/// Converts that condition back to the failure of a tool; `None` if it is none.
+pub fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
     let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
     let kind: IOValue = fields.read("kind").ok()?;
     Some(ToolFailure {

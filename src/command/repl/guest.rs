@@ -18,7 +18,7 @@ use crate::repl::link::Link;
 use crate::repl::local::Local;
 use crate::repl::outline::is_incomplete;
 use crate::repl::remote::Remote;
-use crate::repl::session::dispatch_lent;
+use crate::repl::session::{answer_lent, dispatch_lent};
 use crate::terminal::Terminal;
 
 /// Talks with a session of a run that another process executes; `None` if none does.
@@ -197,6 +197,13 @@ fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Resu
     let owner = guest.link.owner()?;
     let lent = guest.link.journal();
     let here = lent.as_ref().map_or_else(String::new, |(_, here)| here.clone());
+    if let Some(request) = comma::request(&command, &here) {
+        let Some((journal, _)) = lent else {
+            return Ok(lacking(&owner, terminal));
+        };
+        let code = answer_lent(&request, journal, terminal);
+        return Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed });
+    }
     let is_move = is_move(&command);
     let Some(words) = words(command, here) else {
         terminal.message(if is_move {
@@ -210,11 +217,16 @@ fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Resu
         return Ok(Done::Failed);
     };
     let Some((journal, _)) = lent else {
-        terminal.message(format!("this needs the journal of the run, which {owner} has"));
-        return Ok(Done::Failed);
+        return Ok(lacking(&owner, terminal));
     };
     let code = dispatch_lent(&words, journal, terminal);
     Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
+}
+
+/// Says that a guest without the journal cannot ask it.
+fn lacking(owner: &str, terminal: &mut Terminal) -> Done {
+    terminal.message(format!("this needs the journal of the run, which {owner} has"));
+    Done::Failed
 }
 
 /// Whether a command moves the run.
@@ -231,19 +243,19 @@ fn words(command: Command, here: String) -> Option<Vec<String>> {
     let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
     Some(match command {
         Command::Branches => vec!["branches".to_owned(), here],
-        Command::Log(count) => comma::log(&here, count),
-        Command::Facts(pattern) => ["facts".to_owned(), here].into_iter().chain(pattern).collect(),
         Command::Why(pattern) => vec!["why".to_owned(), pattern, here],
         Command::When(pattern) => vec!["when".to_owned(), pattern, here],
         Command::At(turn, text) => vec!["eval".to_owned(), at(&turn), text],
         Command::Replay => vec!["replay".to_owned(), here, "--check".to_owned()],
-        Command::Waits => vec!["waits".to_owned(), here],
-        Command::Show(turn) => vec!["show".to_owned(), turn.map_or(here.clone(), |turn| at(&turn))],
         Command::Diff(Some(other)) => {
             let is_turn = other.trim_start_matches('@').parse::<u64>().is_ok();
             vec!["diff".to_owned(), if is_turn { at(&other) } else { other }, here]
         }
-        Command::Help(_)
+        Command::Log(_)
+        | Command::Facts(_)
+        | Command::Waits
+        | Command::Show(_)
+        | Command::Help(_)
         | Command::Fork(_)
         | Command::Answer(_)
         | Command::Describe(_)

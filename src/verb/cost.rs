@@ -1,19 +1,24 @@
-//! `duet cost`: adds up what the language models of a run cost.
+//! `cost`: the cost of the language models of a run.
+//!
+//! INVARIANT: only answers that the journal has count.
+//! Read next: `../exchange.rs`.
 
 use std::collections::BTreeMap;
 
-use duet_journal::{Sequence, Store};
+use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
 use duet_runtime::state::event::Event;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::error::{CommandError, ExitCode};
+use super::project::{Look, Project};
+use super::view::{Told, View};
+use crate::error::CommandError;
 use crate::exchange::{self, Usage, dollars};
-use crate::journal::{Journal, Place};
+use crate::journal::Place;
 use crate::records::turns;
-use crate::terminal::Terminal;
 use crate::turn;
 
 /// Adds up what the language models of a run cost.
@@ -24,16 +29,12 @@ use crate::turn;
 /// turn. A replay and a rewound run ask no model again, so they cost nothing more.
 ///
 ///   duet cost review@40
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a turn, or of the branch whose newest turn is meant.
-    address: Option<String>,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
+    pub(crate) address: Option<String>,
 }
 
 /// The replies of a model to a role.
@@ -51,34 +52,47 @@ struct Costs {
     rows: BTreeMap<(String, String), Row>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
-    let costs = Costs::of(&store, &place)?;
+/// The costs.
+pub(crate) struct Report {
+    rows: Vec<((String, String), Row)>,
+    total: Row,
+}
+
+/// Adds up.
+///
+/// # Errors
+/// If there is no such turn, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let costs = Costs::of(&look, &place)?;
     let mut total = Row::default();
     for row in costs.rows.values() {
         total.replies += row.replies;
         total.usage.add(&row.usage);
     }
-    if arguments.json {
-        let rows = costs.rows.iter().map(|((role, model), row)| {
+    Ok(Report {
+        rows: costs.rows.into_iter().collect(),
+        total,
+    })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Value {
+        let rows = self.rows.iter().map(|((role, model), row)| {
             json!({
                 "role": role, "model": model, "replies": row.replies, "input_tokens": row.usage.input_tokens,
                 "output_tokens": row.usage.output_tokens, "usd": row.usage.usd,
             })
         });
-        terminal.json(&json!(rows.collect::<Vec<_>>()))?;
-        return Ok(ExitCode::OK);
+        rows.collect()
     }
-    let mut text = costs
-        .rows
-        .iter()
-        .map(|((role, model), row)| line(&format!("{role}, model {model}"), row))
-        .collect::<String>();
-    text += &line("in all", &total);
-    terminal.data(text)?;
-    Ok(ExitCode::OK)
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let rows = self.rows.iter();
+        let rows = rows.map(|((role, model), row)| line(&format!("{role}, model {model}"), row));
+        Told::data(rows.collect::<String>() + &line("in all", &self.total))
+    }
 }
 
 fn line(who: &str, row: &Row) -> String {
@@ -91,9 +105,10 @@ fn line(who: &str, row: &Row) -> String {
 
 impl Costs {
     /// Counts the turns of a branch up to a place.
-    fn of(store: &dyn Store, place: &Place) -> Result<Self, CommandError> {
+    fn of(look: &Look<'_>, place: &Place) -> Result<Self, CommandError> {
         let mut costs = Self::default();
-        for turn in turns(store, (&place.run, &place.branch), (Sequence::FIRST, place.at())) {
+        for turn in turns(look.store, (&place.run, &place.branch), (Sequence::FIRST, place.at())) {
+            look.go_on()?;
             costs.count(&turn?);
         }
         Ok(costs)

@@ -1,4 +1,7 @@
-//! `duet frames`: shows where computations stand at a turn, and the variables of their procedures.
+//! `frames`: where computations stand at a turn, and the variables of their procedures.
+//!
+//! INVARIANT: looking changes nothing: a failed turn is taken again on a copy of the run.
+//! Read next: `../../runtime/src/scheme/frames.rs`.
 
 use duet_drivers::text;
 use duet_journal::{Sequence, Store};
@@ -8,12 +11,15 @@ use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Run;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{FrameShown, SchemePrograms};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, Place};
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::journal::Place;
 use crate::render::SourceTexts;
-use crate::terminal::Terminal;
+use crate::turn::line;
 use crate::{session, turn};
 
 /// How many turns before a failed one are taken again: a main program that has written commits that
@@ -29,51 +35,63 @@ const TURNS_BEFORE: u64 = 8;
 ///
 ///   duet frames review@12
 ///   duet frames review@12 --fiber 3
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a turn, or of the branch whose newest turn is meant.
-    address: Option<String>,
+    pub(crate) address: Option<String>,
     /// Shows only this fiber.
     #[arg(long, value_name = "NUMBER")]
-    fiber: Option<u64>,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
+    pub(crate) fiber: Option<u64>,
+}
+
+/// The computations at a turn.
+pub(crate) struct Report {
+    address: String,
+    found: Vec<Computation>,
+    texts: SourceTexts,
 }
 
 /// A computation: what it is, and its frames.
 struct Computation {
     actor: ActorId,
+    /// The actor by role and number.
+    name: String,
     /// The fiber that waits; `None` for the computation that failed.
     fiber: Option<FiberId>,
     frames: Vec<FrameShown>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
-    let body = turn::body(&session::record_at(&store, &place, place.at())?)?;
-    let (mut found, texts) = match failed_actor(&body) {
-        Some(actor) => failed(&store, &place, actor)?,
-        None => parked(&store, &place)?,
+/// Finds the frames at a turn.
+///
+/// # Errors
+/// If there is no such turn, or the run cannot be restored.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let body = turn::body(&session::record_at(look.store, &place, place.at())?)?;
+    let mut report = match failed_actor(&body) {
+        Some(actor) => failed(look.store, &place, actor)?,
+        None => parked(look.store, &place)?,
     };
-    found.retain(|computation| arguments.fiber.is_none_or(|fiber| computation.fiber == Some(FiberId(fiber))));
-    if arguments.json {
-        let found: Vec<Value> = found.iter().map(|one| as_json(one, &texts)).collect();
-        terminal.json(&Value::Array(found))?;
-        return Ok(ExitCode::OK);
+    let is_wanted = |one: &Computation| request.fiber.is_none_or(|fiber| one.fiber == Some(FiberId(fiber)));
+    report.found.retain(is_wanted);
+    Ok(report)
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        self.found.iter().map(|one| as_json(one, &self.texts)).collect()
     }
-    for computation in &found {
-        terminal.data(text_of(computation, &texts))?;
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let told: String = self.found.iter().map(|one| text_of(one, &self.texts)).collect();
+        if self.found.is_empty() {
+            return Told::data("").say(format!("no computation waits at {}", self.address));
+        }
+        Told::data(text::Text::lines(&told))
     }
-    if found.is_empty() {
-        terminal.message(format!("no computation waits at {}", place.address(place.at())));
-    }
-    Ok(ExitCode::OK)
 }
 
 fn failed_actor(body: &Body) -> Option<ActorId> {
@@ -88,7 +106,7 @@ fn failed(
     store: &dyn Store,
     place: &Place,
     actor: ActorId,
-) -> Result<(Vec<Computation>, SourceTexts), CommandError> {
+) -> Result<Report, CommandError> {
     let source = place.source(store);
     let before = Sequence::new(place.at().number().saturating_sub(TURNS_BEFORE)).ok();
     let pinned = session::pinned(store, place)?;
@@ -98,28 +116,43 @@ fn failed(
     let programs = run.programs::<SchemePrograms>();
     let found = Computation {
         actor,
+        name: name_of(&run, actor),
         fiber: None,
         frames: programs.failed_frames().to_vec(),
     };
-    Ok((vec![found], SourceTexts::of(programs.expander())))
+    Ok(Report {
+        address: place.address(place.at()),
+        found: vec![found],
+        texts: SourceTexts::of(programs.expander()),
+    })
 }
 
 /// The frames of the fibers that wait at a turn.
-fn parked(store: &dyn Store, place: &Place) -> Result<(Vec<Computation>, SourceTexts), CommandError> {
+fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
     let mut run = session::restore(store, place)?;
     let fibers: Vec<_> = fibers(&run);
     let mut found = Vec::new();
     for (actor, fiber, parked) in fibers {
+        let name = name_of(&run, actor);
         if let Some((programs, instance)) = run.lend::<SchemePrograms>(actor) {
             found.push(Computation {
                 actor,
+                name,
                 fiber: Some(fiber),
                 frames: programs.frames_of(instance, parked),
             });
         }
     }
-    let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
-    Ok((found, texts))
+    Ok(Report {
+        address: place.address(place.at()),
+        found,
+        texts: SourceTexts::of(run.programs::<SchemePrograms>().expander()),
+    })
+}
+
+fn name_of(run: &Run, actor: ActorId) -> String {
+    let role = run.state().actor(actor).and_then(|actor| actor.role.as_deref());
+    line::actor(actor, role)
 }
 
 fn fibers(run: &Run) -> Vec<(ActorId, FiberId, duet_runtime::model::identity::Callable)> {
@@ -137,7 +170,7 @@ fn is_worth_showing(shown: &FrameShown) -> bool {
 }
 
 fn text_of(computation: &Computation, texts: &SourceTexts) -> String {
-    let actor = turn::actor(computation.actor);
+    let actor = &computation.name;
     let mut told = match computation.fiber {
         Some(fiber) => format!("{fiber} of {actor}\n"),
         None => format!("{actor} failed\n"),
@@ -167,7 +200,7 @@ fn frame(frame: &Frame, texts: &SourceTexts) -> String {
     }
 }
 
-fn as_json(computation: &Computation, texts: &SourceTexts) -> Value {
+fn as_json(computation: &Computation, texts: &SourceTexts) -> Json {
     let frames = computation.frames.iter().map(|shown| {
         let (source, line) = match &shown.frame.at {
             FramePlace::Text { source, start } => (Some(source), texts.line_of(source, *start)),

@@ -1,8 +1,11 @@
-//! `duet diff`: compares two branches or turns.
+//! `diff`: two branches or turns compared.
+//!
+//! INVARIANT: the report has the last shared turn, and what each side has alone after it.
+//! Read next: `../../runtime/src/history/parting.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{Sequence, Store};
+use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::history::parting::{Parting, part};
@@ -10,12 +13,14 @@ use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::record::divergence::Divergence;
 use preserves::{IOValue, ValueImpl};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, Place};
+use super::project::{Look, Project};
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::journal::Place;
 use crate::records::turns;
-use crate::terminal::Terminal;
 use crate::turn;
 use crate::value_text::{self, abbreviated, shown};
 
@@ -29,20 +34,16 @@ use crate::value_text::{self, abbreviated, shown};
 ///
 ///   duet diff review/main review/what-if
 ///   duet diff @5 @9 --json
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address on the left.
     #[arg(value_name = "A")]
-    left: String,
+    pub(crate) left: String,
     /// The address on the right.
     #[arg(value_name = "B")]
-    right: Option<String>,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
+    pub(crate) right: Option<String>,
 }
 
 /// The results of one side after the last shared turn.
@@ -55,31 +56,56 @@ struct Side {
     files: BTreeMap<String, Option<String>>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    let left = journal.resolve_turn(&store, Some(&arguments.left))?;
-    let right = journal.resolve_turn(&store, arguments.right.as_deref())?;
-    let (left_source, right_source) = (left.source(&store), right.source(&store));
-    let parting = part((&left_source, left.at()), (&right_source, right.at()))?;
-    let sides = [look(&store, &left, &parting)?, look(&store, &right, &parting)?];
-    if arguments.json {
-        terminal.json(&as_json([&left, &right], &parting, &sides))?;
-    } else {
-        terminal.data(text([&left, &right], &parting, &sides))?;
-    }
-    Ok(ExitCode::OK)
+/// The differences of two places.
+pub(crate) struct Report {
+    places: [Place; 2],
+    parting: Parting,
+    sides: [Side; 2],
 }
 
-fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, CommandError> {
-    let facts = Shadow::at(&place.source(store), place.at())?.facts();
+/// Compares.
+///
+/// # Errors
+/// If there are no such turns, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let left = look.resolve_turn(Some(&request.left))?;
+    let right = look.resolve_turn(request.right.as_deref())?;
+    let parting = part(
+        (&left.source(look.store), left.at()),
+        (&right.source(look.store), right.at()),
+    )?;
+    let sides = [see(&look, &left, &parting)?, see(&look, &right, &parting)?];
+    Ok(Report {
+        places: [left, right],
+        parting,
+        sides,
+    })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Value {
+        let [left, right] = &self.places;
+        as_json([left, right], &self.parting, &self.sides)
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let [left, right] = &self.places;
+        Told::data(text([left, right], &self.parting, &self.sides))
+    }
+}
+
+/// Looks at one side.
+fn see(look: &Look<'_>, place: &Place, parting: &Parting) -> Result<Side, CommandError> {
+    let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let mut side = Side {
         facts: facts.into_iter().filter(is_shown).collect(),
         ..Side::default()
     };
     let first = parting.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
-    for turn in turns(store, (&place.run, &place.branch), (first, place.at())) {
+    for turn in turns(look.store, (&place.run, &place.branch), (first, place.at())) {
+        look.go_on()?;
         turn?
             .actions
             .iter()

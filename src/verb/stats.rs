@@ -1,16 +1,21 @@
-//! `duet stats`: counts the turns, actions and bytes of a run's history.
+//! `stats`: the turns, actions and bytes of a run's history.
+//!
+//! INVARIANT: a turn, a part and a blob count once, however many branches lead to them.
+//! Read next: `../records.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{BlobHash, Record, RecordHash, Sequence, Store};
+use duet_journal::{BlobHash, Record, RecordHash, RunId, Sequence, Store};
 use duet_runtime::record::{Body, payload_bytes};
 use duet_runtime::state::event::Cause;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, Place};
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::journal::Place;
 use crate::records::Records;
-use crate::terminal::Terminal;
 use crate::turn;
 
 /// Counts the turns, actions and bytes of a run's history.
@@ -21,16 +26,12 @@ use crate::turn;
 /// record has of events and actions; the rest is who, why, verdicts and hashes.
 ///
 ///   duet stats review --json
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a run or a branch.
-    address: Option<String>,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
+    pub(crate) address: Option<String>,
 }
 
 /// The counts.
@@ -57,11 +58,21 @@ struct Counts {
     actions: BTreeMap<&'static str, u64>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    let place = journal.resolve(&store, arguments.address.as_deref())?;
-    let heads = store.heads(&place.run)?;
+/// The counts of a run.
+pub(crate) struct Report {
+    run: RunId,
+    branches: usize,
+    counts: Counts,
+}
+
+/// Counts.
+///
+/// # Errors
+/// If there is no such run, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve(request.address.as_deref())?;
+    let heads = look.store.heads(&place.run)?;
     let mut counts = Counts::default();
     for head in &heads {
         let place = Place {
@@ -69,13 +80,26 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             head: head.clone(),
             ..place.clone()
         };
-        counts.branch(&store, &place)?;
+        counts.branch(look.store, &place)?;
     }
-    let turns = counts.seen.len().saturating_sub(1);
-    if arguments.json {
-        terminal.json(&json!({
-            "run": place.run.as_str(),
-            "branches": heads.len(),
+    Ok(Report {
+        run: place.run,
+        branches: heads.len(),
+        counts,
+    })
+}
+
+impl Report {
+    /// The number of turns, without the beginning.
+    fn turns(&self) -> usize {
+        self.counts.seen.len().saturating_sub(1)
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let (turns, counts) = (self.turns(), &self.counts);
+        json!({
+            "run": self.run.as_str(),
+            "branches": self.branches,
             "turns": turns,
             "inputs": counts.inputs,
             "failures": counts.failures,
@@ -90,42 +114,44 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "snapshots": counts.snapshots,
             "snapshot_bytes": counts.snapshot_bytes,
             "pinned_bytes": counts.pinned_bytes,
-        }))?;
-        return Ok(ExitCode::OK);
+        })
     }
-    let stored_bytes = counts.record_bytes + counts.part_bytes;
-    let each = stored_bytes / (turns + 1);
-    let mut text = format!(
-        "{}: {} branches\n  \
-           turns      {turns}, {} of them from inputs, {} failed\n  \
-           refused    {} attempts\n  \
-           fuel       {}\n  \
-           records    {stored_bytes} bytes, {each} each; those of turns {:.2} times their payload\n  \
-           parts      {}, {} bytes of those of large records\n  \
-           snapshots  {}, {} bytes, {} % of the records\n  \
-           pinned     {} bytes\n",
-        place.run,
-        heads.len(),
-        counts.inputs,
-        counts.failures,
-        counts.refused,
-        counts.fuel,
-        counts.turn_bytes as f64 / counts.payload_bytes.max(1) as f64,
-        counts.parts,
-        counts.part_bytes,
-        counts.snapshots,
-        counts.snapshot_bytes,
-        100 * counts.snapshot_bytes / stored_bytes.max(1),
-        counts.pinned_bytes,
-    );
-    text.extend(
-        counts
-            .actions
-            .iter()
-            .map(|(action, count)| format!("  {action:<16} {count}\n")),
-    );
-    terminal.data(&text)?;
-    Ok(ExitCode::OK)
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let (turns, counts) = (self.turns(), &self.counts);
+        let stored_bytes = counts.record_bytes + counts.part_bytes;
+        let each = stored_bytes / (turns + 1);
+        let mut text = format!(
+            "{}: {} branches\n  \
+               turns      {turns}, {} of them from inputs, {} failed\n  \
+               refused    {} attempts\n  \
+               fuel       {}\n  \
+               records    {stored_bytes} bytes, {each} each; those of turns {:.2} times their payload\n  \
+               parts      {}, {} bytes of those of large records\n  \
+               snapshots  {}, {} bytes, {} % of the records\n  \
+               pinned     {} bytes\n",
+            self.run,
+            self.branches,
+            counts.inputs,
+            counts.failures,
+            counts.refused,
+            counts.fuel,
+            counts.turn_bytes as f64 / counts.payload_bytes.max(1) as f64,
+            counts.parts,
+            counts.part_bytes,
+            counts.snapshots,
+            counts.snapshot_bytes,
+            100 * counts.snapshot_bytes / stored_bytes.max(1),
+            counts.pinned_bytes,
+        );
+        text.extend(
+            counts
+                .actions
+                .iter()
+                .map(|(action, count)| format!("  {action:<16} {count}\n")),
+        );
+        Told::data(text)
+    }
 }
 
 impl Counts {

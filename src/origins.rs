@@ -1,0 +1,211 @@
+//! Where the requests and the actors of a branch come from: what asked, and which role an actor
+//! plays.
+//!
+//! INVARIANT: along a branch, requests and actors are numbered in the order in which turns draw
+//! them, so the turn that drew a number is found by bisection, however long the branch is.
+//! It keeps words, not payloads, because a payload may be large.
+//! Read next: `turn/line.rs`.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use duet_journal::Sequence;
+use duet_journal::store::Opener;
+use duet_runtime::action::Action;
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::model::identity::{ActorId, RequestId, Resource};
+use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::run::source::Source;
+
+use crate::error::CommandError;
+use crate::turn;
+use crate::turn::line::payload_words;
+
+/// The sort of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Origin {
+    /// The call of a tool: its name, and its payload in words.
+    Tool(String, String),
+    /// A question to a person.
+    Question,
+    /// The question whether attempts are approved.
+    Approval,
+    /// A timer of so many milliseconds.
+    Timer(u64),
+    /// Anything else, such as the wish for input.
+    Other,
+}
+
+/// The turns just before an answer; most requests are answered soon.
+const NEAR: u64 = 32;
+
+/// The records that a probe of the bisection reads at once.
+const PROBED: u64 = 8;
+
+/// The requests and actors of one branch, as far as they are known.
+pub(crate) struct Origins<'a> {
+    source: Source<'a>,
+    requests: BTreeMap<RequestId, Origin>,
+    roles: BTreeMap<ActorId, Option<String>>,
+}
+
+impl<'a> Origins<'a> {
+    /// Begins with nothing.
+    pub(crate) fn of(source: Source<'a>) -> Self {
+        Self {
+            source,
+            requests: BTreeMap::new(),
+            roles: BTreeMap::new(),
+        }
+    }
+
+    /// Takes down what a turn asks for and makes.
+    pub(crate) fn learn(&mut self, turn: &TurnRecord) {
+        for action in &turn.actions {
+            self.learn_one(action);
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "other actions neither ask nor make actors"
+    )]
+    fn learn_one(&mut self, action: &Action) {
+        for part in action.parts() {
+            self.learn_one(part);
+        }
+        let (request, origin) = match action {
+            Action::InvokeTool(call) => {
+                let words = payload_words(&call.payload);
+                (call.request, Origin::Tool(call.tool.clone(), words))
+            }
+            Action::AskUser(question) => (question.request, Origin::Question),
+            Action::Propose(proposal) => (proposal.request, Origin::Approval),
+            Action::Timer(timer) => (timer.request, Origin::Timer(timer.delay_ms)),
+            Action::Read(read) => (read.request, Origin::Other),
+            Action::SpawnActor(spawned) => {
+                self.roles.insert(spawned.actor, Some(spawned.role.clone()));
+                return;
+            }
+            Action::Welcome(peer) => {
+                self.roles.insert(peer.actor, Some(peer.name.clone()));
+                return;
+            }
+            _ => return,
+        };
+        self.requests.insert(request, origin);
+    }
+
+    /// Says what a request was that is answered in a turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn request(&mut self, request: RequestId, before: Sequence) -> Result<Origin, CommandError> {
+        if !self.requests.contains_key(&request) {
+            let is_one = |resource: &Resource| match resource {
+                Resource::Request(id) => Some(id.0),
+                _ => None,
+            };
+            if let Some(turn) = self.drawer(request.0, before, &is_one)? {
+                self.learn(&turn);
+            }
+        }
+        Ok(self.requests.entry(request).or_insert(Origin::Other).clone())
+    }
+
+    /// The role that the actor of a turn plays; none for the main program.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn role(&mut self, actor: ActorId, before: Sequence) -> Result<Option<String>, CommandError> {
+        if actor == MAIN {
+            return Ok(None);
+        }
+        if !self.roles.contains_key(&actor) {
+            let is_one = |resource: &Resource| match resource {
+                Resource::Actor(id) => Some(id.0),
+                _ => None,
+            };
+            if let Some(turn) = self.drawer(actor.0, before, &is_one)? {
+                self.learn(&turn);
+            }
+        }
+        Ok(self.roles.entry(actor).or_insert(None).clone())
+    }
+
+    /// Finds the turn that drew a number: among those near, then by bisection.
+    fn drawer(
+        &self,
+        number: u64,
+        before: Sequence,
+        kind: &dyn Fn(&Resource) -> Option<u64>,
+    ) -> Result<Option<TurnRecord>, CommandError> {
+        let near = before.number().saturating_sub(NEAR).max(1);
+        let has_it = |turn: &TurnRecord| drawn(turn, kind).is_some_and(|drawn| drawn.contains(&number));
+        let mut found = None;
+        self.look(near..=before.number(), &mut |turn| {
+            if has_it(&turn) {
+                found = Some(turn);
+            }
+            found.is_none()
+        })?;
+        let (mut low, mut end) = (1, near);
+        while found.is_none() && low < end {
+            let middle = low + (end - low) / 2;
+            let mut met = None;
+            self.look(middle..=end - 1, &mut |turn| {
+                met = drawn(&turn, kind).map(|drawn| (drawn, turn));
+                met.is_none()
+            })?;
+            match met {
+                Some((drawn, turn)) if drawn.contains(&number) => found = Some(turn),
+                // The turn that was met is after the middle, but none between them drew a number.
+                Some((drawn, _)) if *drawn.end() < number => low = middle + 1,
+                Some(_) | None => end = middle,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Shows the turns of a range, oldest first, while they are wanted.
+    fn look(&self, range: RangeInclusive<u64>, take: &mut dyn FnMut(TurnRecord) -> bool) -> Result<(), CommandError> {
+        let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
+        let (mut next, end) = (*range.start(), *range.end() + 1);
+        let mut opener = Opener::new(self.source.store);
+        while next < end {
+            let until = end.min(next + PROBED);
+            let wanted = position(next)?..position(until)?;
+            let records = self
+                .source
+                .store
+                .read_closed(self.source.run, self.source.branch, wanted)?;
+            if records.is_empty() {
+                return Ok(());
+            }
+            for record in records {
+                if let Body::Turn(turn) = turn::body(&opener.open(record)?)?
+                    && !take(turn)
+                {
+                    return Ok(());
+                }
+            }
+            next = until;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers that a turn drew, from the first to the last. An attempt that the turn carries out
+/// drew its numbers when it was proposed.
+fn drawn(turn: &TurnRecord, kind: &dyn Fn(&Resource) -> Option<u64>) -> Option<RangeInclusive<u64>> {
+    let own = turn
+        .actions
+        .iter()
+        .filter(|action| !matches!(action, Action::Approve(_) | Action::Admit(_)));
+    let numbers = own.flat_map(|action| action.claims().makes.iter().filter_map(kind).collect::<Vec<_>>());
+    let (first, last) = numbers.fold(None, |range, number| {
+        let (first, last) = range.unwrap_or((number, number));
+        Some((number.min(first), number.max(last)))
+    })?;
+    Some(first..=last)
+}

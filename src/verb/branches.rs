@@ -1,0 +1,69 @@
+//! `branches`: the branches of a run.
+//!
+//! INVARIANT: one of them is the current one.
+//! Read next: `runs.rs`.
+
+use duet_journal::{BranchName, Head, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+
+/// Lists the branches of a run.
+///
+/// One line is one branch: its address with its newest turn. `@` marks the current branch, which an
+/// address without a branch means.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a run or a branch.
+    pub(crate) address: Option<String>,
+}
+
+/// The branches of a run.
+pub(crate) struct Report {
+    run: RunId,
+    /// The branch that an address without a branch means.
+    current: BranchName,
+    heads: Vec<Head>,
+}
+
+/// Lists the branches.
+///
+/// # Errors
+/// If there is no such run, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve(request.address.as_deref())?;
+    let heads = look.store.heads(&place.run)?;
+    Ok(Report {
+        run: place.run,
+        current: place.branch,
+        heads,
+    })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Value {
+        let branches = self.heads.iter().map(|head| {
+            json!({
+                "branch": head.branch.as_str(),
+                "turn": head.sequence.number(),
+                "record": head.hash.to_string(),
+                "current": head.branch == self.current,
+            })
+        });
+        branches.collect()
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let line = |head: &Head| {
+            let mark = if head.branch == self.current { '@' } else { ' ' };
+            format!("{mark} {}/{}@{}\n", self.run, head.branch, head.sequence)
+        };
+        Told::data(self.heads.iter().map(line).collect::<String>())
+    }
+}

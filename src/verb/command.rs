@@ -1,0 +1,263 @@
+//! The command line as a surface: words to requests, reports to the terminal.
+//!
+//! INVARIANT: a report that is longer than a page is asked for page by page, so memory follows the
+//! page.
+//! It does not know the verbs. Read next: `../command.rs`.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use duet_drivers::text::Text;
+
+use super::log::line::Drawing;
+use super::project::Project;
+use super::view::View;
+use super::{Request, find, perform};
+use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
+use crate::terminal::Terminal;
+
+/// How a report is printed.
+#[derive(Debug, clap::Args)]
+struct Output {
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+/// How a long report is printed.
+#[derive(Debug, clap::Args)]
+struct Sight {
+    /// Shows actions that only move the program along, too.
+    #[arg(long, short)]
+    verbose: bool,
+    /// Shows lines whole, however wide the terminal is.
+    #[arg(long)]
+    wide: bool,
+    /// Says when lines have colours.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+    /// Goes on with the turns that come, oldest first, until no process executes the run.
+    #[arg(long, conflicts_with = "until")]
+    follow: bool,
+}
+
+/// When lines have colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Colour {
+    Always,
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    Never,
+}
+
+/// Adds the description, arguments and options of a verb to a parser.
+pub(crate) fn augment(name: &str, command: Command) -> Command {
+    let Some(row) = find(name) else { return command };
+    let command = row.augment(command);
+    let about = command.get_about().cloned().unwrap_or_default();
+    let long = command.get_long_about().cloned().unwrap_or_else(|| about.clone());
+    let command = if row.is_long {
+        Sight::augment_args(command)
+    } else {
+        command
+    };
+    Output::augment_args(command).about(about).long_about(long)
+}
+
+/// Executes a verb.
+///
+/// # Errors
+/// Why it is refused.
+pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let row = find(name).ok_or_else(|| CommandError::usage(format!("there is no verb `{name}`")))?;
+    let request = (row.read)(matches)?;
+    let output = Output::from_arg_matches(matches)?;
+    let mut project = Project::of(&output.journal);
+    let mut view = terminal.view();
+    let mut is_following = false;
+    if row.is_long {
+        let sight = Sight::from_arg_matches(matches)?;
+        (view.is_verbose, view.is_wide) = (sight.verbose, sight.wide);
+        view.is_styled = match sight.color {
+            Colour::Always => true,
+            Colour::Auto => view.is_styled,
+            Colour::Never => false,
+        };
+        is_following = sight.follow;
+    }
+    if let Request::Log(request) = request {
+        let printing = Printing {
+            view,
+            is_json: output.json,
+            is_following,
+        };
+        return printing.log(request, &mut project, terminal);
+    }
+    if let Request::Rm(request) = request {
+        let request = agreed(request, &mut project, view)?;
+        return show(&request, (&mut project, view), output.json, terminal);
+    }
+    show(&request, (&mut project, view), output.json, terminal)
+}
+
+/// Has a person agree to what a verb will delete.
+fn agreed(request: super::rm::Request, project: &mut Project, view: View) -> Result<Request, CommandError> {
+    if request.yes {
+        return Ok(request.into());
+    }
+    let report = super::rm::perform(project, &request)?;
+    let question = report.question().unwrap_or_default();
+    if !(view.is_watched && io::stdin().is_terminal()) {
+        return Err(CommandError::usage("a person has to agree")
+            .because(question)
+            .advise("`--yes` agrees"));
+    }
+    let _ = write!(io::stderr(), "{} [y/N] ", Text::from(question));
+    let mut answer = String::new();
+    // Whoever closes the input does not agree.
+    let _ = io::stdin().read_line(&mut answer);
+    if !["y", "yes"].contains(&answer.trim()) {
+        return Err(CommandError::problem("nothing is deleted"));
+    }
+    Ok(super::rm::Request { yes: true, ..request }.into())
+}
+
+/// Performs a request and shows its report.
+///
+/// # Errors
+/// Why it is refused.
+pub(crate) fn show(
+    request: &Request,
+    (project, view): (&mut Project, View),
+    is_json: bool,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
+    if let Request::Log(request) = request {
+        let printing = Printing {
+            view,
+            is_json,
+            is_following: false,
+        };
+        return printing.log(request.clone(), project, terminal);
+    }
+    let report = perform(project, request)?;
+    let told = report.tell(&view);
+    if is_json {
+        terminal.json(&report.json())?;
+        return Ok(told.code);
+    }
+    if !told.data.as_str().is_empty() {
+        terminal.data(told.data)?;
+    }
+    for message in told.messages {
+        terminal.message(message);
+    }
+    Ok(told.code)
+}
+
+/// How a log is printed.
+struct Printing {
+    view: View,
+    is_json: bool,
+    is_following: bool,
+}
+
+impl Printing {
+    fn log(
+        &self,
+        request: super::log::Request,
+        project: &mut Project,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
+        if self.is_following {
+            return self.follow(request, project, terminal);
+        }
+        let mut request = super::log::Request {
+            is_whole: self.is_json,
+            ..request
+        };
+        let mut left = request.limit.map(std::num::NonZeroUsize::get);
+        let mut drawing = Drawing::new(self.view);
+        let mut is_first = true;
+        loop {
+            let report = super::log::perform(project, &request)?;
+            if self.is_json {
+                for turn in report.turns.iter().filter_map(|turn| turn.whole.as_ref()) {
+                    let before = if is_first { "[" } else { "," };
+                    is_first = false;
+                    terminal.data(Text::json(&format!("{before}{turn}")))?;
+                }
+            } else {
+                let drawn = drawing.page(&report);
+                terminal.data(drawn)?;
+            }
+            if let Some(left) = &mut left {
+                *left = left.saturating_sub(report.turns.len());
+                match std::num::NonZeroUsize::new(*left) {
+                    Some(limit) => request.limit = Some(limit),
+                    None => request.before = None,
+                }
+            }
+            match report.more.filter(|_| left != Some(0)) {
+                Some(before) => request.before = Some(before),
+                None => {
+                    if !self.is_json {
+                        terminal.data(drawing.end())?;
+                        if let Some(message) = drawing.nothing(&report) {
+                            terminal.message(message);
+                        }
+                    }
+                    break;
+                }
+            }
+        }
+        if self.is_json {
+            terminal.data(Text::json(if is_first { "[]" } else { "]" }).ended())?;
+        }
+        Ok(ExitCode::OK)
+    }
+
+    /// Prints the newest turns, oldest first, and then those that come.
+    fn follow(
+        &self,
+        request: super::log::Request,
+        project: &mut Project,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
+        let mut request = super::log::Request {
+            is_whole: self.is_json,
+            ..request
+        };
+        let mut drawing = Drawing::new(self.view);
+        let mut following = super::log::follow(project, &mut request)?;
+        while let Some(turns) = following.next(project, &request)? {
+            for turn in turns {
+                if let Some(whole) = &turn.whole {
+                    terminal.json(whole)?;
+                } else {
+                    terminal.data(drawing.alone(&turn))?;
+                }
+            }
+        }
+        terminal.message(format!("no process executes {} any more", following.name()));
+        Ok(ExitCode::OK)
+    }
+}
+
+/// Performs a request that came as JSON, for whoever executes commands for others.
+///
+/// # Errors
+/// If it is no request, or is refused.
+pub(crate) fn execute_json(
+    (text, is_json): (&str, bool),
+    journal: &str,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
+    let request: Request =
+        serde_json::from_str(text).map_err(|error| CommandError::caused("the request is not understood", &error))?;
+    let mut project = Project::of(&Journal::at(journal.as_ref()));
+    show(&request, (&mut project, View::default()), is_json, terminal)
+}

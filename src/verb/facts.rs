@@ -1,0 +1,175 @@
+//! `facts`: the assertions that hold at a turn, with their actors.
+//!
+//! INVARIANT: the facts are those of the restored run; nothing outside is executed.
+//! Read next: `waits.rs`.
+
+use duet_journal::{Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::gate::payload::as_json;
+use duet_runtime::model::identity::{FacetId, Handle};
+use duet_runtime::record::{Body, TurnRecord};
+use preserves::{IOValue, ValueImpl};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::journal::Place;
+use crate::query::Query;
+use crate::session;
+use crate::turn::{self, line};
+use crate::value_text::shown;
+
+/// Lists the assertions that hold at a turn.
+///
+/// One line is one assertion: its handle, the actor that makes it, and the value as Preserves text.
+/// Duet restores the run as it was after the turn and executes nothing outside. With a pattern it
+/// lists only matching facts: a pattern is a value in which `_` matches anything, or a label alone.
+/// Actors also assert which facts they observe; `--all` lists these assertions too, and so does a
+/// pattern that they match.
+///
+///   duet facts review@12
+///   duet facts @-1 '<greeted _>'
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    pub(crate) address: Option<String>,
+    /// The pattern that facts must match.
+    pub(crate) pattern: Option<String>,
+    /// Lists the assertions of observers, too.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// The facts at a turn.
+pub(crate) struct Report {
+    address: String,
+    is_filtered: bool,
+    facts: Vec<Fact>,
+    /// How many observers are left out.
+    observers: usize,
+    /// The turn in which the run ended before this, if it did.
+    ended: Option<(Sequence, String)>,
+}
+
+/// An assertion.
+struct Fact {
+    handle: Handle,
+    actor: u64,
+    /// The actor by role and number.
+    name: String,
+    facet: FacetId,
+    value: IOValue,
+}
+
+/// The label of the assertion that somebody observes.
+const OBSERVE: &str = "Observe";
+
+/// Lists the facts at a turn.
+///
+/// # Errors
+/// If there is no such turn, the pattern is none, or the run cannot be restored.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let query = request.pattern.as_deref().map(Query::read).transpose()?;
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let run = session::restore(look.store, &place)?;
+    let state = run.state();
+    let is_sought = |value: &IOValue| query.as_ref().is_none_or(|query| query.finds(value));
+    let (mut facts, mut observers) = (Vec::new(), 0);
+    for (handle, held) in state.held.iter() {
+        let value = held.fact.value();
+        if !is_sought(&value) {
+            continue;
+        }
+        if query.is_none() && !request.all && value.is_simple_record(OBSERVE, None) {
+            observers += 1;
+            continue;
+        }
+        let role = state.actor(held.actor).and_then(|actor| actor.role.clone());
+        facts.push(Fact {
+            handle: *handle,
+            actor: held.actor.0,
+            name: line::actor(held.actor, role.as_deref()),
+            facet: held.facet,
+            value,
+        });
+    }
+    let is_over = state.exit.is_some() && facts.is_empty();
+    let ended = if is_over { end(look.store, &place)? } else { None };
+    Ok(Report {
+        address: place.address(place.at()),
+        is_filtered: query.is_some(),
+        facts,
+        observers,
+        ended,
+    })
+}
+
+/// The turns before a place in which the end of a run is looked for.
+const LOOKED_BACK: u64 = 64;
+
+/// The turn in which the main program ended, and the address of the one before it.
+fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, String)>, CommandError> {
+    let is_end = |turn: &TurnRecord| {
+        turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
+    };
+    let last = place.at().number();
+    for number in (last.saturating_sub(LOOKED_BACK).max(1)..=last).rev() {
+        let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
+        let at = position(number)?;
+        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)?
+            && is_end(&turn)
+        {
+            return Ok(Some((at, place.address(position(number - 1)?))));
+        }
+    }
+    Ok(None)
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let facts = self.facts.iter().map(|fact| {
+            json!({
+                "handle": fact.handle.0,
+                "actor": fact.actor,
+                "name": fact.name,
+                "facet": fact.facet.0,
+                "value": as_json(&fact.value),
+            })
+        });
+        facts.collect()
+    }
+
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let line = |fact: &Fact| {
+            let (handle, value) = (fact.handle.to_string(), shown(&fact.value));
+            format!("{handle:<10} {:<8} {value}\n", fact.name)
+        };
+        let told = Told::data(self.facts.iter().map(line).collect::<String>());
+        if !self.facts.is_empty() {
+            return match self.observers {
+                0 => told,
+                _ if !view.is_watched => told,
+                1 => told.say("1 observer is not shown; `--all` shows it"),
+                count => told.say(format!("{count} observers are not shown; `--all` shows them")),
+            };
+        }
+        let what = if self.is_filtered {
+            "nothing that matches"
+        } else {
+            "nothing"
+        };
+        let told = told.say(format!("{what} is asserted at {}", self.address));
+        match &self.ended {
+            Some((turn, before)) => told.say(format!(
+                "the run ended in turn {turn}; `duet facts {before}` lists what it asserted"
+            )),
+            None => told,
+        }
+    }
+}

@@ -1,0 +1,547 @@
+//! `log`: the turns of a run, newest first.
+//!
+//! INVARIANT: a report is a page: at most 256 turns, and few bytes of whole records; `more` of one
+//! report is `before` of the next request. The cost follows the page, but for what a filter has to
+//! look through.
+//! It does not draw; `log/line.rs` does. Read next: `log/filter.rs`.
+
+mod filter;
+pub(crate) mod line;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use duet_journal::store::Opener;
+use duet_journal::{ClosedRecord, CommitTime, Head, Record, RecordHash, Sequence};
+use duet_runtime::record::Body;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::project::{Look, Project};
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::following::Following;
+use crate::journal::{Place, read_address};
+use crate::origins::Origins;
+use crate::turn;
+use crate::turn::json::{json_cause, json_of};
+use crate::turn::line::{Piece, did, heard};
+use filter::Filter;
+use line::Drawing;
+
+/// Lists the turns of a run, newest first, with its branches.
+///
+/// One line is one turn: its number, the branches that end there, the actor by its role and number,
+/// what it received, and after `⇒` what it did. `@` is the head of the addressed branch, `×` a turn
+/// that failed and was undone, `◆` the beginning. Duet folds equal lines into one, with their
+/// number, leaves out actions that only move a program along, which `--verbose` shows, and cuts
+/// lines at the width of the terminal; `--wide` shows them whole. An address with a branch or a
+/// turn lists only the history of that place, otherwise all branches of the run. `duet show` shows
+/// a turn in full.
+///
+///   duet log review --tool process/run --failed
+///   duet log review --grep 'src/a.rs' --limit 20
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    pub(crate) address: Option<String>,
+    /// Lists at most this many turns, the newest.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Lists the turns of this actor: `main`, a number, a role, or a role and a number.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) actor: Option<String>,
+    /// Lists turns with an event or an action of this kind, such as `write` or `answered`.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Lists turns that call this tool or receive what it returned; `process/*` means all of them.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Lists turns in whose words or values this text is.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) grep: Option<String>,
+    /// Lists turns with an action of this kind, such as `write`, or with a value of this label.
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) label: Option<String>,
+    /// Lists turns with a matching value, asserted, sent or received; `_` matches anything.
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) pattern: Option<String>,
+    /// Lists turns that failed, or that learned of a failure or an exit code other than 0.
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Lists turns in which the gate refused an attempt, also if the turn failed.
+    #[arg(long)]
+    pub(crate) refused: bool,
+    /// Lists turns from this one on.
+    #[arg(long, value_name = "TURN", allow_negative_numbers = true)]
+    pub(crate) since: Option<String>,
+    /// Lists turns up to this one.
+    #[arg(long, value_name = "TURN", allow_negative_numbers = true)]
+    pub(crate) until: Option<String>,
+    /// Where the page before ended.
+    #[arg(skip)]
+    pub(crate) before: Option<Cursor>,
+    /// Whether the whole records are wanted.
+    #[arg(skip)]
+    pub(crate) is_whole: bool,
+}
+
+/// A place in a log: a turn's number, and the position of its branch among those of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Cursor(u64, usize);
+
+/// A page of turns.
+pub(crate) struct Report {
+    /// The branch that is meant.
+    name: String,
+    /// The number of its newest turn.
+    head: u64,
+    /// Whether turns were picked out.
+    is_filtered: bool,
+    pub(crate) turns: Vec<Turn>,
+    /// Where older turns begin, if there may be some.
+    pub(crate) more: Option<Cursor>,
+}
+
+/// A turn, or the beginning of a run.
+pub(crate) struct Turn {
+    number: u64,
+    record: RecordHash,
+    parent: Option<RecordHash>,
+    /// When it became durable, in milliseconds since 1970, if that is known.
+    stamp_ms: Option<u64>,
+    /// The branches that end here.
+    ends: Vec<String>,
+    /// Whether it is the newest of the branch that is meant.
+    is_head: bool,
+    is_failed: bool,
+    what: What,
+    /// The whole record, if it was wanted.
+    pub(crate) whole: Option<Json>,
+}
+
+/// What happened.
+enum What {
+    /// The run of this program begins.
+    Begins(String),
+    /// An actor took a turn.
+    Taken {
+        /// The actor by role and number.
+        actor: String,
+        id: u64,
+        cause: Json,
+        heard: Vec<Piece>,
+        did: Vec<Piece>,
+    },
+}
+
+/// Records are read from the journal in portions of this many, which is also the length of a page.
+const PORTION: u64 = 256;
+
+/// A page with whole records ends after about this many bytes.
+const WHOLE_BYTES_MAX: usize = 4 << 20;
+
+/// Lists a page of turns.
+///
+/// # Errors
+/// If there is no such place, an option is wrong, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let filter = Filter::read(request, &look, &place)?;
+    let heads = look.store.heads(&place.run)?;
+    let lines = lines(&place, &heads, request)?;
+    let mut history = History {
+        look: &look,
+        ends: lines.iter().map(|line| line.at().number() + 1).collect(),
+        origins: lines.iter().map(|line| Origins::of(line.source(look.store))).collect(),
+        lines: &lines,
+        heads: &heads,
+    };
+    if let Some(Cursor(number, _)) = request.before {
+        history.ends.iter_mut().for_each(|end| *end = (*end).min(number + 1));
+    }
+    let limit = request.limit.map_or(usize::MAX, NonZeroUsize::get);
+    let mut page = Page {
+        turns: Vec::new(),
+        left: limit.min(usize::try_from(PORTION).unwrap_or(usize::MAX)),
+        bytes: 0,
+        before: request.before,
+    };
+    let mut more = None;
+    while more.is_none()
+        && let Some(portion) = history.portion()?
+    {
+        look.go_on()?;
+        more = page.take(portion, &mut history, (&filter, request.is_whole))?;
+    }
+    Ok(Report {
+        name: place.name(),
+        head: place.head.sequence.number(),
+        is_filtered: filter.is_any(),
+        turns: page.turns,
+        more,
+    })
+}
+
+/// The branches of a log, the one that is meant first.
+fn lines(place: &Place, heads: &[Head], request: &Request) -> Result<Vec<Place>, CommandError> {
+    let address = request.address.as_deref().map(read_address).transpose()?;
+    let is_one = address.is_some_and(|address| address.branch.is_some() || address.turn.is_some());
+    let others = heads.iter().filter(|head| !is_one && head.branch != place.branch);
+    let others = others.map(|head| Place {
+        branch: head.branch.clone(),
+        head: head.clone(),
+        turn: None,
+        ..place.clone()
+    });
+    Ok(std::iter::once(place.clone()).chain(others).collect())
+}
+
+/// The branches of a log, as far as they are read.
+struct History<'a> {
+    look: &'a Look<'a>,
+    lines: &'a [Place],
+    heads: &'a [Head],
+    /// The requests and actors of each branch.
+    origins: Vec<Origins<'a>>,
+    /// The number after that of the newest turn that is still to be read, by branch.
+    ends: Vec<u64>,
+}
+
+/// A record, where it stands, and when it became durable.
+struct Found {
+    at: Cursor,
+    record: ClosedRecord,
+    time: CommitTime,
+}
+
+impl History<'_> {
+    /// Reads the next portion, newest first; `None` at the end. Among turns of one number, the
+    /// branch that is meant comes first, so that its column is the leftmost. A turn that several
+    /// branches lead to belongs to the first of them, and ends the reading of the others.
+    fn portion(&mut self) -> Result<Option<Vec<Found>>, CommandError> {
+        let Some(end) = self.ends.iter().copied().max().filter(|end| *end > 0) else {
+            return Ok(None);
+        };
+        let start = end.saturating_sub(PORTION);
+        let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
+        let (mut found, mut seen): (Vec<Found>, BTreeSet<RecordHash>) = (Vec::new(), BTreeSet::new());
+        for (line, place) in self.lines.iter().enumerate() {
+            if self.ends[line] <= start {
+                continue;
+            }
+            let range = position(start)?..position(self.ends[line])?;
+            self.ends[line] = start;
+            let store = self.look.store;
+            let times = store.times(&place.run, &place.branch, range.clone())?;
+            let records = store.read_closed(&place.run, &place.branch, range)?;
+            // The store may not know when some of them became durable.
+            let times = times.into_iter().chain(std::iter::repeat(CommitTime::default()));
+            let timed: Vec<_> = records.into_iter().zip(times).collect();
+            for (record, time) in timed.into_iter().rev() {
+                if !seen.insert(record.hash()) {
+                    self.ends[line] = 0;
+                    break;
+                }
+                let at = Cursor(record.header().sequence.number(), line);
+                found.push(Found { at, record, time });
+            }
+        }
+        found.sort_by_key(|found| (Reverse(found.at.0), found.at.1));
+        Ok(Some(found))
+    }
+
+    /// Describes a record.
+    fn turn(
+        &mut self,
+        Cursor(number, line): Cursor,
+        (record, time): (&Record, CommitTime),
+        is_whole: bool,
+    ) -> Result<Turn, CommandError> {
+        let (header, body) = (record.header(), turn::body(record)?);
+        let ends = self.heads.iter().filter(|head| head.hash == record.hash());
+        let origins = &mut self.origins[line];
+        Ok(Turn {
+            number,
+            record: record.hash(),
+            parent: header.parent,
+            stamp_ms: time.ms(),
+            ends: ends.map(|head| head.branch.to_string()).collect(),
+            is_head: self.lines[0].head.hash == record.hash(),
+            is_failed: turn::is_failed(&body),
+            whole: is_whole.then(|| whole((record, time), &body, origins)).transpose()?,
+            what: What::of(&body, header.sequence, origins, is_whole)?,
+        })
+    }
+}
+
+impl What {
+    /// Tells what happened; nothing in words if the whole record is wanted.
+    fn of(body: &Body, at: Sequence, origins: &mut Origins<'_>, is_whole: bool) -> Result<Self, CommandError> {
+        let turn = match body {
+            Body::Genesis(genesis) => return Ok(Self::Begins(turn::program_name(genesis))),
+            Body::Turn(turn) => turn,
+        };
+        let role = origins.role(turn.actor, at)?;
+        let (heard, did) = if is_whole {
+            (Vec::new(), Vec::new())
+        } else {
+            (heard(turn, at, origins)?, did(turn, at, origins)?)
+        };
+        Ok(Self::Taken {
+            actor: turn::line::actor(turn.actor, role.as_deref()),
+            id: turn.actor.0,
+            cause: json_cause(&turn.cause),
+            heard,
+            did,
+        })
+    }
+}
+
+/// The whole record, with the role of its actor.
+pub(super) fn whole(
+    (record, time): (&Record, CommitTime),
+    body: &Body,
+    origins: &mut Origins<'_>,
+) -> Result<Json, CommandError> {
+    let mut value = json_of(record, body);
+    value["stamp_ms"] = time.ms().into();
+    if let Body::Turn(turn) = body {
+        let role = origins.role(turn.actor, record.header().sequence)?;
+        value["role"] = role.map_or_else(|| turn::actor(turn.actor), |role| role).into();
+    }
+    Ok(value)
+}
+
+/// The page that is made.
+struct Page {
+    turns: Vec<Turn>,
+    /// How many more turns it takes.
+    left: usize,
+    /// The length of the whole records in it.
+    bytes: usize,
+    before: Option<Cursor>,
+}
+
+impl Page {
+    /// Takes turns of a portion; where the page ends, if it is full.
+    fn take(
+        &mut self,
+        portion: Vec<Found>,
+        history: &mut History<'_>,
+        (filter, is_whole): (&Filter, bool),
+    ) -> Result<Option<Cursor>, CommandError> {
+        // In the order of a log: larger numbers first, then the branches in their order.
+        let is_left = |Cursor(number, line): &Cursor| {
+            let before = self.before.map(|Cursor(number, line)| (Reverse(number), line));
+            before.is_none_or(|before| (Reverse(*number), *line) > before)
+        };
+        let mut portion: Vec<Found> = portion.into_iter().filter(|found| is_left(&found.at)).collect();
+        if !filter.is_any() {
+            portion.truncate(self.left);
+        }
+        let mut opener = Opener::new(history.look.store);
+        if is_whole {
+            return self.take_whole(portion, history, filter);
+        }
+        // The oldest first, because a turn that asks comes before the one that is answered.
+        let mut turns = Vec::new();
+        for found in portion.into_iter().rev() {
+            let (at, record) = (found.at, opener.open(found.record)?);
+            let body = turn::body(&record)?;
+            let origins = &mut history.origins[at.1];
+            if let Body::Turn(turn) = &body {
+                origins.learn(turn);
+            }
+            let is_wanted = !filter.is_any() || filter.admits(&record, &body, origins)?;
+            if is_wanted {
+                turns.push((at, history.turn(at, (&record, found.time), false)?));
+            }
+        }
+        for (cursor, turn) in turns.into_iter().rev() {
+            self.turns.push(turn);
+            self.left -= 1;
+            if self.left == 0 {
+                return Ok(Some(cursor));
+            }
+        }
+        Ok(None)
+    }
+
+    /// As [`take`](Self::take), with whole records, one after the other.
+    fn take_whole(
+        &mut self,
+        portion: Vec<Found>,
+        history: &mut History<'_>,
+        filter: &Filter,
+    ) -> Result<Option<Cursor>, CommandError> {
+        let mut opener = Opener::new(history.look.store);
+        for found in portion {
+            let (at, record) = (found.at, opener.open(found.record)?);
+            let body = turn::body(&record)?;
+            if filter.is_any() && !filter.admits(&record, &body, &mut history.origins[at.1])? {
+                continue;
+            }
+            let turn = history.turn(at, (&record, found.time), true)?;
+            self.bytes += turn.whole.as_ref().map_or(0, |whole| whole.to_string().len());
+            self.turns.push(turn);
+            self.left -= 1;
+            if self.left == 0 || self.bytes > WHOLE_BYTES_MAX {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let turns = self.turns.iter().map(Turn::json);
+        json!({ "branch": self.name, "turns": turns.collect::<Vec<_>>(), "more": self.more })
+    }
+
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let mut drawing = Drawing::new(*view);
+        let page = drawing.page(self);
+        let mut told = Told::data(duet_drivers::text::Text::joined(&[page, drawing.end()], ""));
+        if let Some(nothing) = drawing.nothing(self) {
+            told = told.say(nothing);
+        }
+        told
+    }
+}
+
+impl Turn {
+    fn json(&self) -> Json {
+        if let Some(whole) = &self.whole {
+            return whole.clone();
+        }
+        let mut value = json!({
+            "turn": self.number,
+            "record": self.record.to_string(),
+            "parent": self.parent.map(|parent| parent.to_string()),
+            "stamp_ms": self.stamp_ms,
+            "branches": self.ends,
+            "is_failed": self.is_failed,
+        });
+        match &self.what {
+            What::Begins(program) => value["program"] = program.as_str().into(),
+            What::Taken {
+                actor,
+                id,
+                cause,
+                heard,
+                did,
+            } => {
+                value["actor"] = json!({ "id": id, "name": actor });
+                value["cause"] = cause.clone();
+                value["heard"] = json!(heard);
+                value["did"] = json!(did);
+            }
+        }
+        value
+    }
+}
+
+/// The number after a turn's.
+fn next(turn: Sequence) -> Sequence {
+    turn.next().unwrap_or(turn)
+}
+
+/// A branch that is followed.
+pub(crate) struct Trail {
+    place: Place,
+    filter: Filter,
+    /// The turns that were there, if few of them are wanted.
+    first: Option<Vec<Turn>>,
+    next: u64,
+}
+
+/// Begins to follow a branch: from its beginning, or from the newest turns that a limit leaves.
+///
+/// # Errors
+/// As [`perform`].
+pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<Trail, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let filter = Filter::read(request, &look, &place)?;
+    let mut first = None;
+    if let Some(limit) = request.limit {
+        // A page of the branch that is meant only.
+        let mut wanted = Request {
+            address: Some(format!("{}/{}@{}", place.run, place.branch, place.head.sequence)),
+            ..request.clone()
+        };
+        let (mut turns, mut left) = (Vec::new(), limit.get());
+        loop {
+            wanted.limit = NonZeroUsize::new(left);
+            let report = perform(project, &wanted)?;
+            left = left.saturating_sub(report.turns.len());
+            turns.extend(report.turns);
+            wanted.before = report.more;
+            if left == 0 || report.more.is_none() {
+                break;
+            }
+        }
+        turns.reverse();
+        first = Some(turns);
+    }
+    let next = if first.is_some() { place.head.sequence.number() + 1 } else { 0 };
+    Ok(Trail {
+        place,
+        filter,
+        first,
+        next,
+    })
+}
+
+impl Trail {
+    /// The branch.
+    pub(crate) fn name(&self) -> String {
+        self.place.name()
+    }
+
+    /// Waits a little, and lists the turns that have come, oldest first; `None` when all are listed
+    /// and no process executes the run.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn next(&mut self, project: &mut Project, request: &Request) -> Result<Option<Vec<Turn>>, CommandError> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        let look = project.look()?;
+        let mut following = Following::from(&self.place, self.next);
+        let records = following.next(look.store)?;
+        self.next = following.position();
+        let lines = std::slice::from_ref(&self.place);
+        let mut history = History {
+            look: &look,
+            lines,
+            heads: &[],
+            origins: vec![Origins::of(self.place.source(look.store))],
+            ends: Vec::new(),
+        };
+        let Some(records) = records else { return Ok(None) };
+        let mut turns = Vec::new();
+        for record in records {
+            let (number, body) = (record.header().sequence.number(), turn::body(&record)?);
+            let origins = &mut history.origins[0];
+            if let Body::Turn(turn) = &body {
+                origins.learn(turn);
+            }
+            if !self.filter.is_any() || self.filter.admits(&record, &body, origins)? {
+                let at = Cursor(number, 0);
+                let range = record.header().sequence..next(record.header().sequence);
+                let time = look.store.times(&self.place.run, &self.place.branch, range)?;
+                let time = time.first().copied().unwrap_or_default();
+                turns.push(history.turn(at, (&record, time), request.is_whole)?);
+            }
+        }
+        Ok(Some(turns))
+    }
+}

@@ -1,0 +1,158 @@
+//! Which turns a log lists.
+//!
+//! INVARIANT: every condition that was given holds for a listed turn.
+//! Read next: `../log.rs`.
+
+use duet_journal::{Record, Sequence};
+use duet_runtime::action::Action;
+use duet_runtime::model::codec::{Codec, label_of};
+use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::state::event::Event;
+
+use super::Request;
+use crate::error::CommandError;
+use crate::journal::Place;
+use crate::origins::{Origin, Origins};
+use crate::query::Query;
+use crate::turn::line::{did, heard, tells_of_failure};
+use crate::value_text::shown;
+use crate::verb::project::Look;
+use crate::turn;
+
+/// The conditions.
+#[derive(Default)]
+pub(super) struct Filter {
+    actor: Option<String>,
+    kind: Option<String>,
+    tool: Option<String>,
+    grep: Option<String>,
+    label: Option<String>,
+    query: Option<Query>,
+    is_failed: bool,
+    is_refused: bool,
+    since: Option<Sequence>,
+    until: Option<Sequence>,
+}
+
+impl Filter {
+    /// Reads the conditions of a request.
+    pub(super) fn read(request: &Request, look: &Look<'_>, place: &Place) -> Result<Self, CommandError> {
+        let turn = |option: Option<&str>| {
+            let read = |text: &str| {
+                let turn = text.strip_prefix('@').unwrap_or(text);
+                let address = format!("{}/{}@{turn}", place.run, place.branch);
+                Ok::<_, CommandError>(look.resolve(Some(&address))?.turn)
+            };
+            Ok::<_, CommandError>(option.map(read).transpose()?.flatten())
+        };
+        Ok(Self {
+            actor: request.actor.clone(),
+            kind: request.kind.clone(),
+            tool: request.tool.clone(),
+            grep: request.grep.clone(),
+            label: request.label.clone(),
+            query: request.pattern.as_deref().map(Query::read).transpose()?,
+            is_failed: request.failed,
+            is_refused: request.refused,
+            since: turn(request.since.as_deref())?,
+            until: turn(request.until.as_deref())?,
+        })
+    }
+
+    /// Whether there is a condition.
+    pub(super) fn is_any(&self) -> bool {
+        self.concerns_turns() || self.since.is_some() || self.until.is_some()
+    }
+
+    fn concerns_turns(&self) -> bool {
+        self.actor.is_some()
+            || self.kind.is_some()
+            || self.tool.is_some()
+            || self.grep.is_some()
+            || self.label.is_some()
+            || self.query.is_some()
+            || self.is_failed
+            || self.is_refused
+    }
+
+    /// Whether all conditions hold for a record.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(super) fn admits(
+        &self,
+        record: &Record,
+        body: &Body,
+        origins: &mut Origins<'_>,
+    ) -> Result<bool, CommandError> {
+        let at = record.header().sequence;
+        if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| at > until) {
+            return Ok(false);
+        }
+        let Body::Turn(turn) = body else {
+            return Ok(!self.concerns_turns());
+        };
+        Ok((!self.is_refused || !turn.attempts.is_empty())
+            && (!self.is_failed || tells_of_failure(turn))
+            && self.kind.as_ref().is_none_or(|kind| has_kind(turn, kind))
+            && self.label.as_ref().is_none_or(|label| has_label(turn, label))
+            && self.finds(turn)
+            && self.is_by(turn, at, origins)?
+            && self.concerns_tool(turn, at, origins)?
+            && self.has_text(turn, at, origins)?)
+    }
+
+    fn finds(&self, turn: &TurnRecord) -> bool {
+        let found = |query: &Query| turn::values(turn).iter().any(|value| query.finds(value));
+        self.query.as_ref().is_none_or(found)
+    }
+
+    fn is_by(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
+        let Some(wanted) = &self.actor else { return Ok(true) };
+        let role = origins.role(turn.actor, at)?;
+        let name = turn::line::actor(turn.actor, role.as_deref());
+        let number = wanted.strip_prefix("actor ").unwrap_or(wanted).parse();
+        Ok(name == *wanted || role.as_ref() == Some(wanted) || number == Ok(turn.actor.0))
+    }
+
+    fn concerns_tool(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
+        let Some(wanted) = &self.tool else { return Ok(true) };
+        let is_it = |tool: &str| match wanted.strip_suffix('*') {
+            Some(begin) => tool.starts_with(begin),
+            None => tool == wanted,
+        };
+        let proposed = turn.actions.iter().flat_map(Action::parts).filter_map(Action::call);
+        if turn.calls().chain(proposed).any(|call| is_it(&call.tool)) {
+            return Ok(true);
+        }
+        for event in &turn.events {
+            if let Event::Answered { request, .. } = event
+                && let Origin::Tool(tool, _) = origins.request(*request, at)?
+                && is_it(&tool)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has_text(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
+        let Some(text) = &self.grep else { return Ok(true) };
+        let pieces = heard(turn, at, origins)?.into_iter().chain(did(turn, at, origins)?);
+        let mut words = pieces.map(|piece| piece.text);
+        let is_there = words.any(|words| words.contains(text.as_str()));
+        Ok(is_there || turn::values(turn).iter().any(|value| shown(value).contains(text.as_str())))
+    }
+}
+
+fn has_kind(turn: &TurnRecord, kind: &str) -> bool {
+    let of_event = |event: &Event| label_of(&event.encode()).is_some_and(|label| label == *kind);
+    turn.actions.iter().any(|action| action.name() == kind) || turn.events.iter().any(of_event)
+}
+
+fn has_label(turn: &TurnRecord, label: &str) -> bool {
+    turn.actions.iter().any(|action| action.name() == label)
+        || turn::values(turn)
+            .iter()
+            .any(|value| label_of(value).is_some_and(|found| found == *label))
+}

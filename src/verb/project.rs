@@ -1,0 +1,157 @@
+//! A project: the journal that requests are about.
+//!
+//! INVARIANT: a verb sees a store and addresses, never the path of a file or the kind of the store.
+//! The store is opened when it is first needed.
+//! Read next: `../journal.rs`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use duet_journal::index::Index;
+use duet_journal::{RunId, Store};
+use duet_runtime::history::changes::{Change, Sought};
+
+use crate::command::gc::is_alone;
+use crate::error::CommandError;
+use crate::grants::Grants;
+use crate::journal::{Journal, Place};
+use crate::query::Query;
+use crate::standing::Standings;
+use crate::{changes, marks};
+
+/// A journal, opened when it is needed.
+pub(crate) struct Project {
+    journal: Journal,
+    store: Option<Box<dyn Store>>,
+    /// Whether nobody waits for the answer any more.
+    stop: Arc<AtomicBool>,
+}
+
+/// A project that is looked at.
+pub(crate) struct Look<'a> {
+    pub(crate) store: &'a dyn Store,
+    journal: &'a Journal,
+    stop: &'a AtomicBool,
+}
+
+impl Project {
+    /// The project of a journal.
+    pub(crate) fn of(journal: &Journal) -> Self {
+        Self {
+            journal: journal.clone(),
+            store: None,
+            stop: Arc::default(),
+        }
+    }
+
+    /// A project whose long answers end when `stop` is set.
+    pub(crate) fn until(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Opens it to look.
+    ///
+    /// # Errors
+    /// If there is no journal, or the file is something else.
+    pub(crate) fn look(&mut self) -> Result<Look<'_>, CommandError> {
+        if self.store.is_none() {
+            self.store = Some(Box::new(self.journal.open_to_read()?));
+        }
+        let store = self.store.as_deref();
+        let store = store.ok_or_else(|| CommandError::problem("the journal is not open"))?;
+        Ok(Look {
+            store,
+            journal: &self.journal,
+            stop: &self.stop,
+        })
+    }
+}
+
+impl Project {
+    /// Opens it to write.
+    ///
+    /// # Errors
+    /// If there is no journal, or the file is something else.
+    pub(crate) fn change(&mut self, command: &str) -> Result<Box<dyn Store>, CommandError> {
+        self.store = None;
+        Ok(Box::new(self.journal.open_to_write(command)?))
+    }
+
+    /// Forgets what stands beside the journal about a run that is deleted: its marks and the
+    /// references to it, which would hold for another run of the name. Gives space back, unless
+    /// other processes write; whether it did.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(crate) fn forget(&mut self, run: &RunId, command: &str) -> Result<bool, CommandError> {
+        let failed = |error| CommandError::caused("the marks of the run cannot be removed", &error);
+        for mark in marks::of(&self.journal, run).keys() {
+            marks::set(&self.journal, run, mark, None).map_err(failed)?;
+        }
+        let grants = Grants::read(self.journal.path());
+        for (id, grant) in grants.iter() {
+            if grant.run.split('/').next() == Some(run.as_str()) {
+                Grants::revoke(self.journal.path(), id)?;
+            }
+        }
+        let mut store = self.journal.open_to_write(command)?;
+        let is_alone = is_alone(&store)?;
+        if is_alone {
+            store.compact()?;
+        }
+        // It may say much of what is gone; while somebody uses it, it stays, and what it says of
+        // the rest is true.
+        let _ = Index::remove(self.journal.path());
+        Ok(is_alone)
+    }
+}
+
+impl<'a> Look<'a> {
+    /// Finds the place that an address names, whose turn need not exist yet.
+    ///
+    /// # Errors
+    /// If the address is malformed, or there is no such place.
+    pub(crate) fn resolve(&self, address: Option<&str>) -> Result<Place, CommandError> {
+        self.journal.resolve(self.store, address)
+    }
+
+    /// Finds the place that an address names.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve), and if the branch has no such turn.
+    pub(crate) fn resolve_turn(&self, address: Option<&str>) -> Result<Place, CommandError> {
+        self.journal.resolve_turn(self.store, address)
+    }
+
+    /// Finds changes of facts that a query finds, up to a place; with what a person should know
+    /// about the search.
+    ///
+    /// # Errors
+    /// If the journal or the index is damaged.
+    pub(crate) fn changes(
+        &self,
+        place: &Place,
+        query: &Query,
+        sought: Sought,
+    ) -> Result<(Vec<Change>, Vec<String>), CommandError> {
+        let mut notes = Vec::new();
+        let found = changes::find((self.journal, self.store), place, query, sought, &mut notes)?;
+        Ok((found, notes))
+    }
+
+    /// The findings about runs that stand still.
+    pub(crate) fn standings(&self) -> Standings<'a> {
+        Standings::of(self.journal)
+    }
+
+    /// Ends a long search that nobody waits for any more.
+    ///
+    /// # Errors
+    /// If that is so.
+    pub(crate) fn go_on(&self) -> Result<(), CommandError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(CommandError::problem("nobody waits for the answer any more"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! `rm`: deletes a run with all its branches.
+//!
+//! The whole verb is in this file: its request, its report, its function and its words. Its row in
+//! `../verb.rs` says that only the command line has it.
+//! INVARIANT: nothing is deleted before a person has agreed, nor while a process executes the run;
+//! then everything is, or nothing. Blobs that other runs name stay.
+//! Read next: `../verb.rs`.
+
+use duet_journal::collect::Garbage;
+use duet_journal::{BranchName, RunId, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::journal::owner;
+
+/// Deletes a run with all its branches.
+///
+/// The turns of the run are lost, with the blobs that only they name, its marks and the references
+/// to it. Duet asks first; `--yes` agrees in advance. A run that a process executes is not deleted.
+///
+///   duet rm review
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The run.
+    pub(crate) run: String,
+    /// Agrees to the deletion.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// The run that was deleted, or will be when a person agrees.
+pub(crate) struct Report {
+    run: RunId,
+    branches: Vec<BranchName>,
+    turns: usize,
+    bytes: u64,
+    /// Whether it is deleted; otherwise a person has to agree.
+    is_done: bool,
+    /// Whether the file became smaller.
+    is_compact: bool,
+}
+
+/// Deletes a run, if a person has agreed.
+///
+/// # Errors
+/// If there is no such run, a process executes it, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let run = RunId::new(&request.run).map_err(|error| {
+        CommandError::usage(error.to_string()).advise("`duet gc` removes single branches; `duet rm` takes a whole run")
+    })?;
+    let mut store = project.change("rm")?;
+    if !store.has_run(&run)? {
+        return Err(StoreError::NoSuchRun { run }.into());
+    }
+    let epoch = store.claim(&run, &owner("rm"))?;
+    let mut garbage = Garbage::find(&*store, &run, |_| true)?;
+    if request.yes {
+        while let Err(error) = store.remove(&garbage.removal(&run, epoch)) {
+            let StoreError::Overtaken = error else {
+                return Err(error.into());
+            };
+            garbage = Garbage::find(&*store, &run, |_| true)?;
+        }
+    }
+    drop(store);
+    let is_compact = request.yes && project.forget(&run, "rm")?;
+    Ok(Report {
+        run,
+        turns: garbage.records.len(),
+        bytes: garbage.record_bytes + garbage.blob_bytes,
+        branches: garbage.branches,
+        is_done: request.yes,
+        is_compact,
+    })
+}
+
+impl Report {
+    /// The question to a person, if one has to agree.
+    pub(crate) fn question(&self) -> Option<String> {
+        let Self { run, turns, .. } = self;
+        let branches = match self.branches.len() {
+            1 => "one branch".to_owned(),
+            count => format!("{count} branches"),
+        };
+        (!self.is_done).then(|| format!("delete {run}, {branches} with {turns} records, for ever?"))
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        json!({
+            "run": self.run.as_str(),
+            "branches": self.branches.iter().map(BranchName::as_str).collect::<Vec<_>>(),
+            "records": self.turns,
+            "bytes": self.bytes,
+            "is_deleted": self.is_done,
+        })
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let Self { run, turns, bytes, .. } = self;
+        if let Some(question) = self.question() {
+            return Told::data("").say(question);
+        }
+        let told = Told::data("").say(format!("{run} is deleted: {turns} records, {bytes} bytes"));
+        if self.is_compact {
+            return told;
+        }
+        told.say("other processes write the journal: the next `duet gc` without them gives space back")
+    }
+}

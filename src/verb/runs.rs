@@ -1,0 +1,205 @@
+//! `runs`: the runs of a journal, and how they stand.
+//!
+//! INVARIANT: a run with several branches stands as its first one does.
+//! Read next: `../standing.rs`.
+
+use duet_drivers::text;
+use duet_journal::{Head, RunId, Sequence};
+use duet_runtime::run::source;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::project::{Look, Project};
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::exchange::{Usage, dollars};
+use crate::journal::FIRST_BRANCH;
+use crate::standing::{Found, Rest, Standing, Standings, age};
+use crate::turn::{program_name, short};
+
+/// Lists the runs of the journal.
+///
+/// One line is one run: its name, its program, the number of its turns, how it stands, and what its
+/// language models cost. It is `running` with the process that executes it, `waiting for a person`
+/// with the first open question, `waiting for a signal`, `finished`, `failed` with the reason, or
+/// `left`, if its process was stopped or has died. A time says for how long it runs, or when its
+/// process was last heard of.
+///
+/// A run with several branches stands as its first one does; `duet branches RUN` lists them.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// Lists at most this many runs, the last by name.
+    #[arg(long, value_name = "N")]
+    limit: Option<std::num::NonZeroUsize>,
+}
+
+/// The runs.
+pub(crate) struct Report(Vec<Listed>);
+
+/// A run in the list.
+struct Listed {
+    run: RunId,
+    program: String,
+    heads: Vec<Head>,
+    /// The number of turns of the branch that it stands for.
+    turns: u64,
+    found: Found,
+    /// When it was claimed, if it is running, or when its process was last heard of.
+    since_ms: Option<u64>,
+}
+
+/// Lists the runs.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let mut standings = look.standings();
+    let mut listed = Vec::new();
+    let runs = look.store.runs()?;
+    let limit = request.limit.map_or(usize::MAX, std::num::NonZeroUsize::get);
+    let skipped = runs.len().saturating_sub(limit);
+    for run in runs.into_iter().skip(skipped) {
+        look.go_on()?;
+        listed.extend(Listed::find(&look, run, &mut standings)?);
+    }
+    standings.keep();
+    Ok(Report(listed))
+}
+
+impl Listed {
+    fn find(look: &Look<'_>, run: RunId, standings: &mut Standings<'_>) -> Result<Option<Self>, CommandError> {
+        let heads = look.store.heads(&run)?;
+        let first = heads.iter().find(|head| head.branch.as_str() == FIRST_BRANCH);
+        let Some(head) = first.or(heads.first()) else {
+            return Ok(None);
+        };
+        let program = match look.store.record_at(&run, &head.branch, Sequence::FIRST)? {
+            Some(record) => program_name(&source::genesis(&record)?),
+            None => String::new(),
+        };
+        let (found, since_ms) = standings.found(look.store, &run, head)?;
+        Ok(Some(Self {
+            run,
+            program,
+            turns: head.sequence.number(),
+            heads,
+            found,
+            since_ms,
+        }))
+    }
+
+    /// How it stands, in words.
+    fn state(&self) -> String {
+        let age = self.since_ms.map(age).filter(|age| !age.is_empty());
+        match (&self.found.standing, age) {
+            (Standing::Running(owner, questions), age) => {
+                let for_long = age.map(|age| format!(" for {age}")).unwrap_or_default();
+                let place = if owner.is_here() { "" } else { " elsewhere" };
+                let asks = match questions {
+                    0 => String::new(),
+                    1 => ", asks 1 question".to_owned(),
+                    many => format!(", asks {many} questions"),
+                };
+                let (process, command) = (owner.process, text::line(&owner.command));
+                format!("running{for_long}{place}: process {process}, duet {command}{asks}")
+            }
+            (Standing::Resting(rest), age) => {
+                let words = match self.found.words.as_str() {
+                    "" => String::new(),
+                    words => format!(": {}", text::line(&short(words, WORDS_CHARACTERS))),
+                };
+                let ago = age.map(|age| format!(", {age} ago")).unwrap_or_default();
+                format!("{}{words}{ago}", rest.shown())
+            }
+        }
+    }
+
+    fn cost(&self) -> String {
+        let Usage {
+            input_tokens,
+            output_tokens,
+            usd,
+        } = self.found.usage;
+        match usd {
+            Some(usd) => dollars(usd),
+            None if input_tokens + output_tokens > 0 => format!("{} tokens", input_tokens + output_tokens),
+            None => String::new(),
+        }
+    }
+
+    fn json(&self) -> Json {
+        let branches = self
+            .heads
+            .iter()
+            .map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
+        let (status, process, code, questions) = match &self.found.standing {
+            Standing::Running(owner, questions) => ("running", Some(owner.process), None, Some(*questions)),
+            Standing::Resting(Rest::Ended(0)) => ("finished", None, Some(0), None),
+            Standing::Resting(Rest::Ended(code)) => ("failed", None, Some(*code), None),
+            Standing::Resting(Rest::Asking(questions)) => ("waiting", None, None, Some(*questions)),
+            Standing::Resting(Rest::Waiting) => ("waiting", None, None, Some(0)),
+            Standing::Resting(Rest::Left) => ("left", None, None, None),
+            Standing::Resting(Rest::Broken) => ("broken", None, None, None),
+        };
+        json!({
+            "run": self.run.as_str(),
+            "program": self.program,
+            "branches": branches.collect::<Vec<_>>(),
+            "turns": self.turns,
+            "status": status,
+            "words": self.found.words,
+            "process": process,
+            "code": code,
+            "questions": questions,
+            "since_ms": self.since_ms,
+            "usage": {
+                "input_tokens": self.found.usage.input_tokens,
+                "output_tokens": self.found.usage.output_tokens,
+                "usd": self.found.usage.usd,
+            },
+        })
+    }
+}
+
+/// The maximum length of a reason or a question, in characters.
+const WORDS_CHARACTERS: usize = 60;
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        self.0.iter().map(Listed::json).collect()
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        if self.0.is_empty() {
+            return Told::data("");
+        }
+        let row = |listed: &Listed| {
+            [
+                listed.run.to_string(),
+                text::line(&listed.program).into_owned(),
+                listed.turns.to_string(),
+                listed.cost(),
+                listed.state(),
+            ]
+        };
+        let head = ["run", "program", "turns", "cost", "state"].map(str::to_owned);
+        let rows: Vec<[String; 5]> = std::iter::once(head).chain(self.0.iter().map(row)).collect();
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths = [width(0), width(1), width(2), width(3)];
+        // A column without anything in it is left out.
+        let has_cost = self.0.iter().any(|listed| !listed.cost().is_empty());
+        let line = |[run, program, turns, cost, state]: &[String; 5]| {
+            let cost = if has_cost {
+                format!("{cost:>width$}  ", width = widths[3])
+            } else {
+                String::new()
+            };
+            let [first, second, third, _] = widths;
+            format!("{run:<first$}  {program:<second$}  {turns:>third$}  {cost}{state}\n")
+        };
+        Told::data(rows.iter().map(line).collect::<String>())
+    }
+}

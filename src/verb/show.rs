@@ -1,0 +1,214 @@
+//! `show`: one turn in full.
+//!
+//! INVARIANT: the report has the record as it is; what follows from it (facts, memory) is computed
+//! by restoring the run.
+//! Read next: `../turn.rs`.
+
+use std::collections::BTreeSet;
+
+use duet_drivers::text::Text;
+use duet_journal::{Record, Sequence, Store};
+use duet_runtime::gate::payload::as_json;
+use duet_runtime::history::shadow::{Changes, Shadow};
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::Body;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::scheme::{Difference, Differences, SchemePrograms};
+use duet_runtime::state::event::Event;
+use preserves::IOValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::log::whole;
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::exchange;
+use crate::journal::Place;
+use crate::origins::{Origin, Origins};
+use crate::value_text::shown;
+use crate::{session, turn};
+
+/// Shows one turn in full.
+///
+/// The turn is shown with the events that the actor received, its actions, the verdicts of the gate
+/// other than yes, how the turn ended, which facts came (+) and went (-) with it, and its changes
+/// in the actor's memory: the globals, or the places within their values, before and after. For
+/// that Duet restores the run as it was before the turn and takes the turn again. Values are
+/// Preserves text; in memory they are written as Scheme writes them.
+///
+///   duet show review@12 --json
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    pub(crate) address: Option<String>,
+}
+
+/// A turn in full.
+pub(crate) struct Report {
+    address: String,
+    record: Record,
+    body: Body,
+    /// The record as JSON, with the role of its actor.
+    whole: Json,
+    /// The requests to models that the turn answers.
+    models: BTreeSet<RequestId>,
+    came: Vec<IOValue>,
+    went: Vec<IOValue>,
+    memory: Option<Differences>,
+    /// Why the changes in memory are not known.
+    untold: Vec<Text>,
+}
+
+/// Shows a turn.
+///
+/// # Errors
+/// If there is no such turn, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let store = look.store;
+    let record = session::record_at(store, &place, place.at())?;
+    let body = turn::body(&record)?;
+    let changes = changes(store, &place)?;
+    let (memory, untold) = match memory(store, &place, &body) {
+        Ok(memory) => (memory, Vec::new()),
+        Err(error @ (CommandError::OutputClosed | CommandError::NameLost(_))) => return Err(error),
+        Err(CommandError::Shown(why) | CommandError::Usage(why)) => (None, vec![why, UNTOLD.into()]),
+        Err(CommandError::Problem(problem)) => (None, vec![format!("{UNTOLD}: {}", problem.what).into()]),
+    };
+    let range = place.at()..place.at().next().unwrap_or(place.at());
+    let time = store.times(&place.run, &place.branch, range)?.first().copied().unwrap_or_default();
+    let mut origins = Origins::of(place.source(store));
+    let models = models(&body, &place, &mut origins)?;
+    Ok(Report {
+        address: place.address(place.at()),
+        whole: whole((&record, time), &body, &mut origins)?,
+        models,
+        came: changes.appeared.iter().map(|(fact, _)| fact.value()).collect(),
+        went: changes.disappeared.iter().map(|fact| fact.value()).collect(),
+        record,
+        body,
+        memory,
+        untold,
+    })
+}
+
+const UNTOLD: &str = "the changes in memory are not known";
+
+/// The requests that a turn answers and that called a model.
+fn models(body: &Body, place: &Place, origins: &mut Origins<'_>) -> Result<BTreeSet<RequestId>, CommandError> {
+    let mut models = BTreeSet::new();
+    let Body::Turn(turn) = body else { return Ok(models) };
+    for event in &turn.events {
+        if let Event::Answered { request, .. } = event
+            && matches!(origins.request(*request, place.at())?, Origin::Tool(tool, _) if tool == exchange::TOOL)
+        {
+            models.insert(*request);
+        }
+    }
+    Ok(models)
+}
+
+/// The changes of the turn among the facts.
+fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
+    let source = place.source(store);
+    let mut found = Changes::default();
+    if let Some(before) = place
+        .at()
+        .number()
+        .checked_sub(1)
+        .and_then(|before| Sequence::new(before).ok())
+    {
+        Shadow::at(&source, before)?.advance(&source, place.at(), |_, _, changes| {
+            found = changes.clone();
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// The changes of the turn in the memory of its actor; nothing if the actor has ended, or there was
+/// no turn.
+fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differences>, CommandError> {
+    let Body::Turn(turn) = body else { return Ok(None) };
+    let source = place.source(store);
+    let before = Sequence::new(place.at().number().saturating_sub(1)).ok();
+    let pinned = session::pinned(store, place)?;
+    let run = source.restore(before, pinned.programs, Snapshots::Use)?;
+    let remembered = run
+        .instance::<SchemePrograms>(turn.actor)
+        .map(|instance| run.programs::<SchemePrograms>().remember(instance));
+    let run = run.rewind(&source, Some(place.at()))?;
+    let instance = run.instance::<SchemePrograms>(turn.actor);
+    Ok(instance.map(|instance| {
+        run.programs::<SchemePrograms>()
+            .differences(remembered.as_ref(), instance)
+    }))
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let mut value = self.whole.clone();
+        value["came"] = self.came.iter().map(as_json).collect::<Vec<_>>().into();
+        value["went"] = self.went.iter().map(as_json).collect::<Vec<_>>().into();
+        value["untold"] = self.untold.iter().map(|why| why.as_str().trim_end()).collect::<Vec<_>>().into();
+        value["memory"] = self.memory.as_ref().map(memory_as_json).into();
+        value
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let asked = |request| self.models.contains(&request);
+        let mut text = turn::full(&self.address, (&self.record, &self.body), &asked);
+        text.extend(self.came.iter().map(|fact| format!("  fact      + {}\n", shown(fact))));
+        text.extend(self.went.iter().map(|fact| format!("  fact      - {}\n", shown(fact))));
+        if let Some(memory) = &self.memory {
+            text.push_str(&memory_as_text(memory));
+        }
+        let mut told = Told::data(text);
+        told.messages.clone_from(&self.untold);
+        told
+    }
+}
+
+fn memory_as_text(memory: &Differences) -> String {
+    let nothing = || "-".to_owned();
+    let mut text = String::new();
+    for Difference { place, before, after } in &memory.places {
+        let (before, after) = (
+            before.clone().unwrap_or_else(nothing),
+            after.clone().unwrap_or_else(nothing),
+        );
+        text.push_str(&format!("  memory    {place}: {before} → {after}\n"));
+    }
+    if memory.more > 0 || memory.is_cut_off {
+        let more = if memory.is_cut_off {
+            "and perhaps others"
+        } else {
+            "places more"
+        };
+        text.push_str(&format!("  memory    {} {more}\n", memory.more));
+    }
+    if memory.defined > 0 {
+        text.push_str(&format!(
+            "  memory    {} globals of libraries defined\n",
+            memory.defined
+        ));
+    }
+    text
+}
+
+fn memory_as_json(memory: &Differences) -> Json {
+    let place =
+        |Difference { place, before, after }: &Difference| json!({ "place": place, "before": before, "after": after });
+    json!({
+        "places": memory.places.iter().map(place).collect::<Vec<_>>(),
+        "more": memory.more,
+        "cut_off": memory.is_cut_off,
+        "defined": memory.defined,
+        "words_before": memory.words.0,
+        "words_after": memory.words.1,
+    })
+}

@@ -1,0 +1,277 @@
+//! `waits`: what the fibers of a run wait for at a turn, and what it has asked the world.
+//!
+//! INVARIANT: the waits are those of the restored run.
+//! Read next: `facts.rs`.
+
+use duet_drivers::ask::Question as Asked;
+use duet_drivers::text::{self, Text};
+use duet_runtime::action::{self, Action};
+use duet_runtime::gate::payload::as_json;
+use duet_runtime::gate::visible::visible;
+use duet_runtime::model::identity::{ActorId, FiberId, RequestId, WaitId};
+use duet_runtime::model::value::Fact;
+use duet_runtime::state::RunState;
+use duet_runtime::state::actor::{Actor, Condition};
+use duet_runtime::state::request::{self, Question};
+use preserves::IOValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::turn::line;
+use crate::value_text::shown;
+use crate::{session, standing};
+
+/// Lists the open waits of a run at a turn.
+///
+/// The list has the waits of fibers with their conditions, and the open requests to the world:
+/// questions to the person, approvals, tool calls, input. `duet answer` answers a question by its
+/// number or its tag, and a request for approval by its number. Such a request shows the arguments
+/// that decide first and whole, and shortens long contents, with their length and hash; `--full`
+/// shows them too.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    pub(crate) address: Option<String>,
+    /// Shows all arguments of what asks for approval, whole.
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+/// The waits at a turn.
+pub(crate) struct Report {
+    /// The branch, and the address of the turn.
+    name: String,
+    address: String,
+    waits: Vec<Waiting>,
+    requests: Vec<Open>,
+}
+
+/// A fiber that waits.
+pub(crate) struct Waiting {
+    /// Its wait; none if another fiber has to wake it.
+    wait: Option<WaitId>,
+    actor: ActorId,
+    /// The actor by role and number.
+    name: String,
+    fiber: FiberId,
+    /// The conditions, or what the other fiber will have done.
+    conditions: Vec<String>,
+}
+
+/// A request to the world that has no answer yet.
+struct Open {
+    id: RequestId,
+    actor: ActorId,
+    name: String,
+    kind: &'static str,
+    tool: Option<String>,
+    payload: Option<IOValue>,
+    tag: String,
+    /// The request in words.
+    told: String,
+    /// Whether a person has to answer.
+    is_for_person: bool,
+}
+
+/// Lists the waits at a turn.
+///
+/// # Errors
+/// If there is no such turn, or the run cannot be restored.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let run = session::restore(look.store, &place)?;
+    let state = run.state();
+    let open = state.requests.iter().filter(|(_, open)| open.answer.is_none());
+    Ok(Report {
+        name: place.name(),
+        address: place.address(place.at()),
+        waits: waits(state),
+        requests: open.map(|(id, open)| Open::of(*id, open, state, request.full)).collect(),
+    })
+}
+
+/// Lists the waits of fibers, and the fibers that sleep until another one wakes them.
+pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
+    let of_actor = |(id, actor): (&ActorId, &Actor)| {
+        let name = line::actor(*id, actor.role.as_deref());
+        let waits = actor.waits.iter().map(|(wait, found)| Waiting {
+            wait: Some(*wait),
+            actor: *id,
+            name: name.clone(),
+            fiber: found.fiber,
+            conditions: found.conditions.iter().map(condition).collect(),
+        });
+        let sleepers = actor.fibers.iter().filter_map(|(fiber, found)| {
+            Some(Waiting {
+                wait: None,
+                actor: *id,
+                name: name.clone(),
+                fiber: *fiber,
+                conditions: vec![found.asleep_until.as_deref()?.to_owned()],
+            })
+        });
+        waits.chain(sleepers).collect::<Vec<_>>()
+    };
+    state
+        .actors
+        .iter()
+        .flat_map(|(id, actor)| of_actor((id, actor)))
+        .collect()
+}
+
+fn condition(condition: &Condition) -> String {
+    match condition {
+        Condition::Matching { pattern, .. } => pattern.to_string(),
+        Condition::Accepted { pattern, .. } => format!("{pattern} that a predicate accepts"),
+        Condition::Answer { request } => format!("the answer to {request}"),
+    }
+}
+
+impl Waiting {
+    /// The conditions in words.
+    pub(crate) fn conditions(&self) -> String {
+        self.conditions.join(" or ")
+    }
+
+    /// The wait in words.
+    pub(crate) fn line(&self) -> String {
+        let (fiber, conditions) = (self.fiber, self.conditions());
+        match self.wait {
+            Some(wait) => format!("{:<10} {:<8} {fiber} for {conditions}", wait.to_string(), self.name),
+            None => format!("{:<10} {:<8} {fiber} until {conditions}", "-", self.name),
+        }
+    }
+
+    fn json(&self) -> Json {
+        match self.wait {
+            Some(wait) => json!({
+                "wait": wait.0, "actor": self.actor.0, "name": self.name, "fiber": self.fiber.0,
+                "conditions": self.conditions,
+            }),
+            None => json!({
+                "actor": self.actor.0, "name": self.name, "fiber": self.fiber.0,
+                "until": self.conditions.concat(),
+            }),
+        }
+    }
+}
+
+impl Open {
+    fn of(id: RequestId, request: &request::Request, state: &RunState, is_full: bool) -> Self {
+        let (kind, tool, payload) = match &request.question {
+            Question::Tool { name, payload } => ("tool", Some(name), Some(payload)),
+            Question::Deferred { name, payload } => ("deferred", Some(name), Some(payload)),
+            Question::Approve { prompt, .. } => ("approve", None, Some(prompt)),
+            Question::Read { .. } => ("read", None, None),
+            Question::Timer { .. } => ("timer", None, None),
+            Question::Limit { .. } => ("limit", None, None),
+            Question::Deadline { .. } => ("deadline", None, None),
+            Question::Postponed { .. } => ("postponed", None, None),
+            Question::Ask { prompt } => ("ask", None, Some(prompt)),
+        };
+        let role = state.actor(request.actor).and_then(|actor| actor.role.clone());
+        Self {
+            id,
+            actor: request.actor,
+            name: line::actor(request.actor, role.as_deref()),
+            kind,
+            tool: tool.cloned(),
+            payload: payload.cloned(),
+            tag: request.tag.clone(),
+            told: question(request, is_full),
+            is_for_person: matches!(request.question, Question::Ask { .. } | Question::Approve { .. }),
+        }
+    }
+
+    fn line(&self) -> String {
+        format!("{:<10} {:<8} {}", self.id.to_string(), self.name, self.told)
+    }
+}
+
+fn question(request: &request::Request, is_full: bool) -> String {
+    match &request.question {
+        Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
+        Question::Deferred { name, payload } if is_full => {
+            format!("approval of the call of {name} with {}", visible(&shown(payload)))
+        }
+        Question::Deferred { name, .. } => format!("approval of the call of {name}"),
+        Question::Approve { attempts, .. } if is_full => format!("approval of {}", visible(&attempted(attempts))),
+        Question::Approve { prompt, .. } => {
+            let asked = Asked::read(prompt).shown();
+            format!("approval: {}", asked.as_str().trim_end())
+        }
+        Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
+        Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
+        Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
+        Question::Deadline { at_ms, .. } => format!("a timer: {} (at {at_ms} ms after 1970)", standing::when(*at_ms)),
+        Question::Postponed { attempts } => {
+            format!("policy to allow {}", attempted(attempts))
+        }
+        Question::Ask { prompt } => match tag(request) {
+            Some(tag) => format!("question {}, tag {tag}", shown(prompt)),
+            None => format!("question {}", shown(prompt)),
+        },
+    }
+}
+
+/// Writes attempts with all their arguments.
+fn attempted(attempts: &Fact) -> String {
+    let shown = |actions: Vec<Action>| {
+        let actions: Vec<String> = actions.iter().map(ToString::to_string).collect();
+        actions.join(" and ")
+    };
+    action::of_value(attempts).map_or_else(|error| error.to_string(), shown)
+}
+
+/// The tag that the program gave a question; one that it did not name has a unique one.
+fn tag(request: &request::Request) -> Option<&str> {
+    let is_unique = request.tag.len() == 36 && request.tag.split('-').count() == 5;
+    (!is_unique).then_some(request.tag.as_str())
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let requests = self.requests.iter().map(|open| {
+            json!({
+                "request": open.id.0,
+                "actor": open.actor.0,
+                "name": open.name,
+                "kind": open.kind,
+                "tool": open.tool,
+                "payload": open.payload.as_ref().map(as_json),
+                "tag": open.tag,
+            })
+        });
+        json!({
+            "waits": self.waits.iter().map(Waiting::json).collect::<Vec<_>>(),
+            "requests": requests.collect::<Vec<_>>(),
+        })
+    }
+
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let lines = self.waits.iter().map(Waiting::line);
+        let lines: Vec<Text> = lines
+            .chain(self.requests.iter().map(Open::line))
+            .map(|line| Text::from(text::line(&line).as_ref()).ended())
+            .collect();
+        let mut told = Told::data(Text::joined(&lines, ""));
+        let is_asking = self.requests.iter().any(|open| open.is_for_person);
+        if is_asking && view.is_watched {
+            let name = &self.name;
+            told = told.say(format!(
+                "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` \
+                 any, by number or tag; what asks for approval has to be named"
+            ));
+        }
+        if lines.is_empty() {
+            told = told.say(format!("nothing waits at {}", self.address));
+        }
+        told
+    }
+}

@@ -1,0 +1,275 @@
+//! The reports of verbs: the words and the JSON of `log`, `transcript`, `runs`, `facts` and `rm`.
+//!
+//! INVARIANT: a report tells causes and results, not only effects; its JSON has members all the way
+//! down.
+//! Read next: `travel.rs`.
+#![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
+
+use serde_json::{Value, json};
+
+use crate::support::desk::Desk;
+
+fn parsed(desk: &Desk, line: &str) -> Value {
+    let said = desk.duet(&format!("{line} --json"));
+    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{line}: {error}: {said:?}"))
+}
+
+/// A folder whose program runs commands that end with the codes 0, 1 and 2, and then fails.
+fn commands() -> Desk {
+    let manifest = "((program \"jobs.scm\") (workspace (argument 1)) (tools process/run))";
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(define (job n)
+  (let* ((words (list \"sh\" \"-c\" (string-append \"exit \" (number->string n))))
+         (ended (call-tool 'job 'process/run (dictionary 'arguments words))))
+    (assert! (record 'job n (dictionary-ref ended 'exit)))))
+(for-each job '(0 1 2))
+(let loop ((n 0)) (if (< n 12) (begin (sleep 1) (loop (+ n 1)))))
+(display (await (user-input :prompt \"Who?\")))
+(newline)
+(car '())";
+    let desk = Desk::new(&[("jobs/manifest.scm", manifest), ("jobs/jobs.scm", program)]);
+    let said = desk.duet("run jobs --name jobs --answer Ada -- .");
+    assert_eq!(said.code, 1, "{said:?}");
+    desk
+}
+
+#[test]
+fn the_log_tells_what_was_received_and_how_calls_ended() {
+    let desk = commands();
+    let log = desk.duet("log jobs").output;
+    for expected in [
+        "process/run sh -c \"exit 1\" → exit 1 ⇒ assert <job 1 1>; call process/run sh -c \"exit 2\"\n",
+        "answer \"Ada\" ⇒ write \"Ada\\n\"; failed: wrong-type",
+        "main     timer 1 ms ⇒ timer 1 ms  × 11\n",
+        "main     begins ⇒ call process/run sh -c \"exit 0\"\n",
+        "◆    0  run of jobs/jobs.scm\n",
+    ] {
+        let first = expected.split("; failed").next().unwrap();
+        assert!(log.contains(first), "{expected}: {log}");
+    }
+    assert!(!log.contains("wait ") && !log.contains("go on"), "{log}");
+    let whole = desk.duet("log jobs -v").output;
+    assert!(whole.contains("go on; ") && !whole.contains('×'), "{whole}");
+    let styled = desk.duet("log jobs --color always").output;
+    assert!(styled.contains("\u{1b}[31m"), "{styled}");
+    assert!(!log.contains('\u{1b}'));
+}
+
+#[test]
+fn the_log_is_filtered_by_results_tools_and_texts() {
+    let desk = commands();
+    let turns = |filter: &str| -> Vec<u64> {
+        let rows = parsed(&desk, &format!("log jobs {filter}"));
+        rows.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["turn"].as_u64().unwrap())
+            .collect()
+    };
+    let failed = turns("--failed");
+    assert_eq!(failed[failed.len() - 2..], [4, 3]);
+    assert_eq!(turns("--tool process/run"), [4, 3, 2, 1]);
+    assert_eq!(turns("--tool process/* --failed"), [4, 3]);
+    assert_eq!(turns("--grep \"exit 2\""), [4, 3]);
+    assert_eq!(turns("--grep \"exit 2\" --limit 1"), [4]);
+    assert_eq!(turns("--kind boot"), [1]);
+}
+
+#[test]
+fn json_has_members_all_the_way_down() {
+    let desk = commands();
+    let turn = parsed(&desk, "show jobs@3");
+    let answered = &turn["events"][0];
+    assert_eq!(answered["kind"], "answered");
+    assert_eq!(
+        (&answered["ok"]["exit"], &answered["ok"]["stdout"]),
+        (&json!(1), &json!(""))
+    );
+    let actions = turn["actions"].as_array().unwrap();
+    let asserted = actions.iter().find(|action| action["kind"] == "assert").unwrap();
+    assert_eq!(asserted["value"], json!({ "record": "job", "fields": [1, 1] }));
+    let called = actions.iter().find(|action| action["kind"] == "invoke-tool").unwrap();
+    assert_eq!(called["payload"]["arguments"], json!(["sh", "-c", "exit 2"]));
+    let log = parsed(&desk, "log jobs");
+    let texts = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|turn| turn["actions"].as_array().cloned());
+    let written = texts.flatten().find(|action| action["kind"] == "write").unwrap();
+    assert_eq!(written["text"], "Ada\n");
+    assert_eq!(log[0]["role"], "main");
+}
+
+#[test]
+fn an_answer_is_told_however_long_ago_its_question_was() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(spawn (lambda () (display (await (user-input :prompt \"Who?\")))))
+(let loop ((n 0)) (if (< n 150) (begin (sleep 1) (loop (+ n 1)))))
+(await (signal 'end))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    desk.duet("answer p Ada");
+    let log = desk.duet("log p --limit 1").output;
+    assert!(log.contains("answer \"Ada\" ⇒ write \"Ada\""), "{log}");
+    let followed = desk.duet("log p --limit 3 --follow").output;
+    let numbers: Vec<u64> = followed
+        .lines()
+        .map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!((numbers.len(), numbers.is_sorted()), (3, true), "{followed}");
+    // A page ends after 256 turns at the latest; the next ones follow it.
+    let whole = desk.duet("log p -v").output;
+    assert_eq!(whole.lines().count() as u64, numbers[2] + 1, "{whole}");
+}
+
+#[test]
+fn actors_have_the_names_of_their_roles() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+(define (adder number) (on-message (add $n) (assert! (record 'sum (+ number n)))))
+(register-entity! 'adder adder)
+(spawn-entity! 'adder :config 1)
+(sleep 20)
+(message! (record 'add 2))
+(await (signal 'end))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    let said = desk.duet("run p.scm");
+    assert_eq!(said.code, 4, "{said:?}");
+    let log = desk.duet("log p").output;
+    assert!(log.contains("adder 1  heard 2 ⇒ assert <sum 3>\n"), "{log}");
+    let by = desk.duet("log p --actor adder").output;
+    assert!(
+        by.lines().all(|line| line.contains("adder 1")) && !by.is_empty(),
+        "{by}"
+    );
+    assert_eq!(desk.duet("log p --actor 1").output, by);
+    assert!(desk.duet("facts p").output.contains("adder 1  <sum 3>\n"));
+}
+
+#[test]
+fn facts_leave_observers_out_and_say_when_the_run_ended() {
+    let program = "(import (duet base) (duet dataspace) (scheme process-context))
+(on-message (never) 1)
+(assert! (record 'found 1))
+(sleep 1)
+(exit 0)";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 0);
+    let ended = desk.check("facts p", 0, "");
+    assert!(
+        ended
+            .errors
+            .contains("the run ended in turn 2; `duet facts p@1` lists what it asserted"),
+        "{}",
+        ended.errors
+    );
+    let facts = desk.duet("facts p@1").output;
+    assert!(facts.contains("<found 1>") && !facts.contains("Observe"), "{facts}");
+    assert!(desk.duet("facts p@1 --all").output.contains("Observe"));
+    assert!(desk.duet("facts p@1 Observe").output.contains("Observe"));
+}
+
+/// A program whose agent asks a model twice, and a double that answers.
+const AGENT: [(&str, &str); 2] = [
+    (
+        "chat.scm",
+        "(import (duet base) (duet agents) (scheme write))
+(define-tool (look (n integer)) \"Looks.\" (vector-ref (vector 10 20 30) n))
+(define-agent boss (instructions \"Be brief.\") (tools look) (model \"m\"))
+(display (ask boss \"How many?\"))
+(newline)",
+    ),
+    (
+        "chat.pr",
+        "{\"model/chat\": [
+  <returns {content: \"\", stop: \"tools\", tool_calls: [{id: \"a\", name: \"look\", arguments: {n: 1}}],
+            usage: {input_tokens: 1204, output_tokens: 88, usd: 0.001}}>
+  <returns {content: \"Twenty.\\nYes.\", stop: \"end\", usage: {input_tokens: 1300, output_tokens: 9}}>]}",
+    ),
+];
+
+#[test]
+fn a_transcript_reads_as_the_conversation() {
+    let desk = Desk::new(&AGENT);
+    desk.check("run chat.scm --double chat.pr", 0, "Twenty.\nYes.\n");
+    let expected = "boss, model m: 2504 → 97 tokens, $0.001
+  @1     system     Be brief.
+  @1     user       How many?
+  @2     assistant  wants look {n: 1}
+  @3     tool       20
+  @4     assistant  Twenty.
+                    Yes.
+";
+    desk.check("transcript chat", 0, expected);
+    desk.check("transcript chat boss", 0, expected);
+    let nobody = desk.check("transcript chat other", 0, "");
+    assert!(
+        nobody.errors.contains("no language model was asked"),
+        "{}",
+        nobody.errors
+    );
+    let conversations = parsed(&desk, "transcript chat");
+    assert_eq!(
+        conversations[0]["messages"][2]["calls"][0]["arguments"],
+        json!({ "n": 1 })
+    );
+    let runs = "run   program   turns    cost  state\nchat  chat.scm      4  $0.001  finished\n";
+    desk.check("runs", 0, runs);
+    desk.check("runs", 0, runs);
+    let log = desk.duet("log chat").output;
+    assert!(log.contains("model 1,204 → 88 tokens, $0.001 wants look\n"), "{log}");
+}
+
+#[test]
+fn a_run_is_deleted_when_a_person_agrees() {
+    let desk = Desk::new(&[
+        ("p.scm", "(display 1)\n(newline)\n"),
+        ("q.scm", "(display 2)\n(newline)\n"),
+    ]);
+    desk.check("run p.scm", 0, "1\n");
+    desk.check("run q.scm", 0, "2\n");
+    desk.check("fork p@1 other", 0, "");
+    desk.check("mark p@1 first", 0, "");
+    let refused = desk.check("rm p", 2, "");
+    assert!(
+        refused.errors.contains("a person has to agree") && refused.errors.contains("2 branches"),
+        "{}",
+        refused.errors
+    );
+    desk.check("log p --limit 1 --json", 0, &desk.duet("log p --limit 1 --json").output);
+    desk.check("rm nothing --yes", 1, "");
+    desk.check("rm p/other --yes", 2, "");
+    let deleted = desk.check("rm p --yes", 0, "");
+    assert!(
+        deleted.errors.starts_with("p is deleted: 2 records"),
+        "{}",
+        deleted.errors
+    );
+    assert_eq!(desk.duet("log p").code, 1);
+    desk.check("runs", 0, "run  program  turns  state\nq    q.scm        1  finished\n");
+    desk.check("fsck", 0, &desk.duet("fsck").output);
+    assert_eq!(desk.duet("fsck").code, 0);
+    desk.check("replay --check q", 0, "identical: 1 turn\n");
+    // A new run of the name has nothing of the old one.
+    desk.check("run p.scm", 0, "1\n");
+    desk.check("mark p", 0, "");
+    desk.check("replay --check p", 0, "identical: 1 turn\n");
+}
+
+#[test]
+fn a_run_that_a_process_executes_is_not_deleted() {
+    let desk = Desk::new(&[("p.scm", "(display \"ready\")\n(newline)\n(read-line)\n")]);
+    let mut child = desk.spawn("run p.scm");
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let refused = desk.duet("rm p --yes");
+    assert!(
+        refused.code == 1 && refused.errors.contains("`duet stop p`"),
+        "{refused:?}"
+    );
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert_eq!(desk.duet("rm p --yes").code, 0);
+}
