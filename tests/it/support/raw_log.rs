@@ -83,6 +83,10 @@ impl RawLog {
                     let head = name(&entry.fields[2]);
                     entry.fields[2] = names.get(&head).copied().unwrap_or(head).as_bytes().to_vec();
                 }
+                b'T' => {
+                    let record = name(&entry.fields[0]);
+                    entry.fields[0] = names.get(&record).copied().unwrap_or(record).as_bytes().to_vec();
+                }
                 _ => {}
             }
         }
@@ -137,7 +141,7 @@ fn entries(mut payload: &[u8]) -> Vec<Entry> {
     while let Some((code, mut rest)) = payload.split_first() {
         let count = match code {
             b'C' | b'H' => 3,
-            b'P' | b'B' | b'h' => 2,
+            b'P' | b'T' | b'B' | b'h' => 2,
             _ => 1,
         };
         let fields = (0..count).map(|_| {
