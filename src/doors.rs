@@ -14,6 +14,7 @@ use std::time::Duration;
 use duet_drivers::door::caller::{self, CallError};
 use duet_drivers::world::World;
 use duet_journal::beside::{beside, make_folder_beside};
+use duet_journal::owner::{BEAT_MS, now_ms};
 use duet_journal::{BranchName, Owner, RunId, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
 use duet_runtime::model::codec::Fields;
@@ -46,13 +47,17 @@ pub(crate) fn open(world: &mut World, journal: &Path, of: (&RunId, Option<&Branc
         world.open_door(&path(journal, &Owner::this(""), of))
     };
     if let Err(error) = make() {
-        let text = format!("other processes cannot reach this run: {error}");
-        world.perform(vec![Effect {
-            request: RequestId(0),
-            key: String::new(),
-            kind: EffectKind::Log { text },
-        }]);
+        tell(world, format!("other processes cannot reach this run: {error}"));
     }
+}
+
+/// Shows a message about a run.
+pub(crate) fn tell(world: &mut World, text: String) {
+    world.perform(vec![Effect {
+        request: RequestId(0),
+        key: String::new(),
+        kind: EffectKind::Log { text },
+    }]);
 }
 
 /// Removes the sockets of processes of this host that have died.
@@ -76,6 +81,40 @@ fn sweep(folder: &Path) {
 pub(crate) fn other_owner(store: &dyn Store, place: &Place) -> Result<Option<Owner>, CommandError> {
     let owner = store.claimed(&place.run)?.and_then(|claim| claim.living());
     Ok(owner.filter(|owner| !owner.is_same(&Owner::this(""))))
+}
+
+/// How long a process watches an owner on another host before it takes a run over, in milliseconds:
+/// the owner says more often that it lives.
+pub(crate) const WATCH_MS: u64 = BEAT_MS + 5_000;
+
+/// Requires that the owner of a run on another host is silent. Its clock may differ from this
+/// one's, so only silence while this process watches shows that it has died. Returns a message
+/// about an owner that is taken for dead.
+///
+/// # Errors
+/// If it says that it lives, or the journal cannot be read.
+pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> Result<Option<String>, CommandError> {
+    let seen = |store: &dyn Store| -> Result<Option<Owner>, CommandError> {
+        Ok(store.claimed(run)?.and_then(|claim| claim.owner.parse().ok()))
+    };
+    let Some(owner) = seen(store)?.filter(|owner| !owner.is_here() && !owner.is_alive(now_ms())) else {
+        return Ok(None);
+    };
+    let who = format!("process {} (`duet {}`) on another host", owner.process, owner.command);
+    let begun = now_ms();
+    while now_ms().saturating_sub(begun) < watch_ms {
+        if seen(store)?.is_some_and(|now| now.is_same(&owner) && now.seen_ms != owner.seen_ms) {
+            let problem = format!("{who} executes {run}, and lives; its clock and this one's differ");
+            return Err(CommandError::problem(problem)
+                .advise("give the command there")
+                .advise(format!("`duet resume {run} --take-over` takes the run from it")));
+        }
+        pause();
+    }
+    Ok(Some(format!(
+        "{who} said nothing for {} s; the run goes on here",
+        watch_ms / 1000
+    )))
 }
 
 /// Asks the process that owns a run for something; `None` if no other process owns it.
@@ -182,5 +221,33 @@ fn failed(error: CallError, place: &Place, owner: &Owner) -> CommandError {
         CallError::Absent(error) => CommandError::caused(format!("{who} cannot be reached"), &error)
             .advise("give the command again: it may be about to end")
             .advise(take_over),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use duet_journal::store::memory::MemoryStore;
+
+    #[test]
+    fn an_owner_elsewhere_whose_clock_is_behind_keeps_its_run() {
+        let run = RunId::new("r").expect("a name");
+        let elsewhere = |seen_ms| Owner {
+            host: "elsewhere".to_owned(),
+            seen_ms,
+            ..Owner::this("run p.scm")
+        };
+        let mut store = MemoryStore::default();
+        let epoch = store.claim(&run, &elsewhere(1).to_string()).expect("it is free");
+        let told = require_silence(&store, &run, 30)
+            .expect("it is silent")
+            .expect("a message");
+        assert!(told.contains("on another host said nothing"), "{told}");
+        store
+            .note_owner(&run, epoch, &elsewhere(now_ms()).to_string())
+            .expect("it is claimed");
+        assert_eq!(require_silence(&store, &run, 30).expect("its claim is fresh"), None);
+        store.note_owner(&run, epoch, "").expect("it is claimed");
+        assert_eq!(require_silence(&store, &run, 30).expect("nobody has it"), None);
     }
 }

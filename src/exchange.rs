@@ -21,6 +21,31 @@ pub(crate) struct Asked {
     pub(crate) messages: Vec<Message>,
     /// The names of the tools that it may ask for.
     pub(crate) tools: Vec<String>,
+    /// The price by which the program counts answers that report no dollars.
+    pub(crate) price: Option<Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Price {
+    input: f64,
+    output: f64,
+}
+
+impl Price {
+    fn read(call: &IOValue) -> Option<Self> {
+        let numbers = list(&field(call, "price")?)?.into_iter();
+        let numbers: Vec<f64> = numbers.map_while(|number| number.as_double()).collect();
+        let [input, output] = numbers[..] else {
+            return None;
+        };
+        Some(Self { input, output })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "nobody uses 2⁵³ tokens")]
+    fn of(self, usage: &Usage) -> f64 {
+        (usage.input_tokens as f64 * self.input + usage.output_tokens as f64 * self.output) / 1_000_000.0
+    }
 }
 
 /// A message of a conversation.
@@ -61,6 +86,7 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
         model: text_field(&call.payload, "model").unwrap_or_else(|| "default".to_owned()),
         messages: messages.into_iter().map(|message| read_message(&message)).collect(),
         tools: names(&call.payload, "tools"),
+        price: Price::read(&call.payload),
     })
 }
 
@@ -181,6 +207,12 @@ impl Heard {
 }
 
 impl Usage {
+    /// Counts the dollars by a price if they are not known.
+    pub(crate) fn or_at(mut self, price: Option<Price>) -> Self {
+        self.usd = self.usd.or_else(|| price.map(|price| price.of(&self)));
+        self
+    }
+
     /// Adds another one; the sum of a known and an unknown price is the known one.
     pub(crate) fn add(&mut self, other: &Usage) {
         self.input_tokens += other.input_tokens;

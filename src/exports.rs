@@ -4,6 +4,8 @@
 //! and Duet's own last.
 //! It reads only the declarations of libraries. Read next: `render.rs`.
 
+use std::collections::BTreeMap;
+
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, NodeId, SourceId};
 
@@ -16,12 +18,37 @@ pub(crate) fn home_of(name: &str) -> Option<String> {
         .filter_map(|(path, text)| {
             let library = path.strip_suffix(".sld")?;
             let place = place(library)?;
-            exports(text, name).then_some((place, library))
+            // Most texts do not even have the word.
+            let is_home = text.contains(name) && exports(text).iter().any(|exported| exported == name);
+            is_home.then_some((place, library))
         })
         .collect();
     homes.sort_unstable();
     let (_, library) = homes.first()?;
     Some(format!("({})", library.replace('/', " ")))
+}
+
+/// The exported names that contain a text, in order, each with the first library that exports it.
+pub(crate) fn names_elsewhere(text: &str) -> Vec<(String, String)> {
+    let mut homes: BTreeMap<String, (u32, &str)> = BTreeMap::new();
+    for (path, declaration) in duet_stdlib::FILES {
+        let Some(library) = path.strip_suffix(".sld") else {
+            continue;
+        };
+        let Some(place) = place(library).filter(|_| declaration.contains(text)) else {
+            continue;
+        };
+        for name in exports(declaration).into_iter().filter(|name| name.contains(text)) {
+            let home = homes.entry(name).or_insert((place, library));
+            *home = (*home).min((place, library));
+        }
+    }
+    let shown = |(name, (_, library)): (String, (u32, &str))| (name, format!("({})", library.replace('/', " ")));
+    homes
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with('%'))
+        .map(shown)
+        .collect()
 }
 
 /// The place of a library in the order of preference; none if it is not one that programs import by
@@ -37,26 +64,27 @@ fn place(library: &str) -> Option<u32> {
     }
 }
 
-/// Whether a library's declaration exports a name, under that name.
-fn exports(text: &str, name: &str) -> bool {
-    // Most texts do not even have the word.
-    if !text.contains(name) {
-        return false;
-    }
+/// The names that a library's declaration makes visible.
+fn exports(text: &str) -> Vec<String> {
     let (reading, _) = read_all(text, SourceId(0));
     let Some(form) = reading.forms.first() else {
-        return false;
+        return Vec::new();
     };
     let datum = Datum {
         root: *form,
         nodes: reading.nodes,
     };
     let declarations = list(&datum, datum.root).unwrap_or_default();
-    declarations.iter().any(|declaration| {
-        let parts = list(&datum, *declaration).unwrap_or_default();
+    let specs = |declaration: &NodeId| {
+        let mut parts = list(&datum, *declaration).unwrap_or_default();
         let is_export = parts.first().and_then(|head| symbol(&datum, *head)) == Some("export");
-        is_export && parts[1..].iter().any(|spec| exported(&datum, *spec) == Some(name))
-    })
+        parts.truncate(if is_export { parts.len() } else { 0 });
+        parts.into_iter().skip(1)
+    };
+    let specs = declarations.iter().flat_map(specs);
+    specs
+        .filter_map(|spec| exported(&datum, spec).map(str::to_owned))
+        .collect()
 }
 
 /// The name that an export specification makes visible.
@@ -71,6 +99,13 @@ fn exported(datum: &Datum, spec: NodeId) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_found_wherever_they_are() {
+        let found = names_elsewhere("-retry");
+        assert_eq!(found, [("with-retry".to_owned(), "(duet agents)".to_owned())]);
+        assert_eq!(names_elsewhere("frobnicate"), []);
+    }
 
     #[test]
     fn a_name_is_had_from_the_report_first() {

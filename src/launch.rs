@@ -354,12 +354,14 @@ fn understood(path: &Path, text: String) -> Result<(String, Vec<Text>), CommandE
         return Ok((text, Vec::new()));
     }
     let translated = translate_workflow(path, &text, false)?;
-    Ok((translated.text, translated.warnings))
+    Ok((translated.kept, translated.warnings))
 }
 
 /// A translated workflow with its warnings, laid out.
 pub(crate) struct TranslatedWorkflow {
     pub(crate) text: String,
+    /// The text with a comment that tells the places of the workflow.
+    kept: String,
     pub(crate) warnings: Vec<Text>,
 }
 
@@ -381,6 +383,7 @@ fn translate_workflow(path: &Path, text: &str, is_faithful: bool) -> Result<Tran
     let warnings = translation.warnings.into_iter();
     Ok(TranslatedWorkflow {
         text: translation.text,
+        kept: translation.kept,
         warnings: warnings
             .map(|(span, what)| render::located(&Level::WARNING, &what, place, span))
             .collect(),

@@ -13,6 +13,7 @@ mod code;
 mod definition;
 mod error;
 mod options;
+mod places;
 mod program;
 mod reader;
 mod translate;
@@ -24,6 +25,7 @@ use std::path::Path;
 use code::Code;
 use definition::Definition;
 pub(crate) use error::MigrationError;
+pub(crate) use places::Original;
 use program::Program;
 use translate::Translator;
 
@@ -35,6 +37,8 @@ const EXTENSION: &str = "duet";
 pub(crate) struct Translation {
     /// The program.
     pub(crate) text: String,
+    /// The program as a run keeps it: with a comment that tells the places of the workflow.
+    pub(crate) kept: String,
     /// Places of the workflow where the program does something else than the old interpreter did,
     /// with the difference.
     pub(crate) warnings: Vec<(Range<usize>, String)>,
@@ -69,7 +73,12 @@ pub(crate) fn translate(text: &str, is_faithful: bool) -> Result<Translation, Mi
     for definition in &definitions {
         out.push_str(&format!("\n{}\n", definition.laid_out(0)));
     }
-    Ok(Translation { text: out, warnings })
+    let kept = places::with_comment(&out, text, &places::places(&out, &definitions));
+    Ok(Translation {
+        text: out,
+        kept,
+        warnings,
+    })
 }
 
 /// The comments at the top, and the imports.

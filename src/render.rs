@@ -6,16 +6,17 @@
 //! Read next: `error.rs`.
 
 mod backtrace;
+mod texts;
 
 use duet_runtime::model::failure;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use duet_drivers::text::{Text, line};
-use duet_kernel::datum::SourceId;
 use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
-use duet_kernel::expander::{Expander, SourceText};
+use duet_kernel::expander::SourceText;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::record::divergence::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
@@ -23,45 +24,7 @@ use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 use crate::error::Problem;
 use crate::exports::home_of;
 use crate::value_text::shown;
-
-/// The texts that errors refer to, by number and by name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SourceTexts(Vec<SourceText>);
-
-impl SourceTexts {
-    /// Takes the texts that an expander has read.
-    pub(crate) fn of(expander: &Expander) -> Self {
-        let texts = (0..).map_while(|number| expander.source(SourceId(number)).cloned());
-        Self(texts.collect())
-    }
-
-    /// Takes texts with their names.
-    pub(crate) fn named_texts(texts: Vec<(String, Arc<str>)>) -> Self {
-        let texts = texts.into_iter();
-        Self(texts.map(|(name, text)| SourceText { name, text }).collect())
-    }
-
-    /// The texts.
-    pub(crate) fn all(&self) -> &[SourceText] {
-        &self.0
-    }
-
-    fn numbered(&self, id: SourceId) -> Option<&SourceText> {
-        self.0.get(id.0 as usize)
-    }
-
-    fn named(&self, name: &str) -> Option<&SourceText> {
-        // Of texts that were typed and could not be used, the newest has the name.
-        self.0.iter().rev().find(|text| text.name == name)
-    }
-
-    /// The line, counted from 1, of a byte of a text.
-    pub(crate) fn line_of(&self, name: &str, byte: u64) -> Option<usize> {
-        let text = self.named(name)?.text.as_bytes();
-        let end = usize::try_from(byte).unwrap_or(text.len()).min(text.len());
-        Some(1 + text[..end].iter().filter(|byte| **byte == b'\n').count())
-    }
-}
+pub(crate) use texts::SourceTexts;
 
 /// Lays out groups whose parts come from [`prose`], [`line()`] or [`snippet`].
 fn laid_out(groups: &[Group<'_>], is_styled: bool) -> Text {
@@ -74,7 +37,19 @@ fn laid_out(groups: &[Group<'_>], is_styled: bool) -> Text {
 
 /// Makes text of several lines a part of a layout.
 fn prose(text: &str) -> String {
-    Text::lines(text).to_string()
+    let words: Vec<Cow<'_, str>> = text.split(' ').map(shortened).collect();
+    Text::lines(&words.join(" ")).to_string()
+}
+
+/// The maximum length of a word in a message, such as a name, in characters.
+const WORD_CHARACTERS_MAX: usize = 300;
+
+/// The beginning of a word that is too long to show.
+fn shortened(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(WORD_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}… ({} characters)", &word[..end], word.chars().count()).into(),
+        None => word.into(),
+    }
 }
 
 /// The nearest range inside the text that begins and ends between characters.
@@ -91,8 +66,11 @@ fn clamp(text: &str, start: usize, end: usize) -> Range<usize> {
 }
 
 fn snippet<'a>(source: &'a SourceText, annotations: Vec<Annotation<'a>>) -> Snippet<'a, Annotation<'a>> {
+    // A text that stands in a file begins at a line of it.
+    let (path, first) = failure::read_file_line(&source.name).unwrap_or((&source.name, 1));
     Snippet::source(&*source.text)
-        .path(line(&source.name))
+        .path(line(path))
+        .line_start(first)
         .annotations(annotations)
 }
 
@@ -115,7 +93,7 @@ pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) ->
         name: name.to_owned(),
         text: Arc::from(text),
     };
-    diagnostics(&Level::ERROR, found, &SourceTexts(vec![text]), false)
+    diagnostics(&Level::ERROR, found, &SourceTexts::new(vec![text]), false)
 }
 
 /// Lays out a message about a place of a single text.
@@ -133,21 +111,21 @@ pub(crate) fn located(level: &Level<'static>, what: &str, (name, text): (&str, &
 /// advice.
 fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a SourceTexts) -> Vec<Group<'a>> {
     let title = level.clone().primary_title(prose(&diagnostic.kind.to_string()));
-    let Some(source) = texts.numbered(diagnostic.span.source) else {
+    let Some((source, place)) = texts.at_span(diagnostic.span) else {
         return vec![Group::with_title(title)];
     };
-    let range = |start: u32, end: u32, text: &str| clamp(text, start as usize, end as usize);
-    let place = range(diagnostic.span.start, diagnostic.span.end, &source.text);
     let mut annotations = vec![AnnotationKind::Primary.span(place)];
     let (near, far): (Vec<_>, Vec<_>) = diagnostic
         .notes
         .iter()
         .partition(|note| note.span.source == diagnostic.span.source);
-    annotations.extend(near.into_iter().map(|note| {
-        let place = range(note.span.start, note.span.end, &source.text);
-        AnnotationKind::Context
-            .span(place)
-            .label(line(&note.kind.to_string()).into_owned())
+    annotations.extend(near.into_iter().filter_map(|note| {
+        let (_, place) = texts.at_span(note.span)?;
+        Some(
+            AnnotationKind::Context
+                .span(place)
+                .label(line(&note.kind.to_string()).into_owned()),
+        )
     }));
     let mut main = title.element(snippet(source, annotations));
     if let Some(hint) = diagnostic.hint() {
@@ -159,8 +137,7 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Source
         main = main.element(Level::HELP.message(format!("`{name}` is in `{library}`, which has to be imported")));
     }
     let elsewhere = far.into_iter().filter_map(|note| {
-        let source = texts.numbered(note.span.source)?;
-        let place = range(note.span.start, note.span.end, &source.text);
+        let (source, place) = texts.at_span(note.span)?;
         let annotation = AnnotationKind::Primary.span(place);
         Some(
             Level::NOTE
@@ -217,11 +194,7 @@ fn explained_failure<'a>(
             .primary_title(prose(&what))
             .id(line(&failure.kind).into_owned()),
     );
-    if let Some(origin) = &failure.origin
-        && let Some(source) = texts.named(&origin.source)
-    {
-        let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let place = clamp(&source.text, at(origin.start), at(origin.end));
+    if let Some((source, place)) = texts.of_failure(failure) {
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
     let source = failure.origin.as_ref().map(|origin| origin.source.as_str());
@@ -281,11 +254,7 @@ fn way_out(failure: &failure::Failure, is_main: bool) -> Option<String> {
 pub(crate) fn divergence(divergence: &Divergence, texts: &SourceTexts, is_styled: bool) -> Text {
     let parting = Problem::from(divergence);
     let mut group = Group::with_title(Level::ERROR.primary_title(prose(&parting.what)));
-    if let Some(origin) = &divergence.span
-        && let Some(source) = texts.named(&origin.source)
-    {
-        let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let place = clamp(&source.text, at(origin.start), at(origin.end));
+    if let Some((source, place)) = divergence.span.as_ref().and_then(|origin| texts.at(origin)) {
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
     laid_out(&[explained(group, &parting)], is_styled)

@@ -46,6 +46,7 @@ use duet_runtime::run::source::genesis;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
+use crate::doors;
 use crate::error::CommandError;
 use crate::imported;
 use crate::journal::{self, Place};
@@ -369,9 +370,13 @@ impl Session {
         let Pinned { programs, texts } = pinned(store, place)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
+        let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(command))?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
-        let (run, world) = take_up(restored, (&*store, place), epoch, options)?;
+        let (run, mut world) = take_up(restored, (&*store, place), epoch, options)?;
+        if let Some(told) = silent {
+            doors::tell(&mut world, told);
+        }
         Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
     }
 

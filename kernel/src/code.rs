@@ -8,6 +8,7 @@
 //! Read next: `code/verify.rs`, `code/builtin.rs`, `machine.rs`.
 
 pub(crate) mod builtin;
+pub mod fingerprint;
 mod liveness;
 mod verify;
 
@@ -24,6 +25,7 @@ use crate::primitive::{self, Names, Primitive, PrimitiveBody};
 use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 use crate::value::{Immediate, Value};
 
+use fingerprint::Fingerprint;
 use liveness::Liveness;
 pub use verify::VerifyError;
 
@@ -416,6 +418,10 @@ impl Names for CodeSpace {
 
     fn procedure_name(&self, position: u32) -> Option<&str> {
         self.block_at(position)?.name.as_ref().map(|name| &*name.0)
+    }
+
+    fn fingerprint(&self, position: u32) -> Option<Fingerprint> {
+        CodeSpace::fingerprint(self, position)
     }
 
     fn class_name(&self, class: i64) -> Option<&str> {

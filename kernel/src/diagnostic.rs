@@ -416,7 +416,10 @@ impl fmt::Display for DiagnosticKind {
             Self::Transformer { keyword, problem } => write!(f, "`{keyword}` {problem}"),
             Self::EmptyBody => write!(f, "this body has no expression"),
             Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
-            Self::TooLarge { limit } => write!(f, "macro expansion makes more than {limit} nodes of code"),
+            Self::TooLarge { limit } => write!(
+                f,
+                "the program, its data and what its macros make have more than {limit} nodes of code"
+            ),
             Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
             Self::NotExported { library, name, .. } => write!(f, "{library} does not export `{name}`"),
             Self::ConflictingImports(conflict) => conflict.write_error(f),

@@ -188,7 +188,8 @@ impl CompiledUnit {
     }
 }
 
-fn shortened(text: &str) -> String {
+/// The beginning of a text that is too long to show.
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -16,6 +16,7 @@ mod tests;
 
 use std::fmt::{self, Write as _};
 
+use crate::code::fingerprint::Fingerprint;
 use crate::datum::atom;
 use crate::heap::kind::{condition, record, record_type};
 use crate::heap::rate;
@@ -29,6 +30,10 @@ pub trait Names {
     fn primitive_name(&self, position: u32) -> &str;
     /// Returns the name of the procedure whose code starts at this position, if it has one.
     fn procedure_name(&self, position: u32) -> Option<&str>;
+    /// Returns the fingerprint of the procedure whose code starts at this position.
+    fn fingerprint(&self, _position: u32) -> Option<Fingerprint> {
+        None
+    }
     /// Returns one word for the opaque references of this class, if one is known.
     fn class_name(&self, _class: i64) -> Option<&str> {
         None
@@ -156,8 +161,13 @@ enum Task {
         blank: bool,
         close: &'static str,
     },
-    /// Prints the fields of an instance of a record type from the given one on, with their names.
-    NamedFields(Value, usize),
+    /// Prints the fields of an instance of a record type from the given one on, with their names
+    /// unless some fields are private.
+    TypedFields {
+        object: Value,
+        next: usize,
+        are_named: bool,
+    },
     /// Prints the entries of a table from the given ordinal on.
     Entries {
         table: Value,
@@ -210,7 +220,11 @@ impl<'a> Printer<'a> {
                     blank,
                     close,
                 } => self.fields(object, next, blank, close)?,
-                Task::NamedFields(object, next) => self.named_fields(object, next)?,
+                Task::TypedFields {
+                    object,
+                    next,
+                    are_named,
+                } => self.typed_fields(object, next, are_named)?,
                 Task::Entries { table, ordinal, blank } => self.entries(table, ordinal, blank)?,
             }
         }
@@ -296,18 +310,24 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn named_fields(&mut self, object: Value, next: usize) -> fmt::Result {
-        if next == self.heap.record_length(object) {
+    fn typed_fields(&mut self, object: Value, next: usize, are_named: bool) -> fmt::Result {
+        let mut places = next..self.heap.record_length(object);
+        let Some(place) = places.find(|place| !is_private_field(self.heap, object, *place)) else {
             return self.output.write_char('>');
-        }
+        };
         self.output.write_char(' ')?;
-        if let Some(name) = field_name(self.heap, self.heap.record_label(object), next) {
+        let name = field_name(self.heap, self.heap.record_label(object), place);
+        if let Some(name) = name.filter(|_| are_named) {
             self.name(name)?;
             self.output.write_str(": ")?;
         }
-        self.work.push(Task::NamedFields(object, next + 1));
+        self.work.push(Task::TypedFields {
+            object,
+            next: place + 1,
+            are_named,
+        });
         self.work
-            .push(Task::Value(self.heap.field(object, record::FIELDS + next)));
+            .push(Task::Value(self.heap.field(object, record::FIELDS + place)));
         Ok(())
     }
 
@@ -344,7 +364,13 @@ impl<'a> Printer<'a> {
             Kind::Record => {
                 self.output.write_str("#<")?;
                 self.type_name(self.heap.record_label(object))?;
-                self.work.push(Task::NamedFields(object, 0));
+                let mut places = 0..self.heap.record_length(object);
+                let are_named = !places.any(|place| is_private_field(self.heap, object, place));
+                self.work.push(Task::TypedFields {
+                    object,
+                    next: 0,
+                    are_named,
+                });
                 Ok(())
             }
             Kind::RecordType => {
@@ -524,6 +550,14 @@ impl<'a> Printer<'a> {
         self.output
             .write_str(bare.filter(|bare| !bare.is_empty()).unwrap_or(&text))
     }
+}
+
+/// Whether the printer leaves out the field `place` of a record: its name begins with `%`, the mark
+/// of what a library keeps to itself.
+fn is_private_field(heap: &Heap, record: Value, place: usize) -> bool {
+    let name = (!heap.is_labelled(record)).then(|| field_name(heap, heap.record_label(record), place));
+    name.flatten()
+        .is_some_and(|name| heap.string_text(name).starts_with('%'))
 }
 
 /// Returns the name of the field `place` of instances of a record type; inherited fields come

@@ -152,6 +152,15 @@ pub enum Stream {
     Error,
 }
 
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Output => "standard output",
+            Self::Error => "standard error",
+        })
+    }
+}
+
 impl Codec for Stream {
     fn write(&self, out: &mut packed::PackedWriter) {
         out.symbol(match self {

@@ -13,5 +13,6 @@ pub mod grant;
 pub mod identity;
 pub mod limits;
 pub mod manifest;
+pub mod moment;
 pub mod peer;
 pub mod value;

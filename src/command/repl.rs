@@ -15,6 +15,7 @@ use duet_kernel::datum::reader::read_all;
 
 use crate::command::run;
 use crate::error::{CommandError, ExitCode};
+use crate::exports::names_elsewhere;
 use crate::journal::{Journal, first_branch};
 use crate::native::NativeArgument;
 use crate::render;
@@ -221,6 +222,7 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
         {
             evaluated = live.evaluate(form, terminal)?;
         }
+        advise_comma(text, evaluated == Evaluated::Failed, terminal);
         if !matches!(evaluated, Evaluated::Ended(_)) {
             tell_left_out(forms.len(), terminal);
         }
@@ -234,6 +236,14 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
         live.lend(&["goto".to_owned(), place], &After::Here, terminal)?,
         Evaluated::Failed,
     ))
+}
+
+/// Says which comma command a text was meant for, if it is the bare name of one and means nothing
+/// else; `exit` shows a procedure.
+fn advise_comma(text: &str, has_failed: bool, terminal: &mut Terminal) {
+    if let Some(advice) = comma::advice_for_bare(text).filter(|_| has_failed || text.trim() == "exit") {
+        terminal.message(advice);
+    }
 }
 
 /// Says that forms after the one that failed were not evaluated.
@@ -374,10 +384,27 @@ fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live
 }
 
 fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
-    for name in live.names_with(text) {
+    show_names(&live.names_with(text), text, terminal)?;
+    Ok((live, Evaluated::Done))
+}
+
+/// Lists names that contain a text, first those that are there, then those of libraries that have
+/// to be imported.
+fn show_names(names: &[String], text: &str, terminal: &mut Terminal) -> Result<(), CommandError> {
+    for name in names {
         terminal.data(format!("{name}\n"))?;
     }
-    Ok((live, Evaluated::Done))
+    let elsewhere = names_elsewhere(text);
+    let elsewhere = elsewhere.iter().filter(|(name, _)| !names.contains(name));
+    let mut is_any = !names.is_empty();
+    for (name, library) in elsewhere {
+        terminal.data(format!("{name}, in {library}\n"))?;
+        is_any = true;
+    }
+    if !is_any {
+        terminal.message(format!("no name contains `{text}`"));
+    }
+    Ok(())
 }
 
 /// Evaluates an expression, then reports its cost: the time, and the fuel, which is the same each

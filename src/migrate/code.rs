@@ -3,6 +3,8 @@
 //! INVARIANT: the laid-out text reads back as the tree; atoms hold written data only.
 //! It does not know where code comes from. Read next: `translate.rs`.
 
+use std::ops::Range;
+
 /// Lines of translated code are at most this long where they can be broken, in characters.
 const WIDTH: usize = 88;
 
@@ -13,6 +15,8 @@ pub(super) enum Code {
     Atom(String),
     /// A combination or a list of a form.
     List(Vec<Code>),
+    /// Code that translates the form at a place of the workflow, in bytes.
+    At(Range<usize>, Box<Code>),
 }
 
 impl Code {
@@ -55,12 +59,21 @@ impl Code {
 
     /// `(lambda () body …)`, or the procedure alone that the body calls.
     pub(super) fn thunk(body: Vec<Self>) -> Self {
-        if let [Self::List(items)] = &body[..]
+        if let [only] = &body[..]
+            && let Self::List(items) = only.bare()
             && let [procedure @ Self::Atom(_)] = &items[..]
         {
             return procedure.clone();
         }
         Self::call("lambda", [Self::List(Vec::new())].into_iter().chain(body))
+    }
+
+    /// The code without its place.
+    pub(super) fn bare(&self) -> &Self {
+        match self {
+            Self::At(_, inner) => inner.bare(),
+            Self::Atom(_) | Self::List(_) => self,
+        }
     }
 
     /// The text in one line.
@@ -71,17 +84,18 @@ impl Code {
                 let items: Vec<String> = items.iter().map(Self::flat).collect();
                 format!("({})", items.join(" "))
             }
+            Self::At(_, inner) => inner.flat(),
         }
     }
 
     /// The text, broken into lines, for a place that is `indent` columns from the margin.
     pub(super) fn laid_out(&self, indent: usize) -> String {
-        let Self::List(items) = self else {
+        let Self::List(items) = self.bare() else {
             return self.flat();
         };
         let head = match items.first() {
             Some(Self::Atom(head)) => head.as_str(),
-            Some(Self::List(_)) | None => "",
+            Some(Self::List(_) | Self::At(..)) | None => "",
         };
         let is_definition = head == "define";
         if !is_definition && indent + self.flat().chars().count() <= WIDTH {
@@ -125,13 +139,13 @@ fn clauses(items: &[Code], indent: usize) -> String {
     for clause in items.iter().skip(1) {
         let separator = format!("\n{}", " ".repeat(indent + 2));
         text.push_str(&separator);
-        match clause {
+        match clause.bare() {
             Code::List(parts) if indent + 2 + clause.flat().chars().count() > WIDTH => {
                 let parts: Vec<String> = parts.iter().map(|part| part.laid_out(indent + 3)).collect();
                 let separator = format!("\n{}", " ".repeat(indent + 3));
                 text.push_str(&format!("({})", parts.join(&separator)));
             }
-            Code::Atom(_) | Code::List(_) => text.push_str(&clause.flat()),
+            Code::Atom(_) | Code::List(_) | Code::At(..) => text.push_str(&clause.flat()),
         }
     }
     text.push(')');

@@ -159,11 +159,12 @@ impl<'a> Translator<'a> {
         let mut before = None;
         for (place, form) in forms.iter().enumerate() {
             let rest = &forms[place + 1..];
+            let placed = |code: Code| Code::At(form.span.clone(), Box::new(code));
             if self.leaves(form) {
-                code.extend(self.leave(form, (before, rest), next, scope)?);
+                code.extend(self.leave(form, (before, rest), next, scope)?.into_iter().map(placed));
                 return Ok(code);
             }
-            code.extend(self.instruction(form, before, scope)?);
+            code.extend(self.instruction(form, before, scope)?.into_iter().map(placed));
             before = Some(*form);
         }
         code.extend(next);
@@ -389,8 +390,8 @@ fn join(
     rest: Vec<Code>,
     branch: impl FnOnce(Code) -> Result<Code, MigrationError>,
 ) -> Result<Vec<Code>, MigrationError> {
-    let is_short = |code: &Code| match code {
-        Code::Atom(_) => true,
+    let is_short = |code: &Code| match code.bare() {
+        Code::Atom(_) | Code::At(..) => true,
         Code::List(items) => items.len() == 1,
     };
     match &rest[..] {

@@ -5,7 +5,7 @@
 //! It does not know the origin of a trace. Read next: `runtime/src/model/failure.rs`.
 
 use duet_drivers::text;
-use duet_runtime::model::failure::{Frame, FramePlace};
+use duet_runtime::model::failure::{Frame, FramePlace, read_file_line};
 
 use super::SourceTexts;
 
@@ -89,11 +89,12 @@ fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>
     let FramePlace::Text { source, start } = &frame.at else {
         return format!("{how} {name}");
     };
+    let file = |source| read_file_line(source).map_or(source, |(path, _)| path);
     // The message already shows the line of the innermost call.
     let is_shown = is_innermost && error_in == Some(source);
     match texts.line_of(source, *start).filter(|_| !is_shown) {
-        Some(line) if error_in == Some(source) => format!("{how} {name} on line {line}"),
-        Some(line) => format!("{how} {name} at {}:{line}", text::line(source)),
+        Some(line) if error_in.map(file) == Some(file(source)) => format!("{how} {name} on line {line}"),
+        Some(line) => format!("{how} {name} at {}:{line}", text::line(file(source))),
         None => format!("{how} {name}"),
     }
 }
@@ -109,7 +110,7 @@ mod tests {
             name: name.to_owned(),
             text: "(a\nb\nc)\n".into(),
         };
-        let texts = SourceTexts(vec![text("here"), text("there")]);
+        let texts = SourceTexts::new(vec![text("here"), text("there")]);
         let frame = |(procedure, at): &(&str, FramePlace)| Frame {
             procedure: (*procedure).to_owned(),
             at: at.clone(),

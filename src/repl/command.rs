@@ -366,6 +366,22 @@ pub(crate) fn help(name: Option<&str>) -> Result<String, CommaError> {
     Ok(format!("{row}\n  {}\n", row.summary))
 }
 
+/// Advice for a text that is nothing but the name of a comma command, which beginners type without
+/// its comma.
+pub(crate) fn advice_for_bare(text: &str) -> Option<String> {
+    let text = text.trim();
+    let name = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'))
+        .unwrap_or(text);
+    let name = if name == "exit" { "quit" } else { name };
+    let row = find(name)?;
+    Some(format!(
+        "at this prompt, `,{}` is the command to {}",
+        row.name, row.summary
+    ))
+}
+
 /// Replaces the commands in backquotes in a message with the comma commands that do the same at the
 /// prompt, where there are some.
 pub(crate) fn as_typed(message: &str) -> String {
@@ -527,6 +543,28 @@ mod tests {
                 row.summary.starts_with(char::is_lowercase) && !row.summary.ends_with('.'),
                 "{row}"
             );
+        }
+    }
+
+    #[test]
+    fn names_without_their_comma_are_understood() {
+        for (text, advice) in [
+            (
+                "help",
+                Some("at this prompt, `,help` is the command to list the commands, or explain one"),
+            ),
+            (" quit ", Some("at this prompt, `,quit` is the command to leave")),
+            ("exit", Some("at this prompt, `,quit` is the command to leave")),
+            (
+                "(help)",
+                Some("at this prompt, `,help` is the command to list the commands, or explain one"),
+            ),
+            ("", None),
+            ("()", None),
+            ("(help 1)", None),
+            ("car", None),
+        ] {
+            assert_eq!(advice_for_bare(text).as_deref(), advice, "{text}");
         }
     }
 

@@ -12,6 +12,7 @@ use duet_modules::resolver::Resolver;
 use duet_modules::source::directory::Directory;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::model::manifest::Manifest;
+use duet_runtime::scheme::grants::covers;
 
 use super::ahead;
 
@@ -72,6 +73,6 @@ impl Libraries for Granted<'_> {
     }
 
     fn grants(&self, capability: &str) -> bool {
-        self.manifest.grants(capability)
+        covers(self.manifest, capability)
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
-use crate::exchange::{self, Usage, dollars};
+use crate::exchange::{self, Price, Usage, dollars};
 use crate::journal::Place;
 use crate::records::turns;
 use crate::turn;
@@ -24,9 +24,9 @@ use crate::turn;
 /// Adds up what the language models of a run cost.
 ///
 /// For each role in which the program asked a model, and each model, the list has the number of
-/// replies, their tokens, and their price if the provider reports it or the configuration has it;
-/// `(price …)` in a program counts only for budgets. It counts the turns of one branch up to a
-/// turn. A replay and a rewound run ask no model again, so they cost nothing more.
+/// replies, their tokens, and their price if the provider reports it, or the configuration or the
+/// program has it. It counts the turns of one branch up to a turn. A replay and a rewound run ask
+/// no model again, so they cost nothing more.
 ///
 ///   duet cost review@40
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
@@ -44,11 +44,18 @@ struct Row {
     usage: Usage,
 }
 
+/// A call of a model.
+struct Call {
+    role: String,
+    model: String,
+    price: Option<Price>,
+}
+
 /// The calls so far, and their costs.
 #[derive(Default)]
 struct Costs {
-    /// The role and the model of each call, until it is answered.
-    asked: BTreeMap<RequestId, (String, String)>,
+    /// The calls that are not answered.
+    asked: BTreeMap<RequestId, Call>,
     rows: BTreeMap<(String, String), Row>,
 }
 
@@ -124,20 +131,22 @@ impl Costs {
             else {
                 continue;
             };
-            let Some((role, model)) = self.asked.remove(request) else {
+            let Some(Call { role, model, price }) = self.asked.remove(request) else {
                 continue;
             };
             let heard = turn::heard(event, &|_| true);
             let named = heard.as_ref().and_then(|heard| heard.model.clone());
             let row = self.rows.entry((role, named.unwrap_or(model))).or_default();
             row.replies += 1;
-            row.usage.add(&heard.map(|heard| heard.usage).unwrap_or_default());
+            row.usage
+                .add(&heard.map(|heard| heard.usage).unwrap_or_default().or_at(price));
         }
         for action in turn.actions.iter().flat_map(Action::done) {
             if let Action::InvokeTool(call) = action
                 && let Some(asked) = exchange::asked(call)
             {
-                self.asked.insert(call.request, (asked.role, asked.model));
+                let (role, model, price) = (asked.role, asked.model, asked.price);
+                self.asked.insert(call.request, Call { role, model, price });
             }
         }
     }

@@ -9,6 +9,7 @@ use duet_runtime::action::{self, Action};
 use duet_runtime::gate::payload::as_json;
 use duet_runtime::gate::visible::visible;
 use duet_runtime::model::identity::{ActorId, FiberId, RequestId, WaitId};
+use duet_runtime::model::moment::Moment;
 use duet_runtime::model::value::Fact;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::{Actor, Condition};
@@ -71,6 +72,8 @@ struct Open {
     kind: &'static str,
     tool: Option<String>,
     payload: Option<IOValue>,
+    /// When its timer runs out, in milliseconds since 1970, if it is one.
+    at_ms: Option<u64>,
     tag: String,
     /// The request in words.
     told: String,
@@ -183,6 +186,10 @@ impl Open {
             kind,
             tool: tool.cloned(),
             payload: payload.cloned(),
+            at_ms: match &request.question {
+                Question::Deadline { at_ms, .. } => Some(*at_ms),
+                _ => None,
+            },
             tag: request.tag.clone(),
             told: question(request, is_full),
             is_for_person: matches!(request.question, Question::Ask { .. } | Question::Approve { .. }),
@@ -209,7 +216,7 @@ fn question(request: &request::Request, is_full: bool) -> String {
         Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
         Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
         Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
-        Question::Deadline { at_ms, .. } => format!("a timer: {} (at {at_ms} ms after 1970)", standing::when(*at_ms)),
+        Question::Deadline { at_ms, .. } => format!("a timer: {} (at {})", standing::when(*at_ms), Moment(*at_ms)),
         Question::Postponed { attempts } => {
             format!("policy to allow {}", attempted(attempts))
         }
@@ -240,6 +247,7 @@ impl Report {
         let requests = self.requests.iter().map(|open| {
             json!({
                 "request": open.id.0,
+                "at_ms": open.at_ms,
                 "actor": open.actor.0,
                 "name": open.name,
                 "kind": open.kind,

@@ -286,15 +286,17 @@
 ;;;> repeat one, only the first time. A schedule whose minute or hour begins with `*` goes by the
 ;;;> clocks: it leaves out what they skip, and repeats what they repeat. Returns the timer, for
 ;;;> `cancel!`. A run that misses times calls `thunk` once when it continues. Fails with `bad-time`,
-;;;> also if no day of any year fits.
+;;;> also if no day of any year fits, and with `bad-argument` if there is no such zone.
 ;;;> Source: crontab(5).
 (define (cron schedule thunk . options)
   (%check-options 'cron options '(:offset :zone))
   (let* ((parsed (%parse-schedule schedule)) (place (%place 'cron options)))
     (if (not (%next parsed 0 0)) (%malformed "no day of any year fits the schedule" schedule))
+    ;; A zone that does not exist fails here.
+    (define first (%next-at parsed (current-time) place))
     (%calendar-timer
       (lambda (home)
-        (let again ((time (%next-at parsed (current-time) place)))
+        (let again ((time first))
           (if time
               (begin
                 (%sleep-until time)

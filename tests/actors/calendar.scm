@@ -33,6 +33,16 @@
 (log! (map (lambda (schedule) (minutes schedule "2026-01-01T00:00:00Z"))
         '("" "* * * *" "60 * * * *" "* 24 * * *" "* * 0 * *" "* * * 13 *" "* * * * 8" "5-1 * * * *"
           "*/0 * * * *" "a * * * *" "1-2-3 * * * *" "*/2/3 * * * *" "1,, * * * *")))
+;; Names in either case, tabs, runs of blanks, and nicknames.
+(log! (map (lambda (schedule) (minutes schedule "2026-01-01T00:00:00Z"))
+        '("0 9 * * MON-FRI" "0\t9 *  * mon" "0 0 1 jan-MAR *" "0 0 * FEB sun,wed"
+          "0 0 * * fri-sun" "@hourly" "@daily" "@midnight" "@weekly" "@monthly" "@yearly"
+          "@annually" "@reboot")))
+;; A message names the field and what it may be.
+(define (message schedule)
+  (guard (object ((condition? object) (condition-message object))) (cron-next schedule 0)))
+(log! (map message
+        '("60 * * * *" "* * * * MON-XYZ" "* * 0 * *" "5-1 * * * *" "*/0 * * * *" "* * *")))
 
 ;; Timers.
 (define start (current-time))

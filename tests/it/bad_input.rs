@@ -240,3 +240,16 @@ fn a_pattern_that_cannot_be_is_told_before_anything_is_done() {
     });
     insta::assert_snapshot!(told.concat());
 }
+
+#[test]
+fn a_zone_that_does_not_exist_is_refused_where_it_is_named() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet calendar))
+        (define (kind thunk) (guard (e (#t (condition-kind e))) (thunk) 'accepted))
+        (write (map kind
+                 (list (lambda () (cron \"0 9 * * *\" (lambda () 1) :zone \"Nowhere/City\"))
+                       (lambda () (cron \"0 9 * * *\" (lambda () 1) :zone 5))
+                       (lambda () (cron-next \"0 9 * * *\" 0 :zone \"Nowhere/City\"))
+                       (lambda () (cancel! (cron \"0 9 * * *\" (lambda () 1) :zone \"Europe/Berlin\"))))))\n";
+    let desk = Desk::new(&[("p.scm", program)]);
+    desk.check("run p.scm", 0, "(bad-argument wrong-type bad-argument accepted)");
+}

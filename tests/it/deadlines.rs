@@ -25,10 +25,12 @@ fn rest() {
 /// Waits until so many timers of a run are recorded; returns their deadlines, the latest last.
 fn deadlines(desk: &Desk, count: usize) -> Vec<u64> {
     loop {
-        let waits = desk.duet("waits p").output;
-        let told = waits.split("(at ").skip(1);
-        let told = told.filter_map(|rest| rest.split(' ').next()?.parse().ok());
-        let mut found: Vec<u64> = told.collect();
+        let waits: serde_json::Value = serde_json::from_str(&desk.duet("waits p --json").output).unwrap_or_default();
+        let requests = waits["requests"].as_array().cloned().unwrap_or_default();
+        let mut found: Vec<u64> = requests
+            .iter()
+            .filter_map(|request| request["at_ms"].as_u64())
+            .collect();
         found.sort_unstable();
         if found.len() >= count {
             return found;

@@ -250,3 +250,44 @@ fn a_workflow_that_cannot_be_translated_gets_an_error_with_its_place() {
         said.errors
     );
 }
+
+/// The run has the translation; every process shows the workflow.
+#[test]
+fn errors_of_a_workflow_name_its_own_places() {
+    for (workflow, place, line) in [
+        (
+            "(workflow six)\n(state s (retract (record nothere 1)) (terminal))\n",
+            "w.duet:2:10",
+            "(retract (record",
+        ),
+        (
+            "(state s\n  (log 1)\n  (send :actor 1 :facet 2 :value 3)\n  (terminal))\n",
+            "w.duet:3:3",
+            "(send :actor",
+        ),
+        (
+            "(defn f (x)\n  (log x)\n  (assert (record r (role-property a b))))\n(roles (a :c 1))\n(state s (f 1))\n",
+            "w.duet:3:3",
+            "(assert (record",
+        ),
+    ] {
+        let desk = Desk::new(&[("w.duet", workflow)]);
+        let said = desk.duet("run w.duet --name w");
+        assert_eq!(said.code, 1, "{workflow}\n{}", said.errors);
+        assert!(
+            said.errors.contains(place) && said.errors.contains(line),
+            "{workflow}\n{}",
+            said.errors
+        );
+        assert!(!said.errors.contains("(error \"this"), "{workflow}\n{}", said.errors);
+    }
+    let desk = Desk::new(&[(
+        "w.duet",
+        "(state s\n  (await go)\n  (retract (record nothere 1)) (terminal))\n",
+    )]);
+    assert_eq!(desk.duet("run w.duet --name w").code, 4);
+    let said = desk.duet("signal w go");
+    assert!(said.errors.contains("w.duet:3:3"), "{}", said.errors);
+    let printed = desk.duet("migrate w.duet").output;
+    assert!(!printed.contains("translated from"), "{printed}");
+}

@@ -215,6 +215,25 @@ fn the_log_tells_what_a_model_heard_said_and_cost() {
     desk.check("cost p@1", 0, "in all: 0 replies, 0 + 0 tokens, price not known\n");
 }
 
+/// The price of the program counts where neither the provider nor the configuration has one.
+#[test]
+fn the_price_of_the_program_is_the_cost_of_its_answers() {
+    let program = "(import (duet base) (duet dataspace) (duet agents))
+        (define-model m (model \"small\") (price 0.4 1.6))
+        (define-agent helper (model m))
+        (ask helper \"one\")
+        (ask helper \"two\")\n";
+    let reply = |usage: &str| format!("<returns {{content: \"x\", stop: \"end\", model: \"small\", usage: {usage}}}>");
+    let own = reply("{input_tokens: 1000, output_tokens: 17}");
+    let told = reply("{input_tokens: 1000, output_tokens: 17, usd: 0.5}");
+    let doubles = format!("{{\"model/chat\": [{own} {told}]}}");
+    let desk = Desk::new(&[("p.scm", program), ("d.pr", &doubles)]);
+    desk.check("run p.scm --double d.pr", 0, "");
+    let cost = "helper, model small: 2 replies, 2000 + 34 tokens, $0.500427\n\
+                in all: 2 replies, 2000 + 34 tokens, $0.500427\n";
+    desk.check("cost p", 0, cost);
+}
+
 /// Runs a command with an editor that a command of `sed` stands for.
 fn edit(desk: &Desk, words: &[&str], change: &str) -> (i32, String) {
     let done = Command::new(env!("CARGO_BIN_EXE_duet"))

@@ -43,7 +43,7 @@ fn brackets_without_end_are_refused() {
 fn code_nested_without_end_is_refused() {
     // A million levels are too many; some texts alone have more nodes than an expansion may have.
     let too_deep = "!code is nested or macros expand to more than";
-    let too_large = "!macro expansion makes more than";
+    let too_large = "!the program, its data and what its macros make have more than";
     for (open, close, expected) in [
         ("(", ")", too_deep),
         ("(let () ", ")", too_deep),
@@ -99,7 +99,7 @@ fn a_template_that_labels_make_immense_is_a_constant() {
 
 #[test]
 fn code_that_labels_make_immense_is_refused() {
-    let too_large = "!macro expansion makes more than";
+    let too_large = "!the program, its data and what its macros make have more than";
     check_text(
         &format!("`{}", doubling(60, ",(list)", ("(", ")"))),
         "quasiquote",

@@ -169,6 +169,32 @@ fn forms_behind_one_that_fails_are_counted() {
 }
 
 #[test]
+fn a_comma_command_without_its_comma_is_explained() {
+    let desk = Desk::new(&[]);
+    for (text, advice) in [
+        ("help", "`,help` is the command to list the commands"),
+        ("(quit)", "`,quit` is the command to leave"),
+        ("exit", "`,quit` is the command to leave"),
+    ] {
+        let said = desk.feed("repl --memory", &format!("{text}\n"));
+        assert!(said.errors.contains(advice), "{text}: {}", said.errors);
+    }
+    let said = desk.feed("repl --memory", "(define (help) 5)\n(help)\nno-such\n");
+    assert!(!said.errors.contains(",help"), "{}", said.errors);
+}
+
+#[test]
+fn names_of_libraries_that_are_not_imported_are_found_too() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed(
+        "repl --memory",
+        "(define my-retry 1)\n,apropos -retry\n,apropos frobnicate\n",
+    );
+    assert_eq!(said.output, "my-retry\nwith-retry, in (duet agents)\n");
+    assert!(said.errors.contains("no name contains `frobnicate`"), "{}", said.errors);
+}
+
+#[test]
 fn the_log_says_what_was_typed() {
     let desk = Desk::new(&[]);
     let said = desk.feed("repl", "(define x\n  10)\n(display x)\n(car x)\n,log\n");

@@ -6,10 +6,12 @@
 //! It does not decide what may be written inside the root; the gate does.
 //! Read next: `tool/workspace/read.rs`.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use cap_std::fs::Dir;
 use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
@@ -28,6 +30,7 @@ pub(super) mod read;
 pub(super) mod search;
 pub mod shape;
 pub(super) mod stat;
+mod temporary;
 mod tree;
 pub(super) mod watch;
 pub(super) mod write;
@@ -40,6 +43,8 @@ pub struct Workspace {
     tree: Tree,
     /// The call that replaces files holds it.
     writing: Arc<tokio::sync::Mutex<()>>,
+    /// The directories in which what dead processes left was removed.
+    swept: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Workspace {
@@ -56,6 +61,7 @@ impl Workspace {
             named_root,
             tree,
             writing: Arc::default(),
+            swept: Mutex::default(),
         })
     }
 
@@ -73,6 +79,14 @@ impl Workspace {
     /// Returns the files, by paths relative to the root.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// Removes what dead processes left in a directory, once for each.
+    fn sweep(&self, path: &Path, directory: &Dir) {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.insert(path.to_owned()) {
+            temporary::sweep(directory);
+        }
     }
 
     /// Makes an absolute path below the root relative to it; leaves any other path as it is.

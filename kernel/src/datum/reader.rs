@@ -6,7 +6,7 @@
 //! It evaluates nothing and knows no special forms beyond the four abbreviations.
 //! Read next: `syntax.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -236,6 +236,15 @@ enum FrameKind {
     Label(u64, NodeId),
 }
 
+/// The datum of a label.
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    node: NodeId,
+    /// The datum comments around its definition. A label means something only inside the innermost
+    /// of them, because a comment stands for a blank.
+    comments: usize,
+}
+
 struct Reader<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
@@ -244,7 +253,13 @@ struct Reader<'a> {
     /// Finished data whose parents are not finished.
     values: Vec<NodeId>,
     /// Labels of the current top-level datum.
-    labels: BTreeMap<u64, NodeId>,
+    labels: BTreeMap<u64, Label>,
+    /// The nodes of these labels.
+    labelled: BTreeSet<NodeId>,
+    /// The number of datum comments that are open.
+    comments: usize,
+    /// The labels that open datum comments define, with what they hide, in order.
+    hidden: Vec<(u64, Option<Label>)>,
     /// The first form at the left margin inside the outermost open list.
     margin: Option<Extent>,
     reading: Reading,
@@ -260,6 +275,9 @@ impl<'a> Reader<'a> {
             frames: Vec::new(),
             values: Vec::new(),
             labels: BTreeMap::new(),
+            labelled: BTreeSet::new(),
+            comments: 0,
+            hidden: Vec::new(),
             margin: None,
             reading: Reading::default(),
             errors: Vec::new(),
@@ -281,10 +299,13 @@ impl<'a> Reader<'a> {
             Token::OpenVector => self.open(FrameKind::Vector, extent),
             Token::OpenBytevector => self.open(FrameKind::Bytevector, extent),
             Token::Abbreviation(name) => self.open(FrameKind::Abbreviation(name), extent),
-            Token::DatumComment => self.open(FrameKind::DatumComment, extent),
+            Token::DatumComment => {
+                self.comments += 1;
+                self.open(FrameKind::DatumComment, extent);
+            }
             Token::LabelDefinition(label) => self.define_label(label, extent),
             Token::LabelReference(label) => match self.labels.get(&label) {
-                Some(node) => self.complete(*node),
+                Some(found) => self.complete(found.node),
                 None => self.error(ReadProblem::UnknownLabel(label), extent),
             },
             Token::Dot => self.dot(extent),
@@ -314,13 +335,18 @@ impl<'a> Reader<'a> {
     }
 
     fn define_label(&mut self, label: u64, extent: Extent) {
-        if self.labels.contains_key(&label) {
+        let comments = self.comments;
+        if self.labels.get(&label).is_some_and(|found| found.comments == comments) {
             self.error(ReadProblem::DuplicateLabel(label), extent);
             return;
         }
-        let placeholder = self.add(Node::Nil, extent.clone());
-        self.labels.insert(label, placeholder);
-        self.open(FrameKind::Label(label, placeholder), extent);
+        let node = self.add(Node::Nil, extent.clone());
+        let before = self.labels.insert(label, Label { node, comments });
+        self.labelled.insert(node);
+        if comments > 0 {
+            self.hidden.push((label, before));
+        }
+        self.open(FrameKind::Label(label, node), extent);
     }
 
     fn dot(&mut self, extent: Extent) {
@@ -358,6 +384,7 @@ impl<'a> Reader<'a> {
                     ..
                 }) => {
                     self.frames.pop();
+                    self.leave_comment();
                     return;
                 }
                 Some(_) => {
@@ -367,6 +394,7 @@ impl<'a> Reader<'a> {
                 None => {
                     self.reading.forms.push(node);
                     self.labels.clear();
+                    self.labelled.clear();
                     self.margin = None;
                     return;
                 }
@@ -385,6 +413,25 @@ impl<'a> Reader<'a> {
         self.add(Node::Pair(keyword, operand), whole)
     }
 
+    /// Forgets the labels that the innermost datum comment defines.
+    fn leave_comment(&mut self) {
+        while let Some((label, before)) = self.hidden.last().copied() {
+            let is_inside = self
+                .labels
+                .get(&label)
+                .is_some_and(|found| found.comments == self.comments);
+            if !is_inside {
+                break;
+            }
+            self.hidden.pop();
+            match before {
+                Some(before) => self.labels.insert(label, before),
+                None => self.labels.remove(&label),
+            };
+        }
+        self.comments -= 1;
+    }
+
     /// Gives a label its datum: the content moves to the placeholder, because references already
     /// name that.
     fn resolve_label(&mut self, label: u64, placeholder: NodeId, node: NodeId) -> NodeId {
@@ -397,8 +444,10 @@ impl<'a> Reader<'a> {
             });
             return placeholder;
         }
-        if self.labels.iter().any(|(_, other)| *other == node) {
-            self.labels.insert(label, node);
+        if self.labelled.contains(&node) {
+            if let Some(found) = self.labels.get_mut(&label) {
+                found.node = node;
+            }
             return node;
         }
         let content = self.reading.nodes[node.0 as usize].clone();
@@ -416,7 +465,12 @@ impl<'a> Reader<'a> {
                 self.text.as_bytes()[extent.start],
             );
             let node = match frame.kind {
-                FrameKind::Abbreviation(_) | FrameKind::DatumComment | FrameKind::Label(..) => {
+                FrameKind::DatumComment => {
+                    self.leave_comment();
+                    self.error(ReadProblem::MissingDatum, frame.extent);
+                    continue;
+                }
+                FrameKind::Abbreviation(_) | FrameKind::Label(..) => {
                     self.error(ReadProblem::MissingDatum, frame.extent);
                     continue;
                 }

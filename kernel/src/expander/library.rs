@@ -338,13 +338,21 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    /// Notes the capabilities that a module requires; every import of it asks for them.
+    /// Notes the capabilities that a module requires; every import of it asks for them. One is a
+    /// name, or a list that the host understands, such as a right with patterns.
     fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), FormError> {
         for capability in capabilities {
-            let identifier = self.identifier_in(library, *capability)?;
+            let written = match self.session.syntax.identifier(*capability) {
+                Some(identifier) => self.name_of(identifier),
+                None if self.session.syntax.pair(*capability).is_some() => {
+                    let datum = self.session.syntax.datum(*capability);
+                    Name::from(datum.to_string().as_str())
+                }
+                None => return Err(self.malformed_at(library, *capability)),
+            };
             let requirement = Requirement {
                 module: self.module.name.clone(),
-                capability: self.name_of(identifier),
+                capability: written,
             };
             self.need(requirement);
         }

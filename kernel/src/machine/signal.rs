@@ -10,6 +10,7 @@ use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Opcode;
+use crate::listing::shortened;
 use crate::number::NumberError;
 use crate::primitive::{Primitive, PrimitiveError};
 use crate::unit::GlobalName;
@@ -323,7 +324,7 @@ impl SlowPath<'_> {
     }
 
     fn undefined(&mut self, frame: Frame, name: &Name, what: &str) -> (Frame, Flow) {
-        let message = format!("{} {what}", name.0);
+        let message = format!("{} {what}", shortened(&name.0));
         let symbol = self.heap.intern(&name.0);
         let irritants = symbol.into_iter().collect();
         let condition = self.condition(frame, "undefined-variable", message, irritants);

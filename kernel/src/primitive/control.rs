@@ -4,9 +4,10 @@
 
 use super::{Context, ControlBlock, Cost, Primitive, PrimitiveBody, PrimitiveError, cost};
 use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
+use crate::code::fingerprint::Fingerprint;
 use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register, Steps};
-use crate::value::Value;
+use crate::value::{Immediate, Value};
 
 /// Makes the row of a primitive that is a block of the machine's unit.
 const fn control(
@@ -124,6 +125,32 @@ primitives! {
 
     /// Returns whether the argument can be called.
     "procedure?" "object" [1, 1] free => |_, arguments| Ok(Value::boolean(is_procedure(arguments[0])));
+
+    /// Returns a list that tells the code of a procedure: the name of the library that defines it,
+    /// a string; its name, a string, or `#f`; and a hash of its code, a string of 64 digits. The
+    /// values that the procedure has captured, and the names of its variables, are no part of the
+    /// hash. Fails with `wrong-type` if the argument is not a procedure.
+    "%procedure-code" "procedure" [1, 1] counted => |context, arguments| {
+        let refusal = PrimitiveError::WrongType {
+            argument: 0,
+            expected: "a procedure",
+        };
+        let procedure = arguments[0];
+        let found = if procedure.is_immediate(Immediate::Primitive) {
+            Some(Fingerprint::of_primitive(context.names.primitive_name(procedure.payload())))
+        } else if procedure.is_procedure_object() {
+            context.names.fingerprint(context.heap.field(procedure, 0).payload())
+        } else {
+            None
+        };
+        let found = found.ok_or(refusal)?;
+        context.heap.spend(found.fuel)?;
+        let hash: String = found.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let library = context.heap.string(&found.library)?;
+        let name = found.name.map_or(Ok(Value::FALSE), |name| context.heap.string(&name))?;
+        let hash = context.heap.string(&hash)?;
+        Ok(context.heap.list(&[library, name, hash], Value::NIL)?)
+    };
 
     /// Returns the list of current winders, newest first; each is a pair of thunks.
     "%winders" "" [0, 0] free => |context, _| Ok(context.heap.register(Register::Winders));
@@ -246,7 +273,7 @@ fn find_prompt(heap: &Heap, chain: Value, tag: Value) -> Option<Value> {
 
 /// Returns whether `value` can be called.
 pub(crate) fn is_procedure(value: Value) -> bool {
-    value.is_procedure_object() || value.is_immediate(crate::value::Immediate::Primitive)
+    value.is_procedure_object() || value.is_immediate(Immediate::Primitive)
 }
 
 fn condition_field(context: &mut Context<'_>, arguments: &[Value], field: usize) -> Result<Value, PrimitiveError> {

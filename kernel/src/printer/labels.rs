@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::STEPS;
+use super::{STEPS, is_private_field};
+use crate::heap::kind::record;
 use crate::heap::{Heap, Kind, Mark, Marks, Steps};
 use crate::value::Value;
 
@@ -168,6 +169,10 @@ fn push_children(heap: &Heap, part: Value, children: &mut Vec<Value>) {
             children.truncate(children.len() - usize::from(heap.is_kind(part, Kind::Set)));
             ordinal = entry.ordinal + 1;
         }
+    } else if heap.is_kind(part, Kind::Record) {
+        let shown = (0..heap.record_length(part)).filter(|place| !is_private_field(heap, part, *place));
+        children.push(heap.record_label(part));
+        children.extend(shown.map(|place| heap.field(part, record::FIELDS + place)));
     } else {
         children.extend(heap.field_words(part).iter().map(|&word| Value::from_bits(word)));
     }

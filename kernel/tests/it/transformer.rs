@@ -170,7 +170,7 @@ fn transformers_end() {
         ),
         (
             "(let loop ((x #'a)) (loop #`(#,x #,x #,x #,x #,x #,x #,x #,x)))",
-            "macro expansion makes more than 8388608 nodes of code at (m)",
+            "the program, its data and what its macros make have more than 8388608 nodes of code at (m)",
         ),
         (
             "#'(m)",

@@ -4,6 +4,7 @@
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::model::identity::{RequestId, Resource};
+use crate::model::moment::Moment;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
@@ -37,6 +38,6 @@ impl Act for Due {
     }
 
     fn show(&self) -> String {
-        format!("{} at {} ms", self.request, self.at_ms)
+        format!("{} at {}", self.request, Moment(self.at_ms))
     }
 }

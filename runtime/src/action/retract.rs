@@ -35,7 +35,7 @@ impl Act for Retract {
     fn show(&self) -> String {
         match self.ignored {
             None => self.handle.to_string(),
-            Some(reason) => format!("{}, ignored: {reason:?}", self.handle),
+            Some(reason) => format!("{}, ignored: {reason}", self.handle),
         }
     }
 }

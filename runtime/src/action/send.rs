@@ -49,7 +49,7 @@ impl Act for Send {
     fn show(&self) -> String {
         let ignored = self
             .ignored
-            .map(|reason| format!(", ignored: {reason:?}"))
+            .map(|reason| format!(", ignored: {reason}"))
             .unwrap_or_default();
         format!("{:?} to {} of {}{ignored}", self.value, self.facet, self.to)
     }

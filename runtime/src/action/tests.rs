@@ -41,7 +41,7 @@ const OF_POLICY: &[(&str, &str)] = &[
         "postpone retract handle 2, request 1",
     ),
     ("<admit 1 [<retract 2 #f>]>", "admit retract handle 2"),
-    ("<due 3 1700000000000>", "due request 3 at 1700000000000 ms"),
+    ("<due 3 1700000000000>", "due request 3 at 2023-11-14T22:13:20Z"),
     (
         "<pass 4 [<assert 1 2 <p 3>>]>",
         "pass through capability 4: assert <p 3> as handle 2 of facet 1",
@@ -79,11 +79,14 @@ fn every_kind_reads_back_and_says_what_it_does() {
     let cases = [
         ("<assert 1 2 <p 3>>", "assert <p 3> as handle 2 of facet 1"),
         ("<retract 2 #f>", "retract handle 2"),
-        ("<retract 2 [<foreign>]>", "retract handle 2, ignored: Foreign"),
+        (
+            "<retract 2 [<foreign>]>",
+            "retract handle 2, ignored: it is another actor's",
+        ),
         ("<message <p 3>>", "message <p 3>"),
         (
             "<send 1 2 <p 3> [<gone>]>",
-            "send <p 3> to facet 2 of actor 1, ignored: Gone",
+            "send <p 3> to facet 2 of actor 1, ignored: it has ended",
         ),
         (
             "<observe 1 2 3 <bind <_>>>",
@@ -98,7 +101,10 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "wait wait 1 of fiber 2 for <_> or <_> that a predicate accepts or the answer to request 8",
         ),
         ("<resume 1 0>", "resume wait 1, condition 0 holds"),
-        ("<yield 1 <handler> 2 <slice>>", "yield fiber 1, Slice"),
+        (
+            "<yield 1 <handler> 2 <slice>>",
+            "yield fiber 1 at the end of its slice of fuel",
+        ),
         ("<wake 1>", "wake fiber 1"),
         (
             "<generate-request-id 1 worker \"tag\" \"t\">",
@@ -129,7 +135,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "<ask-user 1 2 3 \"name?\" \"t\">",
             "ask-user \"name?\" as request 1, tag \"t\"",
         ),
-        ("<write 1 output #\"text\">", "write \"text\" to Output"),
+        ("<write 1 output #\"text\">", "write \"text\" to standard output"),
         ("<read 1 2 10>", "read at most 10 bytes as request 1"),
         ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
         (

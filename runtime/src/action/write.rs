@@ -47,6 +47,6 @@ impl Act for Write {
     }
 
     fn show(&self) -> String {
-        format!("{:?} to {:?}", String::from_utf8_lossy(&self.bytes.0), self.stream)
+        format!("{:?} to {}", String::from_utf8_lossy(&self.bytes.0), self.stream)
     }
 }

@@ -1,5 +1,7 @@
 //! `yield`: a fiber parks behind everything that is in the queue, and its turn commits.
 
+use std::fmt;
+
 use super::{Act, Claims};
 use crate::model::identity::{FacetId, FiberId, Resource};
 use crate::state::actor::FiberKind;
@@ -33,6 +35,18 @@ pub enum Pause {
 codec_enum!(Pause "a reason to pause" {
     Asked "asked" {} Flush "flush" {} Slice "slice" {} Sleep "sleep" { until } Follow "follow" { until, ends }
 });
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked {} => f.write_str("until the queue is empty"),
+            Self::Flush {} => f.write_str("until its output is shown"),
+            Self::Slice {} => f.write_str("at the end of its slice of fuel"),
+            Self::Sleep { until } => write!(f, "until {until}"),
+            Self::Follow { until, ends } => write!(f, "until {until} or {ends} has ended"),
+        }
+    }
+}
 
 /// Parks a fiber until the actors have handled everything in the queue, or until another fiber
 /// wakes it; takes the continuation.
@@ -76,6 +90,6 @@ impl Act for Yield {
     }
 
     fn show(&self) -> String {
-        format!("{}, {:?}", self.fiber, self.pause)
+        format!("{} {}", self.fiber, self.pause)
     }
 }

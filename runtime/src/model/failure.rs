@@ -261,3 +261,18 @@ pub struct Origin {
     pub end: u64,
 }
 codec_struct!(Origin "origin" { source, start, end });
+
+/// What stands between the path of a file and a line in the name of a text.
+const LINE: &str = ", line ";
+
+/// Names a text that begins at a line, counted from 1, of a file; 0 if a line stands before the
+/// file's.
+pub fn file_line(path: &str, line: usize) -> String {
+    format!("{path}{LINE}{line}")
+}
+
+/// The path and the line in a name that [`file_line`] made.
+pub fn read_file_line(name: &str) -> Option<(&str, usize)> {
+    let (path, line) = name.rsplit_once(LINE)?;
+    Some((path, line.parse().ok()?))
+}

@@ -275,7 +275,7 @@ impl Comparison<'_> {
                 Step::Field(
                     named
                         .flatten()
-                        .map_or_else(|| place.to_string(), |name| old.symbol_name(name)),
+                        .map_or_else(|| place.to_string(), |name| old.symbol_name(name).replace('%', "")),
                 )
             };
             let first = old.object_length(before) - old.record_length(before);

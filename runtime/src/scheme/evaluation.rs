@@ -21,10 +21,12 @@ use duet_kernel::expander::{
 };
 use preserves::IOValue;
 
+use super::grants::covers;
 use super::source::Pinned;
 use crate::codec_struct;
 use crate::driver::Attached;
 use crate::model::codec::{Codec, record};
+use crate::model::failure::read_file_line;
 use crate::model::manifest::Manifest;
 use crate::turn::image::ThawError;
 
@@ -269,19 +271,19 @@ impl Evaluations {
         manifest: &Manifest,
     ) -> Result<Vec<usize>, Fault> {
         self.refresh(text_compiler, manifest);
-        let key = (wanted.environment.to_owned(), wanted.text.to_owned());
+        let key = key(wanted.environment, wanted.name.as_deref(), wanted.text);
         if let Some((changes, unit)) = self.known.get(&key)
             && self.tops.get(wanted.environment).map(TopLevel::changes) == Some(*changes)
         {
             return Ok(vec![*unit]);
         }
         let text = Text {
-            environment: key.0,
+            environment: wanted.environment.to_owned(),
             name: wanted
                 .name
                 .clone()
                 .unwrap_or_else(|| format!("eval {}", self.texts.len() + 1)),
-            text: key.1,
+            text: wanted.text.to_owned(),
             sources: wanted.sources.to_vec(),
         };
         if text.length_bytes() > ONE_TEXT_BYTES_MAX || self.text_bytes + text.length_bytes() > self.limits.bytes_max {
@@ -402,7 +404,7 @@ impl Evaluations {
             Err(fault) => return (has_changed, Err(fault)),
         };
         if let (false, Some(own)) = (has_changed, units.last()) {
-            let key = (text.environment.clone(), text.text.clone());
+            let key = key(&text.environment, Some(&text.name), &text.text);
             self.known.insert(key, (now, *own));
         }
         let last = units.len().saturating_sub(1);
@@ -464,6 +466,14 @@ impl Evaluations {
         evaluations.refresh(text_compiler, &manifest);
         Ok(evaluations)
     }
+}
+
+/// The name under which the unit of a text is known: equal texts share a unit, but not if they
+/// stand in a file, whose lines its errors tell.
+fn key(environment: &str, name: Option<&str>, text: &str) -> (String, String) {
+    let placed = name.filter(|name| read_file_line(name).is_some());
+    let text = placed.map_or_else(|| text.to_owned(), |name| format!("{name}\n{text}"));
+    (environment.to_owned(), text)
 }
 
 impl Text {
@@ -537,7 +547,7 @@ impl Libraries for Granted<'_> {
     }
 
     fn grants(&self, capability: &str) -> bool {
-        self.manifest.grants(capability)
+        covers(self.manifest, capability)
     }
 }
 

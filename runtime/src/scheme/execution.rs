@@ -288,8 +288,18 @@ impl SchemePrograms {
             Ok(Reply::Park(until)) => return self.park(actor, until, false).map(Some),
             Ok(Reply::Choose(until)) => return self.park(actor, until, true).map(Some),
             Ok(Reply::Compile { text, environment }) => self.compile_for(actor, turn, (&text, &environment))?,
-            Ok(Reply::CompileText { text, environment }) => {
-                self.compile_text_for(actor, turn, (&text, &environment))?;
+            Ok(Reply::CompileText {
+                text,
+                environment,
+                name,
+            }) => {
+                let wanted = super::evaluation::Wanted {
+                    environment: &environment,
+                    name,
+                    text: &text,
+                    sources: &[],
+                };
+                self.compile_text_for(actor, turn, &wanted)?;
             }
             Ok(Reply::Environment(imports)) => self.make_environment(actor, turn, &imports)?,
             Ok(Reply::Describe(name)) => self.describe(actor, &name)?,

@@ -15,7 +15,7 @@ use preserves::IOValue;
 
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
 use crate::model::codec::Codec;
-use crate::model::manifest::{Manifest, Right, UnknownRight};
+use crate::model::manifest::{Extent, Manifest, Right, UnknownRight};
 use crate::model::value::Fact;
 
 /// The maximum nesting of a template.
@@ -95,6 +95,44 @@ pub fn add(manifest: &mut Manifest, datum: &Datum, grant: NodeId) -> Result<(), 
         limit(manifest, right, &read_pattern(datum, *pattern)?)?;
     }
     Ok(())
+}
+
+/// Says whether a manifest grants what a module asks for: a name, or the written form of a right
+/// with patterns, each of which a granted pattern includes.
+pub fn covers(manifest: &Manifest, wanted: &str) -> bool {
+    if !wanted.starts_with('(') {
+        return manifest.grants(wanted);
+    }
+    let (reading, errors) = read_all(wanted, SourceId(0));
+    let [root] = reading.forms[..] else {
+        return false;
+    };
+    let datum = Datum {
+        nodes: reading.nodes,
+        root,
+    };
+    let mut asked = Manifest::default();
+    if !errors.is_empty() || add(&mut asked, &datum, root).is_err() {
+        return false;
+    }
+    let is_covered = |right: Right, narrower: &Fact| match manifest.extent(right) {
+        Extent::Nothing => false,
+        Extent::Whole => true,
+        Extent::Limited => {
+            let narrower = pattern_of(narrower);
+            let mut granted = manifest.limited().filter(|limited| limited.right == right);
+            narrower.is_some_and(|narrower| {
+                granted.any(|limited| pattern_of(&limited.pattern).is_some_and(|wider| wider.includes(&narrower)))
+            })
+        }
+    };
+    asked
+        .limited()
+        .all(|limited| is_covered(limited.right, &limited.pattern))
+}
+
+fn pattern_of(packed: &Fact) -> Option<Pattern> {
+    Pattern::read(packed.view())
 }
 
 /// Finds the right that patterns are to limit.

@@ -146,7 +146,13 @@ impl SchemePrograms {
         turn: &mut Activation,
         (text, environment): (&str, &str),
     ) -> Result<(), Fault> {
-        match self.compiled(actor, turn, (text, environment))? {
+        let wanted = Wanted {
+            environment,
+            name: None,
+            text,
+            sources: &[],
+        };
+        match self.compiled(actor, turn, &wanted)? {
             Ok(procedures) => self.machine.resume(procedures),
             Err(fault) => self.raise_fault(actor, &fault, text.contains(UNREADABLE))?,
         }
@@ -159,9 +165,9 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-        (text, environment): (&str, &str),
+        wanted: &Wanted<'_>,
     ) -> Result<(), Fault> {
-        let answer = match self.compiled(actor, turn, (text, environment))? {
+        let answer = match self.compiled(actor, turn, wanted)? {
             Ok(procedures) => procedures,
             Err(fault) => {
                 let failure = self.failure(&fault).encode();
@@ -176,15 +182,9 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-        (text, environment): (&str, &str),
+        wanted: &Wanted<'_>,
     ) -> Result<Result<Value, evaluation::Fault>, Fault> {
-        let wanted = Wanted {
-            environment,
-            name: None,
-            text,
-            sources: &[],
-        };
-        match self.units(actor, &wanted, turn) {
+        match self.units(actor, wanted, turn) {
             Ok(units) => Ok(Ok(procedures(&mut actor.instance, &self.code, &units)?)),
             Err(fault) => Ok(Err(fault)),
         }

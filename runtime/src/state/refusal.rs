@@ -157,4 +157,13 @@ pub enum Ignored {
     /// The recipient has ended.
     Gone {},
 }
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown {} => "it has ended, or never was",
+            Self::Foreign {} => "it is another actor's",
+            Self::Gone {} => "it has ended",
+        })
+    }
+}
 codec_enum!(Ignored "a reason to ignore" { Unknown "unknown" {} Foreign "foreign" {} Gone "gone" {} });

@@ -150,6 +150,7 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
                 Err(error) => return Err(error),
             };
         }
+        super::advise_comma(text, done == Done::Failed, terminal);
         if done == Done::Failed {
             super::tell_left_out(forms.len(), terminal);
         }
@@ -171,9 +172,7 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
         Ok(Command::Fork(name)) => settle(guest.go_to(&name, true, terminal), terminal),
         Ok(Command::Switch(name)) => settle(guest.go_to(&name, false, terminal), terminal),
         Ok(Command::Apropos(text)) => {
-            for name in guest.names_with(&text) {
-                terminal.data(format!("{name}\n"))?;
-            }
+            super::show_names(&guest.names_with(&text), &text, terminal)?;
             Ok(Done::Well)
         }
         Ok(Command::Describe(name)) => {

@@ -1,19 +1,19 @@
 ;;; Agents: a model with instructions, tools and a form of reply; exchanges and conversations.
 
 (define-record-type <agent>
-  (%make-agent name model description instructions tools schema options settings)
+  (%make-agent name %model %description %instructions %tools %schema %options %settings)
   ;;;> Returns whether an object is an agent.
   agent?
   (name %agent-name)
-  (model %agent-model)
-  (description %agent-description)
-  (instructions %agent-instructions)
-  (tools %agent-tools)
+  (%model %agent-model)
+  (%description %agent-description)
+  (%instructions %agent-instructions)
+  (%tools %agent-tools)
   ;; The schema and what it was compiled to, or #f.
-  (schema %agent-schema)
-  (options %agent-options)
+  (%schema %agent-schema)
+  (%options %agent-options)
   ;; The options of `run-agent` that it has by itself.
-  (settings %agent-settings))
+  (%settings %agent-settings))
 
 (define %run-options '(:turns :tokens :usd :repeats :corrections :compact))
 

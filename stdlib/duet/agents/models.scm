@@ -3,31 +3,32 @@
 ;;; A model is the tool `model/chat`. Its payload is a dictionary of `model`, a string; `messages`,
 ;;; a list of messages; and, if they are given, `provider`, a string; `tools`, a list of
 ;;; dictionaries of `name`, `description` and `schema`; `schema`, a JSON Schema that the content of
-;;; the reply follows; and `options`, a dictionary for the provider. Its result is a dictionary of
-;;; `content`, a string; `tool_calls`, a list of dictionaries of `id`, `name` and `arguments`, a
-;;; dictionary, or the text of the model if that is no JSON object or has a number beyond the
-;;; doubles; `stop`, one of the strings "end", "tools", "length" and "refused"; `usage`, a dictionary
-;;; of `input_tokens`, `output_tokens` and, if it is known, `usd`; and, if the provider wants its
-;;; thoughts back, `thoughts`, a list.
+;;; the reply follows; `options`, a dictionary for the provider; and `price`, the dollars for a
+;;; million tokens of input and of output, by which `duet cost` counts results without dollars. Its
+;;; result is a dictionary of `content`, a string; `tool_calls`, a list of dictionaries of `id`,
+;;; `name` and `arguments`, a dictionary, or the text of the model if that is no JSON object or has a
+;;; number beyond the doubles; `stop`, one of the strings "end", "tools", "length" and "refused";
+;;; `usage`, a dictionary of `input_tokens`, `output_tokens` and, if it is known, `usd`; and, if the
+;;; provider wants its thoughts back, `thoughts`, a list.
 ;;;
 ;;; A message is a dictionary of `role`, one of the strings "system", "user", "assistant" and
 ;;; "tool", and `content`. One of an assistant has the `tool_calls` and `thoughts` of its result, one
 ;;; of a tool has the `tool_call_id` that it answers.
 
 (define-record-type <model>
-  (%make-model name provider model tools options price limits used)
+  (%make-model name %provider %model %tools %options %price %limits %used)
   ;;;> Returns whether an object is a model.
   model?
   (name %model-name)
-  (provider %model-provider)
-  (model %model-model)
+  (%provider %model-provider)
+  (%model %model-model)
   ;; Patterns of the names of tools, or #f for any.
-  (tools %model-tools)
-  (options %model-options)
+  (%tools %model-tools)
+  (%options %model-options)
   ;; Dollars for a million tokens, of the input and of the output, or #f.
-  (price %model-price)
-  (limits %model-limits)
-  (used %model-used))
+  (%price %model-price)
+  (%limits %model-limits)
+  (%used %model-used))
 
 ;;;> Describes a model: `(make-model name [:provider name] [:model text] [:tools patterns]
 ;;;> [:max-tokens n] [:temperature number] [:seed n] [:stop texts] [:options dictionary] [:price
@@ -120,7 +121,13 @@
                            (/ (+ (* input (car price)) (* output (cadr price))) 1000000))))))
       (%add! used 'input_tokens input)
       (%add! used 'output_tokens output)
-      (if usd (%add! used 'usd usd) (%add! used 'unpriced 1)))))
+      (if usd
+          (dictionary-set! used 'usd (%rounded (+ usd (dictionary-ref used 'usd))))
+          (%add! used 'unpriced 1)))))
+
+;;; Rounds dollars to 12 digits after the point, so that a sum has no digits that no summand has.
+(define (%rounded dollars)
+  (if (exact? dollars) dollars (/ (round (* dollars 1e12)) 1e12)))
 
 ;;; Logs that the cost of a result is not known, once for each model.
 (define (%log-unpriced model)
@@ -138,6 +145,7 @@
     (add! 'tools (and (pair? tools) (map %described-tool tools)))
     (add! 'schema schema)
     (add! 'options (%merged (%model-options model) options))
+    (add! 'price (and (%model-price model) (map inexact (%model-price model))))
     request))
 
 (define (%merged options others)

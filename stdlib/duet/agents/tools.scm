@@ -2,15 +2,15 @@
 ;;; brings along.
 
 (define-record-type <agent-tool>
-  (%make-agent-tool name description schema compiled procedure)
+  (%make-agent-tool name %description %schema %compiled %procedure)
   ;;;> Returns whether an object is a tool of an agent.
   agent-tool?
   (name %agent-tool-name)
-  (description %agent-tool-description)
-  (schema %agent-tool-schema)
-  (compiled %agent-tool-compiled)
+  (%description %agent-tool-description)
+  (%schema %agent-tool-schema)
+  (%compiled %agent-tool-compiled)
   ;; Takes the role of the agent and the arguments.
-  (procedure %agent-tool-procedure))
+  (%procedure %agent-tool-procedure))
 
 (define (%tool-of name description schema procedure)
   (%make-agent-tool name description schema (json-schema schema) procedure))

@@ -105,14 +105,25 @@
   (case-lambda
     ((path) (load path %mutable-environment))
     ((path environment)
-     (call-with-input-file path
-       (lambda (port)
-         (let next ()
-           (let ((datum (read port)))
-             (if (not (eof-object? datum))
-                 (begin
-                   (eval datum environment)
-                   (next))))))))))
+     (for-each
+       (lambda (form)
+         (if (string? form)
+             (raise (%make-condition 'read-error form '()))
+             (%run-form (car form) (cdr form) environment)))
+       (%forms (call-with-input-file path (lambda (port) (%rest-of port))) path)))))
+
+(define (%rest-of port)
+  (let ((text (read-string 4194304 port)))
+    (if (eof-object? text) "" (string-append text (%rest-of port)))))
+
+;;; Evaluates a form of a file, in a text with a name that tells its place.
+(define (%run-form name text environment)
+  (let ((compiled (%compile-text text (%environment-imports environment) name)))
+    (if (record? compiled)
+        (raise
+          (%make-condition (string->symbol (record-field compiled 0))
+            (string-append name ": " (record-field compiled 1)) (record-field compiled 2)))
+        (%run compiled))))
 
 (define (%check-version version)
   (if (not (eqv? version 5))

@@ -8,5 +8,5 @@
   (import (duet kernel)
           (only (duet internal control) raise)
           (only (duet internal sequences) for-each member)
-          (only (duet internal ports) call-with-input-file newline read write %save-files))
+          (only (duet internal ports) call-with-input-file newline read-string write %save-files))
   (include "eval.scm"))

@@ -21,10 +21,10 @@
     emission-sender emission-activation emission-result emission-steps emission-payloads
     emission-failure
     define-agent start-agent! deliver! cycle->record
-    %actions %direction %every-entry? %module %multi? %priority<? %sequence %triggers %under)
+    %actions %code %direction %every-entry? %function %module-name %multi? %priority<? %sequence %triggers %under)
   (on-demand)
   (import
-    (duet base) (only (duet kernel) %make-condition)
+    (duet base) (only (duet kernel) %make-condition %procedure-code)
     (only (duet dataspace) assert! retract! message! on-message spawn spawn-facet! log!)
     (only (duet internal control) %wrong-type)
     (only (duet internal options) %check-options %option))

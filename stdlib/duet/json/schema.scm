@@ -6,10 +6,10 @@
 ;;; value, and what they have evaluated of it; it returns a list of violations.
 
 (define-record-type <schema>
-  (%make-schema root)
+  (%make-schema %root)
   ;;;> Returns whether an object is a schema that `json-schema` made.
   json-schema?
-  (root %schema-root))
+  (%root %schema-root))
 
 ;;; The parts that all nodes of a schema share: its JSON, the nodes by their pointers, the schema
 ;;; resources by their URIs, whether it matters which parts of a value were evaluated, and the

@@ -15,8 +15,10 @@
         (field! 'route (route->string (registration-route it)))
         (field! 'direction (string-upcase (symbol->string (%direction it)))))
     (field! 'priority (registration-priority it))
-    (field! 'module (symbol->string (%module it)))
-    (field! 'function (symbol->string (registration-name it)))
+    (field! 'module (%module-name it))
+    (field! 'function (%function it))
+    (field! 'code (caddr (%code it)))
+    (field! 'name (symbol->string (registration-name it)))
     (if (eq? kind 'sender)
         (begin
           (field! 'actions (%names->json (%actions it)))
@@ -30,7 +32,7 @@
         (if (registration-route it) (route->string (registration-route it))
             (symbol->string (%direction it)))))
 
-;;; Orders registrations by kind, route, priority, module, name and position.
+;;; Orders registrations by kind, route, priority, module, function, name and position.
 (define (%dna<? a b)
   (let compare ((texts (%dna-text a)) (others (%dna-text b)))
     (cond
@@ -39,17 +41,22 @@
            (string<? (car texts) (car others))))
       ((not (equal? (registration-priority a) (registration-priority b)))
        (%priority<? (registration-priority a) (registration-priority b)))
-      ((not (eq? (%module a) (%module b)))
-       (string<? (symbol->string (%module a)) (symbol->string (%module b))))
+      ((not (string=? (%module-name a) (%module-name b)))
+       (string<? (%module-name a) (%module-name b)))
+      ((not (string=? (%function a) (%function b))) (string<? (%function a) (%function b)))
       ((not (eq? (registration-name a) (registration-name b)))
        (string<? (symbol->string (registration-name a)) (symbol->string (registration-name b))))
       (else (< (%sequence a) (%sequence b))))))
 
 ;;;> Returns the DNA of an agent: the text of a JSON object with `profile`, `agent` and
-;;;> `registrations`. Each registration has its kind, canonical route or direction, priority, module
-;;;> and function, and a sender its filters and whether it is `multi`. An empty filter accepts
-;;;> everything. The text depends only on the registrations: they are sorted by kind, route,
-;;;> priority, module, function and position.
+;;;> `registrations`. Each registration has its kind, canonical route or direction, priority, name,
+;;;> module and function, the hash of the function's code, and a sender its filters and whether it is
+;;;> `multi`. The module is that of `:module`, or the library of the procedure; the function is the
+;;;> procedure's name, or the registration's if it has none. The hash, `code`, is the same wherever
+;;;> the procedure stands and however its variables are called; values that it has captured, and the
+;;;> procedures that it calls by name, are no part of it. An empty filter accepts everything. The
+;;;> text depends only on the registrations: they are sorted by kind, route, priority, module,
+;;;> function, name and position.
 ;;;> Source: profile, section 7; decisions, row 19.
 (define (agent-dna agent)
   (value->json
@@ -107,6 +114,7 @@
               (cons 'priority (%list-of entry 'priority))
               (cons 'module (%text-of entry 'module))
               (cons 'function (or (%text-of entry 'fn_name) (%text-of entry 'function)))
+              (cons 'code (%text-of entry 'code))
               (cons 'problems problems))))
     (case kind
       ((receiver sender)
@@ -140,7 +148,7 @@
 ;;;> Reads a DNA document, of this library or of the reference implementation, and returns a report
 ;;;> on it, a dictionary: `format`, `profile` or `reference`; `profile`, the identifier that it
 ;;;> names, or `#f`; `registrations`, a list of dictionaries with `position`, `kind`, `route`
-;;;> (canonical, or `#f`), `priority`, `module`, `function` and `problems`, a list of strings; and
+;;;> (canonical, or `#f`), `priority`, `module`, `function`, `code` and `problems`, a list of strings; and
 ;;;> `problems` of the whole. Executes nothing of the document.
 ;;;> Fails with `json-error` if the text is not JSON, and with `bad-dna` if it is no DNA.
 ;;;> Source: profile, section 7; decisions, section 1.11 and row 19.

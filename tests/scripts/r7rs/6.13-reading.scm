@@ -45,3 +45,6 @@
 (length (from-string (let ((out (open-output-string)))
                        (write (make-list 50000 'x) out)
                        (get-output-string out))))    ; => 50000
+;; A datum comment is a blank, also for the labels in it.
+(from-string "(#0=(42 . #0#) #;#0=())")                      ; => (#0=(42 . #0#))
+(from-string "(#;#0=(a) #0=(b) #0#)")                        ; => ((b) (b))

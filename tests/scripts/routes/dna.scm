@@ -17,12 +17,32 @@
 (column 'route)                                   ; => (- "A--[f]-->B" "A--[f]-->B" "A--[]-->B")
 (column 'direction)                               ; => ("SEND" - - -)
 (column 'priority)                                ; => ((0) () (1 2) ())
-(column 'module)                                  ; => ("shipper" "other" "shipper" "shipper")
-(column 'function)                                ; => ("h" "r1" "r2" "s")
+(column 'module)                                  ; => ("(program)" "other" "(program)" "(program)")
+(column 'function)                                ; => ("handler" "handler" "handler" "handler")
+(column 'name)                                    ; => ("h" "r1" "r2" "s")
 (map (lambda (field) (json-ref (list-ref entries 3) field)) '(actions triggers under multi))
 ; => (("MOVE" "STAY") ("ok") () #t)
 ;; The order of registration changes nothing.
 (string=? text (agent-dna (make-agent 'shipper (reverse (registrations)))))            ; => #t
+
+;; The code of receivers tells their agents apart, wherever it stands and whatever its names are.
+(define (dna-of procedure)
+  (agent-dna (make-agent 'a (list (make-receiver "A --> B" procedure :name 'r)))))
+(define (code-of procedure)
+  (json-ref (car (json-ref (json->value (dna-of procedure)) 'registrations)) 'code))
+(define (honest message context) (move 'ok))
+(define (kind message context)
+  (move 'ok))
+(define (evil message context) (move 'no))
+(define (deep message context) (map (lambda (x) (car x)) message))
+(define (deeper message context) (map (lambda (x) (cdr x)) message))
+(string=? (dna-of honest) (dna-of evil))                     ; => #f
+(string=? (code-of honest) (code-of evil))                   ; => #f
+(string=? (code-of honest) (code-of kind))                   ; => #t
+(string=? (code-of honest) (code-of (lambda (a b) (move 'ok))))                        ; => #t
+(string=? (code-of deep) (code-of deeper))                   ; => #f
+(string=? (code-of car) (code-of cdr))                       ; => #f
+(string-length (code-of honest))                             ; => 64
 
 (define report (dna-report text))
 (dictionary-ref report 'format)                              ; => profile

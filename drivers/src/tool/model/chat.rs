@@ -51,6 +51,11 @@ pub(super) static DESCRIPTION: Description = Description {
             Shape::Anything,
             "a dictionary of `max_tokens`, `temperature`, `seed`, `stop` and whatever the provider takes",
         ),
+        Field::optional(
+            "price",
+            Shape::Values,
+            "the dollars for a million tokens of input and of output, for `duet cost`; the provider does not see it",
+        ),
     ]),
     result: Cow::Borrowed(
         "{content: string; tool_calls: list of {id: string; name: string; arguments: a dictionary, or the text that is \

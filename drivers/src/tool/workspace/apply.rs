@@ -7,23 +7,19 @@
 //! It does not choose what to write; the tools do.
 //! Read next: `tool/workspace/change.rs`.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_std::fs::{Dir, OpenOptions, Permissions, PermissionsExt as _};
+use cap_std::fs::{Permissions, PermissionsExt as _};
 use duet_runtime::driver::ToolFailure;
 
 use super::Workspace;
 use super::change::{Change, Replacement, State, changes, content_of, record};
-use super::tree::Tree;
+use super::temporary::Temporary;
 use crate::tool::failure::Kind;
 use crate::tool::interface::{Call, Outcome, off_thread};
 use crate::tool::undo_log::{UndoLog, UndoNote};
-
-/// Numbers temporary files, so that concurrent calls use different ones.
-static TEMPORARY_NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Makes the replacements that `plan` returns, and makes the result with `describe`.
 pub(crate) fn apply(
@@ -97,7 +93,7 @@ impl Workspace {
             (State::File { mode, .. }, Some(bytes)) => {
                 let is_new = change.before == State::Absent && state.is_like(&change.after);
                 let permissions = (!is_new).then(|| Permissions::from_mode(*mode));
-                replace(self.tree(), path, bytes, permissions).map_err(explain)
+                self.replace(path, bytes, permissions).map_err(explain)
             }
             (State::File { .. }, None) => Err(refuse("its content is not in the journal")),
             (State::Link { target }, _) => self.link(path, target).map_err(explain),
@@ -143,6 +139,30 @@ impl Workspace {
         directory.symlink_contents(target, name)?;
         directory.open(".")?.sync_all()
     }
+
+    /// Writes a temporary file beside the file, then renames it.
+    fn replace(&self, path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+        let tree = self.tree();
+        let parent = or_current(path.parent().unwrap_or(Path::new("")));
+        let is_parent_made = match tree.metadata(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+            found => found.map(|_| false)?,
+        };
+        if is_parent_made {
+            tree.create_dir_all(parent)?;
+        }
+        let (directory, name) = tree.place(path)?;
+        self.sweep(parent, &directory);
+        Temporary::write(&directory, bytes, permissions)?.rename(&directory, &name)?;
+        // The new names are on disk only when their directories are synced.
+        directory.open(".")?.sync_all()?;
+        if is_parent_made {
+            for ancestor in parent.ancestors().skip(1) {
+                tree.open(or_current(ancestor))?.sync_all()?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns `.` for the empty parent of a path in the root.
@@ -152,54 +172,4 @@ fn or_current(parent: &Path) -> &Path {
     } else {
         parent
     }
-}
-
-/// Writes a temporary file beside the file, then renames it.
-fn replace(tree: &Tree, path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let parent = or_current(path.parent().unwrap_or(Path::new("")));
-    let is_parent_made = match tree.metadata(parent) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-        found => found.map(|_| false)?,
-    };
-    if is_parent_made {
-        tree.create_dir_all(parent)?;
-    }
-    let (directory, name) = tree.place(path)?;
-    let temporary = write_temporary(&directory, bytes, permissions)?;
-    directory
-        .rename(&temporary, &directory, &name)
-        .inspect_err(|_| discard(&directory, &temporary))?;
-    // The new names are on disk only when their directories are synced.
-    directory.open(".")?.sync_all()?;
-    if is_parent_made {
-        for ancestor in parent.ancestors().skip(1) {
-            tree.open(or_current(ancestor))?.sync_all()?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the bytes to a temporary file and syncs it; removes the file if that fails.
-fn write_temporary(directory: &Dir, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<PathBuf> {
-    let (path, mut file) = loop {
-        let path = PathBuf::from(format!(".duet-{}.tmp", TEMPORARY_NEXT.fetch_add(1, Ordering::Relaxed)));
-        match directory.open_with(&path, OpenOptions::new().write(true).create_new(true)) {
-            Ok(file) => break (path, file),
-            // A process that died has left it, or another process uses it.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    };
-    let fill = || {
-        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    fill().inspect_err(|_| discard(directory, &path))?;
-    Ok(path)
-}
-
-/// Removes a temporary file; an error is dropped, because the caller reports an earlier one.
-fn discard(directory: &Dir, path: &Path) {
-    let _ = directory.remove_file(path);
 }

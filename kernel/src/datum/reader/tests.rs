@@ -94,15 +94,21 @@ fn reads_shared_and_cyclic_data() {
         ("#0=#(1 #0# #1=(2 . #1#))", "#0=#(1 #0# #1=(2 . #1#))"),
         ("(a . #5=(b c . #5#))", "(a . #0=(b c . #0#))"),
         ("#0=(1) #0=(2)", "(1) (2)"),
+        ("(#0=(42 . #0#) #;#0=())", "(#0=(42 . #0#))"),
+        ("(#;#0=(a #0#) #0=(b #0#) #0#)", "(#0=(b #0#) #0#)"),
+        ("(#0=(a) #;(#0=(b) #;#0=(c) #0#) #0#)", "((a) (a))"),
+        ("(#0=#1=(a) #1# #0#)", "((a) (a) (a))"),
     ] {
         check(text, expected);
     }
     check_errors(
-        "#0# #0=#0# (#1=a #1=b)",
+        "#0# #0=#0# (#1=a #1=b) (#;#2=a #2#) (#;(#3=a #3=b))",
         &[
             ("#0#", "label #0# is not defined before"),
             ("#0=", "label #0# is not defined before"),
             ("#1=", "label #1= is defined twice"),
+            ("#2#", "label #2# is not defined before"),
+            ("#3=", "label #3= is defined twice"),
         ],
     );
 }
@@ -298,4 +304,12 @@ proptest! {
             prop_assert!(text.get(span.start as usize..span.end as usize).is_some());
         }
     }
+}
+
+/// Each label is compared with no other one.
+#[test]
+fn many_labels_take_time_in_proportion() {
+    let labels: String = (0..200_000).map(|label| format!("#{label}=(a) ")).collect();
+    let (reading, errors) = read_all(&format!("({labels})"), SourceId(0));
+    assert!(errors.is_empty() && reading.forms.len() == 1);
 }

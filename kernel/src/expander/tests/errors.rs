@@ -223,7 +223,7 @@ fn runaway_expansion_and_nesting_are_bounded() {
         ),
         (
             "(define-syntax m (syntax-rules () ((_ x ...) (m x ... x ...)))) (m 1 2)",
-            "macro expansion makes more than 8388608 nodes of code".to_owned(),
+            "the program, its data and what its macros make have more than 8388608 nodes of code".to_owned(),
         ),
         (
             &("(car ".repeat(20_000) + &")".repeat(20_000)),
@@ -267,7 +267,8 @@ fn labels_cannot_make_endless_or_huge_code() {
     let doubling = (0..60).fold("1".to_owned(), |inner, level| {
         format!("(list #{level}={inner} #{level}#)")
     });
-    let too_large = |limit: u32| format!("macro expansion makes more than {limit} nodes of code");
+    let too_large =
+        |limit: u32| format!("the program, its data and what its macros make have more than {limit} nodes of code");
     let too_deep = "code is nested or macros expand to more than 400 levels".to_owned();
     for (text, expected) in [
         (doubling.clone(), too_large(1 << 23)),

@@ -89,3 +89,39 @@ fn what_is_no_grant_is_refused() {
         assert_eq!(read(text), Err(expected), "{text}");
     }
 }
+
+#[test]
+fn a_module_has_a_right_with_patterns_where_one_that_is_granted_includes_them() {
+    let manifest = |grants: &[&str]| {
+        let mut manifest = Manifest::default();
+        for grant in grants {
+            let (reading, _) = read_all(grant, SourceId(0));
+            let datum = Datum {
+                nodes: reading.nodes,
+                root: reading.forms[0],
+            };
+            add(&mut manifest, &datum, datum.root).expect("a grant");
+        }
+        manifest
+    };
+    let job = "(dataspace/assert (pattern (job _)))";
+    let limited = manifest(&["console", "(dataspace/assert (pattern (job _)) (pattern (task _ _)))"]);
+    for (wanted, is_covered) in [
+        ("console", true),
+        ("clock/now", false),
+        ("dataspace/assert", false),
+        (job, true),
+        ("(dataspace/assert (pattern (job 1)))", true),
+        ("(dataspace/assert (pattern (job _)) (pattern (task 1 2)))", true),
+        ("(dataspace/assert (pattern (job _)) (pattern (other _)))", false),
+        ("(dataspace/assert (pattern _))", false),
+        ("(dataspace/observe (pattern (job _)))", false),
+        ("(dataspace/assert)", false),
+        ("(console (pattern (job _)))", false),
+        ("(", false),
+    ] {
+        assert_eq!(covers(&limited, wanted), is_covered, "{wanted}");
+    }
+    assert!(covers(&manifest(&["dataspace/*"]), job));
+    assert!(!covers(&manifest(&["console"]), job));
+}

@@ -59,6 +59,8 @@ pub(in crate::scheme) enum Reply {
         text: String,
         /// As for a compiled datum.
         environment: String,
+        /// Its name in messages, if its place among the actor's texts is not its name.
+        name: Option<String>,
     },
     /// The call returns the descriptions of this name.
     Describe(String),

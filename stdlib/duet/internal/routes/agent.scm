@@ -107,6 +107,17 @@
       (%bad-registration "a direction is receive or send" direction))
   (%register 'hook direction #f procedure options))
 
+;;; The code of a registration's procedure: its library, its name or #f, and its hash.
+(define (%code it) (%procedure-code (%procedure it)))
+
+;;; The module that a registration names, or else the library of its procedure.
+(define (%module-name it)
+  (if (%module it) (symbol->string (%module it)) (car (%code it))))
+
+;;; The name of a registration's procedure, or else of the registration.
+(define (%function it)
+  (or (cadr (%code it)) (symbol->string (registration-name it))))
+
 (define-record-type <agent>
   (%make-agent name tape receivers senders receive-hooks send-hooks by-state narrow broad initial
     triggers policy on-error message-size tape-size)
@@ -238,7 +249,7 @@
 (define (%enrolled name it sequence)
   (if (not (registration? it)) (%bad-registration "not a receiver, sender or hook" it))
   (let ((enrolled
-          (%make-registration (registration-kind it) (registration-name it) (or (%module it) name)
+          (%make-registration (registration-kind it) (registration-name it) (%module it)
             (registration-route it) (registration-priority it) (%procedure it) (%direction it)
             (%actions it) (%triggers it) (%under it) (%multi? it))))
     (%set-sequence! enrolled sequence)
