@@ -127,6 +127,29 @@ pub(crate) fn turns<'a>(
     })
 }
 
+/// Decodes the newest turns of a branch up to a place, at most `count`, each with the time of its
+/// commit in milliseconds since 1970, if the store knows it.
+///
+/// # Errors
+/// As those of reading the turns.
+pub(crate) fn newest_turns(
+    store: &dyn Store,
+    place: &Place,
+    count: u64,
+) -> Result<Vec<(TurnRecord, Option<u64>)>, CommandError> {
+    let (branch, last) = ((&place.run, &place.branch), place.at());
+    let first = Sequence::new(last.number().saturating_sub(count - 1)).unwrap_or(Sequence::FIRST);
+    let end = last.next().unwrap_or(last);
+    let times = store.times(branch.0, branch.1, first..end)?;
+    let mut newest = Vec::new();
+    for (index, record) in Records::oldest_first(store, branch, (first, last)).enumerate() {
+        if let Body::Turn(turn) = turn::body(&record?)? {
+            newest.push((turn, times.get(index).and_then(|time| time.ms())));
+        }
+    }
+    Ok(newest)
+}
+
 /// Names the tools that the turns from `first` to `last` of a branch call. Large bodies are not
 /// read: their outlines name the tools.
 ///

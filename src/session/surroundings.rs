@@ -6,15 +6,17 @@
 //! It grants nothing; `widening.rs` does.
 //! Read next: `../reach.rs`, `../imported.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use duet_drivers::guard;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
 use duet_journal::{Epoch, RunId, Store};
+use duet_runtime::action::Action;
 use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::grant::Grant;
+use duet_runtime::model::identity::RequestId;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recovery;
@@ -27,6 +29,7 @@ use crate::imported::{self, Wishes};
 use crate::journal::Place;
 use crate::launch::{LaunchNote, implied};
 use crate::reach::Reach;
+use crate::records::newest_turns;
 use crate::world_options::WorldOptions;
 
 /// Makes a restored run ready to go on, in its world.
@@ -39,9 +42,43 @@ pub(super) fn take_up(
     epoch: Epoch,
     options: WorldOptions,
 ) -> Result<(Run, World), CommandError> {
-    let (world, recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
+    let (world, mut recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
+    recovery.deadlines = deadlines(store, place, &restored)?;
     let run = restored.take_up(&place.source(store), epoch, SnapshotPolicy::default(), &recovery)?;
     Ok((run, world))
+}
+
+/// The turns among which the start of a short timer is looked for.
+const TURNS_OF_SHORT_TIMERS: u64 = 256;
+
+/// The deadlines of timers that are too short to have one on record: they began when the turns that
+/// asked for them were committed.
+fn deadlines(store: &dyn Store, place: &Place, run: &Run) -> Result<BTreeMap<RequestId, u64>, CommandError> {
+    let mut found = BTreeMap::new();
+    let is_short = |request: &Request| {
+        request.answer.is_none() && matches!(request.question, Question::Timer { .. } | Question::Limit { .. })
+    };
+    let requests = &run.state().requests;
+    if !requests.values().any(is_short) {
+        return Ok(found);
+    }
+    for (turn, committed_ms) in newest_turns(store, place, TURNS_OF_SHORT_TIMERS)? {
+        for action in turn.actions.iter().flat_map(Action::done) {
+            let timer = if let Action::Timer(timer) = action {
+                Some((timer.request, timer.delay_ms))
+            } else if let Action::Limit(limit) = action {
+                Some((limit.request, limit.delay_ms))
+            } else {
+                None
+            };
+            if let Some(((request, delay_ms), committed_ms)) = timer.zip(committed_ms)
+                && requests.get(&request).is_some_and(is_short)
+            {
+                found.insert(request, committed_ms.saturating_add(delay_ms));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The world, and the tools whose calls can be repeated or reversed.
@@ -87,6 +124,7 @@ fn surroundings(
         repeatable,
         declaring: world.tools().named(Description::lets_calls_repeat),
         afresh,
+        deadlines: BTreeMap::new(),
         reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
     };
     Ok((world, recovery))

@@ -87,6 +87,9 @@ pub struct Recovery {
     pub reversible: BTreeSet<String>,
     /// A call that is made again, whatever other branches know.
     pub afresh: Option<RequestId>,
+    /// The deadlines of timers that have none on record, in milliseconds since 1970; a timer
+    /// without one starts again.
+    pub deadlines: BTreeMap<RequestId, u64>,
 }
 
 impl Default for Recovery {
@@ -101,6 +104,7 @@ impl Default for Recovery {
             declaring: BTreeSet::new(),
             reversible,
             afresh: None,
+            deadlines: BTreeMap::new(),
         }
     }
 }

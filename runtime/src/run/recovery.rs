@@ -126,7 +126,7 @@ impl Run {
                     again.extend(kinds.map(|kind| Effect {
                         request: *id,
                         key: request.key.clone(),
-                        kind,
+                        kind: with_deadline(kind, recovery.deadlines.get(id).copied()),
                     }));
                 }
             }
@@ -165,6 +165,14 @@ impl Run {
             }
         }
         Ok(())
+    }
+}
+
+/// Lets a timer go on with its deadline.
+fn with_deadline(kind: EffectKind, deadline_ms: Option<u64>) -> EffectKind {
+    match (kind, deadline_ms) {
+        (EffectKind::Timer { delay_ms }, Some(at_ms)) => EffectKind::Alarm { at_ms, delay_ms },
+        (kind, _) => kind,
     }
 }
 
