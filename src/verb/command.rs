@@ -36,6 +36,9 @@ struct Sight {
     /// Shows lines whole, however wide the terminal is.
     #[arg(long)]
     wide: bool,
+    /// Shows when each turn became durable, by the clock in UTC; terminals always show it.
+    #[arg(long)]
+    times: bool,
     /// Says when lines have colours.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
@@ -81,6 +84,7 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     if row.is_long {
         let sight = Sight::from_arg_matches(matches)?;
         (view.is_verbose, view.is_wide) = (sight.verbose, sight.wide);
+        view.has_times = sight.times || view.columns.is_some();
         view.is_styled = match sight.color {
             Colour::Always => true,
             Colour::Auto => view.is_styled,

@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 
 use duet_drivers::text::Text;
-use duet_journal::{Record, Sequence, Store};
+use duet_journal::{CommitTime, Record, Sequence, Store};
 use duet_runtime::gate::payload::as_json;
 use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::moment::Moment;
 use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{Difference, Differences, SchemePrograms};
@@ -51,6 +52,8 @@ pub(crate) struct Report {
     address: String,
     record: Record,
     body: Body,
+    /// When it became durable.
+    time: CommitTime,
     /// The record as JSON, with the role of its actor.
     whole: Json,
     /// The requests to models that the turn answers.
@@ -91,6 +94,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         went: changes.disappeared.iter().map(|fact| fact.value()).collect(),
         record,
         body,
+        time,
         memory,
         untold,
     })
@@ -159,9 +163,12 @@ impl Report {
         value
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
+    pub(crate) fn tell(&self, view: &View) -> Told {
         let asked = |request| self.models.contains(&request);
         let mut text = turn::full(&self.address, (&self.record, &self.body), &asked);
+        if let (Some(ms), Some(_)) = (self.time.ms(), view.columns) {
+            text.push_str(&format!("  durable   {}\n", Moment(ms)));
+        }
         text.extend(self.came.iter().map(|fact| format!("  fact      + {}\n", shown(fact))));
         text.extend(self.went.iter().map(|fact| format!("  fact      - {}\n", shown(fact))));
         if let Some(memory) = &self.memory {

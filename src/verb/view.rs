@@ -16,6 +16,8 @@ pub(crate) struct View {
     pub(crate) is_wide: bool,
     /// Whether actions are shown that only move a program along.
     pub(crate) is_verbose: bool,
+    /// Whether each turn has its time.
+    pub(crate) has_times: bool,
     /// Whether data may have colours.
     pub(crate) is_styled: bool,
     /// Whether a person looks on.

@@ -186,10 +186,7 @@ impl Open {
             kind,
             tool: tool.cloned(),
             payload: payload.cloned(),
-            at_ms: match &request.question {
-                Question::Deadline { at_ms, .. } => Some(*at_ms),
-                _ => None,
-            },
+            at_ms: deadline(&request.question),
             tag: request.tag.clone(),
             told: question(request, is_full),
             is_for_person: matches!(request.question, Question::Ask { .. } | Question::Approve { .. }),
@@ -198,6 +195,14 @@ impl Open {
 
     fn line(&self) -> String {
         format!("{:<10} {:<8} {}", self.id.to_string(), self.name, self.told)
+    }
+}
+
+fn deadline(question: &Question) -> Option<u64> {
+    if let Question::Deadline { at_ms, .. } = question {
+        Some(*at_ms)
+    } else {
+        None
     }
 }
 

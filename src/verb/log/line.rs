@@ -5,6 +5,7 @@
 //! It reads no records. Read next: `../../graph.rs`.
 
 use duet_drivers::text::{self, Text};
+use duet_runtime::model::moment::Moment;
 use unicode_width::UnicodeWidthChar;
 
 use super::{Report, Turn, What};
@@ -37,6 +38,8 @@ pub(crate) struct Drawing {
 struct Held {
     before: String,
     number: u64,
+    /// When it became durable, with blanks behind; nothing if times are not shown.
+    time: String,
     words: Vec<Span>,
     count: usize,
 }
@@ -86,6 +89,7 @@ impl Drawing {
         let held = Held {
             before: format!("{} ", glyph(turn, false)),
             number: turn.number,
+            time: self.time(turn),
             words: self.words(turn),
             count: 1,
         };
@@ -133,6 +137,7 @@ impl Drawing {
         self.held = Some(Held {
             before,
             number: turn.number,
+            time: self.time(turn),
             words,
             count: 1,
         });
@@ -144,12 +149,26 @@ impl Drawing {
         } else {
             String::new()
         };
-        let before = format!("{} {:>width$}  ", held.before, held.number, width = self.width);
+        let number = format!("{:>width$}", held.number, width = self.width);
+        let before = format!("{} {number}  {}", held.before, held.time);
         let columns = self.view.columns.filter(|_| !self.view.is_wide);
         let used = columns_of(&before) + columns_of(&times);
         let room = columns.map(|columns| columns.saturating_sub(used).max(WORDS_COLUMNS));
         let words = styled(&fitted(&held.words, room), self.view.is_styled);
         format!("{}{words}{times}\n", before).replace(" \n", "\n")
+    }
+
+    /// The month, day and time of day of a turn.
+    fn time(&self, turn: &Turn) -> String {
+        if !self.view.has_times {
+            return String::new();
+        }
+        let told = turn.stamp_ms.map(|ms| Moment(ms).to_string()).unwrap_or_default();
+        let parts = (told.get(5..10), told.get(11..19));
+        match parts {
+            (Some(day), Some(time)) => format!("{day} {time}  "),
+            _ => " ".repeat(16),
+        }
     }
 
     fn words(&self, turn: &Turn) -> Vec<Span> {
