@@ -71,7 +71,10 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Steps of printing for a unit of fuel; a part takes one or two, and eight characters one.
+/// Bytes of a bytevector that are printed for a unit of fuel, besides their digits.
+const BYTES_WRITTEN: u64 = 8;
+
+/// Steps of printing for a unit of fuel; a part takes one or two, and four characters one.
 const STEPS: u64 = 2;
 
 /// The maximum number of parts of a value that an error message searches for cycles.
@@ -209,7 +212,7 @@ impl<'a> Printer<'a> {
         while let Some(task) = self.work.pop() {
             let written = before - self.output.characters_left;
             before = self.output.characters_left;
-            steps.walk(self.heap, 1 + written as u64 / 8).map_err(|_| fmt::Error)?;
+            steps.walk(self.heap, 1 + written as u64 / 4).map_err(|_| fmt::Error)?;
             match task {
                 Task::Text(text) => self.output.write_str(text)?,
                 Task::Value(value) => self.value(value)?,
@@ -229,7 +232,7 @@ impl<'a> Printer<'a> {
             }
         }
         let written = before - self.output.characters_left;
-        steps.walk(self.heap, written as u64 / 8).map_err(|_| fmt::Error)
+        steps.walk(self.heap, written as u64 / 4).map_err(|_| fmt::Error)
     }
 
     fn value(&mut self, value: Value) -> fmt::Result {
@@ -468,7 +471,7 @@ impl<'a> Printer<'a> {
         if let Some(integer) = value.as_fixnum() {
             return write!(self.output, "{integer}");
         }
-        let digits = rate::digits_of(rate::limbs(self.heap, value));
+        let digits = 2 + rate::digits_of(rate::limbs(self.heap, value));
         self.heap.spend(digits).map_err(|_| fmt::Error)?;
         if let Some(number) = self.heap.as_number(value) {
             let text = number.to_string_while(10, &|| !self.heap.is_stop_wanted());
@@ -532,6 +535,8 @@ impl<'a> Printer<'a> {
 
     fn bytevector(&mut self, bytevector: Value) -> fmt::Result {
         self.output.write_str("#u8(")?;
+        let units = self.heap.raw_bytes(bytevector).len() as u64 / BYTES_WRITTEN;
+        self.heap.spend(units).map_err(|_| fmt::Error)?;
         for (index, byte) in self.heap.raw_bytes(bytevector).iter().enumerate() {
             let blank = if index > 0 { " " } else { "" };
             write!(self.output, "{blank}{byte}")?;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use super::kind::{Flags, Sameness};
 use super::rate;
-use super::{Heap, Steps};
+use super::{Heap, Spent, Steps};
 use crate::value::Value;
 
 /// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size
@@ -46,7 +46,10 @@ impl Heap {
         match header_a.kind.sameness() {
             Sameness::Number => {
                 let (bytes_a, bytes_b) = (self.raw_bytes(a), self.raw_bytes(b));
-                self.charge_for_bytes(bytes_a.len().min(bytes_b.len()));
+                if bytes_a.len() != bytes_b.len() {
+                    return false;
+                }
+                self.charge_for_bytes(bytes_a.len());
                 header_a.flags.has(Flags::NEGATIVE) == header_b.flags.has(Flags::NEGATIVE) && bytes_a == bytes_b
             }
             Sameness::Numbers => {
@@ -69,7 +72,7 @@ impl Heap {
         }
         let mut steps = STEPS_QUICK;
         let known = self.equal_quickly(a, b, DEPTH_QUICK, &mut steps);
-        self.charge((STEPS_QUICK - steps) as u64 / rate::NODES);
+        self.charge(OF_OBJECTS + (STEPS_QUICK - steps) as u64 / rate::NODES);
         if let Some(truth) = known {
             return truth;
         }
@@ -93,6 +96,7 @@ impl Heap {
                 return Some(true);
             }
             if !(a.is_pair() && b.is_pair()) {
+                *steps = steps.checked_sub(STEPS_OF_LEAF)?;
                 return self.equal_without_parts(a, b);
             }
             *steps = steps.checked_sub(1)?;
@@ -123,13 +127,20 @@ impl Heap {
 
 impl Heap {
     fn equal_texts(&self, a: Value, b: Value) -> bool {
-        self.charge_for_bytes(self.string_length(a).min(self.string_length(b)));
+        let (length_a, length_b) = (self.string_length(a), self.string_length(b));
+        if length_a != length_b {
+            return false;
+        }
+        self.charge_for_bytes(length_a);
         self.same_text(a, b)
     }
 
     fn equal_bytes(&self, a: Value, b: Value) -> bool {
         let (bytes_a, bytes_b) = (self.raw_bytes(a), self.raw_bytes(b));
-        self.charge_for_bytes(bytes_a.len().min(bytes_b.len()));
+        if bytes_a.len() != bytes_b.len() {
+            return false;
+        }
+        self.charge_for_bytes(bytes_a.len());
         bytes_a == bytes_b
     }
 
@@ -138,11 +149,18 @@ impl Heap {
     }
 }
 
+/// What a comparison of two objects costs, however little they have.
+const OF_OBJECTS: u64 = 1;
+/// What a comparison of texts, bytes or numbers costs, in steps, besides their length.
+const STEPS_OF_LEAF: usize = 4;
+/// Fields of vectors and records that are looked at in a step.
+const FIELDS_OF_STEP: u64 = 8;
+
 /// What an entry of a table costs besides its key and its value, in steps.
 const STEPS_OF_ENTRY: u64 = 24;
 
 /// Pairs that [`Heap::equal`] compares before it records assumptions.
-const STEPS_QUICK: usize = 64;
+const STEPS_QUICK: usize = 128;
 /// How deep their cars may nest.
 const DEPTH_QUICK: usize = 8;
 
@@ -214,10 +232,22 @@ impl Comparison<'_> {
             if self.steps.walk(self.heap, 1).is_err() {
                 return Advance::Done(false);
             }
+            let leaf = if a.is_pair() || a.to_bits() == b.to_bits() {
+                0
+            } else {
+                STEPS_OF_LEAF as u64
+            };
+            if self.steps.walk(self.heap, leaf).is_err() {
+                return Advance::Done(false);
+            }
             match self.look(a, b) {
                 Verdict::Equal => {}
                 Verdict::Different => return Advance::Done(false),
-                Verdict::Parts => self.push_parts(a, b, pairs),
+                Verdict::Parts => {
+                    if self.push_parts(a, b, pairs).is_err() {
+                        return Advance::Done(false);
+                    }
+                }
                 Verdict::Tables => return Advance::First(Goal::Match(Match::new(a, b, &self.assumed))),
             }
         }
@@ -315,16 +345,18 @@ impl Comparison<'_> {
         verdict
     }
 
-    fn push_parts(&self, a: Value, b: Value, pairs: &mut Vec<(Value, Value)>) {
+    fn push_parts(&mut self, a: Value, b: Value, pairs: &mut Vec<(Value, Value)>) -> Result<(), Spent> {
         let heap = self.heap;
         if a.is_pair() {
             pairs.push((heap.cdr(a), heap.cdr(b)));
             pairs.push((heap.car(a), heap.car(b)));
-            return;
+            return Ok(());
         }
+        self.steps.walk(heap, heap.object_length(a) as u64 / FIELDS_OF_STEP)?;
         let fields = heap.field_words(a).iter().zip(heap.field_words(b));
         let differing = fields.rev().filter(|(a, b)| a != b);
         pairs.extend(differing.map(|(&a, &b)| (Value::from_bits(a), Value::from_bits(b))));
+        Ok(())
     }
 }
 

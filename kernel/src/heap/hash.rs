@@ -9,7 +9,7 @@
 
 use super::kind::{Flags, Sameness, symbol, table};
 use super::rate;
-use super::{Heap, Mark, Marks, Register, Steps};
+use super::{Heap, Kind, Mark, Marks, Register, Steps};
 use crate::value::{Immediate, Value};
 
 /// How many pairs, elements and atoms of a value contribute to its hash. Only a value that shares
@@ -56,6 +56,9 @@ pub(super) fn text_hash(characters: impl Iterator<Item = char>) -> u64 {
     mixer.finish()
 }
 
+/// What a text costs, in steps, besides its length.
+const STEPS_OF_TEXT: u64 = 3;
+
 impl Heap {
     /// The hash of a value, 0 ≤ hash < 2⁶⁰: equal for values that are [`Heap::equal`], and not
     /// changed by anything but mutation of the value's own structure.
@@ -67,7 +70,12 @@ impl Heap {
         let mut steps = Steps::<{ rate::NODES }>::default();
         while let Some(part) = next.filter(|_| nodes < NODES_MAX) {
             nodes += 1;
-            if steps.walk(self, 1).is_err() {
+            let cost = match self.kind_of(part) {
+                Some(Kind::String) => STEPS_OF_TEXT,
+                Some(Kind::Ratio | Kind::Complex) => rate::NODES,
+                Some(_) | None => 1,
+            };
+            if steps.walk(self, cost).is_err() {
                 break;
             }
             self.hash_node(part, &mut mixer, &mut pending);

@@ -9,6 +9,12 @@ use crate::value::Value;
 
 /// Bytes, and characters of a text, that are copied, compared or filled for a unit.
 pub(crate) const BYTES: u64 = 128;
+/// Bytes that are moved from one place to another for a unit.
+pub(crate) const BYTES_MOVED: u64 = 1024;
+/// Bytes that are filled for a unit.
+pub(crate) const BYTES_FILLED: u64 = 256;
+/// Bytes of texts that are compared for a unit.
+pub(crate) const BYTES_COMPARED: u64 = 512;
 /// Characters that are looked at one by one for a unit.
 pub(crate) const CHARACTERS: u64 = 16;
 /// Elements of a list that are visited for a unit.
@@ -23,6 +29,12 @@ pub(crate) const CONVERTED: u64 = 16;
 pub(crate) const LIMB_STEPS: u64 = 32;
 /// Words of long integers that are converted for a unit.
 pub(crate) const LIMBS: u64 = 4;
+
+/// Returns the fuel of decoding text from UTF-8: bytes beyond ASCII are decoded one by one.
+pub(crate) fn decoding(bytes: &[u8]) -> u64 {
+    let beyond = bytes.iter().filter(|byte| !byte.is_ascii()).count() as u64;
+    bytes.len() as u64 / BYTES + beyond / CHARACTERS
+}
 
 /// Returns the words of 64 bits of a number's exact parts beyond fixnums.
 pub(crate) fn limbs(heap: &Heap, number: Value) -> u64 {

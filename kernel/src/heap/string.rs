@@ -163,6 +163,12 @@ impl Heap {
         self.is_narrow(storage).then(|| self.raw_bytes(storage))
     }
 
+    /// Whether a string or symbol has characters beyond ASCII, however it is stored.
+    pub(crate) fn is_beyond_ascii(&self, string: Value) -> bool {
+        let storage = self.field(string, STORAGE);
+        !self.is_narrow(storage) && !wide_characters(self.raw_bytes(storage)).all(|character| character.is_ascii())
+    }
+
     /// Whether two strings or symbols have the same characters.
     pub fn same_text(&self, a: Value, b: Value) -> bool {
         let (storage_a, storage_b) = (self.field(a, STORAGE), self.field(b, STORAGE));

@@ -175,6 +175,9 @@ pub(crate) fn is_at_least(heap: &Heap, a: Value, b: Value) -> Result<bool, Primi
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_ge))
 }
 
+/// Integers up to this magnitude are flonums exactly.
+const EXACT_IN_FLONUMS: u64 = 1 << 53;
+
 /// Returns the order of two real numbers; nothing if one is a NaN.
 #[inline]
 fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, PrimitiveError> {
@@ -183,6 +186,11 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Primitiv
     }
     if let (Some(a), Some(b)) = (a.as_flonum(), b.as_flonum()) {
         return Ok(a.partial_cmp(&b));
+    }
+    match (a.as_fixnum(), b.as_fixnum(), a.as_flonum(), b.as_flonum()) {
+        (Some(a), None, None, Some(b)) if a.unsigned_abs() <= EXACT_IN_FLONUMS => return Ok((a as f64).partial_cmp(&b)),
+        (None, Some(b), Some(a), None) if b.unsigned_abs() <= EXACT_IN_FLONUMS => return Ok(a.partial_cmp(&(b as f64))),
+        _ => {}
     }
     heap.spend(cost::comparison(heap, &[a, b]))?;
     Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
@@ -282,6 +290,9 @@ fn extreme(
     arguments: &[Value],
     choose: fn(&Number, &Number) -> Number,
 ) -> Result<Value, PrimitiveError> {
+    if arguments.len() > 1 && arguments.iter().any(|argument| argument.as_fixnum().is_none()) {
+        context.heap.charge(1);
+    }
     let mut chosen = number_at(context.heap, arguments, 0)?;
     for argument in 1..arguments.len() {
         chosen = choose(&chosen, &number_at(context.heap, arguments, argument)?);

@@ -28,33 +28,33 @@ primitives! {
 
     /// Returns the sine of an angle in radians.
     /// Fails with `wrong-type` if the argument is not a number.
-    "sin" "radians" [1, 1] (cost::linear) => |context, arguments| {
+    "sin" "radians" [1, 1] (cost::wave) => |context, arguments| {
         map_any(context, arguments, Number::sin, Complex::sin)
     };
 
     /// Returns the cosine of an angle in radians.
     /// Fails with `wrong-type` if the argument is not a number.
-    "cos" "radians" [1, 1] (cost::linear) => |context, arguments| {
+    "cos" "radians" [1, 1] (cost::wave) => |context, arguments| {
         map_any(context, arguments, Number::cos, Complex::cos)
     };
 
     /// Returns the tangent of an angle in radians.
     /// Fails with `wrong-type` if the argument is not a number.
-    "tan" "radians" [1, 1] (cost::linear) => |context, arguments| {
+    "tan" "radians" [1, 1] (cost::wave) => |context, arguments| {
         map_any(context, arguments, Number::tan, Complex::tan)
     };
 
     /// Returns the angle with this sine; its real part is −π/2 to π/2 radians. Complex if the
     /// number is not from −1 to 1.
     /// Fails with `wrong-type` if the argument is not a number.
-    "asin" "number" [1, 1] (cost::linear) => |context, arguments| {
+    "asin" "number" [1, 1] (cost::arc) => |context, arguments| {
         try_map_any(context, arguments, Number::asin, |number| Ok(number.asin()))
     };
 
     /// Returns the angle with this cosine; its real part is 0 to π radians. Complex if the number
     /// is not from −1 to 1.
     /// Fails with `wrong-type` if the argument is not a number.
-    "acos" "number" [1, 1] (cost::linear) => |context, arguments| {
+    "acos" "number" [1, 1] (cost::arc) => |context, arguments| {
         try_map_any(context, arguments, Number::acos, |number| Ok(number.acos()))
     };
 
@@ -73,7 +73,7 @@ primitives! {
     /// Returns the square root with a positive real part, or, if the real part is zero, with a
     /// positive imaginary part; exact for squares of exact numbers.
     /// Fails with `wrong-type` if the argument is not a number.
-    "sqrt" "number" [1, 1] (cost::root) => |context, arguments| {
+    "sqrt" "number" [1, 1] (cost::exact_root) => |context, arguments| {
         try_map_any(context, arguments, Number::sqrt, Complex::sqrt)
     };
 
@@ -99,7 +99,7 @@ primitives! {
 
     /// Returns the distance of a number from zero; for a real number, its absolute value.
     /// Fails with `wrong-type` if the argument is not a number.
-    "magnitude" "number" [1, 1] (cost::squared) => |context, arguments| part(context, arguments, Complex::magnitude);
+    "magnitude" "number" [1, 1] (cost::distance) => |context, arguments| part(context, arguments, Complex::magnitude);
 
     /// Returns the angle of a number in the plane, −π to π radians; for a real number, π if it is
     /// negative, else 0.
@@ -116,7 +116,7 @@ primitives! {
     /// Returns the number with this magnitude and angle in radians; it is real if the angle is the
     /// exact 0.
     /// Fails with `wrong-type` if an argument is not a real number.
-    "make-polar" "magnitude angle" [2, 2] (cost::linear) => |context, arguments| {
+    "make-polar" "magnitude angle" [2, 2] (cost::polar) => |context, arguments| {
         let (magnitude, angle) = (number_at(context.heap, arguments, 0)?, number_at(context.heap, arguments, 1)?);
         let number = Complex::from_polar(&magnitude, &angle)?;
         Ok(context.heap.complex(&number)?)

@@ -8,10 +8,12 @@
 //! It does not count what a walk finds on its way; `heap/charge.rs` does.
 //! Read next: `heap/charge.rs`.
 
-pub(crate) use crate::heap::rate::{BYTES, CHARACTERS, CONVERTED, ELEMENTS, PAIRS, digits_of, limbs, linear_in};
-use crate::heap::rate::{LIMB_STEPS, product_steps, square};
+pub(crate) use crate::heap::rate::{
+    BYTES, CHARACTERS, CONVERTED, ELEMENTS, PAIRS, decoding, digits_of, limbs, linear_in,
+};
+use crate::heap::rate::{BYTES_COMPARED, BYTES_FILLED, BYTES_MOVED, LIMB_STEPS, product_steps, square};
 use crate::heap::{Heap, Kind, Spent};
-use crate::number::MAX_BITS;
+use crate::number::{MAX_BITS, MAX_GCD_BITS};
 use crate::value::Value;
 
 /// What a primitive costs.
@@ -45,8 +47,22 @@ pub(super) const OF_READING: u64 = 4;
 const RATIO: u64 = 3;
 /// The cost of the shortest digits of a flonum, and of the two parts of a ratio.
 const DIGITS_OF_FLONUM: u64 = 3;
+/// The cost of an operation on complex numbers, however short their parts are.
+const COMPLEX: u64 = 4;
+/// The cost of comparing an exact number that is no fixnum with a flonum.
+const MIXED: u64 = 2;
+/// The cost of making a text of another by a walk along its characters, however short it is.
+const TEXT: u64 = 1;
+/// Steps of a recurrence of flonums for a unit.
+const RECURRENCE: u64 = 8;
 /// Words that are copied or filled for a unit.
 const WORDS: u64 = 32;
+/// Words that are moved from one object to another for a unit.
+const WORDS_MOVED: u64 = 128;
+/// How many times as long it takes to copy a text that has characters beyond ASCII, ...
+const WIDE: u64 = 4;
+/// ... and to encode it.
+const ENCODED: u64 = 8;
 /// Characters that are converted for a unit.
 const CONVERSIONS: u64 = 4;
 
@@ -66,6 +82,24 @@ fn sizes(heap: &Heap, values: &[Value]) -> u64 {
     values.iter().map(|value| size(heap, *value)).sum()
 }
 
+/// Returns `times` if an object is a text with characters beyond ASCII, and 1 otherwise.
+fn if_wide(heap: &Heap, value: Value, times: u64) -> u64 {
+    let is_text = matches!(heap.kind_of(value), Some(Kind::String | Kind::Symbol));
+    if is_text && heap.is_beyond_ascii(value) {
+        times
+    } else {
+        1
+    }
+}
+
+/// Returns the sum of the arguments' sizes; a text beyond ASCII counts `times` times.
+fn weights(heap: &Heap, values: &[Value], times: u64) -> u64 {
+    values
+        .iter()
+        .map(|value| size(heap, *value) * if_wide(heap, *value, times))
+        .sum()
+}
+
 /// Returns how many elements of argument `object` the optional arguments from `first` on select.
 fn span(heap: &Heap, arguments: &[Value], object: usize, first: usize) -> u64 {
     let length = size(heap, arguments[object]);
@@ -74,6 +108,21 @@ fn span(heap: &Heap, arguments: &[Value], object: usize, first: usize) -> u64 {
         index.map_or(default, |index| u64::try_from(index).unwrap_or(0).min(length))
     };
     index(first + 1, length).saturating_sub(index(first, 0))
+}
+
+/// An object of which a primitive takes a range, and the first of the arguments that select it.
+struct Range {
+    object: usize,
+    first: usize,
+}
+
+const OF_FIRST: Range = Range { object: 0, first: 1 };
+const AFTER_FILL: Range = Range { object: 0, first: 2 };
+const OF_THIRD: Range = Range { object: 2, first: 3 };
+
+/// Returns how many elements a range has, `times` times if it is of a text beyond ASCII.
+fn weight(heap: &Heap, arguments: &[Value], range: Range, times: u64) -> u64 {
+    span(heap, arguments, range.object, range.first) * if_wide(heap, arguments[range.object], times)
 }
 
 /// Returns the count in the first argument, as far as the memory could hold as many words.
@@ -96,33 +145,48 @@ costs! {
     arguments(_heap, arguments) = arguments.len() as u64 / CHARACTERS, "Looking at each argument.";
     new_words(heap, arguments) = count(heap, arguments) / WORDS, "As many new words as the first argument says.";
     new_bytes(heap, arguments) = count(heap, arguments) / BYTES, "As many new bytes as the first argument says.";
-    new_pairs(heap, arguments) = count(heap, arguments) / (2 * PAIRS), "As many new pairs as the first argument says.";
+    new_pairs(heap, arguments) = count(heap, arguments) / (2 * PAIRS), "As many new pairs as the first one says.";
     numbers(heap, arguments) = iota(heap, arguments), "As many numbers in a list.";
     words(heap, arguments) = span(heap, arguments, 0, 1) / WORDS, "Copying a range of the first argument's words.";
     words_filled(heap, arguments) = span(heap, arguments, 0, 2) / WORDS, "Filling a range of its words.";
-    words_copied(heap, arguments) = span(heap, arguments, 2, 3) / WORDS, "Copying a range of the third one's words.";
+    words_copied(heap, arguments) = span(heap, arguments, 2, 3) / WORDS_MOVED, "Moving the third one's words.";
     all_words(heap, arguments) = sizes(heap, arguments) / WORDS, "Copying the words of all arguments.";
-    bytes(heap, arguments) = span(heap, arguments, 0, 1) / BYTES, "Copying a range of the first argument's bytes.";
-    bytes_filled(heap, arguments) = span(heap, arguments, 0, 2) / BYTES, "Filling a range of its bytes.";
-    bytes_copied(heap, arguments) = span(heap, arguments, 2, 3) / BYTES, "Copying a range of the third one's bytes.";
-    all_bytes(heap, arguments) = sizes(heap, arguments) / BYTES, "Copying or comparing the bytes of all arguments.";
+    bytes(heap, arguments) = weight(heap, arguments, OF_FIRST, WIDE) / BYTES, "Copying a range of its bytes.";
+    bytes_filled(heap, arguments) = span(heap, arguments, 0, 2) / BYTES_FILLED, "Filling a range of its bytes.";
+    bytes_copied(heap, arguments) = weight(heap, arguments, OF_THIRD, WIDE) / BYTES_MOVED, "Moving its bytes.";
+    encoded(heap, arguments) = weight(heap, arguments, OF_FIRST, ENCODED) / BYTES, "Encoding a range of it.";
+    written_text(heap, arguments) = weight(heap, arguments, AFTER_FILL, ENCODED) / BYTES, "Writing a range of it.";
+    decoded(heap, arguments) = decoded_range(heap, arguments), "Decoding a range of its bytes.";
+    all_bytes(heap, arguments) = weights(heap, arguments, WIDE) / BYTES, "Copying the bytes of all arguments.";
+    joined(heap, arguments) = TEXT + weights(heap, arguments, WIDE) / BYTES, "Concatenating all arguments.";
+    compared(heap, arguments) = sizes(heap, arguments) / BYTES_COMPARED, "Comparing the bytes of all arguments.";
     characters(heap, arguments) = span(heap, arguments, 0, 1) / CHARACTERS, "A range of its characters, one by one.";
-    converted(heap, arguments) = sizes(heap, arguments) / CONVERSIONS, "Converting the characters of all arguments.";
+    converted(heap, arguments) = TEXT + weights(heap, arguments, 4) / CONVERSIONS, "Converting all characters.";
+    folded(heap, arguments) = TEXT + weights(heap, arguments, 2) * 2 / CONVERSIONS, "Folding all characters.";
     characters_set(heap, arguments) = span(heap, arguments, 0, 2) / CONVERSIONS, "Filling a range of characters.";
-    all_characters(heap, arguments) = sizes(heap, arguments) / CHARACTERS, "All arguments' characters, one by one.";
+    all_characters(heap, arguments) = weights(heap, arguments, 2) / CHARACTERS, "All characters, one by one.";
+    sought(heap, arguments) = TEXT + weights(heap, &arguments[..2], 2) / CHARACTERS, "Looking for a text in another.";
     listed(heap, arguments) = span(heap, arguments, 0, 1) / PAIRS, "A list of a range of the first argument.";
     entries(heap, arguments) = size(heap, arguments[0]), "Copying a table.";
     linear(heap, arguments) = conversion(heap, arguments), "Converting numbers.";
     comparison(heap, arguments) = ordering(heap, arguments), "Comparing numbers.";
     squared(heap, arguments) = multiplication(heap, arguments[0], arguments[0]), "A number times itself.";
+    distance(heap, arguments) = distance_from_zero(heap, arguments[0]), "A distance from zero.";
+    wave(heap, arguments) = 1 + conversion(heap, arguments), "A sine, a cosine or a tangent.";
+    arc(heap, arguments) = 3 + conversion(heap, arguments), "The inverse of one, which may be complex.";
+    unfolded(heap, arguments) = exact_value(heap, arguments), "The exact value.";
+    periods(heap, arguments) = exponent_distance(heap, arguments) / 64, "A remainder of flonums, bit by bit.";
+    polar(heap, arguments) = 1 + conversion(heap, arguments), "A sine and a cosine.";
     quotient(heap, arguments) = division(heap, arguments[0], arguments[1]), "A division.";
     rounding(heap, arguments) = parts_division(heap, arguments[0]), "The division of a ratio's parts.";
     root(heap, arguments) = square_root(heap, arguments[0]), "A root.";
-    simplest(heap, arguments) = 12 + square(limbs_of(heap, arguments)) * 8 / LIMB_STEPS, "A continued fraction.";
+    exact_root(heap, arguments) = root_if_square(heap, arguments[0]), "A root, or the nearest flonum.";
+    simplest(heap, arguments) = continued_fraction(heap, arguments), "A continued fraction.";
     power(heap, arguments) = exponentiation(heap, arguments), "A power.";
     digits(heap, arguments) = written(heap, arguments), "The digits of a number.";
     shifted(heap, arguments) = shift(heap, arguments), "A shift.";
     order(_heap, arguments) = bessel(arguments), "A recurrence of as many steps as the first argument says.";
+    growing_order(heap, arguments) = second_bessel(heap, arguments), "The same, until the result is infinite.";
 }
 
 fn limbs_of(heap: &Heap, numbers: &[Value]) -> u64 {
@@ -141,10 +205,24 @@ fn has_ratio(heap: &Heap, number: Value) -> bool {
     }
 }
 
-/// Returns the fuel of making numbers of values; a ratio has two.
+/// Returns the fuel of making numbers of values; a ratio and a complex number have two.
 fn conversion(heap: &Heap, numbers: &[Value]) -> u64 {
-    let ratios = numbers.iter().filter(|number| has_ratio(heap, **number)).count();
-    linear_in(limbs_of(heap, numbers)) + ratios as u64
+    let pairs = |number: &&Value| has_ratio(heap, **number) || heap.is_kind(**number, Kind::Complex);
+    linear_in(limbs_of(heap, numbers)) + 2 * numbers.iter().filter(pairs).count() as u64
+}
+
+/// Returns the fuel of the decoding of a range of bytes.
+fn decoded_range(heap: &Heap, arguments: &[Value]) -> u64 {
+    if !heap.is_kind(arguments[0], Kind::Bytevector) {
+        return 0;
+    }
+    let start = arguments
+        .get(1)
+        .and_then(|index| index.as_fixnum())
+        .and_then(|index| usize::try_from(index).ok());
+    let count = span(heap, arguments, 0, 1) as usize;
+    let bytes = heap.raw_bytes(arguments[0]).get(start.unwrap_or(0)..).unwrap_or(&[]);
+    decoding(&bytes[..count.min(bytes.len())])
 }
 
 /// Returns the steps of a common divisor.
@@ -155,6 +233,10 @@ fn divisor_steps(a: u64, b: u64) -> u64 {
 
 /// Returns the fuel of reducing a ratio with parts of these lengths.
 fn reduction(a: u64, b: u64) -> u64 {
+    if a.min(b) > MAX_GCD_BITS / 64 {
+        // It is refused.
+        return 0;
+    }
     divisor_steps(a, b) / LIMB_STEPS
 }
 
@@ -163,11 +245,17 @@ pub(crate) fn addition(heap: &Heap, a: Value, b: Value) -> u64 {
     if !a.is_object() && !b.is_object() {
         return 0;
     }
-    let total = linear(heap, &[a, b]);
+    let total = linear(heap, &[a, b]) + of_points(heap, a, b);
     if has_ratio(heap, a) || has_ratio(heap, b) {
-        return total + rational(heap, a, b);
+        return total + rational_sum(heap, a, b);
     }
     total
+}
+
+/// Returns what an operation costs because a number is complex.
+fn of_points(heap: &Heap, a: Value, b: Value) -> u64 {
+    let is_complex = |number| heap.is_kind(number, Kind::Complex);
+    if is_complex(a) || is_complex(b) { COMPLEX } else { 0 }
 }
 
 /// Returns the fuel of a product.
@@ -175,11 +263,12 @@ pub(crate) fn multiplication(heap: &Heap, a: Value, b: Value) -> u64 {
     if !a.is_object() && !b.is_object() {
         return 0;
     }
+    let of_points = of_points(heap, a, b);
     if has_ratio(heap, a) || has_ratio(heap, b) {
-        return linear(heap, &[a, b]) + rational(heap, a, b);
+        return of_points + linear(heap, &[a, b]) + rational_product(Parts::of(heap, a), Parts::of(heap, b));
     }
     let (length_a, length_b) = (limbs(heap, a), limbs(heap, b));
-    linear(heap, &[a, b]) * 2 + product_steps(length_a, length_b) / LIMB_STEPS
+    of_points + linear(heap, &[a, b]) * 2 + product_steps(length_a, length_b) / LIMB_STEPS
 }
 
 /// Returns the fuel of a quotient that may be a ratio.
@@ -187,19 +276,62 @@ pub(crate) fn ratio(heap: &Heap, a: Value, b: Value) -> u64 {
     if let (Some(a), Some(b)) = (a.as_fixnum(), b.as_fixnum()) {
         return if b != 0 && a % b != 0 { RATIO } else { 0 };
     }
+    let of_points = of_points(heap, a, b);
     if has_ratio(heap, a) || has_ratio(heap, b) {
-        return linear(heap, &[a, b]) + rational(heap, a, b);
+        let divisor = Parts::of(heap, b);
+        let inverse = Parts {
+            above: divisor.below,
+            below: divisor.above,
+        };
+        return of_points + linear(heap, &[a, b]) + rational_product(Parts::of(heap, a), inverse);
     }
     let (length_a, length_b) = (limbs(heap, a), limbs(heap, b));
     let division = length_a.saturating_sub(length_b) * length_b / LIMB_STEPS;
-    RATIO + linear(heap, &[a, b]) + division + reduction(length_a, length_b)
+    of_points + RATIO + linear(heap, &[a, b]) + division + reduction(length_a, length_b)
 }
 
-/// Returns the fuel of an operation on ratios: products of their parts, and the reduction.
-fn rational(heap: &Heap, a: Value, b: Value) -> u64 {
-    let (length_a, length_b) = (limbs(heap, a), limbs(heap, b));
-    let length = length_a + length_b;
-    RATIO + product_steps(length_a, length_b) / LIMB_STEPS + reduction(length / 2, length / 2)
+/// The lengths of a number's numerator and denominator; of a complex number, the greatest ones.
+#[derive(Clone, Copy)]
+struct Parts {
+    above: u64,
+    below: u64,
+}
+
+impl Parts {
+    fn of(heap: &Heap, number: Value) -> Parts {
+        let kind = if number.is_object() { heap.kind_of(number) } else { None };
+        match kind {
+            Some(Kind::Ratio) => Parts {
+                above: limbs(heap, heap.field(number, 0)),
+                below: limbs(heap, heap.field(number, 1)),
+            },
+            Some(Kind::Complex) => {
+                let [real, imaginary] = [0, 1].map(|part| Parts::of(heap, heap.field(number, part)));
+                Parts {
+                    above: real.above.max(imaginary.above),
+                    below: real.below.max(imaginary.below),
+                }
+            }
+            Some(_) | None => Parts {
+                above: limbs(heap, number),
+                below: 0,
+            },
+        }
+    }
+}
+
+/// Returns the fuel of a product of ratios: the products of their parts, and the reduction.
+fn rational_product(a: Parts, b: Parts) -> u64 {
+    let products = product_steps(a.above, b.above) + product_steps(a.below, b.below);
+    RATIO + products / LIMB_STEPS + reduction(a.above + b.above, a.below + b.below)
+}
+
+/// Returns the fuel of a sum of ratios, of which the products of parts take most.
+fn rational_sum(heap: &Heap, a: Value, b: Value) -> u64 {
+    let (a, b) = (Parts::of(heap, a), Parts::of(heap, b));
+    let products = product_steps(a.above, b.below) + product_steps(b.above, a.below) + product_steps(a.below, b.below);
+    let above = (a.above + b.below).max(b.above + a.below);
+    RATIO + products / LIMB_STEPS + reduction(above, a.below + b.below)
 }
 
 /// Returns the fuel of an integer's division.
@@ -218,7 +350,7 @@ pub(crate) fn division(heap: &Heap, a: Value, b: Value) -> u64 {
 
 fn parts_division(heap: &Heap, number: Value) -> u64 {
     if heap.is_kind(number, Kind::Ratio) {
-        division(heap, heap.field(number, 0), heap.field(number, 1))
+        RATIO + division(heap, heap.field(number, 0), heap.field(number, 1))
     } else {
         linear_in(limbs(heap, number))
     }
@@ -236,15 +368,66 @@ fn ordering(heap: &Heap, numbers: &[Value]) -> u64 {
     let products: u64 = numbers
         .windows(2)
         .filter(|pair| has_ratio(heap, pair[0]) || has_ratio(heap, pair[1]))
-        .map(|pair| product_steps(limbs(heap, pair[0]), limbs(heap, pair[1])) / LIMB_STEPS)
+        .map(|pair| {
+            let (a, b) = (Parts::of(heap, pair[0]), Parts::of(heap, pair[1]));
+            (product_steps(a.above, b.below) + product_steps(b.above, a.below)) / LIMB_STEPS
+        })
         .sum();
-    linear(heap, numbers) + products
+    let mixed = if numbers.iter().any(|number| heap.as_flonum(*number).is_some()) {
+        MIXED
+    } else {
+        0
+    };
+    linear(heap, numbers) + products + mixed
+}
+
+/// Returns the fuel of a magnitude; that of a real number is the number without its sign.
+fn distance_from_zero(heap: &Heap, number: Value) -> u64 {
+    if heap.is_kind(number, Kind::Complex) {
+        multiplication(heap, number, number)
+    } else {
+        conversion(heap, &[number])
+    }
+}
+
+/// Returns the fuel of the simplest ratio within a tolerance: the steps are as many as the shorter
+/// number allows, each along the longer one.
+fn continued_fraction(heap: &Heap, arguments: &[Value]) -> u64 {
+    let [a, b] = [0, 1].map(|place| limbs(heap, arguments[place]) + exponent_limbs(heap, arguments[place]));
+    16 + (1 + a.min(b)).saturating_mul(a + b) * 16 / LIMB_STEPS
+}
+
+/// Returns the binary exponent of a flonum, without its sign; 0 for any other number.
+fn exponent(heap: &Heap, number: Value) -> u64 {
+    let Some(number) = heap.as_flonum(number).filter(|number| number.is_finite()) else {
+        return 0;
+    };
+    (number.to_bits() >> 52 & 0x7ff).abs_diff(1023)
+}
+
+fn exact_value(heap: &Heap, arguments: &[Value]) -> u64 {
+    1 + conversion(heap, arguments) + exponent_limbs(heap, arguments[0]) / 4
+}
+
+/// Returns the length of the exact value of a flonum, in words of 64 bits; 0 for an ordinary one.
+fn exponent_limbs(heap: &Heap, number: Value) -> u64 {
+    exponent(heap, number) / 64
+}
+
+fn exponent_distance(heap: &Heap, arguments: &[Value]) -> u64 {
+    exponent(heap, arguments[0]) + exponent(heap, arguments[1])
 }
 
 /// Returns the fuel of an exact power: that of its last square, and of those before it.
 fn exponentiation(heap: &Heap, arguments: &[Value]) -> u64 {
+    let of_points = of_points(heap, arguments[0], arguments[1]) * 2;
+    let of_ratios = if has_ratio(heap, arguments[0]) { RATIO } else { 0 };
+    of_points + of_ratios + real_power(heap, arguments)
+}
+
+fn real_power(heap: &Heap, arguments: &[Value]) -> u64 {
     let Some(exponent) = arguments[1].as_fixnum() else {
-        return linear(heap, arguments) + square_root(heap, arguments[0]);
+        return 2 + linear(heap, arguments) + square_root(heap, arguments[0]);
     };
     let bits = match arguments[0].as_fixnum() {
         Some(base) => u64::from(i64::BITS - base.unsigned_abs().leading_zeros()),
@@ -254,18 +437,77 @@ fn exponentiation(heap: &Heap, arguments: &[Value]) -> u64 {
     if bits > 4 * MAX_BITS {
         return linear(heap, arguments);
     }
-    let length = bits / 64;
+    of_power(bits / 64)
+}
+
+/// Returns the fuel of a power of this length.
+pub(super) fn of_power(length: u64) -> u64 {
     linear_in(length) + product_steps(length / 2, length / 2) * 2 / LIMB_STEPS
+}
+
+/// Returns the fuel of making a number of a text. A decimal in radix ten becomes a flonum directly;
+/// for other numbers the digits become integers first, and those of a ratio are reduced.
+pub(super) fn parsing(text: &str, radix: u32) -> u64 {
+    let (mut digits, mut radix, mut is_exact) = (text, radix, false);
+    while let Some((letter, rest)) = digits.strip_prefix('#').and_then(|rest| rest.split_at_checked(1)) {
+        match letter {
+            "b" | "B" => radix = 2,
+            "o" | "O" => radix = 8,
+            "x" | "X" => radix = 16,
+            "e" | "E" => is_exact = true,
+            _ => {}
+        }
+        digits = rest;
+    }
+    let is_mark = |byte: u8| b"+-./eEiI@".contains(&byte);
+    if !digits
+        .bytes()
+        .all(|byte| is_mark(byte) || char::from(byte).is_digit(radix))
+    {
+        return 0;
+    }
+    let length = |digits: &str| digits.len() as u64 * u64::from(u32::BITS - radix.leading_zeros()) / 64;
+    if let Some((above, below)) = digits.split_once('/') {
+        return 3 * RATIO
+            + integer(length(above), radix)
+            + integer(length(below), radix)
+            + reduction(length(above), length(below));
+    }
+    let has_point = digits.contains('.') || radix == 10 && digits.contains(['e', 'E']);
+    match (has_point, is_exact || radix != 10) {
+        (false, _) => integer(length(digits), radix),
+        (true, false) => DIGITS_OF_FLONUM,
+        (true, true) => {
+            let length = length(digits);
+            3 * RATIO + integer(length, radix) + of_power(length) + reduction(length, length)
+        }
+    }
+}
+
+/// Returns the fuel of an integer of this length from its digits.
+fn integer(length: u64, radix: u32) -> u64 {
+    if radix.is_power_of_two() {
+        linear_in(length * 4)
+    } else {
+        digits_of(length)
+    }
 }
 
 /// Returns the fuel of writing a number in the radix of the second argument, if there is one.
 fn written(heap: &Heap, arguments: &[Value]) -> u64 {
+    TEXT + digits_written(heap, arguments)
+}
+
+fn digits_written(heap: &Heap, arguments: &[Value]) -> u64 {
     let limbs = limbs(heap, arguments[0]);
     if has_ratio(heap, arguments[0]) {
         return DIGITS_OF_FLONUM + digits_of(limbs);
     }
     if limbs == 0 && !arguments[0].is_fixnum() {
-        return DIGITS_OF_FLONUM;
+        let is_decimal = arguments.get(1).is_none_or(|radix| radix.as_fixnum() == Some(10));
+        let exponent = exponent(heap, arguments[0]);
+        let of_digits = if is_decimal { exponent / 128 } else { 8 + exponent };
+        return DIGITS_OF_FLONUM + of_digits;
     }
     match arguments.get(1).and_then(|radix| radix.as_fixnum()) {
         Some(2 | 4 | 8 | 16 | 32) => linear_in(limbs * 16),
@@ -277,9 +519,40 @@ fn written(heap: &Heap, arguments: &[Value]) -> u64 {
 fn square_root(heap: &Heap, number: Value) -> u64 {
     let length = limbs(heap, number);
     if !number.is_fixnum() && length == 0 {
-        return 0;
+        let is_complex = heap.is_kind(number, Kind::Complex);
+        return if is_complex {
+            4 * COMPLEX
+        } else if has_ratio(heap, number) {
+            2 * RATIO
+        } else {
+            0
+        };
     }
     4 + linear_in(length) + product_steps(length, length) / LIMB_STEPS
+}
+
+/// Returns the fuel of a root that is taken only of what may be the square of an exact number.
+fn root_if_square(heap: &Heap, number: Value) -> u64 {
+    if may_be_square(heap, number) {
+        square_root(heap, number)
+    } else {
+        4 + conversion(heap, &[number])
+    }
+}
+
+/// Whether the last six bits of a number's parts are those of a square.
+fn may_be_square(heap: &Heap, number: Value) -> bool {
+    if !number.is_object() {
+        return true;
+    }
+    match heap.kind_of(number) {
+        Some(Kind::Bignum) => {
+            let low = heap.raw_bytes(number).first().map_or(0, |byte| byte & 63);
+            (0..32u8).any(|root| root.wrapping_mul(root) & 63 == low)
+        }
+        Some(Kind::Ratio) => (0..2).all(|part| may_be_square(heap, heap.field(number, part))),
+        Some(_) | None => true,
+    }
 }
 
 fn shift(heap: &Heap, arguments: &[Value]) -> u64 {
@@ -299,5 +572,11 @@ fn iota(heap: &Heap, arguments: &[Value]) -> u64 {
 }
 
 fn bessel(arguments: &[Value]) -> u64 {
-    arguments[0].as_fixnum().map_or(0, i64::unsigned_abs).min(1 << 31) / ELEMENTS
+    arguments[0].as_fixnum().map_or(0, i64::unsigned_abs).min(1 << 31) / RECURRENCE
+}
+
+/// A function of the second kind grows beyond all flonums soon after twice its argument.
+fn second_bessel(heap: &Heap, arguments: &[Value]) -> u64 {
+    let argument = heap.as_flonum(arguments[1]).map_or(0.0, f64::abs);
+    bessel(arguments).min((2.0 * argument + 512.0) as u64 / RECURRENCE)
 }

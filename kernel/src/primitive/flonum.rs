@@ -131,7 +131,7 @@ primitives! {
     /// Returns two values: the remainder of `x` divided by `y`, with the quotient rounded to the
     /// nearest integer, and at least the last three bits of the quotient, with its sign.
     /// Fails with `wrong-type` if an argument is not a flonum.
-    "flremquo" "x y" [2, 2] free => |context, arguments| {
+    "flremquo" "x y" [2, 2] (cost::periods) => |context, arguments| {
         let (x, y) = (flonum_at(context.heap, arguments, 0)?, flonum_at(context.heap, arguments, 1)?);
         let (remainder, quotient) = libm::remquo(x, y);
         with_integer(context, remainder, quotient)
@@ -162,7 +162,7 @@ primitives! {
     /// Returns the Bessel function of the second kind and order `n` of `x`.
     /// Fails with `wrong-type` if the arguments are not an exact integer and a flonum, with
     /// `out-of-range` if the order is beyond 10,000.
-    "flsecond-bessel" "n x" [2, 2] (cost::order) => |context, arguments| {
+    "flsecond-bessel" "n x" [2, 2] (cost::growing_order) => |context, arguments| {
         let (n, x) = (order_at(context.heap, arguments, 0)?, flonum_at(context.heap, arguments, 1)?);
         Ok(context.heap.flonum(libm::yn(n, x))?)
     };

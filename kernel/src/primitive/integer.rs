@@ -62,6 +62,9 @@ primitives! {
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
     "truncate/" "integer divisor" [2, 2] (cost::quotient) => |context, arguments| {
+        if let (Some(a), Some(b)) = (arguments[0].as_fixnum(), arguments[1].as_fixnum().filter(|b| *b != 0)) {
+            return two_integers(context, a / b, a % b);
+        }
         let (dividend, divisor) = (whole_at(context.heap, arguments, 0)?, whole_at(context.heap, arguments, 1)?);
         two_values(context, dividend.truncate_division(&divisor)?)
     };
@@ -70,6 +73,11 @@ primitives! {
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
     "floor/" "integer divisor" [2, 2] (cost::quotient) => |context, arguments| {
+        if let (Some(a), Some(b)) = (arguments[0].as_fixnum(), arguments[1].as_fixnum().filter(|b| *b != 0)) {
+            let is_opposite = a % b != 0 && (a < 0) != (b < 0);
+            let (below, rest) = if is_opposite { (1, b) } else { (0, 0) };
+            return two_integers(context, a / b - below, a % b + rest);
+        }
         let (dividend, divisor) = (whole_at(context.heap, arguments, 0)?, whole_at(context.heap, arguments, 1)?);
         two_values(context, dividend.floor_division(&divisor)?)
     };
@@ -210,10 +218,19 @@ fn exact_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number,
     }
 }
 
+/// Returns two values, which 64 bits can hold.
+fn two_integers(context: &mut Context<'_>, first: i64, second: i64) -> Result<Value, PrimitiveError> {
+    let values = [context.heap.integer(first)?, context.heap.integer(second)?];
+    Ok(context.heap.make(Kind::Values, &values)?)
+}
+
 fn two_values(context: &mut Context<'_>, numbers: (Number, Number)) -> Result<Value, PrimitiveError> {
     let values = [context.heap.number(&numbers.0)?, context.heap.number(&numbers.1)?];
     Ok(context.heap.make(Kind::Values, &values)?)
 }
+
+/// The cost of a common divisor or multiple of short integers.
+const OF_DIVISOR: u64 = 3;
 
 fn fold(
     context: &mut Context<'_>,
@@ -224,7 +241,7 @@ fn fold(
     let mut result = neutral;
     for argument in 0..arguments.len() {
         let length = cost::limbs(context.heap, arguments[argument]);
-        context.heap.spend(1 + cost::divisor(result.limbs(), length))?;
+        context.heap.spend(OF_DIVISOR + cost::divisor(result.limbs(), length))?;
         result = operation(&result, &whole_at(context.heap, arguments, argument)?)?;
     }
     Ok(context.heap.number(&result)?)

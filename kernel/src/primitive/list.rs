@@ -5,8 +5,8 @@
 //! Read next: `primitive/equivalence.rs`.
 
 use super::argument::{Pairs, wrong_type};
-use super::{Context, PrimitiveError};
-use crate::heap::Heap;
+use super::{Context, PrimitiveError, cost};
+use crate::heap::{Heap, Steps};
 use crate::value::Value;
 
 primitives! {
@@ -20,7 +20,11 @@ primitives! {
 
     /// Returns the first tail of a list whose first element is `equal?` to `object`, or `#f`.
     /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
-    "%member" "object list" [2, 2] counted => |context, arguments| member(context, arguments, Heap::equal);
+    "%member" "object list" [2, 2] counted => |context, arguments| if arguments[0].is_reference() {
+        member(context, arguments, equal_in_steps())
+    } else {
+        member(context, arguments, |_, a, b| a == b)
+    };
 
     /// Returns the first pair of a list of pairs whose car is `eq?` to `object`, or `#f`.
     /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
@@ -35,13 +39,26 @@ primitives! {
     /// Returns the first pair of a list of pairs whose car is `equal?` to `object`, or `#f`.
     /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
     /// and has no such pair before its end.
-    "%assoc" "object alist" [2, 2] counted => |context, arguments| associate(context, arguments, Heap::equal);
+    "%assoc" "object alist" [2, 2] counted => |context, arguments| if arguments[0].is_reference() {
+        associate(context, arguments, equal_in_steps())
+    } else {
+        associate(context, arguments, |_, a, b| a == b)
+    };
+}
+
+/// Returns `equal?`, which charges for each comparison besides the walk along the list.
+fn equal_in_steps() -> impl FnMut(&Heap, Value, Value) -> bool {
+    let mut steps = Steps::<{ cost::ELEMENTS }>::default();
+    move |heap, a, b| {
+        steps.step(heap);
+        heap.equal(a, b)
+    }
 }
 
 fn member(
     context: &Context<'_>,
     arguments: &[Value],
-    same: impl Fn(&Heap, Value, Value) -> bool,
+    mut same: impl FnMut(&Heap, Value, Value) -> bool,
 ) -> Result<Value, PrimitiveError> {
     let mut pairs = Pairs::of(arguments[1]);
     while let Some(pair) = pairs.next(context.heap) {
@@ -55,7 +72,7 @@ fn member(
 fn associate(
     context: &Context<'_>,
     arguments: &[Value],
-    same: impl Fn(&Heap, Value, Value) -> bool,
+    mut same: impl FnMut(&Heap, Value, Value) -> bool,
 ) -> Result<Value, PrimitiveError> {
     let mut pairs = Pairs::of(arguments[1]);
     while let Some(pair) = pairs.next(context.heap) {

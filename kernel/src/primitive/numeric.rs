@@ -84,12 +84,12 @@ primitives! {
     /// Returns the numerator of the number in lowest terms.
     /// Fails with `wrong-type` if the argument is not a real number, with `arithmetic` if it is
     /// infinite or a NaN.
-    "numerator" "number" [1, 1] (cost::linear) => |context, arguments| try_map(context, arguments, Number::numerator);
+    "numerator" "number" [1, 1] (cost::unfolded) => |context, arguments| try_map(context, arguments, Number::numerator);
 
     /// Returns the denominator of the number in lowest terms, which is positive.
     /// Fails with `wrong-type` if the argument is not a real number, with `arithmetic` if it is
     /// infinite or a NaN.
-    "denominator" "number" [1, 1] (cost::linear) => |context, arguments| {
+    "denominator" "number" [1, 1] (cost::unfolded) => |context, arguments| {
         try_map(context, arguments, Number::denominator)
     };
 
@@ -122,14 +122,14 @@ primitives! {
     /// Returns the exact number of the same value.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "exact" "number" [1, 1] (cost::linear) => |context, arguments| {
+    "exact" "number" [1, 1] (cost::unfolded) => |context, arguments| {
         try_map_any(context, arguments, Number::exact, Complex::exact)
     };
 
     /// Returns the same as `exact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "inexact->exact" "number" [1, 1] (cost::linear) => |context, arguments| {
+    "inexact->exact" "number" [1, 1] (cost::unfolded) => |context, arguments| {
         try_map_any(context, arguments, Number::exact, Complex::exact)
     };
 
@@ -170,10 +170,13 @@ primitives! {
         let string = string_at(context.heap, arguments, 0)?;
         let radix = radix_at(context.heap, arguments)?;
         context.heap.spend(1 + cost::all_characters(context.heap, &arguments[..1]))?;
-        match Complex::parse(&context.heap.string_text(string), radix) {
+        let text = context.heap.string_text(string);
+        context.heap.spend(cost::parsing(&text, radix))?;
+        match Complex::parse(&text, radix) {
             Some(number) => {
                 let number = context.heap.complex(&number)?;
-                context.heap.charge(cost::digits(context.heap, &[number]));
+                // An exponent makes a long integer of a short text.
+                context.heap.charge(cost::of_power(cost::limbs(context.heap, number)));
                 Ok(number)
             }
             None => Ok(Value::FALSE),

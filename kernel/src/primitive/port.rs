@@ -94,8 +94,9 @@ primitives! {
     "get-output-string" "port" [1, 1] counted => |context, arguments| {
         let expected = "a string output port";
         let port = collecting_port_at(context.heap, arguments, flag::TEXTUAL, expected)?;
-        let length = buffer::pending(context.heap, port).len();
-        context.heap.charge(length as u64 / cost::BYTES);
+        let bytes = buffer::pending(context.heap, port);
+        let length = bytes.len();
+        context.heap.charge(cost::decoding(bytes));
         Ok(buffer::text(context.heap, port, length)?)
     };
 

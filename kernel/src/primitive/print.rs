@@ -45,7 +45,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a string, a textual output port and exact
     /// integers, with `out-of-range` if the range is not in the string, with `port-closed` if the
     /// port is closed.
-    "%write-string" "string port [start [end]]" [2, 4] (cost::bytes_filled) => |context, arguments| {
+    "%write-string" "string port [start [end]]" [2, 4] (cost::written_text) => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if !context.heap.is_string(arguments[0]) {
             return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
@@ -95,7 +95,7 @@ primitives! {
         }
         if context.heap.is_string(arguments[0]) {
             let length = context.heap.string_length(arguments[0]);
-            context.heap.charge(length as u64 / cost::BYTES);
+            context.heap.charge(cost::encoded(context.heap, &arguments[..1]));
             return write_string(context.heap, port, arguments[0], 0, length);
         }
         write_object(context, arguments, Style::Display)

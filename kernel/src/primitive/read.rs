@@ -72,7 +72,7 @@ primitives! {
             None if bytes.is_empty() => return Ok(Value::EOF),
             None => (bytes.len(), bytes.len()),
         };
-        context.heap.charge(consumed as u64 / cost::BYTES);
+        context.heap.charge(cost::decoding(&bytes[..consumed]));
         take(context, port, consumed, |heap| text(heap, port, length))
     };
 

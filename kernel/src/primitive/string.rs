@@ -71,65 +71,65 @@ primitives! {
 
     /// Returns whether all strings have the same characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+    "string=?" "string₁ string₂ …" [1, _] (cost::compared) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_eq)
     };
 
     /// Returns whether the strings increase, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string<?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+    "string<?" "string₁ string₂ …" [1, _] (cost::compared) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_lt)
     };
 
     /// Returns whether the strings decrease, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string>?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+    "string>?" "string₁ string₂ …" [1, _] (cost::compared) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_gt)
     };
 
     /// Returns whether the strings never decrease, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string<=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+    "string<=?" "string₁ string₂ …" [1, _] (cost::compared) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_le)
     };
 
     /// Returns whether the strings never increase, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string>=?" "string₁ string₂ …" [1, _] (cost::all_bytes) => |context, arguments| {
+    "string>=?" "string₁ string₂ …" [1, _] (cost::compared) => |context, arguments| {
         ordered(context, arguments, compare, Ordering::is_ge)
     };
 
     /// Compares as `string=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
+    "string-ci=?" "string₁ string₂ …" [1, _] (cost::folded) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_eq)
     };
 
     /// Compares as `string<?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
+    "string-ci<?" "string₁ string₂ …" [1, _] (cost::folded) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_lt)
     };
 
     /// Compares as `string>?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
+    "string-ci>?" "string₁ string₂ …" [1, _] (cost::folded) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_gt)
     };
 
     /// Compares as `string<=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
+    "string-ci<=?" "string₁ string₂ …" [1, _] (cost::folded) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_le)
     };
 
     /// Compares as `string>=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>=?" "string₁ string₂ …" [1, _] (cost::converted) => |context, arguments| {
+    "string-ci>=?" "string₁ string₂ …" [1, _] (cost::folded) => |context, arguments| {
         ordered(context, arguments, compare_folded, Ordering::is_ge)
     };
 
@@ -146,7 +146,7 @@ primitives! {
 
     /// Makes a string that concatenates all the strings.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-append" "string …" [0, _] (cost::all_bytes) => append;
+    "string-append" "string …" [0, _] (cost::joined) => append;
 
     /// Makes a list of the characters from index `start` (default 0) up to `end`, exclusive
     /// (default: the length).
@@ -170,6 +170,7 @@ primitives! {
     /// Fails with `wrong-type` if the argument is not a proper list of characters.
     "list->string" "list" [1, 1] counted => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
+        context.heap.spend(elements.len() as u64 / (2 * cost::PAIRS))?;
         let text = text_of(elements.into_iter()).ok_or(wrong_type(0, "a list of characters"))?;
         Ok(context.heap.string(&text)?)
     };

@@ -28,7 +28,7 @@ primitives! {
     /// Makes a string by Unicode full case folding, the same for all strings that differ only in
     /// case.
     /// Fails with `wrong-type` if the argument is not a string.
-    "string-foldcase" "string" [1, 1] (cost::converted) => |context, arguments| {
+    "string-foldcase" "string" [1, 1] (cost::folded) => |context, arguments| {
         convert(context, arguments, |text| text.chars().flat_map(fold_full).collect())
     };
 
@@ -51,7 +51,7 @@ primitives! {
     /// lengths.
     /// Fails with `wrong-type` if the arguments are not strings and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string-contains" "string pattern [start [end]]" [2, 4] (cost::all_characters) => |context, arguments| {
+    "string-contains" "string pattern [start [end]]" [2, 4] (cost::sought) => |context, arguments| {
         let (string, pattern) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
         let text = context.heap.string_range(string, range.start, range.end);
@@ -126,7 +126,7 @@ primitives! {
     /// to `end`, exclusive (default: the length).
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string->utf8" "string [start [end]]" [1, 3] (cost::characters) => |context, arguments| {
+    "string->utf8" "string [start [end]]" [1, 3] (cost::encoded) => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.string_length(string))?;
         if let Some(storage) = context.heap.ascii_storage(string) {
@@ -143,7 +143,7 @@ primitives! {
     /// Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `invalid-utf8` if the bytes are not
     /// UTF-8; its irritants are the bytevector and the index of the first invalid byte.
-    "utf8->string" "bytevector [start [end]]" [1, 3] (cost::bytes) => |context, arguments| {
+    "utf8->string" "bytevector [start [end]]" [1, 3] (cost::decoded) => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;
         let start = range.start;

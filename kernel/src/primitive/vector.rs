@@ -76,6 +76,7 @@ primitives! {
     /// Fails with `wrong-type` if the argument is not a proper list.
     "list->vector" "list" [1, 1] counted => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
+        context.heap.spend(elements.len() as u64 / (2 * cost::PAIRS))?;
         Ok(context.heap.make(Kind::Vector, &elements)?)
     };
 

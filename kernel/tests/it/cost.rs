@@ -86,6 +86,10 @@ const GROWING: &[(&str, &str)] = &[
     ("(arithmetic-shift 1 n)", "(bitwise-and x x)"),
     ("(arithmetic-shift 1 n)", "(even? x)"),
     ("n", "(expt 3 x)"),
+    ("(cons (make-vector n 0) (make-vector n 0))", "(equal? (car x) (cdr x))"),
+    ("(make-list n \"abc\")", "(%member \"abd\" x)"),
+    ("(make-string n #\\λ)", "(%write-string x (open-output-string))"),
+    ("(string-append \"#i\" (make-string n #\\1))", "(string->number x)"),
     ("(make-list n 0)", "(apply vector (list x))"),
 ];
 
@@ -102,6 +106,28 @@ fn what_grows_with_its_operands_costs_more_for_greater_ones() {
         } else {
             assert!(small <= 10 && great > 100, "{call}: {small} and {great}");
         }
+    }
+}
+
+/// Calls whose work does not follow from the size of their operands alone, and their fuel at least
+/// and at most.
+const BETWEEN: &[(&str, &str, [i64; 2])] = &[
+    ("(expt 3 60000)", "(+ x 1/3)", [100, 5_000]),
+    ("(/ (expt 3 60000) 2)", "(+ x x)", [100, 5_000]),
+    ("(expt 3 60000)", "(rationalize x 1/7)", [100, 5_000]),
+    ("(+ 1 (expt 4 60000))", "(magnitude x)", [100, 5_000]),
+    ("(make-string 10000 #\\1)", "(string->number x 16)", [100, 10_000]),
+    ("1e300", "(number->string x 2)", [500, 2_000]),
+    ("1e-300", "(rationalize x 1e-310)", [50, 2_000]),
+    ("(expt 3 60000)", "(eqv? x 7)", [0, 5]),
+];
+
+#[test]
+fn fuel_follows_the_work_where_the_size_of_operands_does_not_tell() {
+    for (operand, call, [least, most]) in BETWEEN {
+        let before = format!("(define x {operand})");
+        let used = fuel(&format!("{before} {call}")) - fuel(&before);
+        assert!((*least..=*most).contains(&used), "{call} of {operand}: {used}");
     }
 }
 

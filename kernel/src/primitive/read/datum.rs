@@ -15,7 +15,10 @@ use crate::heap::{Flags, Heap, Kind};
 use crate::value::Value;
 
 /// Bytes that are read for a unit of fuel.
-const BYTES_READ: u64 = 8;
+const BYTES_READ: u64 = 2;
+
+/// The cost of reading a number, however short it is.
+const OF_NUMBER: u64 = 2;
 
 /// The number of bytes inspected first.
 const WINDOW_BYTES: usize = 1024;
@@ -109,8 +112,11 @@ fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, PrimitiveError> {
     let mut seen = BTreeSet::new();
     let mut work = vec![value];
     while let Some(part) = work.pop() {
+        if heap.is_number(part) {
+            heap.charge(OF_NUMBER + cost::digits_of(cost::limbs(heap, part)));
+        }
         if part.is_object() {
-            heap.charge(cost::digits_of(cost::limbs(heap, part)));
+            heap.charge(2);
         }
         if part.is_pair() {
             if seen.insert(part.index()) {
