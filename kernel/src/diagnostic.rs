@@ -378,6 +378,9 @@ impl From<ReadError> for Diagnostic {
     }
 }
 
+/// The parts of a program whose nodes are counted together.
+const TOO_LARGE: &str = "the program, its data and what its macros make";
+
 impl fmt::Display for DiagnosticKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -416,10 +419,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Transformer { keyword, problem } => write!(f, "`{keyword}` {problem}"),
             Self::EmptyBody => write!(f, "this body has no expression"),
             Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
-            Self::TooLarge { limit } => write!(
-                f,
-                "the program, its data and what its macros make have more than {limit} nodes of code"
-            ),
+            Self::TooLarge { limit } => write!(f, "{TOO_LARGE} have more than {limit} nodes of code"),
             Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
             Self::NotExported { library, name, .. } => write!(f, "{library} does not export `{name}`"),
             Self::ConflictingImports(conflict) => conflict.write_error(f),
