@@ -163,7 +163,7 @@ pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCod
 pub(crate) fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
     match error {
         CommandError::Problem(problem) => {
-            terminal.message(render::problem(&problem, terminal.is_styled));
+            terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
             problem.code
         }
         CommandError::Shown(text) => {

@@ -23,6 +23,7 @@ use preserves::IOValue;
 
 use crate::error::CommandError;
 use crate::journal::{Journal, Place};
+use crate::saying::{Way, say};
 use crate::session::serve::Wish;
 
 /// The folder of the sockets beside a journal.
@@ -212,7 +213,7 @@ fn failed(error: CallError, place: &Place, owner: &Owner) -> CommandError {
             ))
             .advise(take_over),
         CallError::Gone => CommandError::problem(format!("{who} ended before it answered"))
-            .advise(format!("`duet log {name}` shows whether it did what was asked")),
+            .advise(say![Way::at("log", name), " shows whether it did what was asked"]),
         CallError::Absent(_) if !owner.is_here() => {
             CommandError::problem(format!("{who} is on another host, or in another container"))
                 .advise("give the command there")

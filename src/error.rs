@@ -13,6 +13,7 @@ use duet_journal::{RunId, StoreError};
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 
+use crate::saying::{Saying, Way, say};
 use crate::value_text;
 
 /// An exit code.
@@ -65,7 +66,7 @@ pub(crate) struct Problem {
     /// The causes beneath it, outermost first.
     pub(crate) because: Vec<String>,
     /// What the person can do, one line each.
-    pub(crate) advice: Vec<String>,
+    pub(crate) advice: Vec<Saying>,
     pub(crate) code: ExitCode,
 }
 
@@ -107,7 +108,7 @@ impl CommandError {
     }
 
     /// Adds a line of advice.
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+    pub(crate) fn advise(mut self, advice: impl Into<Saying>) -> Self {
         if let Self::Problem(problem) = &mut self {
             problem.advice.push(advice.into());
         }
@@ -146,7 +147,7 @@ impl From<&Divergence> for Problem {
                 format!("the journal says {journal_says}"),
                 format!("the program did {program_did}"),
             ],
-            advice: vec!["the turns before it are identical; nothing was executed outside".to_owned()],
+            advice: vec!["the turns before it are identical; nothing was executed outside".into()],
             code: ExitCode::DIVERGED,
         }
     }
@@ -181,7 +182,7 @@ impl From<StoreError> for CommandError {
             StoreError::Overtaken => Self::problem(error.to_string()).advise("give the command again"),
             StoreError::NoSuchRun { .. } => Self::problem(error.to_string()).advise("`duet runs` lists the runs"),
             StoreError::NoSuchBranch { run, .. } => {
-                Self::problem(error.to_string()).advise(format!("`duet branches {run}` lists the branches"))
+                Self::problem(error.to_string()).advise(say![Way::at("branches", run), " lists the branches"])
             }
             StoreError::EpochFenced { .. } => Self::problem(error.to_string())
                 .advise("what this process had made durable stands; the other one goes on from there"),
@@ -201,7 +202,7 @@ impl From<RunError> for CommandError {
             RunError::Store(error) => error.into(),
             RunError::Divergence(divergence) => Self::Problem(Problem::from(&*divergence)),
             RunError::NoTurn { .. } | RunError::NoRecord { .. } => {
-                Self::problem(error.to_string()).advise("`duet log` lists the turns")
+                Self::problem(error.to_string()).advise(say![Way::of("log"), " lists the turns"])
             }
             RunError::NotARun { .. } => {
                 Self::problem(error.to_string()).advise("use the version of duet that wrote the run")

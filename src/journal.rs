@@ -19,6 +19,7 @@ use duet_runtime::run::source::Source;
 
 use crate::error::CommandError;
 use crate::marks;
+use crate::saying::{Way, say};
 
 /// The journal of a directory, from that directory.
 const PATH: &str = ".duet/journal.sqlite";
@@ -278,7 +279,7 @@ impl Journal {
                     .and_then(|turn| Sequence::new(turn).ok());
                 let too_few = || {
                     CommandError::problem(format!("{}/{} has only {head} turns", place.run, place.branch))
-                        .advise("`duet log` lists them")
+                        .advise(say![Way::of("log"), " lists them"])
                 };
                 Ok(Place {
                     turn: Some(turn.ok_or_else(too_few)?),
@@ -365,7 +366,7 @@ pub(crate) fn beyond(place: &Place, turn: Sequence) -> CommandError {
         "{name} has no turn {turn}: its newest is {}",
         place.head.sequence
     ))
-    .advise(format!("`duet log {name}` lists the turns"))
+    .advise(say![Way::at("log", name), " lists the turns"])
 }
 
 /// The branch on which runs begin.

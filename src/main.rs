@@ -44,6 +44,7 @@ mod redeliver;
 mod refusals;
 mod render;
 mod repl;
+mod saying;
 mod session;
 mod similar;
 mod standing;

@@ -189,11 +189,11 @@ impl Service {
             },
             "resources/templates/list" => known(json!({ "resourceTemplates": timeline::templates() })),
             "resources/list" => {
-                let job = self.job(tool::Call::Verb(timeline::list()), true);
+                let job = self.job(tool::Call::Verb(Box::new(timeline::list())), true);
                 Ok(Answer::Work(job, tool::LIMIT_MS, timeline::listed))
             }
             "resources/read" => {
-                let job = self.job(tool::Call::Verb(timeline::read(asked.params)?), false);
+                let job = self.job(tool::Call::Verb(Box::new(timeline::read(asked.params)?)), false);
                 Ok(Answer::Work(job, tool::LIMIT_MS, timeline::contents))
             }
             other => Err(wrong(-32_601, &format!("there is no method {other}"))),

@@ -102,9 +102,9 @@ impl<'a> Origins<'a> {
     /// If the journal cannot be read.
     pub(crate) fn request(&mut self, request: RequestId, before: Sequence) -> Result<Origin, CommandError> {
         if !self.requests.contains_key(&request) {
-            let is_one = |resource: &Resource| match resource {
-                Resource::Request(id) => Some(id.0),
-                _ => None,
+            let is_one = |resource: &Resource| {
+                let Resource::Request(id) = resource else { return None };
+                Some(id.0)
             };
             if let Some(turn) = self.drawer(request.0, before, &is_one)? {
                 self.learn(&turn);
@@ -122,9 +122,9 @@ impl<'a> Origins<'a> {
             return Ok(None);
         }
         if !self.roles.contains_key(&actor) {
-            let is_one = |resource: &Resource| match resource {
-                Resource::Actor(id) => Some(id.0),
-                _ => None,
+            let is_one = |resource: &Resource| {
+                let Resource::Actor(id) = resource else { return None };
+                Some(id.0)
             };
             if let Some(turn) = self.drawer(actor.0, before, &is_one)? {
                 self.learn(&turn);

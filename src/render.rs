@@ -23,6 +23,7 @@ use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::error::Problem;
 use crate::exports::home_of;
+use crate::saying::Speaker;
 use crate::value_text::shown;
 pub(crate) use texts::SourceTexts;
 
@@ -257,22 +258,22 @@ pub(crate) fn divergence(divergence: &Divergence, texts: &SourceTexts, is_styled
     if let Some((source, place)) = divergence.span.as_ref().and_then(|origin| texts.at(origin)) {
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
-    laid_out(&[explained(group, &parting)], is_styled)
+    laid_out(&[explained(group, &parting, Speaker::Command)], is_styled)
 }
 
 /// Lays out a problem.
-pub(crate) fn problem(problem: &Problem, is_styled: bool) -> Text {
+pub(crate) fn problem(problem: &Problem, speaker: Speaker, is_styled: bool) -> Text {
     let group = Group::with_title(Level::ERROR.primary_title(prose(&problem.what)));
-    laid_out(&[explained(group, problem)], is_styled)
+    laid_out(&[explained(group, problem, speaker)], is_styled)
 }
 
 /// Adds the causes and the advice to a problem's title.
-fn explained<'a>(mut group: Group<'a>, problem: &Problem) -> Group<'a> {
+fn explained<'a>(mut group: Group<'a>, problem: &Problem, speaker: Speaker) -> Group<'a> {
     for cause in &problem.because {
         group = group.element(Level::NOTE.message(prose(cause)));
     }
     for advice in &problem.advice {
-        group = group.element(Level::HELP.message(prose(advice)));
+        group = group.element(Level::HELP.message(prose(advice.spelled(speaker).as_str())));
     }
     group
 }

@@ -314,6 +314,7 @@ fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
 }
 
 /// Why the last turn of a run failed, if it did.
+#[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of actions tell of failures")]
 fn failure(store: &dyn Store, place: &Place) -> Option<String> {
     let record = session::record_at(store, place, place.at()).ok()?;
     let Body::Turn(turn) = turn::body(&record).ok()? else {

@@ -14,8 +14,8 @@ use duet_runtime::driver::Stream;
 use rustix::termios::tcgetwinsize;
 
 use crate::error::CommandError;
-use crate::repl::command::as_typed;
 use crate::repl::screen::Screen;
+use crate::saying::{Saying, Speaker};
 use crate::verb::view::View;
 
 /// The process's output, and whether people see it.
@@ -26,8 +26,8 @@ pub(crate) struct Terminal {
     pub(crate) wants_colour: bool,
     /// Whether a person sees the messages.
     pub(crate) is_watched: bool,
-    /// Whether a comma command of the prompt uses it: then advice names comma commands.
-    pub(crate) is_lent: bool,
+    /// Who spells the ways on that messages name.
+    pub(crate) speaker: Speaker,
     /// The words of the command line that is executed.
     pub(crate) words: Vec<OsString>,
     /// Whether they came on standard input.
@@ -50,7 +50,7 @@ impl Terminal {
             is_styled: is_watched && wants_colour,
             wants_colour,
             is_watched,
-            is_lent: false,
+            speaker: Speaker::Command,
             words: Vec::new(),
             is_errand: false,
             screen: None,
@@ -96,12 +96,8 @@ impl Terminal {
     }
 
     /// Writes lines for people.
-    pub(crate) fn message(&mut self, text: impl Into<Text>) {
-        let mut text = text.into();
-        if self.is_lent {
-            text = Text::styled(&as_typed(text.as_str()));
-        }
-        let text = text.ended();
+    pub(crate) fn message(&mut self, saying: impl Into<Saying>) {
+        let text = saying.into().spelled(self.speaker).ended();
         if let Some(screen) = &self.screen {
             // Whoever closed standard error does not want to know.
             let _ = screen

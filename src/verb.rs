@@ -75,7 +75,7 @@ macro_rules! verbs {
 
         /// The answer to a request.
         pub(crate) enum Report {
-            $($kind($module::Report),)*
+            $($kind(Box<$module::Report>),)*
         }
 
         /// All verbs.
@@ -109,7 +109,9 @@ macro_rules! verbs {
         /// Why it is refused.
         pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
             match request {
-                $(Request::$kind(request) => $module::perform(project, request).map(Report::$kind),)*
+                $(Request::$kind(request) => {
+                    Ok(Report::$kind(Box::new($module::perform(project, request)?)))
+                })*
             }
         }
 

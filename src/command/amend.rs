@@ -21,6 +21,7 @@ use crate::journal::{self, Journal, Place, owner};
 use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};
+use crate::saying::{Way, say};
 use crate::session::{self, Session};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
@@ -92,7 +93,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .and_then(|before| Sequence::new(before).ok()),
     ) else {
         return Err(CommandError::problem(format!("{} has no input", place.address(turn)))
-            .advise(format!("`duet log {}` shows which turns had an input", place.name())));
+            .advise(say![Way::at("log", place.name()), " shows which turns had an input"]));
     };
     if arguments.not_approvals && is_approval(&said) {
         return Err(CommandError::problem(format!(
@@ -149,7 +150,9 @@ fn tell_failed(
     let run = session::restore(store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     for (at, failure) in failed {
-        let way = format!("`duet show {address}@{at}` shows the turn that failed; it left no other trace");
+        let way = Way::turn("show", address, at);
+        let way = say![way, " shows the turn that failed; it left no other trace"].spelled(terminal.speaker);
+        let way = way.as_str().to_owned();
         terminal.message(render::uncaught(&failure, &texts, &[way], terminal.is_styled));
     }
     Ok(true)
@@ -357,10 +360,10 @@ fn new_branch(
             Ok(branch)
         } else {
             Err(
-                CommandError::usage(format!("{} has a branch {branch} already", place.run)).advise(format!(
-                    "`duet branches {}` lists them",
-                    journal::name(&place.run, &branch)
-                )),
+                CommandError::usage(format!("{} has a branch {branch} already", place.run)).advise(say![
+                    Way::at("branches", journal::name(&place.run, &branch)),
+                    " lists them",
+                ]),
             )
         };
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::native::NativeArgument;
+use crate::saying::{Way, say};
 use crate::session::serve::Wish;
 use crate::session::tell::tell;
 use crate::terminal::Terminal;
@@ -73,10 +74,10 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
         let over = CommandError::problem(format!("the run is over at {}", place.address(place.at())));
         return Err(match place.at().number().saturating_sub(1) {
             0 => over.because("its first turn has ended it, and before that turn nothing is defined"),
-            before => over.advise(format!(
-                "`duet eval {}@{before} EXPR` asks before its end",
-                place.name()
-            )),
+            before => over.advise(say![
+                Way::turn("eval", place.name(), before).with("EXPR"),
+                " asks before its end",
+            ]),
         });
     }
     run.programs_mut::<SchemePrograms>().observe();
@@ -139,5 +140,10 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
 
 fn refused(why: &str) -> CommandError {
     CommandError::problem(format!("the expression was abandoned: {why}"))
-        .advise("to let it act, begin a branch with `duet fork` and evaluate it there with `duet repl`")
+        .advise(say![
+            "to let it act, begin a branch with ",
+            Way::of("fork"),
+            " and evaluate it there with ",
+            Way::of("repl"),
+        ])
 }

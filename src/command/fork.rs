@@ -9,6 +9,7 @@ use duet_runtime::run::heads;
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, owner};
+use crate::saying::{Speaker, Way, say};
 use crate::session::serve::Wish;
 use crate::terminal::Terminal;
 use crate::world_options::GoOnArguments;
@@ -69,7 +70,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if let Some(head) = heads.iter().find(|head| branches.contains(&head.branch)) {
         return Err(
             CommandError::usage(format!("{} has a branch {} already", place.run, head.branch))
-                .advise(format!("`duet branches {}` lists them", place.run)),
+                .advise(say![Way::at("branches", &place.run), " lists them"]),
         );
     }
     let owner = owner("fork");
@@ -84,7 +85,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     for branch in &branches {
         let forked = journal::name(&place.run, branch);
         let turn = place.address(place.at());
-        let advice = if terminal.is_lent {
+        let advice = if terminal.speaker == Speaker::Prompt {
             String::new()
         } else {
             format!("; `duet resume {forked}` goes on with it")

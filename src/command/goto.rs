@@ -17,6 +17,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
 use crate::records::{called_tools, hash_at};
+use crate::saying::{Saying, Speaker, Way, say};
 use crate::session;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -68,11 +69,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         place.head = store.head(&place.run, &place.branch)?.unwrap_or(place.head);
     }
     let Some(turn) = place.turn else {
-        return Err(CommandError::usage("to which turn?").advise(format!(
-            "`duet goto {}@N`; `duet log {}` lists the turns",
-            place.name(),
-            place.name()
-        )));
+        return Err(CommandError::usage("to which turn?").advise(say![
+            Way::turn("goto", place.name(), "N"),
+            "; ",
+            Way::at("log", place.name()),
+            " lists the turns",
+        ]));
     };
     let ahead = match marked {
         None if turn > place.head.sequence => Some(ahead(&store, &place, turn)?),
@@ -133,10 +135,10 @@ fn aim(
     };
     if hash_at(store, (&there.run, &there.branch), meant.head.sequence)? != Some(meant.head.hash) {
         return Err(
-            CommandError::problem(format!("{} has gone another way since that turn", meant.name())).advise(format!(
-                "`duet goto {}` moves the branch that leads to it",
-                there.address(turn)
-            )),
+            CommandError::problem(format!("{} has gone another way since that turn", meant.name())).advise(say![
+                Way::turn("goto", there.name(), turn),
+                " moves the branch that leads to it",
+            ]),
         );
     }
     let hash = hash_at(store, (&there.run, &there.branch), turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
@@ -162,7 +164,8 @@ fn back(
     terminal.message(format!("{name} is at turn {turn}; it was at turn {from}"));
     let advice = advice(place, terminal, "back to them");
     let kept = journal::name(&place.run, &kept);
-    terminal.message(format!("the turns after {turn} are kept as {kept}; {advice}"));
+    let kept = format!("the turns after {turn} are kept as {kept}; ").into();
+    terminal.message(Saying::joined([kept, advice]));
     if effects.is_files && !arguments.workspace {
         let address = place.address(turn);
         terminal.message(format!(
@@ -263,12 +266,12 @@ fn forward(
 }
 
 /// The advice on how to move the head back, and how to continue.
-fn advice(place: &Place, terminal: &Terminal, back: &str) -> String {
-    let (name, from) = (place.name(), place.address(place.head.sequence));
-    if terminal.is_lent {
-        format!("`,undo` goes {back}")
-    } else {
-        format!("`duet goto {from}` goes {back}, `duet resume {name}` goes on from here")
+fn advice(place: &Place, terminal: &Terminal, back: &str) -> Saying {
+    let (name, from) = (place.name(), place.head.sequence);
+    let (goto, resume) = (Way::turn("goto", &name, from), Way::at("resume", &name));
+    match terminal.speaker {
+        Speaker::Prompt => say![Way::at("undo", &name), format!(" goes {back}")],
+        Speaker::Command => say![goto, format!(" goes {back}, "), resume, " goes on from here"],
     }
 }
 

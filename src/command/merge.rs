@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
+use crate::saying::{Way, say};
 use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
@@ -112,7 +113,7 @@ fn take_over(
     if session.exit().is_some() {
         return Err(
             CommandError::problem(format!("{} has ended and cannot receive facts", into.name()))
-                .advise(format!("`duet goto {}@-1` goes back to before its end", into.name())),
+                .advise(say![Way::turn("goto", into.name(), -1), " goes back to before its end"]),
         );
     }
     let (run, _) = session.parts();

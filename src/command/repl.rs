@@ -474,7 +474,9 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
 /// Shows an error, after which the session continues.
 fn tell(failure: CommandError, terminal: &mut Terminal) -> Result<(), CommandError> {
     match failure {
-        CommandError::Problem(problem) => terminal.message(render::problem(&problem, terminal.is_styled)),
+        CommandError::Problem(problem) => {
+            terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
+        }
         CommandError::Shown(text) | CommandError::Usage(text) => terminal.message(text),
         error @ (CommandError::OutputClosed | CommandError::NameLost(_)) => return Err(error),
     }

@@ -6,6 +6,7 @@ use crate::command::goto::keep;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 
 /// Takes the last move of a branch's head back.
@@ -30,7 +31,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut store = journal.open_to_write("undo")?;
     let place = journal.resolve(&store, arguments.address.as_deref())?;
     let Some(last) = moves::of(journal, &place).undoable.pop() else {
-        return Err(nothing(&place, "undo").advise("`duet goto` moves a head, and that can be undone"));
+        return Err(nothing(&place, "undo").advise(say![Way::of("goto"), " moves a head, and that can be undone"]));
     };
     go(journal, &mut store, &place, (MoveKind::Undo, last.from), terminal)?;
     Ok(ExitCode::OK)
@@ -45,11 +46,19 @@ pub(super) fn redo(
     let mut store = journal.open_to_write("redo")?;
     let place = journal.resolve(&store, address)?;
     let Some(undone) = moves::of(journal, &place).redoable.pop() else {
-        return Err(nothing(&place, "redo").advise("`duet undo` takes a move back, and that can be done again"));
+        return Err(nothing(&place, "redo").advise(say![
+            Way::of("undo"),
+            " takes a move back, and that can be done again",
+        ]));
     };
     if undone.to != place.head.hash {
-        return Err(nothing(&place, "redo")
-            .advise("the branch has gone on since the last `duet undo`; `duet log` shows where to"));
+        return Err(nothing(&place, "redo").advise(say![
+            "the branch has gone on since the last ",
+            Way::of("undo"),
+            "; ",
+            Way::of("log"),
+            " shows where to",
+        ]));
     }
     go(journal, &mut store, &place, (MoveKind::Redo, undone.from), terminal)?;
     Ok(ExitCode::OK)

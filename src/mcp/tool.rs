@@ -27,7 +27,7 @@ pub(crate) enum Call {
     /// The command of these words.
     Words(Vec<String>),
     /// A verb.
-    Verb(Request),
+    Verb(Box<Request>),
 }
 
 /// The options of the person who started the server.
@@ -481,7 +481,7 @@ pub(crate) fn command(params: &Json, grants: &Grants) -> Result<(Call, u64), Mis
     };
     if let Some(row) = verb::for_agents().find(|row| row.name == name) {
         let request = request(row, given).map_err(Misuse::Arguments)?;
-        return Ok((Call::Verb(request), LIMIT_MS));
+        return Ok((Call::Verb(Box::new(request)), LIMIT_MS));
     }
     let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| {
         let known = TABLE.iter().map(|row| row.name);

@@ -5,7 +5,6 @@
 //! It executes nothing and does not read data; addresses, names and expressions stay text.
 //! Read next: `complete.rs`.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::num::{NonZeroU64, NonZeroUsize};
 
@@ -382,33 +381,6 @@ pub(crate) fn advice_for_bare(text: &str) -> Option<String> {
     ))
 }
 
-/// Replaces the commands in backquotes in a message with the comma commands that do the same at the
-/// prompt, where there are some.
-pub(crate) fn as_typed(message: &str) -> String {
-    let parts = message.split('`').enumerate().map(|(position, part)| {
-        let typed = (position % 2 == 1).then(|| comma_for(part)).flatten();
-        typed.map_or_else(|| part.into(), Cow::Owned)
-    });
-    parts.collect::<Vec<Cow<'_, str>>>().join("`")
-}
-
-/// The comma command for a command with its words, the first of which is an address.
-fn comma_for(command: &str) -> Option<String> {
-    let mut words = command.strip_prefix("duet ")?.split(' ');
-    let (name, address) = (words.next()?, words.next());
-    let turn = address.and_then(|address| Some(address.split_once('@')?.1));
-    let rest: Vec<&str> = words.collect();
-    match (name, turn) {
-        ("goto" | "show", Some(turn)) => Some(format!(",{name} {turn}")),
-        ("eval", Some(turn)) => Some(format!(",at {turn} {}", rest.join(" "))),
-        ("answer" | "fork", None) => Some(format!(",{name} {}", rest.join(" "))),
-        ("branches" | "facts" | "help" | "log" | "redo" | "undo" | "waits", None) if rest.is_empty() => {
-            Some(format!(",{name}"))
-        }
-        _ => None,
-    }
-}
-
 fn unknown(name: &str) -> CommaError {
     CommaError::Unknown {
         name: name.to_owned(),
@@ -568,26 +540,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn messages_name_what_is_typed_at_the_prompt() {
-        for (message, expected) in [
-            ("`duet goto s/other@3` goes back", "`,goto 3` goes back"),
-            (
-                "`duet show s@3` shows it, `duet waits s` lists",
-                "`,show 3` shows it, `,waits` lists",
-            ),
-            ("`duet eval s@3 EXPR` asks", "`,at 3 EXPR` asks"),
-            ("`duet help` lists the commands", "`,help` lists the commands"),
-            (
-                "`duet resume s` goes on, duet goto s@3",
-                "`duet resume s` goes on, duet goto s@3",
-            ),
-        ] {
-            assert_eq!(as_typed(message), expected);
-        }
-    }
-
-    #[test]
     fn the_manual_lists_every_row() {
         let manual = include_str!("../../docs/src/repl.md");
         let listed: Vec<&str> = manual.lines().filter(|line| line.starts_with("| `,")).collect();

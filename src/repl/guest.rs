@@ -393,7 +393,7 @@ impl<'a> Guest<'a> {
         match self.link.approve(&self.session, &asked.id, value) {
             Ok(()) => Ok(true),
             Err(CommandError::Problem(problem)) => {
-                terminal.message(render::problem(&problem, terminal.is_styled));
+                terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
                 Ok(false)
             }
             Err(error) => Err(error),
@@ -471,7 +471,7 @@ impl<'a> Guest<'a> {
         while matches!(went_on, Ok(true)) && !self.typist.as_mut().is_some_and(Typist::has_line) {
             went_on = self.go_on(asked, terminal);
             if let Err(CommandError::Problem(problem)) = &went_on {
-                terminal.message(render::problem(problem, terminal.is_styled));
+                terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
             }
         }
         let line = self.typist.as_mut().map_or(Ok(Line::End), Typist::wait);

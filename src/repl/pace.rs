@@ -268,7 +268,7 @@ impl Live {
             gone_on = self.go_on(is_prompt, terminal);
             is_interrupted |= matches!(gone_on, Ok(true));
             if let Err(CommandError::Problem(problem)) = &gone_on {
-                terminal.message(render::problem(problem, terminal.is_styled));
+                terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
             }
         }
         let line = self.desk.typist.as_mut().map_or(Ok(Line::End), Typist::wait);

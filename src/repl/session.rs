@@ -29,6 +29,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
 use crate::records::turns;
+use crate::saying::{Speaker, Way, say};
 use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
@@ -442,10 +443,11 @@ fn refuse_programs(journal: &Journal, address: Option<&str>) -> Result<(), Comma
     let refused = CommandError::usage(format!("the program of {name} takes no texts"));
     // The turn that ended the run is no longer asked anything.
     Err(match if is_over { head.saturating_sub(1) } else { head } {
-        0 => refused.advise(format!("`duet log {name}` lists its turns")),
-        turn => refused.advise(format!(
-            "`duet eval {name}@{turn} EXPR` evaluates an expression with its names, without a trace"
-        )),
+        0 => refused.advise(say![Way::at("log", name), " lists its turns"]),
+        turn => refused.advise(say![
+            Way::turn("eval", name, turn).with("EXPR"),
+            " evaluates an expression with its names, without a trace",
+        ]),
     })
 }
 
@@ -461,20 +463,20 @@ const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
 pub(crate) fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
     let shown = journal.display().to_string();
     let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
-    terminal.is_lent = true;
+    terminal.speaker = Speaker::Prompt;
     let code = command::dispatch(all.map(Into::into).collect(), terminal);
-    terminal.is_lent = false;
+    terminal.speaker = Speaker::Command;
     code
 }
 
 /// Has a session's journal answer a request.
 pub(crate) fn answer_lent(request: &Request, journal: &Path, terminal: &mut Terminal) -> ExitCode {
     let mut project = Project::of(&Journal::at(journal));
-    terminal.is_lent = true;
+    terminal.speaker = Speaker::Prompt;
     let view = terminal.view();
     let shown = verb::command::show(request, (&mut project, view), false, terminal);
     let code = shown.unwrap_or_else(|error| command::tell(error, terminal));
-    terminal.is_lent = false;
+    terminal.speaker = Speaker::Command;
     code
 }
 

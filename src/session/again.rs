@@ -14,6 +14,7 @@ use duet_runtime::run::source::Source;
 
 use super::Session;
 use crate::error::CommandError;
+use crate::saying::{Saying, Way, say};
 use crate::{exchange, turn};
 
 /// The kinds of failures with which no call was made.
@@ -22,7 +23,7 @@ const NOT_MADE: [&str; 4] = ["unavailable", "denied", "bad-argument", "no-such-t
 impl Session {
     /// Names the way back to before the call whose failure ended the run, if one did, and the turn
     /// with the conversation of an agent whose failure ended it.
-    pub(super) fn ways_from_failure(&self, store: &dyn Store) -> Result<Vec<String>, CommandError> {
+    pub(super) fn ways_from_failure(&self, store: &dyn Store) -> Result<Vec<Saying>, CommandError> {
         let (run, name) = (&self.run, &self.place.name);
         if self.place.journal.is_none() {
             return Ok(Vec::new());
@@ -47,22 +48,27 @@ impl Session {
         let (turn, tool) = (call.turn, &call.tool);
         let mut ways = Vec::new();
         if *tool == exchange::TOOL && failure.is_of("conversation") {
-            ways.push(format!(
-                "{name}@{turn} asked the model last; `duet show {name}@{turn}` shows the conversation up to there"
-            ));
+            ways.push(say![
+                format!("{name}@{turn} asked the model last; "),
+                Way::turn("show", name, turn),
+                " shows the conversation up to there",
+            ]);
         }
         let is_failed = call.failed.is_some_and(|kind| kind == failure.kind);
         if let (true, Some(before)) = (is_failed, turn.number().checked_sub(1)) {
-            let again = if self.world.is_repeatable(tool) { "" } else { " --again" };
+            let again = if self.world.is_repeatable(tool) { "" } else { "--again" };
             let risk = if again.is_empty() || NOT_MADE.contains(&&*failure.kind) {
                 ""
             } else {
                 "; the first call may have had its effect"
             };
-            ways.push(format!(
-                "{name}@{turn} and later have the failure of {tool}; `duet goto {name}@{before}`, then `duet resume \
-                 {name}{again}`, calls it again{risk}"
-            ));
+            ways.push(say![
+                format!("{name}@{turn} and later have the failure of {tool}; "),
+                Way::turn("goto", name, before),
+                ", then ",
+                Way::at("resume", name).with(again),
+                format!(", calls it again{risk}"),
+            ]);
         }
         Ok(ways)
     }

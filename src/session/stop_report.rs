@@ -16,6 +16,7 @@ use super::RunPlace;
 use super::pace::is_approval;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::render;
+use crate::saying::{Speaker, Way, say};
 use crate::terminal::Terminal;
 use crate::verb::waits::{Waiting, waits};
 
@@ -83,10 +84,10 @@ impl StopReport<'_> {
             let problem = Problem {
                 what,
                 because: Vec::new(),
-                advice: vec![TAKERS.to_owned()],
+                advice: vec![TAKERS.into()],
                 code: ExitCode::FAILED,
             };
-            terminal.message(render::problem(&problem, terminal.is_styled));
+            terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
         }
     }
 
@@ -107,20 +108,25 @@ impl StopReport<'_> {
         }
         let before = recalled.first().and_then(|call| call.turn.number().checked_sub(1));
         if let Some(before) = before {
-            terminal.message(format!(
-                "`duet goto {name}@{before}`, then `duet resume {name} --again` makes the call again"
-            ));
+            terminal.message(say![
+                Way::turn("goto", name, before),
+                ", then ",
+                Way::at("resume", name).with("--again"),
+                " makes the call again",
+            ]);
         }
     }
 
     pub(super) fn tell_journal(&self, terminal: &mut Terminal) {
-        if let Some(journal) = self.place.journal.as_ref().filter(|_| !terminal.is_lent) {
+        if let Some(journal) = self
+            .place
+            .journal
+            .as_ref()
+            .filter(|_| terminal.speaker == Speaker::Command)
+        {
             let name = &self.place.name;
-            terminal.message(format!(
-                "{} turns of {name} are in {}; `duet log {name}` lists them",
-                self.head,
-                journal.display()
-            ));
+            let where_to = format!("{} turns of {name} are in {}; ", self.head, journal.display());
+            terminal.message(say![where_to, Way::at("log", name), " lists them"]);
         }
     }
 
@@ -135,10 +141,13 @@ impl StopReport<'_> {
                 is_asking = true;
                 terminal.message(format!("{name} waits for an answer: {question}"));
             } else if self.is_kept() {
-                let mut told =
-                    format!("{name} waits for approval: {question}\n`duet answer {name} {number} yes` approves it");
+                let yes = Way::at("answer", name).with(format!("{number} yes"));
+                let mut told = say![format!("{name} waits for approval: {question}\n"), yes, " approves it"];
                 if question.contains(NOT_SHOWN) {
-                    told.push_str(&format!("; `duet waits {name} --full` shows all of it"));
+                    told = told
+                        .and("; ")
+                        .and(Way::at("waits", name).with("--full"))
+                        .and(" shows all of it");
                 }
                 terminal.message(told);
             } else {
@@ -146,9 +155,12 @@ impl StopReport<'_> {
             }
         }
         if self.is_kept() && is_asking {
-            terminal.message(format!(
-                "`duet answer {name} TEXT` answers, `duet resume {name}` asks again"
-            ));
+            terminal.message(say![
+                Way::at("answer", name).with("TEXT"),
+                " answers, ",
+                Way::at("resume", name),
+                " asks again",
+            ]);
         }
     }
 
@@ -196,10 +208,10 @@ impl StopReport<'_> {
         }
         if let (CommandError::Problem(problem), Some(untaken)) = (&mut failure, untaken_failures(untaken)) {
             problem.because.push(untaken);
-            problem.advice.push(TAKERS.to_owned());
+            problem.advice.push(TAKERS.into());
         }
         if self.is_kept() {
-            failure.advise(format!("`duet waits {name}` lists them again"))
+            failure.advise(say![Way::at("waits", name), " lists them again"])
         } else {
             failure
         }

@@ -14,6 +14,7 @@ use crate::command::resume::ended;
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::turn;
 use crate::world_options::WorldOptions;
@@ -49,7 +50,7 @@ pub(crate) fn tell(
         return Err(CommandError::usage(format!(
             "only the newest turn of {name} can be told something, not turn {turn}"
         ))
-        .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
+        .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
     if let Some(done) = doors::hand_over((&store, journal), &place, &wish.encode())? {
         if matches!(wish, Wish::Evaluate { .. }) {

@@ -13,6 +13,7 @@ use duet_runtime::record::Body;
 
 use super::Session;
 use crate::error::CommandError;
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 
 /// The output of turns, oldest first.
@@ -31,12 +32,14 @@ impl Session {
         let unshown = self.unshown(store)?;
         if let [first, ..] = unshown.turns[..] {
             let name = &self.place.name;
-            terminal.message(format!(
-                "{} may not have been shown, because the process ended while it wrote; it may have been shown too\n\
-                 `duet show {name}@{first}` shows what a turn wrote; `duet resume {name} --replay-output` shows such \
-                 output again before it goes on",
-                unshown.described()
-            ));
+            terminal.message(say![
+                unshown.described(),
+                " may not have been shown, because the process ended while it wrote; it may have been shown too\n",
+                Way::turn("show", name, first),
+                " shows what a turn wrote; ",
+                Way::at("resume", name).with("--replay-output"),
+                " shows such output again before it goes on",
+            ]);
         }
         self.forget_unshown();
         Ok(())

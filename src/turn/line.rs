@@ -336,7 +336,10 @@ fn one_done(action: &Action, at: Sequence, origins: &mut Origins<'_>) -> Result<
             plain(format!("send {} to {to}", abbreviated(&send.value.value())))
         }
         Action::SpawnActor(spawned) => plain(format!("spawn {}", actor(spawned.actor, Some(&spawned.role)))),
-        Action::ReportFailure(report) => Piece::new(kind, Tone::Failed, &action_words(&report.failed.name(), action)),
+        Action::ReportFailure(report) => {
+            let (name, failure) = (report.failed.name(), describe(&report.failed.failure));
+            Piece::new(kind, Tone::Failed, &format!("report that {name} failed: {failure}"))
+        }
         other if QUIET.contains(&kind) => Piece::new(kind, Tone::Structural, &other.to_string()),
         other => plain(other.to_string()),
     })
@@ -345,13 +348,6 @@ fn one_done(action: &Action, at: Sequence, origins: &mut Origins<'_>) -> Result<
 fn all_done(attempts: &[Action], at: Sequence, origins: &mut Origins<'_>) -> Result<String, CommandError> {
     let told = attempts.iter().map(|attempt| Ok(one_done(attempt, at, origins)?.text));
     Ok(told.collect::<Result<Vec<_>, CommandError>>()?.join(" and "))
-}
-
-fn action_words(name: &str, action: &Action) -> String {
-    match action {
-        Action::ReportFailure(report) => format!("report that {name} failed: {}", describe(&report.failed.failure)),
-        other => other.to_string(),
-    }
 }
 
 /// Says whether a turn failed, or received or reported a failure.

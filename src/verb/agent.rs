@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Command;
 use duet_drivers::host::command::Done;
-use duet_drivers::text::Text;
 use serde_json::{Map, Value as Json, json};
 
 use super::project::Project;
@@ -19,6 +18,7 @@ use super::{Request, Row, perform};
 use crate::error::{CommandError, ExitCode, name_lost};
 use crate::journal::Journal;
 use crate::render;
+use crate::saying::{Saying, Speaker};
 
 /// Answers a request, as a command that a person gives would.
 pub(crate) fn answer(request: &Request, journal: &Journal, is_json: bool, stop: Arc<AtomicBool>) -> Done {
@@ -36,17 +36,22 @@ pub(crate) fn answer(request: &Request, journal: &Journal, is_json: bool, stop: 
         }
         Err(error) => refused(error),
     };
-    let lines = messages.into_iter().map(|message| message.ended().as_str().to_owned());
+    let lines = messages
+        .into_iter()
+        .map(|message| message.spelled(Speaker::Command).ended().as_str().to_owned());
     done.messages = lines.collect();
     done.code = Some(i32::from(code.0));
     done
 }
 
-fn refused(error: CommandError) -> (ExitCode, Vec<Text>) {
+fn refused(error: CommandError) -> (ExitCode, Vec<Saying>) {
     match error {
-        CommandError::Problem(problem) => (problem.code, vec![render::problem(&problem, false)]),
-        CommandError::Shown(text) => (ExitCode::FAILED, vec![text]),
-        CommandError::Usage(text) => (ExitCode::USAGE, vec![text]),
+        CommandError::Problem(problem) => (
+            problem.code,
+            vec![render::problem(&problem, Speaker::Command, false).into()],
+        ),
+        CommandError::Shown(text) => (ExitCode::FAILED, vec![text.into()]),
+        CommandError::Usage(text) => (ExitCode::USAGE, vec![text.into()]),
         CommandError::OutputClosed => (ExitCode::OK, Vec::new()),
         CommandError::NameLost(run) => (ExitCode::FAILED, vec![name_lost(&run).into()]),
     }

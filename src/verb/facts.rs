@@ -18,6 +18,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::query::Query;
+use crate::saying::{Way, say};
 use crate::session;
 use crate::turn::{self, line};
 use crate::value_text::shown;
@@ -47,13 +48,14 @@ pub(crate) struct Request {
 
 /// The facts at a turn.
 pub(crate) struct Report {
+    name: String,
     address: String,
     is_filtered: bool,
     facts: Vec<Fact>,
     /// How many observers are left out.
     observers: usize,
     /// The turn in which the run ended before this, if it did.
-    ended: Option<(Sequence, String)>,
+    ended: Option<(Sequence, Sequence)>,
 }
 
 /// An assertion.
@@ -102,6 +104,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let is_over = state.exit.is_some() && facts.is_empty();
     let ended = if is_over { end(look.store, &place)? } else { None };
     Ok(Report {
+        name: place.name(),
         address: place.address(place.at()),
         is_filtered: query.is_some(),
         facts,
@@ -113,8 +116,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 /// The turns before a place in which the end of a run is looked for.
 const LOOKED_BACK: u64 = 64;
 
-/// The turn in which the main program ended, and the address of the one before it.
-fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, String)>, CommandError> {
+/// The turn in which the main program ended, and the one before it.
+fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, Sequence)>, CommandError> {
     let is_end = |turn: &TurnRecord| {
         turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
     };
@@ -125,7 +128,7 @@ fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, String)>, C
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)?
             && is_end(&turn)
         {
-            return Ok(Some((at, place.address(position(number - 1)?))));
+            return Ok(Some((at, position(number - 1)?)));
         }
     }
     Ok(None)
@@ -166,9 +169,11 @@ impl Report {
         };
         let told = told.say(format!("{what} is asserted at {}", self.address));
         match &self.ended {
-            Some((turn, before)) => told.say(format!(
-                "the run ended in turn {turn}; `duet facts {before}` lists what it asserted"
-            )),
+            Some((turn, before)) => told.say(say![
+                format!("the run ended in turn {turn}; "),
+                Way::turn("facts", &self.name, before),
+                " lists what it asserted",
+            ]),
             None => told,
         }
     }

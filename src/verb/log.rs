@@ -173,7 +173,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     };
     let mut more = None;
     while more.is_none()
-        && let Some(portion) = history.portion()?
+        && let Some(portion) = history.portion(page.wanted(&filter))?
     {
         look.go_on()?;
         more = page.take(portion, &mut history, (&filter, request.is_whole))?;
@@ -223,11 +223,11 @@ impl History<'_> {
     /// Reads the next portion, newest first; `None` at the end. Among turns of one number, the
     /// branch that is meant comes first, so that its column is the leftmost. A turn that several
     /// branches lead to belongs to the first of them, and ends the reading of the others.
-    fn portion(&mut self) -> Result<Option<Vec<Found>>, CommandError> {
+    fn portion(&mut self, count: u64) -> Result<Option<Vec<Found>>, CommandError> {
         let Some(end) = self.ends.iter().copied().max().filter(|end| *end > 0) else {
             return Ok(None);
         };
-        let start = end.saturating_sub(PORTION);
+        let start = end.saturating_sub(count);
         let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
         let (mut found, mut seen): (Vec<Found>, BTreeSet<RecordHash>) = (Vec::new(), BTreeSet::new());
         for (line, place) in self.lines.iter().enumerate() {
@@ -312,7 +312,7 @@ pub(super) fn whole(
     value["stamp_ms"] = time.ms().into();
     if let Body::Turn(turn) = body {
         let role = origins.role(turn.actor, record.header().sequence)?;
-        value["role"] = role.map_or_else(|| turn::actor(turn.actor), |role| role).into();
+        value["role"] = role.unwrap_or_else(|| turn::actor(turn.actor)).into();
     }
     Ok(value)
 }
@@ -328,6 +328,13 @@ struct Page {
 }
 
 impl Page {
+    /// How many turns of a branch are worth reading at once: a filter may leave most of them out.
+    fn wanted(&self, filter: &Filter) -> u64 {
+        // The first turn of a page may be the last one of the page before.
+        let left = u64::try_from(self.left).unwrap_or(PORTION).saturating_add(1);
+        if filter.is_any() { PORTION } else { left.min(PORTION) }
+    }
+
     /// Takes turns of a portion; where the page ends, if it is full.
     fn take(
         &mut self,

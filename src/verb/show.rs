@@ -27,6 +27,7 @@ use crate::error::CommandError;
 use crate::exchange;
 use crate::journal::Place;
 use crate::origins::{Origin, Origins};
+use crate::saying::Saying;
 use crate::value_text::shown;
 use crate::{session, turn};
 
@@ -175,7 +176,7 @@ impl Report {
             text.push_str(&memory_as_text(memory));
         }
         let mut told = Told::data(text);
-        told.messages.clone_from(&self.untold);
+        told.messages = self.untold.iter().cloned().map(Saying::from).collect();
         told
     }
 }

@@ -6,6 +6,7 @@
 use duet_drivers::text::Text;
 
 use crate::error::ExitCode;
+use crate::saying::Saying;
 
 /// How a surface shows reports.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +29,7 @@ pub(crate) struct View {
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) data: Text,
-    pub(crate) messages: Vec<Text>,
+    pub(crate) messages: Vec<Saying>,
     pub(crate) code: ExitCode,
 }
 
@@ -43,7 +44,7 @@ impl Told {
     }
 
     /// Adds a message.
-    pub(crate) fn say(mut self, message: impl Into<Text>) -> Self {
+    pub(crate) fn say(mut self, message: impl Into<Saying>) -> Self {
         self.messages.push(message.into());
         self
     }

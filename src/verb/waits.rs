@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
+use crate::saying::{Way, say};
 use crate::turn::line;
 use crate::value_text::shown;
 use crate::{session, standing};
@@ -277,10 +278,12 @@ impl Report {
         let is_asking = self.requests.iter().any(|open| open.is_for_person);
         if is_asking && view.is_watched {
             let name = &self.name;
-            told = told.say(format!(
-                "`duet answer {name} TEXT` answers the oldest question, `duet answer {name} REQUEST TEXT` \
-                 any, by number or tag; what asks for approval has to be named"
-            ));
+            told = told.say(say![
+                Way::at("answer", name).with("TEXT"),
+                " answers the oldest question, ",
+                Way::at("answer", name).with("REQUEST TEXT"),
+                " any, by number or tag; what asks for approval has to be named",
+            ]);
         }
         if lines.is_empty() {
             told = told.say(format!("nothing waits at {}", self.address));

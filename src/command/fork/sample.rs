@@ -17,6 +17,7 @@ use duet_runtime::run::heads;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place, owner};
+use crate::saying::{Way, say};
 use crate::session::{self, Session};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -95,10 +96,10 @@ fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(Sequen
 }
 
 fn asks_nothing(place: &Place, turn: Sequence) -> CommandError {
-    CommandError::usage(format!("at {} no tool is asked, and none answers", place.address(turn))).advise(format!(
-        "`duet log {}` shows the turns that ask a model or another tool",
-        place.name()
-    ))
+    CommandError::usage(format!("at {} no tool is asked, and none answers", place.address(turn))).advise(say![
+        Way::at("log", place.name()),
+        " shows the turns that ask a model or another tool",
+    ])
 }
 
 /// The first names with a number that the run does not have.
