@@ -540,6 +540,7 @@ mod tests {
         }
     }
 
+    #[test]
     fn the_manual_lists_every_row() {
         let manual = include_str!("../../docs/src/repl.md");
         let listed: Vec<&str> = manual.lines().filter(|line| line.starts_with("| `,")).collect();
