@@ -95,10 +95,8 @@ impl Report {
 }
 
 fn failed_actor(body: &Body) -> Option<ActorId> {
-    match body {
-        Body::Turn(turn) if matches!(turn.outcome, Outcome::Failed { .. }) => Some(turn.actor),
-        _ => None,
-    }
+    let Body::Turn(turn) = body else { return None };
+    matches!(turn.outcome, Outcome::Failed { .. }).then_some(turn.actor)
 }
 
 /// The frames of a failed turn, which is taken again.
