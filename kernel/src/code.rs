@@ -21,11 +21,11 @@ use crate::datum::{Datum, Name, Node, Span};
 use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
 use crate::instruction::{Field, Instruction, Opcode, Role};
+use crate::names::Fingerprint;
 use crate::primitive::{self, Names, Primitive, PrimitiveBody};
 use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 use crate::value::{Immediate, Value};
 
-use fingerprint::Fingerprint;
 use liveness::Liveness;
 pub use verify::VerifyError;
 

@@ -16,6 +16,7 @@ pub mod value;
 mod listing;
 pub mod heap;
 pub mod compiler;
+pub mod names;
 pub mod printer;
 pub mod primitive;
 pub mod code;

@@ -10,8 +10,8 @@
 
 use crate::compiler::PrimitiveKind;
 use crate::heap::{Heap, HeapFull, Spent};
+pub use crate::names::Names;
 use crate::number::NumberError;
-pub use crate::printer::Names;
 use crate::value::Value;
 
 /// A primitive procedure.

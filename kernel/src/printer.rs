@@ -16,29 +16,13 @@ mod tests;
 
 use std::fmt::{self, Write as _};
 
-use crate::code::fingerprint::Fingerprint;
 use crate::datum::atom;
 use crate::heap::kind::{condition, record, record_type};
 use crate::heap::rate;
 use crate::heap::{Heap, Kind, Steps};
+use crate::names::Names;
 use crate::value::{Immediate, Value};
 use labels::{Labels, Mention};
-
-/// Resolves names that values hold only as positions.
-pub trait Names {
-    /// Returns the name of the primitive at this table position.
-    fn primitive_name(&self, position: u32) -> &str;
-    /// Returns the name of the procedure whose code starts at this position, if it has one.
-    fn procedure_name(&self, position: u32) -> Option<&str>;
-    /// Returns the fingerprint of the procedure whose code starts at this position.
-    fn fingerprint(&self, _position: u32) -> Option<Fingerprint> {
-        None
-    }
-    /// Returns one word for the opaque references of this class, if one is known.
-    fn class_name(&self, _class: i64) -> Option<&str> {
-        None
-    }
-}
 
 /// The way a value is written.
 ///

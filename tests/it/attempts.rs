@@ -62,7 +62,7 @@ fn a_refusal_stays_on_record_when_its_turn_fails() {
     assert!(told.contains("failed error: anything"), "{told}");
     let log = desk.duet("log p --refused").output;
     assert!(log.contains("failed: error: anything; refused invoke-tool"), "{log}");
-    assert_eq!(log.matches("actor ").count(), 1, "{log}");
+    assert_eq!(log.lines().count(), 1, "{log}");
 }
 
 #[test]

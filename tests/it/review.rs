@@ -187,7 +187,7 @@ fn undisturbed_report() -> String {
 /// Resumes the run, or starts it if the kill came before its first record was durable.
 fn finish(desk: &Desk) {
     let has_begun = Path::exists(&desk.folder.path().join(".duet/journal.sqlite"))
-        && desk.duet(&["runs"]).stdout.starts_with(b"review");
+        && String::from_utf8_lossy(&desk.duet(&["runs"]).stdout).contains("\nreview");
     if has_begun {
         desk.prints(&["resume", "review", "--answer", "yes"]);
     } else {

@@ -340,7 +340,7 @@ fn a_link_to_a_server_that_lets_it_in_and_ends_at_once_waits_longer_each_time() 
         .output()
         .unwrap();
     let log = String::from_utf8_lossy(&log.stdout);
-    for wait in ["timer of 1000 ms", "timer of 2000 ms"] {
+    for wait in ["⇒ timer 1000 ms", "⇒ timer 2000 ms"] {
         assert_eq!(log.matches(wait).count(), 1, "{wait}: {log}");
     }
 }

@@ -9,35 +9,11 @@ use std::collections::BTreeMap;
 
 use super::CodeSpace;
 use crate::instruction::{Instruction, Role};
+use crate::names::Fingerprint;
 use crate::value::Immediate;
 
 /// Instructions that are hashed for a unit of fuel.
 const INSTRUCTIONS: u64 = 16;
-
-/// The origin of a procedure's code, and its hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fingerprint {
-    /// The library that defines it, such as `(duet agents)`, or `(program)`.
-    pub library: String,
-    /// The procedure's name, if it has one.
-    pub name: Option<String>,
-    /// BLAKE3 of its code.
-    pub hash: [u8; 32],
-    /// What it costs to make, in units of fuel.
-    pub fuel: u64,
-}
-
-impl Fingerprint {
-    /// The fingerprint of a primitive, whose code is the kernel's.
-    pub fn of_primitive(name: &str) -> Self {
-        Self {
-            library: "(duet kernel)".to_owned(),
-            name: Some(name.to_owned()),
-            hash: *blake3::hash(name.as_bytes()).as_bytes(),
-            fuel: 0,
-        }
-    }
-}
 
 /// What an instruction names by a number of the code space.
 enum Mention {
@@ -86,6 +62,7 @@ impl CodeSpace {
             fuel: length / INSTRUCTIONS,
         })
     }
+
     /// What an instruction names; at most one thing, by its operand `w`.
     fn mentions(&self, instruction: &Instruction) -> Vec<Mention> {
         let operands = instruction.description().map_or(&[][..], |row| row.operands);

@@ -4,9 +4,9 @@
 
 use super::{Context, ControlBlock, Cost, Primitive, PrimitiveBody, PrimitiveError, cost};
 use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
-use crate::code::fingerprint::Fingerprint;
 use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register, Steps};
+use crate::names::Fingerprint;
 use crate::value::{Immediate, Value};
 
 /// Makes the row of a primitive that is a block of the machine's unit.

@@ -173,6 +173,7 @@ pub(super) const PRIMITIVES: &[(&str, &str, Outcome)] = &[
         "(%compile-text \"(car '(1))\" \"\")",
         Harmless("the code has the actor's rights"),
     ),
+    ("%forms", "(%forms \"(car '(1))\" \"p\")", Harmless(PLAIN)),
     ("%data?", "(%data? 'car)", Harmless(PLAIN)),
     (
         "%sandbox",

@@ -159,6 +159,12 @@ pub(super) const ROWS: &[Row] = &[
     ("values", "", "#<values>"),
     ("procedure?", "@procedure", "#t"),
     ("procedure?", "car", "#f"),
+    ("%procedure-code", "car", "wrong-type 0: a procedure"),
+    (
+        "%procedure-code",
+        "@procedure",
+        "(\"(duet kernel)\" \"primitive\" \"e8c4c01ebcad415e75cc504d280d2471109f32ed35f6fa0aa7978d0cdaedfae3\")",
+    ),
     ("%winders", "", "()"),
     ("%set-winders!", "(1)", "then (1)"),
     ("%dynamic", "", "()"),
