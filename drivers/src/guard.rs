@@ -6,7 +6,7 @@
 //! (Rejected: the system's signal at the death of the parent, because it reaches the program alone
 //! and needs code between fork and exec; a mark in the environment, because a program may clear
 //! it.)
-//! INVARIANT: when the guard has ended, no process below it is left, or with [`Reach::Group`] none
+//! INVARIANT: when the guard has ended, no process below it is left, or with `Reach::Group` none
 //! of the program's group, except those that the system does not let it kill (of another user) or
 //! that do not die within `DYING`. Where the system has no reapers (outside Linux), processes that
 //! leave the program's group are left too.

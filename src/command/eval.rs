@@ -139,11 +139,10 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
 }
 
 fn refused(why: &str) -> CommandError {
-    CommandError::problem(format!("the expression was abandoned: {why}"))
-        .advise(say![
-            "to let it act, begin a branch with ",
-            Way::of("fork"),
-            " and evaluate it there with ",
-            Way::of("repl"),
-        ])
+    CommandError::problem(format!("the expression was abandoned: {why}")).advise(say![
+        "to let it act, begin a branch with ",
+        Way::of("fork"),
+        " and evaluate it there with ",
+        Way::of("repl"),
+    ])
 }

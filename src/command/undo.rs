@@ -46,10 +46,9 @@ pub(super) fn redo(
     let mut store = journal.open_to_write("redo")?;
     let place = journal.resolve(&store, address)?;
     let Some(undone) = moves::of(journal, &place).redoable.pop() else {
-        return Err(nothing(&place, "redo").advise(say![
-            Way::of("undo"),
-            " takes a move back, and that can be done again",
-        ]));
+        return Err(
+            nothing(&place, "redo").advise(say![Way::of("undo"), " takes a move back, and that can be done again",])
+        );
     };
     if undone.to != place.head.hash {
         return Err(nothing(&place, "redo").advise(say![

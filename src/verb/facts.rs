@@ -118,9 +118,8 @@ const LOOKED_BACK: u64 = 64;
 
 /// The turn in which the main program ended, and the one before it.
 fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, Sequence)>, CommandError> {
-    let is_end = |turn: &TurnRecord| {
-        turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
-    };
+    let is_end =
+        |turn: &TurnRecord| turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)));
     let last = place.at().number();
     for number in (last.saturating_sub(LOOKED_BACK).max(1)..=last).rev() {
         let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));

@@ -100,11 +100,7 @@ fn failed_actor(body: &Body) -> Option<ActorId> {
 }
 
 /// The frames of a failed turn, which is taken again.
-fn failed(
-    store: &dyn Store,
-    place: &Place,
-    actor: ActorId,
-) -> Result<Report, CommandError> {
+fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, CommandError> {
     let source = place.source(store);
     let before = Sequence::new(place.at().number().saturating_sub(TURNS_BEFORE)).ok();
     let pinned = session::pinned(store, place)?;

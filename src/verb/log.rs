@@ -497,7 +497,11 @@ pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<Tra
         turns.reverse();
         first = Some(turns);
     }
-    let next = if first.is_some() { place.head.sequence.number() + 1 } else { 0 };
+    let next = if first.is_some() {
+        place.head.sequence.number() + 1
+    } else {
+        0
+    };
     Ok(Trail {
         place,
         filter,

@@ -84,7 +84,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         Err(CommandError::Problem(problem)) => (None, vec![format!("{UNTOLD}: {}", problem.what).into()]),
     };
     let range = place.at()..place.at().next().unwrap_or(place.at());
-    let time = store.times(&place.run, &place.branch, range)?.first().copied().unwrap_or_default();
+    let time = store
+        .times(&place.run, &place.branch, range)?
+        .first()
+        .copied()
+        .unwrap_or_default();
     let mut origins = Origins::of(place.source(store));
     let models = models(&body, &place, &mut origins)?;
     Ok(Report {
@@ -159,7 +163,12 @@ impl Report {
         let mut value = self.whole.clone();
         value["came"] = self.came.iter().map(as_json).collect::<Vec<_>>().into();
         value["went"] = self.went.iter().map(as_json).collect::<Vec<_>>().into();
-        value["untold"] = self.untold.iter().map(|why| why.as_str().trim_end()).collect::<Vec<_>>().into();
+        value["untold"] = self
+            .untold
+            .iter()
+            .map(|why| why.as_str().trim_end())
+            .collect::<Vec<_>>()
+            .into();
         value["memory"] = self.memory.as_ref().map(memory_as_json).into();
         value
     }

@@ -130,7 +130,9 @@ impl Reading {
             hashes.push(RecordHash::of(format!("{before} {message:?}").as_bytes()));
         }
         // The longest beginning that was said before; the role alone is no conversation.
-        let begun = (1..hashes.len()).rev().find_map(|length| Some((length, *self.known.get(&hashes[length])?)));
+        let begun = (1..hashes.len())
+            .rev()
+            .find_map(|length| Some((length, *self.known.get(&hashes[length])?)));
         let (told, position) = begun.unwrap_or_else(|| {
             let model = text_field(&call.payload, "model").unwrap_or_else(|| "default".to_owned());
             self.conversations.push(Conversation {

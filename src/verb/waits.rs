@@ -96,7 +96,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         name: place.name(),
         address: place.address(place.at()),
         waits: waits(state),
-        requests: open.map(|(id, open)| Open::of(*id, open, state, request.full)).collect(),
+        requests: open
+            .map(|(id, open)| Open::of(*id, open, state, request.full))
+            .collect(),
     })
 }
 

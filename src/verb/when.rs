@@ -13,8 +13,8 @@ use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::query::Query;
-use crate::value_text::shown;
 use crate::turn;
+use crate::value_text::shown;
 
 /// Finds the first turn after which a fact is there.
 ///

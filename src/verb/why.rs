@@ -17,11 +17,11 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
+use crate::origins::Origins;
 use crate::query::Query;
 use crate::turn::json::{json_action, json_cause, json_event};
-use crate::value_text::abbreviated;
-use crate::origins::Origins;
 use crate::turn::line::{Tone, actor, did};
+use crate::value_text::abbreviated;
 
 /// Shows the turns that led to a fact.
 ///
@@ -155,7 +155,11 @@ fn told(link: &Link, origins: &mut Origins<'_>) -> Result<String, CommandError> 
         .filter(|piece| piece.tone != Tone::Structural)
         .map(|piece| piece.text.as_str())
         .collect();
-    let shown = if loud.is_empty() { "no effect".to_owned() } else { loud.join("; ") };
+    let shown = if loud.is_empty() {
+        "no effect".to_owned()
+    } else {
+        loud.join("; ")
+    };
     Ok(format!("{:<8} {shown}", actor(link.turn.actor, role.as_deref())))
 }
 

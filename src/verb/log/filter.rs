@@ -14,10 +14,10 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::origins::{Origin, Origins};
 use crate::query::Query;
+use crate::turn;
 use crate::turn::line::{did, heard, tells_of_failure};
 use crate::value_text::shown;
 use crate::verb::project::Look;
-use crate::turn;
 
 /// The conditions.
 #[derive(Default)]
@@ -79,12 +79,7 @@ impl Filter {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub(super) fn admits(
-        &self,
-        record: &Record,
-        body: &Body,
-        origins: &mut Origins<'_>,
-    ) -> Result<bool, CommandError> {
+    pub(super) fn admits(&self, record: &Record, body: &Body, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
         let at = record.header().sequence;
         if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| at > until) {
             return Ok(false);
@@ -141,7 +136,10 @@ impl Filter {
         let pieces = heard(turn, at, origins)?.into_iter().chain(did(turn, at, origins)?);
         let mut words = pieces.map(|piece| piece.text);
         let is_there = words.any(|words| words.contains(text.as_str()));
-        Ok(is_there || turn::values(turn).iter().any(|value| shown(value).contains(text.as_str())))
+        Ok(is_there
+            || turn::values(turn)
+                .iter()
+                .any(|value| shown(value).contains(text.as_str())))
     }
 }
 

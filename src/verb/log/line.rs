@@ -195,7 +195,9 @@ impl Drawing {
                 let mut causes = self.side(heard);
                 if causes.is_empty() {
                     // A step that only moves the program along shows where there is nothing else.
-                    let words = heard.first().map_or_else(|| cause_words(cause), |piece| piece.text.clone());
+                    let words = heard
+                        .first()
+                        .map_or_else(|| cause_words(cause), |piece| piece.text.clone());
                     causes.push(Span {
                         style: style(Tone::Structural),
                         text: words,
