@@ -96,7 +96,7 @@ impl<'a> Origins<'a> {
         self.requests.insert(request, origin);
     }
 
-    /// Says what a request was that is answered in a turn.
+    /// Finds the origin of a request that a turn answers.
     ///
     /// # Errors
     /// If the journal cannot be read.

@@ -10,7 +10,7 @@
 //! of the program's group, except those that the system does not let it kill (of another user) or
 //! that do not die within `DYING`. Where the system has no reapers (outside Linux), processes that
 //! leave the program's group are left too.
-//! It does not know what the program is for.
+//! It does not know the purpose of the program.
 //! Read next: `guard/watch.rs`.
 
 use std::ffi::{OsStr, OsString};

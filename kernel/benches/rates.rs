@@ -236,7 +236,7 @@ const CALLS: &[(&str, &str)] = &[
         (%write-bytevector (make-bytevector n 1) p) p)",
         "(get-output-bytevector x)",
     ),
-    // A fresh port for each call, because a port keeps what is written and loses what is read.
+    // A fresh port for each call, because writing fills a port and reading empties it.
     (
         "(make-list n 0)",
         "(%write x (open-output-string)) (%write-shared x (open-output-string))",
@@ -421,7 +421,7 @@ fn make_calls(arguments: &[String]) -> Option<i64> {
     Loop::new(operand, call, size.parse().ok()?)?.calls(count.parse().ok()?)
 }
 
-/// The empty loop: what a unit of fuel is compared with.
+/// The empty loop, the measure of a unit of fuel.
 struct Unit {
     ns: f64,
     /// `None` without valgrind.

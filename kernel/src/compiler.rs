@@ -236,7 +236,7 @@ impl Compiler<'_> {
                 before = Some(place.span);
                 self.originate(start + offset, place.integrated);
             }
-            variables.push((block.start, block.end), noted);
+            variables.push(&block, noted);
             self.output.blocks.push(block);
         }
         (self.output, variables)

@@ -90,7 +90,11 @@ impl Report {
         if self.found.is_empty() {
             return Told::data("").say(format!("no computation waits at {}", self.address));
         }
-        Told::data(text::Text::lines(&told))
+        let told = Told::data(text::Text::lines(&told));
+        if self.found.iter().all(|one| one.frames.is_empty()) {
+            return told.say("no procedure was active there, or none is known");
+        }
+        told
     }
 }
 
@@ -102,9 +106,12 @@ fn failed_actor(body: &Body) -> Option<ActorId> {
 /// The frames of a failed turn, which is taken again.
 fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, CommandError> {
     let source = place.source(store);
-    let before = Sequence::new(place.at().number().saturating_sub(TURNS_BEFORE)).ok();
+    let earlier = |turns| Sequence::new(place.at().number().saturating_sub(turns)).unwrap_or(Sequence::FIRST);
     let pinned = session::pinned(store, place)?;
-    let mut run = source.restore(before, pinned.programs, Snapshots::Use)?;
+    let mut run = source.restore(Some(earlier(TURNS_BEFORE)), pinned.programs, Snapshots::Use)?;
+    run.programs_mut::<SchemePrograms>().watch_failures();
+    source.repeat(&mut run, earlier(1))?;
+    // Frames of another failure are not those of this turn.
     run.programs_mut::<SchemePrograms>().watch_failures();
     source.repeat(&mut run, place.at())?;
     let programs = run.programs::<SchemePrograms>();

@@ -1,7 +1,7 @@
 //! `duet frames`: the procedures and variables of computations that wait or have failed.
 //!
-//! INVARIANT: what is shown is what the program's text says: a variable in scope at the place, with
-//! the value that it had there.
+//! INVARIANT: each variable shown is in scope at the place in the text, with the value that it had
+//! there.
 //! It does not test backtraces; `failures.rs` does.
 //! Read next: `support/desk.rs`.
 

@@ -137,7 +137,7 @@ mod tests {
     const INSTANT: Duration = Duration::from_millis(1);
 
     /// Comes again as soon as it may, each time for this long; returns how often it came.
-    fn visits(pace: &mut Pace, from: Instant, (stay, span): (Duration, Duration)) -> u32 {
+    fn visits(pace: &mut Pace, from: Instant, stay: Duration, span: Duration) -> u32 {
         let (mut now, mut count) = (from, 0);
         while now < from + span {
             match pace.enter(now) {
@@ -157,24 +157,24 @@ mod tests {
         let now = Instant::now();
         let hour = Duration::from_secs(3_600);
         let mut pace = Pace::new(now);
-        let count = visits(&mut pace, now, (INSTANT, hour));
+        let count = visits(&mut pace, now, INSTANT, hour);
         assert!((3_600..=3_600 + FREE + 1).contains(&count), "{count}");
         // When it has stayed away for as long as was remembered, nobody waits any more.
         let later = now + hour + STEP * (FREE + 1);
-        assert_eq!(visits(&mut pace, later, (INSTANT, INSTANT * 20)), 20);
+        assert_eq!(visits(&mut pace, later, INSTANT, INSTANT * 20), 20);
     }
 
     #[test]
     fn clients_that_stay_do_not_wait_however_many_come_together() {
         let now = Instant::now();
         let mut pace = Pace::new(now);
-        assert_eq!(visits(&mut pace, now, (SHORT, SHORT * 1_000)), 1_000);
+        assert_eq!(visits(&mut pace, now, SHORT, SHORT * 1_000), 1_000);
         let mut pace = Pace::new(now);
         assert!((0..4_096).all(|_| pace.enter(now).is_ok()));
         // When they leave together at once, the next ones wait, and not for ever.
         (0..4_096).for_each(|_| pace.leave(now, now + INSTANT));
         assert_eq!(pace.forgotten, now + INSTANT + STEP * KNOWN_MAX);
-        assert_eq!(visits(&mut pace, now + INSTANT, (INSTANT, STEP * 60)), 60);
+        assert_eq!(visits(&mut pace, now + INSTANT, INSTANT, STEP * 60), 60);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Workspace {
     tree: Tree,
     /// The call that replaces files holds it.
     writing: Arc<tokio::sync::Mutex<()>>,
-    /// The directories in which what dead processes left was removed.
+    /// The directories from which the files of dead processes were removed.
     swept: Mutex<BTreeSet<PathBuf>>,
 }
 

@@ -8,6 +8,7 @@
 
 use crate::core::{Unit, VariableId};
 use crate::datum::Name;
+use crate::unit::Block;
 
 use super::emitter::Register;
 
@@ -77,9 +78,9 @@ impl UnitVariables {
     }
 
     /// Adds the next block.
-    pub(super) fn push(&mut self, (start, end): (u32, u32), block: BlockVariables) {
+    pub(super) fn push(&mut self, block: &Block, variables: BlockVariables) {
         if !self.names.is_empty() {
-            self.blocks.push((start, end, block));
+            self.blocks.push((block.start, block.end, variables));
         }
     }
 

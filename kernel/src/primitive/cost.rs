@@ -252,7 +252,7 @@ pub(crate) fn addition(heap: &Heap, a: Value, b: Value) -> u64 {
     total
 }
 
-/// Returns what an operation costs because a number is complex.
+/// Returns the surcharge of an operation on a complex number.
 fn of_points(heap: &Heap, a: Value, b: Value) -> u64 {
     let is_complex = |number| heap.is_kind(number, Kind::Complex);
     if is_complex(a) || is_complex(b) { COMPLEX } else { 0 }

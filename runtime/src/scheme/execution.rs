@@ -179,6 +179,7 @@ impl SchemePrograms {
                 }
                 Outcome::OutOfFuel => return self.park(actor, Until::Fuel, false),
                 Outcome::Exhausted => {
+                    self.note_failed_frames(&actor.instance.heap, false);
                     let bytes_max = actor.instance.heap.words_max() as u64 * 8;
                     return Ok(End::Failed(Failure::exhausted(bytes_max)));
                 }

@@ -63,8 +63,12 @@ impl SchemePrograms {
     }
 
     /// Keeps, from here on, the frames of the last computation that failed, for
-    /// [`failed_frames`](Self::failed_frames).
+    /// [`failed_frames`](Self::failed_frames). Forgets those before, unless their failure is still
+    /// to come.
     pub fn watch_failures(&mut self) {
+        if !self.failed.is_postponed {
+            self.failed.frames.clear();
+        }
         self.machine.set_native(NativeMode::Never);
         self.machine.keep_raised_frames(FRAMES_MAX);
     }

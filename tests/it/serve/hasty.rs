@@ -1,7 +1,7 @@
 //! Clients that break and reconnect at once for ever do not fill the journal.
 //!
-//! INVARIANT: what is counted is turns of the journal, for a client whose every connection is let
-//! in if it waits.
+//! INVARIANT: the tests count turns of the journal, for a client that is let in at each connection
+//! if it waits.
 //! Read next: `../../drivers/src/serve/pace.rs`.
 
 use std::time::Instant;

@@ -75,17 +75,17 @@ pub(super) struct TooMany;
 
 /// Bounds the steps to compile a schema.
 pub(super) fn to_compile(schema: &Value, steps_max: u64) -> Result<Steps, TooMany> {
-    bound((schema, true), None, steps_max)
+    bound(schema, true, None, steps_max)
 }
 
 /// Bounds the steps to judge a value by a schema that [multiplies](multiplies) steps.
 pub(super) fn to_judge(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
-    bound((schema, true), Some(value), steps_max)
+    bound(schema, true, Some(value), steps_max)
 }
 
 /// The same for one that does not: no application comes twice, so none is remembered.
 pub(super) fn to_judge_plainly(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
-    bound((schema, false), Some(value), steps_max)
+    bound(schema, false, Some(value), steps_max)
 }
 
 /// Counts the parts of a value, and the bytes of its texts.
@@ -107,7 +107,7 @@ pub(super) fn size(value: &Value) -> (u64, u64) {
     (parts, bytes as u64)
 }
 
-fn bound((schema, is_remembering): (&Value, bool), value: Option<&Value>, steps_max: u64) -> Result<Steps, TooMany> {
+fn bound(schema: &Value, is_remembering: bool, value: Option<&Value>, steps_max: u64) -> Result<Steps, TooMany> {
     let mut count = Count {
         is_remembering,
         taken: 0,
