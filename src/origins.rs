@@ -13,9 +13,10 @@ use duet_journal::Sequence;
 use duet_journal::store::Opener;
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::model::identity::{ActorId, RequestId, Resource};
+use duet_runtime::model::identity::{ActorId, FiberId, RequestId, Resource, WaitId};
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::source::Source;
+use duet_runtime::state::event::Event;
 
 use crate::error::CommandError;
 use crate::turn;
@@ -45,8 +46,19 @@ const PROBED: u64 = 8;
 /// The requests and actors of one branch, as far as they are known.
 pub(crate) struct Origins<'a> {
     source: Source<'a>,
-    requests: BTreeMap<RequestId, Origin>,
+    requests: BTreeMap<RequestId, Asked>,
     roles: BTreeMap<ActorId, Option<String>>,
+    /// The names of fibers, as far as they have one.
+    names: BTreeMap<FiberId, Option<String>>,
+    /// The fiber of each wait; none if the turn that began it cannot be found.
+    waits: BTreeMap<WaitId, Option<FiberId>>,
+}
+
+/// What asked, and in which turn; none if that turn cannot be found.
+#[derive(Clone, Debug)]
+struct Asked {
+    origin: Origin,
+    at: Option<Sequence>,
 }
 
 impl<'a> Origins<'a> {
@@ -56,23 +68,25 @@ impl<'a> Origins<'a> {
             source,
             requests: BTreeMap::new(),
             roles: BTreeMap::new(),
+            names: BTreeMap::new(),
+            waits: BTreeMap::new(),
         }
     }
 
     /// Takes down what a turn asks for and makes.
-    pub(crate) fn learn(&mut self, turn: &TurnRecord) {
+    pub(crate) fn learn(&mut self, turn: &TurnRecord, at: Sequence) {
         for action in &turn.actions {
-            self.learn_one(action);
+            self.learn_one(action, at);
         }
     }
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "other actions neither ask nor make actors"
+        reason = "other actions neither ask, wait nor make actors and fibers"
     )]
-    fn learn_one(&mut self, action: &Action) {
+    fn learn_one(&mut self, action: &Action, at: Sequence) {
         for part in action.parts() {
-            self.learn_one(part);
+            self.learn_one(part, at);
         }
         let (request, origin) = match action {
             Action::InvokeTool(call) => {
@@ -91,9 +105,17 @@ impl<'a> Origins<'a> {
                 self.roles.insert(peer.actor, Some(peer.name.clone()));
                 return;
             }
+            Action::SpawnFiber(spawned) => {
+                self.names.insert(spawned.fiber, spawned.name.clone());
+                return;
+            }
+            Action::Wait(wait) => {
+                self.waits.insert(wait.wait, Some(wait.fiber));
+                return;
+            }
             _ => return,
         };
-        self.requests.insert(request, origin);
+        self.requests.insert(request, Asked { origin, at: Some(at) });
     }
 
     /// Finds the origin of a request that a turn answers.
@@ -101,16 +123,26 @@ impl<'a> Origins<'a> {
     /// # Errors
     /// If the journal cannot be read.
     pub(crate) fn request(&mut self, request: RequestId, before: Sequence) -> Result<Origin, CommandError> {
+        Ok(self.asked(request, before)?.origin)
+    }
+
+    /// Finds the turn that made a request which a later turn answers.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn asked_at(&mut self, request: RequestId, before: Sequence) -> Result<Option<Sequence>, CommandError> {
+        Ok(self.asked(request, before)?.at)
+    }
+
+    fn asked(&mut self, request: RequestId, before: Sequence) -> Result<Asked, CommandError> {
         if !self.requests.contains_key(&request) {
-            let is_one = |resource: &Resource| {
-                let Resource::Request(id) = resource else { return None };
-                Some(id.0)
-            };
-            if let Some(turn) = self.drawer(request.0, before, &is_one)? {
-                self.learn(&turn);
-            }
+            self.find(request.0, before, &request_of)?;
         }
-        Ok(self.requests.entry(request).or_insert(Origin::Other).clone())
+        let unknown = Asked {
+            origin: Origin::Other,
+            at: None,
+        };
+        Ok(self.requests.entry(request).or_insert(unknown).clone())
     }
 
     /// The role that the actor of a turn plays; none for the main program.
@@ -122,15 +154,59 @@ impl<'a> Origins<'a> {
             return Ok(None);
         }
         if !self.roles.contains_key(&actor) {
-            let is_one = |resource: &Resource| {
-                let Resource::Actor(id) = resource else { return None };
-                Some(id.0)
-            };
-            if let Some(turn) = self.drawer(actor.0, before, &is_one)? {
-                self.learn(&turn);
-            }
+            self.find(actor.0, before, &actor_of)?;
         }
         Ok(self.roles.entry(actor).or_insert(None).clone())
+    }
+
+    /// The name of the fiber that ran first in a turn, if it has one.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn strand(&mut self, turn: &TurnRecord, at: Sequence) -> Result<Option<String>, CommandError> {
+        let woken = turn.events.iter().find_map(|event| {
+            let Event::Resume { fiber } = event else { return None };
+            Some(*fiber)
+        });
+        if let Some(fiber) = woken {
+            return self.name(fiber, at);
+        }
+        let ended = turn.actions.iter().find_map(|action| {
+            let Action::Resume(resume) = action else { return None };
+            Some(resume.wait)
+        });
+        let Some(wait) = ended else { return Ok(None) };
+        if !self.waits.contains_key(&wait) {
+            self.find(wait.0, at, &wait_of)?;
+        }
+        match *self.waits.entry(wait).or_insert(None) {
+            Some(fiber) => self.name(fiber, at),
+            None => Ok(None),
+        }
+    }
+
+    /// The name of a fiber, if it has one.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn name(&mut self, fiber: FiberId, before: Sequence) -> Result<Option<String>, CommandError> {
+        if !self.names.contains_key(&fiber) {
+            self.find(fiber.0, before, &fiber_of)?;
+        }
+        Ok(self.names.entry(fiber).or_insert(None).clone())
+    }
+
+    /// Learns from the turn that drew a number.
+    fn find(
+        &mut self,
+        number: u64,
+        before: Sequence,
+        kind: &dyn Fn(&Resource) -> Option<u64>,
+    ) -> Result<(), CommandError> {
+        if let Some((at, turn)) = self.drawer(number, before, kind)? {
+            self.learn(&turn, at);
+        }
+        Ok(())
     }
 
     /// Finds the turn that drew a number: among those near, then by bisection.
@@ -139,13 +215,13 @@ impl<'a> Origins<'a> {
         number: u64,
         before: Sequence,
         kind: &dyn Fn(&Resource) -> Option<u64>,
-    ) -> Result<Option<TurnRecord>, CommandError> {
+    ) -> Result<Option<(Sequence, TurnRecord)>, CommandError> {
         let near = before.number().saturating_sub(NEAR).max(1);
         let has_it = |turn: &TurnRecord| drawn(turn, kind).is_some_and(|drawn| drawn.contains(&number));
         let mut found = None;
-        self.look(near..=before.number(), &mut |turn| {
+        self.look(near..=before.number(), &mut |at, turn| {
             if has_it(&turn) {
-                found = Some(turn);
+                found = Some((at, turn));
             }
             found.is_none()
         })?;
@@ -153,8 +229,8 @@ impl<'a> Origins<'a> {
         while found.is_none() && low < end {
             let middle = low + (end - low) / 2;
             let mut met = None;
-            self.look(middle..=end - 1, &mut |turn| {
-                met = drawn(&turn, kind).map(|drawn| (drawn, turn));
+            self.look(middle..=end - 1, &mut |at, turn| {
+                met = drawn(&turn, kind).map(|drawn| (drawn, (at, turn)));
                 met.is_none()
             })?;
             match met {
@@ -168,7 +244,11 @@ impl<'a> Origins<'a> {
     }
 
     /// Shows the turns of a range, oldest first, while they are wanted.
-    fn look(&self, range: RangeInclusive<u64>, take: &mut dyn FnMut(TurnRecord) -> bool) -> Result<(), CommandError> {
+    fn look(
+        &self,
+        range: RangeInclusive<u64>,
+        take: &mut dyn FnMut(Sequence, TurnRecord) -> bool,
+    ) -> Result<(), CommandError> {
         let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
         let (mut next, end) = (*range.start(), *range.end() + 1);
         let mut opener = Opener::new(self.source.store);
@@ -183,8 +263,9 @@ impl<'a> Origins<'a> {
                 return Ok(());
             }
             for record in records {
-                if let Body::Turn(turn) = turn::body(&opener.open(record)?)?
-                    && !take(turn)
+                let record = opener.open(record)?;
+                if let Body::Turn(turn) = turn::body(&record)?
+                    && !take(record.header().sequence, turn)
                 {
                     return Ok(());
                 }
@@ -208,4 +289,24 @@ fn drawn(turn: &TurnRecord, kind: &dyn Fn(&Resource) -> Option<u64>) -> Option<R
         Some((number.min(first), number.max(last)))
     })?;
     Some(first..=last)
+}
+
+fn request_of(resource: &Resource) -> Option<u64> {
+    let Resource::Request(id) = resource else { return None };
+    Some(id.0)
+}
+
+fn actor_of(resource: &Resource) -> Option<u64> {
+    let Resource::Actor(id) = resource else { return None };
+    Some(id.0)
+}
+
+fn wait_of(resource: &Resource) -> Option<u64> {
+    let Resource::Wait(id) = resource else { return None };
+    Some(id.0)
+}
+
+fn fiber_of(resource: &Resource) -> Option<u64> {
+    let Resource::Fiber(id) = resource else { return None };
+    Some(id.0)
 }

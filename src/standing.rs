@@ -224,7 +224,7 @@ impl<'a> Standings<'a> {
         for (turn, number) in turns(store, (&place.run, &place.branch), range).zip(first.number().max(1)..) {
             let turn = turn?;
             let at = Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()))?;
-            origins.learn(&turn);
+            origins.learn(&turn, at);
             for event in &turn.events {
                 if let Event::Answered {
                     request,

@@ -50,6 +50,9 @@ pub(crate) struct Piece {
     pub(crate) kind: String,
     pub(crate) tone: Tone,
     pub(crate) text: String,
+    /// How long the request took that this answers, from commit to commit, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) duration_ms: Option<u64>,
 }
 
 impl Piece {
@@ -58,6 +61,7 @@ impl Piece {
             kind: kind.to_owned(),
             tone,
             text: text::line(&super::short(text, PIECE_CHARACTERS)).into_owned(),
+            duration_ms: None,
         }
     }
 
@@ -72,6 +76,14 @@ pub(crate) fn actor(id: ActorId, role: Option<&str>) -> String {
         None if id == MAIN => "main".to_owned(),
         Some(role) if !role.is_empty() => format!("{role} {}", id.0),
         None | Some(_) => id.to_string(),
+    }
+}
+
+/// The name of a fiber of an actor for people: that of the actor, and its own if it has one.
+pub(crate) fn strand(actor: String, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("{actor}/{name}"),
+        None => actor,
     }
 }
 

@@ -36,7 +36,8 @@ struct Sight {
     /// Shows lines whole, however wide the terminal is.
     #[arg(long)]
     wide: bool,
-    /// Shows when each turn became durable, by the clock in UTC; terminals always show it.
+    /// Shows when each turn became durable, by the clock in UTC, and how long requests took;
+    /// terminals always show both.
     #[arg(long)]
     times: bool,
     /// Says when lines have colours.

@@ -18,6 +18,7 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::origins::Origins;
 use crate::render::SourceTexts;
 use crate::turn::line;
 use crate::{session, turn};
@@ -132,9 +133,11 @@ fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, Co
 fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
     let mut run = session::restore(store, place)?;
     let fibers: Vec<_> = fibers(&run);
+    let mut origins = Origins::of(place.source(store));
     let mut found = Vec::new();
     for (actor, fiber, parked) in fibers {
-        let name = name_of(&run, actor);
+        let strand = origins.name(fiber, place.at())?;
+        let name = line::strand(name_of(&run, actor), strand.as_deref());
         if let Some((programs, instance)) = run.lend::<SchemePrograms>(actor) {
             found.push(Computation {
                 actor,

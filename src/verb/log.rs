@@ -14,7 +14,8 @@ use std::num::NonZeroUsize;
 
 use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, CommitTime, Head, Record, RecordHash, Sequence};
-use duet_runtime::record::Body;
+use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::state::event::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -23,7 +24,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Place, read_address};
-use crate::origins::Origins;
+use crate::origins::{Origin, Origins};
 use crate::turn;
 use crate::turn::json::{json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
@@ -51,7 +52,8 @@ pub(crate) struct Request {
     /// Lists at most this many turns, the newest.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
-    /// Lists the turns of this actor: `main`, a number, a role, or a role and a number.
+    /// Lists the turns of this actor: `main`, a number, a role, or a role and a number; or those of
+    /// its fibers with this name, such as `par-map 3`.
     #[arg(long, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// Lists turns with an event or an action of this kind, such as `write` or `answered`.
@@ -132,6 +134,8 @@ enum What {
         /// The actor by role and number.
         actor: String,
         id: u64,
+        /// The name of the fiber that ran first, if it has one.
+        strand: Option<String>,
         cause: Json,
         heard: Vec<Piece>,
         did: Vec<Piece>,
@@ -265,7 +269,7 @@ impl History<'_> {
         let (header, body) = (record.header(), turn::body(record)?);
         let ends = self.heads.iter().filter(|head| head.hash == record.hash());
         let origins = &mut self.origins[line];
-        Ok(Turn {
+        let mut turn = Turn {
             number,
             record: record.hash(),
             parent: header.parent,
@@ -275,7 +279,36 @@ impl History<'_> {
             is_failed: turn::is_failed(&body),
             whole: is_whole.then(|| whole((record, time), &body, origins)).transpose()?,
             what: What::of(&body, header.sequence, origins, is_whole)?,
-        })
+        };
+        if let (What::Taken { heard, .. }, Body::Turn(taken), Some(end_ms)) = (&mut turn.what, &body, time.ms()) {
+            self.measure(line, taken, header.sequence, end_ms, heard)?;
+        }
+        Ok(turn)
+    }
+
+    /// Adds to the answers of a turn how long their requests took. (A timer says that by its name.)
+    fn measure(
+        &mut self,
+        line: usize,
+        turn: &TurnRecord,
+        at: Sequence,
+        end_ms: u64,
+        heard: &mut [Piece],
+    ) -> Result<(), CommandError> {
+        let place = &self.lines[line];
+        for (event, piece) in turn.events.iter().zip(heard) {
+            let Event::Answered { request, .. } = event else {
+                continue;
+            };
+            let origins = &mut self.origins[line];
+            let is_timer = matches!(origins.request(*request, at)?, Origin::Timer(_));
+            if let Some(asked) = origins.asked_at(*request, at)?.filter(|_| !is_timer) {
+                let times = self.look.store.times(&place.run, &place.branch, asked..next(asked))?;
+                let begin_ms = times.first().and_then(|time| time.ms());
+                piece.duration_ms = begin_ms.map(|begin_ms| end_ms.saturating_sub(begin_ms));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -295,6 +328,7 @@ impl What {
         Ok(Self::Taken {
             actor: turn::line::actor(turn.actor, role.as_deref()),
             id: turn.actor.0,
+            strand: origins.strand(turn, at)?,
             cause: json_cause(&turn.cause),
             heard,
             did,
@@ -362,7 +396,7 @@ impl Page {
             let body = turn::body(&record)?;
             let origins = &mut history.origins[at.1];
             if let Body::Turn(turn) = &body {
-                origins.learn(turn);
+                origins.learn(turn, record.header().sequence);
             }
             let is_wanted = !filter.is_any() || filter.admits(&record, &body, origins)?;
             if is_wanted {
@@ -440,11 +474,13 @@ impl Turn {
             What::Taken {
                 actor,
                 id,
+                strand,
                 cause,
                 heard,
                 did,
             } => {
                 value["actor"] = json!({ "id": id, "name": actor });
+                value["strand"] = json!(strand);
                 value["cause"] = cause.clone();
                 value["heard"] = json!(heard);
                 value["did"] = json!(did);
@@ -543,7 +579,7 @@ impl Trail {
             let (number, body) = (record.header().sequence.number(), turn::body(&record)?);
             let origins = &mut history.origins[0];
             if let Body::Turn(turn) = &body {
-                origins.learn(turn);
+                origins.learn(turn, record.header().sequence);
             }
             if !self.filter.is_any() || self.filter.admits(&record, &body, origins)? {
                 let at = Cursor(number, 0);

@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
+use crate::origins::Origins;
 use crate::saying::{Way, say};
 use crate::turn::line;
 use crate::value_text::shown;
@@ -58,7 +59,7 @@ pub(crate) struct Waiting {
     /// Its wait; none if another fiber has to wake it.
     wait: Option<WaitId>,
     actor: ActorId,
-    /// The actor by role and number.
+    /// The actor by role and number, and the name of the fiber.
     name: String,
     fiber: FiberId,
     /// The conditions, or what the other fiber will have done.
@@ -91,11 +92,17 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let run = session::restore(look.store, &place)?;
     let state = run.state();
+    let mut waits = waits(state);
+    let mut origins = Origins::of(place.source(look.store));
+    for waiting in &mut waits {
+        let strand = origins.name(waiting.fiber, place.at())?;
+        waiting.name = line::strand(std::mem::take(&mut waiting.name), strand.as_deref());
+    }
     let open = state.requests.iter().filter(|(_, open)| open.answer.is_none());
     Ok(Report {
         name: place.name(),
         address: place.address(place.at()),
-        waits: waits(state),
+        waits,
         requests: open
             .map(|(id, open)| Open::of(*id, open, state, request.full))
             .collect(),

@@ -146,7 +146,9 @@
             (%run-joined (lambda () (%places task))
               (lambda () (parameterize ((%current-task task)) (thunk)))))
           (lambda (state content) (%finish! task state content)))
-        (if (eq? (%state task) 'raised) (%sleep-until-claimed task))))
+        (if (eq? (%state task) 'raised) (%sleep-until-claimed task)))
+      (current-facet)
+      'async)
     task))
 
 ;;;> Makes a task that evaluates the body in a fiber of its own, after the current fiber has parked;

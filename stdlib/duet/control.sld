@@ -10,5 +10,5 @@
   (on-demand)
   (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda) (scheme write)
     (except (duet internal control) delay delay-force make-promise promise? force)
-    (only (duet kernel) spawn yield %await %current-fiber %fiber-waits? %sleep %wake %dynamic))
+    (only (duet kernel) spawn current-facet yield %await %current-fiber %fiber-waits? %sleep %wake %dynamic))
   (include "control.scm"))

@@ -89,7 +89,7 @@
   (%check-await (elapsed milliseconds))
   (if (not (procedure? thunk)) (%wrong-type procedure "a procedure" thunk))
   (let ((home (current-facet)) (timer (spawn-facet!)))
-    (spawn (lambda () (run home timer)) timer)
+    (spawn (lambda () (run home timer)) timer procedure)
     timer))
 
 ;;;> Calls `thunk` in the current facet after this many milliseconds. Returns the timer, for

@@ -56,6 +56,43 @@ fn the_log_tells_what_was_received_and_how_calls_ended() {
 }
 
 #[test]
+fn the_log_names_strands_and_says_how_long_a_request_took() {
+    let manifest = "((program \"jobs.scm\") (workspace (argument 1)) (tools process/run))";
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
+(define (job n)
+  (sleep n)
+  (call-tool 'job 'process/run (dictionary 'arguments (list \"sleep\" \"0.3\"))))
+(par-map job '(1 2))
+(spawn (lambda () (await (user-input :prompt \"Who?\"))) (current-facet) 'asker)
+(await (record 'never))";
+    let desk = Desk::new(&[("jobs/manifest.scm", manifest), ("jobs/jobs.scm", program)]);
+    desk.duet("run jobs --name jobs --headless -- .");
+    let log = desk.duet("log jobs --times").output;
+    let answered = log
+        .lines()
+        .find(|line| line.contains("main/par-map 2 process/run sleep 0.3 → exit 0 ("));
+    let took = answered
+        .and_then(|line| line.rsplit_once('('))
+        .map(|(_, took)| took.trim_end_matches(" s)"));
+    assert!(took.is_some_and(|took| took.parse::<f64>().unwrap() >= 0.3), "{log}");
+    assert!(
+        log.contains("main/par-map 1 timer 1 ms ⇒ call process/run sleep 0.3\n"),
+        "{log}"
+    );
+    let waits = desk.duet("waits jobs").output;
+    assert!(waits.contains("main/asker fiber"), "{waits}");
+    assert!(desk.duet("frames jobs").output.contains("of main/asker\n"));
+    let one = desk.duet("log jobs --actor 'par-map 2'").output;
+    assert!(!one.contains("par-map 1") && one.lines().count() == 2, "{one}");
+    let turns = parsed(&desk, "log jobs --actor 'par-map 2' --tool process/run");
+    assert_eq!(turns["turns"][0]["strand"], "par-map 2");
+    assert!(
+        turns["turns"][0]["heard"][0]["duration_ms"].as_u64().unwrap() >= 300,
+        "{turns}"
+    );
+}
+
+#[test]
 fn the_log_is_filtered_by_results_tools_and_texts() {
     let desk = commands();
     let turns = |filter: &str| -> Vec<u64> {

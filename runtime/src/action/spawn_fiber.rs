@@ -14,8 +14,13 @@ pub struct SpawnFiber {
     pub fiber: FiberId,
     /// The facet it belongs to.
     pub facet: FacetId,
+    /// Its name for people, if it has one: at most [`NAME_CHARACTERS_MAX`] characters.
+    pub name: Option<String>,
 }
-codec_struct!(SpawnFiber "spawn-fiber" { fiber, facet });
+codec_struct!(SpawnFiber "spawn-fiber" { fiber, facet, name });
+
+/// The maximum length of a fiber's name, in characters.
+pub const NAME_CHARACTERS_MAX: usize = 100;
 
 impl Act for SpawnFiber {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
@@ -29,6 +34,7 @@ impl Act for SpawnFiber {
     }
 
     fn show(&self) -> String {
-        format!("{} in {}", self.fiber, self.facet)
+        let name = self.name.as_ref().map_or_else(String::new, |name| format!(" {name:?}"));
+        format!("{}{name} in {}", self.fiber, self.facet)
     }
 }

@@ -95,7 +95,11 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<unobserve 2>", "unobserve observer 2"),
         ("<spawn-facet 2 1>", "spawn-facet facet 2 in facet 1"),
         ("<stop-facet 2 [4 5]>", "stop-facet facet 2, retracting 2 assertions"),
-        ("<spawn-fiber 2 1>", "spawn-fiber fiber 2 in facet 1"),
+        ("<spawn-fiber 2 1 #f>", "spawn-fiber fiber 2 in facet 1"),
+        (
+            "<spawn-fiber 2 1 [\"par-map 3\"]>",
+            "spawn-fiber fiber 2 \"par-map 3\" in facet 1",
+        ),
         (
             "<wait 1 2 <main> 3 [<matching 4 5 <_>> <accepted 6 7 <_>> <answer 8>] #f>",
             "wait wait 1 of fiber 2 for <_> or <_> that a predicate accepts or the answer to request 8",

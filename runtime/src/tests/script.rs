@@ -350,11 +350,11 @@ impl ScriptInstance {
             }
             "spawn" => {
                 let procedure = self.procedure(first);
-                turn.spawn(turn.facet(), procedure)?;
+                turn.spawn(turn.facet(), procedure, None)?;
             }
             "in" => {
                 let procedure = self.procedure(second);
-                turn.spawn(FacetId(self.named(first)), procedure)?;
+                turn.spawn(FacetId(self.named(first)), procedure, None)?;
             }
             "on-stop" => {
                 let hook = self.procedure(first);

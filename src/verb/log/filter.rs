@@ -15,7 +15,7 @@ use crate::journal::Place;
 use crate::origins::{Origin, Origins};
 use crate::query::Query;
 use crate::turn;
-use crate::turn::line::{did, heard, tells_of_failure};
+use crate::turn::line::{self, did, heard, tells_of_failure};
 use crate::value_text::shown;
 use crate::verb::project::Look;
 
@@ -105,9 +105,14 @@ impl Filter {
     fn is_by(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
         let Some(wanted) = &self.actor else { return Ok(true) };
         let role = origins.role(turn.actor, at)?;
-        let name = turn::line::actor(turn.actor, role.as_deref());
+        let name = line::actor(turn.actor, role.as_deref());
         let number = wanted.strip_prefix("actor ").unwrap_or(wanted).parse();
-        Ok(name == *wanted || role.as_ref() == Some(wanted) || number == Ok(turn.actor.0))
+        if name == *wanted || role.as_ref() == Some(wanted) || number == Ok(turn.actor.0) {
+            return Ok(true);
+        }
+        let strand = origins.strand(turn, at)?;
+        let is_it = |strand: &String| strand == wanted || line::strand(name, Some(strand)) == *wanted;
+        Ok(strand.as_ref().is_some_and(is_it))
     }
 
     fn concerns_tool(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {

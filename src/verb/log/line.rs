@@ -16,6 +16,9 @@ use crate::verb::view::View;
 /// The characters of a piece in lines of any length.
 const PIECE_CHARACTERS: usize = 100;
 
+/// The shortest duration that is worth a word, in milliseconds.
+const DURATION_MS_MIN: u64 = 100;
+
 /// The pieces of a side that are shown.
 const PIECES: usize = 20;
 
@@ -184,13 +187,15 @@ impl Drawing {
             What::Taken {
                 actor,
                 id,
+                strand,
                 cause,
                 heard,
                 did,
             } => {
+                let name = crate::turn::line::strand(actor.clone(), strand.as_deref());
                 spans.push(Span {
                     style: ACTORS[usize::try_from(*id).unwrap_or(0) % ACTORS.len()],
-                    text: format!("{:<8} ", text::line(actor)),
+                    text: format!("{:<8} ", text::line(&name)),
                 });
                 let mut causes = self.side(heard);
                 if causes.is_empty() {
@@ -245,12 +250,29 @@ impl Drawing {
 
     fn piece(&self, piece: &Piece, count: usize) -> String {
         let is_whole = self.view.is_wide || self.view.columns.is_some();
-        let text = if is_whole {
+        let mut text = if is_whole {
             piece.text.clone()
         } else {
             crate::turn::short(&piece.text, PIECE_CHARACTERS)
         };
+        // A list that a program reads is the same however busy the machine was.
+        let duration_ms = piece.duration_ms.filter(|duration_ms| *duration_ms >= DURATION_MS_MIN);
+        if let Some(duration_ms) = duration_ms.filter(|_| self.view.has_times) {
+            text.push_str(&format!(" ({})", duration(duration_ms)));
+        }
         if count > 1 { format!("{text} × {count}") } else { text }
+    }
+}
+
+/// A duration in the unit that suits it.
+fn duration(duration_ms: u64) -> String {
+    let seconds = duration_ms / 1000;
+    match seconds {
+        0..10 => format!("{seconds}.{} s", duration_ms % 1000 / 100),
+        10..100 => format!("{seconds} s"),
+        100..6000 => format!("{} min", seconds / 60),
+        6000..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
     }
 }
 

@@ -43,13 +43,18 @@
           (case (record-label event)
             ((added)
              (dictionary-set! active id
-               (%start-strand home '()
+               (%start-strand home (%request-name name) '()
                  (lambda () (procedure (cadr captures)))
                  (lambda (state content) (%reply! id state content)))))
             ((removed)
              (let ((facet (dictionary-ref active id #f)))
                (dictionary-delete! active id)
                (if facet (stop-facet! facet))))))))))
+
+;;; Names the strands that answer requests to a name.
+(define (%request-name name)
+  (let ((text (cond ((symbol? name) (symbol->string name)) ((string? name) name) (else "reply-to"))))
+    (if (> (string-length text) 100) (substring text 0 100) text)))
 
 ;;; Sends a reply. A value that the dataspace cannot hold is a failure of the request.
 (define (%reply! id state content)

@@ -60,7 +60,7 @@
         (else (%outcome state content))))
     (if (null? thunks)
         ((report 'all))
-        (%together thunks limit judge
+        (%together 'settle thunks limit judge
           (lambda () ((report (if (and at-least (< done at-least)) 'too-few 'all))))))))
 
 (define (%settled reason outcomes)

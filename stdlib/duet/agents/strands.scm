@@ -12,27 +12,35 @@
         (%sleep reason)
         (%wait-until done? reason))))
 
-;;; Starts a strand in a facet inside `home`, for which others wait at these places. Its fiber calls
+;;; Starts a strand in a facet inside `home`, for which others wait at these places; the name is for
+;;; people. Its fiber calls
 ;;; `ended` with `done` and the value of the thunk, with `raised` and the object that it raised, or
 ;;; with `left` and a procedure that goes on where the strand has left to; then it stops the facet,
 ;;; which is returned.
-(define (%start-strand home places thunk ended)
+(define (%start-strand home name places thunk ended)
   (let ((facet (spawn-facet! home)))
     (spawn
       (lambda ()
         (call-with-values (lambda () (%run-joined (lambda () places) thunk)) ended)
         (stop-facet! facet))
-      facet)
+      facet
+      name)
     facet))
 
-;;; Runs thunks as strands, at most `limit` at a time, and returns what the outcome, a procedure of
+;;; Names a strand after the procedure that starts it and its position, from 1.
+(define (%strand-name procedure index)
+  (string-append (symbol->string procedure) " " (number->string (+ index 1))))
+
+;;; Runs thunks as strands of `procedure`, at most `limit` at a time, and returns what the outcome, a
+;;; procedure of
 ;;; no arguments, returns. `(judge index state content)` receives each end and returns the outcome
 ;;; or #f; with an outcome, all other strands are stopped at once. If there is none, `exhausted` is
 ;;; it.
-(define (%together thunks limit judge exhausted)
-  (call/cc (lambda (place) (%together-at (list place) thunks limit judge exhausted))))
+(define (%together procedure thunks limit judge exhausted)
+  (call/cc
+    (lambda (place) (%together-at (list place) procedure thunks limit judge exhausted))))
 
-(define (%together-at places thunks limit judge exhausted)
+(define (%together-at places procedure thunks limit judge exhausted)
   (let ((home (current-facet)) (self (%current-fiber)) (running (dictionary))
         (left thunks) (started 0) (outcome #f))
     (define (finish! decided)
@@ -51,7 +59,8 @@
         (set! left (cdr left))
         (set! started (+ started 1))
         (dictionary-set! running index
-          (%start-strand home places thunk (lambda (state content) (ended index state content))))))
+          (%start-strand home (%strand-name procedure index) places thunk
+            (lambda (state content) (ended index state content))))))
     (let fill ()
       (if (and (pair? left) (< (dictionary-count running) limit))
           (begin (start!) (fill))))
@@ -81,14 +90,16 @@
 ;;;> first wins.
 (define (race . thunks)
   (%need-thunks 'race thunks)
-  (%together thunks (length thunks) (lambda (index state content) (%outcome state content)) #f))
+  (%together 'race thunks (length thunks)
+    (lambda (index state content) (%outcome state content))
+    #f))
 
 ;;; Runs thunks; returns the list of their values, in their order, or raises the first failure.
-(define (%collect thunks limit)
+(define (%collect procedure thunks limit)
   (if (null? thunks)
       '()
       (let ((results (make-vector (length thunks) #f)))
-        (%together thunks limit
+        (%together procedure thunks limit
           (lambda (index state content)
             (if (eq? state 'done)
                 (begin (vector-set! results index content) #f)
@@ -100,7 +111,7 @@
 ;;;> `race`, and the object is raised here.
 (define (all-of . thunks)
   (%check-thunks 'all-of thunks)
-  (%collect thunks (max 1 (length thunks))))
+  (%collect 'all-of thunks (max 1 (length thunks))))
 
 ;;;> Calls procedures of no arguments at the same time and returns the first value; the others are
 ;;;> then stopped, as by `race`: `(any-of thunk …)`. One that raises an object is out of the race.
@@ -109,7 +120,7 @@
 (define (any-of . thunks)
   (%need-thunks 'any-of thunks)
   (let ((failures (make-vector (length thunks) #f)))
-    (%together thunks (length thunks)
+    (%together 'any-of thunks (length thunks)
       (lambda (index state content)
         (if (eq? state 'raised)
             (begin (vector-set! failures index content) #f)
@@ -132,7 +143,7 @@
     (if (not (%count? limit)) (%wrong-type 'par-map "a number from 1 after :limit" limit))
     (if (not (and (exact-integer? retries) (>= retries 0)))
         (%wrong-type 'par-map "a number from 0 after :retry" retries))
-    (%collect
+    (%collect 'par-map
       (map (lambda (element)
              (if (= retries 0)
                  (lambda () (procedure element))
@@ -154,7 +165,7 @@
                     (raise (%make-condition 'timeout
                              "call-with-timeout: the procedure did not end in time"
                              (list milliseconds)))))))
-    (%together (list thunk (lambda () (sleep milliseconds))) 2
+    (%together 'call-with-timeout (list thunk (lambda () (sleep milliseconds))) 2
       (lambda (index state content)
         (if (and (= index 1) (eq? state 'done)) late (%outcome state content)))
       #f)))

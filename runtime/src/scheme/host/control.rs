@@ -8,6 +8,7 @@ use duet_kernel::value::Value;
 
 use super::call::{Call, DONE, Fault, Reply, host_procedures};
 use super::dataspace::facet;
+use crate::action::spawn_fiber::NAME_CHARACTERS_MAX;
 use crate::model::identity::{FacetId, FiberId};
 use crate::scheme::convert::Class;
 use crate::scheme::descriptor;
@@ -53,11 +54,13 @@ host_procedures! {
     };
 
     /// Makes a fiber in `facet`, by default the current one, that calls `thunk` in this turn, after
-    /// the present fiber has parked.
-    "spawn" "thunk [facet]" [1, 2] => |call| {
+    /// the present fiber has parked. `name`, a symbol or string of at most 100 characters, tells
+    /// people in the log and in lists of waits which fiber it is.
+    "spawn" "thunk [facet [name]]" [1, 3] => |call| {
         let facet = facet_or(call, 1)?;
+        let name = if call.arguments.len() > 2 { Some(fiber_name(call, 2)?) } else { None };
         let thunk = call.procedure(0)?;
-        call.turn.spawn(facet, thunk)?;
+        call.turn.spawn(facet, thunk, name)?;
         DONE
     };
 
@@ -147,6 +150,16 @@ fn wait(call: &mut Call<'_>) -> Result<Reply, Fault> {
     }
     let wanted = descriptor::begin(call, &descriptors)?;
     Ok(Reply::Choose(Until::Condition { wanted, is_edge }))
+}
+
+/// Returns the name of a fiber that is an argument.
+fn fiber_name(call: &Call<'_>, argument: usize) -> Result<String, Fault> {
+    const EXPECTED: &str = "a symbol or string of at most 100 characters";
+    let name = call.text(argument, EXPECTED)?;
+    if name.chars().count() > NAME_CHARACTERS_MAX {
+        return Err(call.wrong_type(argument, EXPECTED));
+    }
+    Ok(name)
 }
 
 /// Returns the facet that is an argument, by default the current one.

@@ -96,7 +96,12 @@ impl Activation {
     fn begin(&mut self, kind: FiberKind, task: Task) -> Result<bool, Failure> {
         let facet = self.draft.acting().map_err(failure)?.root;
         let fiber = self.draft.state.counters.fiber();
-        self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
+        let spawned = SpawnFiber {
+            fiber,
+            facet,
+            name: None,
+        };
+        self.perform(spawned).map_err(failure)?;
         let fiber = Current {
             fiber,
             facet,

@@ -243,13 +243,13 @@ impl Activation {
         Ok(())
     }
 
-    /// Makes a fiber in `facet`, which runs after the current one has parked.
+    /// Makes a fiber in `facet`, which runs after the current one has parked. Its name is for people.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
-    pub fn spawn(&mut self, facet: FacetId, procedure: Callable) -> Result<FiberId, Refusal> {
+    pub fn spawn(&mut self, facet: FacetId, procedure: Callable, name: Option<String>) -> Result<FiberId, Refusal> {
         let fiber = self.draft.state.counters.fiber();
-        self.perform(SpawnFiber { fiber, facet })?;
+        self.perform(SpawnFiber { fiber, facet, name })?;
         let fiber_of = super::Current {
             fiber,
             facet,
