@@ -44,8 +44,8 @@ pub(crate) enum Agreement {
 /// assertion, Duet shows it come and go. Watches of it react on one side only.
 pub(crate) const STOP_HOOK: &str = "stop-hook-in-stopping-facet";
 
-/// Several watches of one actor see the same change, and a reaction of one ends others: neither
-/// side promises their order.
+/// Several watches and waits of one actor see the same change, and a reaction of one ends others:
+/// neither side promises their order.
 pub(crate) const ORDER: &str = "order-among-observers";
 
 /// A reaction ends an actor, or a facet of it, that waits for the answer of a sync: Duet answers
@@ -57,7 +57,8 @@ pub(crate) fn compare(program: &Program, ours: &Transcript, reference: &Transcri
     let Some(first) = difference(program, &ours.entries, &reference.entries, &[]) else {
         return Agreement::Equal;
     };
-    let cut = cut_short(program, reference);
+    let mut cut = cut_short(program, reference);
+    cut.extend(waits_cut_short(reference, [ours, reference]));
     if difference(program, &ours.entries, &reference.entries, &cut).is_none() {
         return Agreement::Explained(ORDER);
     }
@@ -74,10 +75,13 @@ pub(crate) fn compare(program: &Program, ours: &Transcript, reference: &Transcri
     let watchers = program.watchers();
     let strayed = strayed(program, lost);
     let is_asked = |entry: &&LogEntry| {
-        let concerns_lost = |(round, fact): &(usize, String)| *round == entry.round && concerns(entry, fact);
+        // A wait takes its first match only, so one that has seen a lost fact is over on that side for good.
+        let is_over = |round: usize| matches!(entry.watch, WatchName::Wait(..)) && round < entry.round;
+        let concerns_lost =
+            |(round, fact): &(usize, String)| (*round == entry.round || is_over(*round)) && concerns(entry, fact);
         let owner = match entry.watch {
             WatchName::Watch(watch) => watchers.get(&watch).copied(),
-            WatchName::Syncs(actor) => Some(actor),
+            WatchName::Syncs(actor) | WatchName::Wait(actor, _) => Some(actor),
         };
         let concerns_strayed = |(actor, round): (&u32, &usize)| {
             let is_its = owner == Some(*actor) || entry.source.is_none_or(|source| source == Owner::Actor(*actor));
@@ -125,6 +129,16 @@ fn cut_short(program: &Program, told: &Transcript) -> Vec<(usize, WatchName)> {
         others.map(|(watch, _)| (*round, WatchName::Watch(*watch)))
     });
     of_cut.collect()
+}
+
+/// Lists the rounds and waits that may have ended on one side before they saw a change.
+fn waits_cut_short(told: &Transcript, sides: [&Transcript; 2]) -> Vec<(usize, WatchName)> {
+    let of_actor = |entry: &LogEntry, (round, actor, _): &(usize, u32, u32)| {
+        entry.round == *round && matches!(entry.watch, WatchName::Wait(of, _) if of == *actor)
+    };
+    let entries = sides.into_iter().flat_map(|side| &side.entries);
+    let ended = entries.filter(|entry| told.cut.iter().any(|cut| of_actor(entry, cut)));
+    ended.map(|entry| (entry.round, entry.watch)).collect()
 }
 
 /// Lists the rounds and actors whose syncs may not have been answered on one side.

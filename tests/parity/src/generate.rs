@@ -5,7 +5,7 @@
 //! does is a function of what that source does, whatever the order of the others.
 //! Read next: `ours.rs`.
 
-use crate::program::{Fact, Operation, Owner, Pattern, Program, Round, SLOTS, Watch};
+use crate::program::{Fact, Operation, Owner, Pattern, Program, Round, SLOTS, Wait, Watch};
 
 /// A generator of numbers.
 ///
@@ -53,6 +53,7 @@ struct Generator {
     is_reactive: bool,
     actors: u32,
     watches: u32,
+    waits: u32,
     /// The actors that react already.
     reacting: Vec<u32>,
 }
@@ -68,6 +69,7 @@ pub(crate) fn program(seed: u64) -> Program {
         is_reactive,
         actors,
         watches: 0,
+        waits: 0,
         reacting: Vec::new(),
     };
     let rounds = (0..rounds).map(|_| generator.round()).collect();
@@ -95,7 +97,7 @@ impl Generator {
     fn operation(&mut self, actor: u32, place: Place, depth: u32) -> Operation {
         let is_flat = depth == 0 || matches!(place, Place::Hook | Place::Reaction);
         loop {
-            let choice = self.random.below(40);
+            let choice = self.random.below(43);
             return match choice {
                 0..=9 => Operation::Assert(self.random.slot(), self.fact()),
                 10..=13 => Operation::Retract(self.random.slot()),
@@ -117,6 +119,7 @@ impl Generator {
                 }
                 37 if place != Place::Hook => Operation::Sync,
                 38 if place != Place::Hook && self.random.one_in(3) => Operation::Crash,
+                40..=42 if place != Place::Hook => Operation::Wait(self.wait(actor, place)),
                 39 if place != Place::Hook && self.random.one_in(4) => Operation::Exit,
                 _ => continue,
             };
@@ -135,6 +138,21 @@ impl Generator {
             Owner::All
         } else {
             Owner::Actor(self.random.below(u64::from(self.actors)) as u32)
+        }
+    }
+
+    /// A wait in a reaction, or of an actor that begins, is on its way together with what others do
+    /// meanwhile, so it looks at own facts only.
+    fn wait(&mut self, actor: u32, place: Place) -> Wait {
+        let name = self.waits;
+        self.waits += 1;
+        let is_alone = place == Place::Round || !self.is_reactive;
+        let owner = self.owner();
+        Wait {
+            name,
+            owner: if is_alone { owner } else { Owner::Actor(actor) },
+            number: self.random.below(3),
+            has_begun: false,
         }
     }
 

@@ -19,11 +19,13 @@ use duet_runtime::state::refusal::Refusal;
 use duet_runtime::turn::activation::Activation;
 use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
 use duet_runtime::turn::program::Programs;
-use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until};
+use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
-use crate::program::{Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName};
+use crate::program::{
+    Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Wait, Watch, WatchName, fact_text,
+};
 
 /// The received events and the number of the present round.
 type Log = Arc<Mutex<(usize, Transcript)>>;
@@ -112,6 +114,8 @@ enum Kept {
     Control,
     Sync,
     Synced,
+    Wait(Wait),
+    Waited(Wait),
 }
 
 #[derive(Clone, Default)]
@@ -222,7 +226,7 @@ impl Body {
                 self.call(kept, None, turn)
             }
             Task::Resume { continuation, with } => {
-                assert_eq!(with, Resumption::Unspecified);
+                assert!(matches!(with, Resumption::Unspecified | Resumption::Matched { .. }));
                 let kept = self.state.kept.remove(&continuation.0).expect("it is kept");
                 self.call(kept, None, turn)
             }
@@ -262,6 +266,19 @@ impl Body {
                 continuation: self.keep(Kept::Synced),
                 until: Until::Synced(turn.actor()),
             }),
+            Kept::Wait(wait) => Ok(End::Parked {
+                continuation: self.keep(Kept::Waited(wait)),
+                until: Until::Condition {
+                    wanted: vec![Wanted::Matching(awaited(wait))],
+                    is_edge: false,
+                },
+            }),
+            Kept::Waited(wait) => {
+                let actor = self.actor.expect("only actors wait");
+                let text = fact_text(wait.owner, wait.number);
+                self.note(WatchName::Wait(actor, wait.name), text, Some(wait.owner));
+                Ok(DONE)
+            }
             Kept::Synced => {
                 let actor = self.actor.expect("only actors sync");
                 let own = Some(Owner::Actor(actor));
@@ -382,6 +399,10 @@ impl Body {
                 let sync = self.keep(Kept::Sync);
                 turn.spawn(turn.facet(), sync)?;
             }
+            Operation::Wait(wait) => {
+                let wait = self.keep(Kept::Wait(*wait));
+                turn.spawn(turn.facet(), wait)?;
+            }
             Operation::StopFacet(_) | Operation::StopSelf | Operation::Crash | Operation::Exit => {}
         }
         Ok(())
@@ -391,6 +412,11 @@ impl Body {
 fn value(actor: u32, told: Fact) -> Packed {
     let owner = IOValue::symbol(told.owner(actor).to_string());
     fact(record("fact", vec![owner, told.number.encode()]))
+}
+
+fn awaited(wait: Wait) -> Looked {
+    let owner = literal(IOValue::symbol(wait.owner.to_string()));
+    Looked::bind(group("fact", vec![owner, literal(wait.number.encode())]))
 }
 
 fn pattern(pattern: Pattern) -> Looked {

@@ -71,8 +71,19 @@ pub(crate) enum Operation {
     OnStop(Vec<Operation>),
     Spawn(u32, Vec<Operation>),
     Sync,
+    Wait(Wait),
     Crash,
     Exit,
+}
+
+/// A fiber waits for a fact, which is there or comes, or for a message, and notes it once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub(crate) name: u32,
+    pub(crate) owner: Owner,
+    pub(crate) number: u64,
+    /// Whether the fiber runs already; it begins later in the turn.
+    pub(crate) has_begun: bool,
 }
 
 /// A watch: it notes its events, and may react to the first few matches and messages.
@@ -117,6 +128,8 @@ pub(crate) enum WatchName {
     Watch(u32),
     /// The syncs of an actor.
     Syncs(u32),
+    /// A wait: its actor, and its name.
+    Wait(u32, u32),
 }
 
 /// The outcome of a run of a program.
@@ -148,6 +161,7 @@ impl Operation {
             Self::OnStop(_) => "on-stop",
             Self::Spawn(..) => "spawn",
             Self::Sync => "sync",
+            Self::Wait(_) => "wait",
             Self::Crash => "crash",
             Self::Exit => "exit",
         }

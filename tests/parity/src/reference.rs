@@ -20,7 +20,7 @@ use syndicate::schemas::dataspace::Observe;
 use syndicate::schemas::dataspace_patterns as p;
 
 use crate::program::{
-    Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName, fact_text,
+    Fact, LogEntry, Operation, Owner, Pattern, Program, SLOTS, Transcript, Wait, Watch, WatchName, fact_text,
 };
 
 /// The number of idle rounds of the scheduler after which nothing is under way.
@@ -248,6 +248,15 @@ fn perform_one(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operation: 
                 })
             });
         }
+        Operation::Wait(wait) if wait.has_begun => begin_wait(t, shared, actor, *wait),
+        Operation::Wait(wait) => {
+            let begun = Wait {
+                has_begun: true,
+                ..*wait
+            };
+            let inhabitant = t.inert_entity_ref::<AnyValue>();
+            lock(&slots).later.push_back((inhabitant, vec![Operation::Wait(begun)]));
+        }
         Operation::Crash => return Err(error("on purpose", AnyValue::new(false)).into()),
         Operation::Exit => t.stop_root(),
     }
@@ -282,6 +291,57 @@ fn begin_watch(t: &mut Activation, shared: &Arc<Shared>, actor: u32, watch: &Wat
     shared.dataspace.assert(t, &observe)
 }
 
+fn begin_wait(t: &mut Activation, shared: &Arc<Shared>, actor: u32, wait: Wait) {
+    let handle = Arc::new(Mutex::new(None));
+    let observer = t.create_anycap(Waiter {
+        shared: Arc::clone(shared),
+        actor,
+        wait,
+        handle: Arc::clone(&handle),
+        is_over: false,
+    });
+    let observe = Observe {
+        pattern: awaited(wait),
+        observer,
+    };
+    *lock(&handle) = shared.dataspace.assert(t, &observe);
+}
+
+/// Notes the first match, and ends.
+struct Waiter {
+    shared: Arc<Shared>,
+    actor: u32,
+    wait: Wait,
+    handle: Arc<Mutex<Option<Handle>>>,
+    is_over: bool,
+}
+
+impl Waiter {
+    fn end(&mut self, t: &mut Activation) {
+        if !self.is_over {
+            self.is_over = true;
+            let text = fact_text(self.wait.owner, self.wait.number);
+            let name = WatchName::Wait(self.actor, self.wait.name);
+            self.shared.note(name, text, Some(self.wait.owner));
+            if let Some(handle) = lock(&self.handle).take() {
+                t.retract(handle);
+            }
+        }
+    }
+}
+
+impl Entity<AnyValue> for Waiter {
+    fn assert(&mut self, t: &mut Activation, _: AnyValue, _: Handle) -> ActorResult {
+        self.end(t);
+        Ok(())
+    }
+
+    fn message(&mut self, t: &mut Activation, _: AnyValue) -> ActorResult {
+        self.end(t);
+        Ok(())
+    }
+}
+
 struct Observer {
     shared: Arc<Shared>,
     actor: u32,
@@ -306,7 +366,11 @@ impl Observer {
             let round = self.shared.round.load(Ordering::Relaxed) as usize;
             lock(&self.shared.told).cut.push((round, self.actor, self.watch.name));
         }
-        perform(t, &self.shared, self.actor, &reaction)
+        perform(t, &self.shared, self.actor, &reaction)?;
+        // A wait begins after all events of the batch, as a fiber does; it cannot fail.
+        let (shared, actor) = (Arc::clone(&self.shared), self.actor);
+        t.pre_commit(move |t| perform_all(t, &shared, actor, &[]));
+        Ok(())
     }
 }
 
@@ -370,6 +434,26 @@ fn bind(pattern: p::Pattern) -> p::Pattern {
     }
 }
 
+fn awaited(wait: Wait) -> p::Pattern {
+    bind(matching(
+        p::Pattern::Lit {
+            value: p::AnyAtom::Symbol(symbol(wait.owner)),
+        },
+        p::Pattern::Lit {
+            value: p::AnyAtom::Int(wait.number.into()),
+        },
+    ))
+}
+
+fn matching(owner: p::Pattern, number: p::Pattern) -> p::Pattern {
+    p::Pattern::Group {
+        type_: p::GroupType::Rec {
+            label: Value::symbol("fact"),
+        },
+        entries: Map::from([(p::_Any::new(0), owner), (p::_Any::new(1), number)]),
+    }
+}
+
 fn pattern(pattern: Pattern) -> p::Pattern {
     let any = || p::Pattern::Discard;
     let owner = |owner| p::Pattern::Lit {
@@ -378,12 +462,7 @@ fn pattern(pattern: Pattern) -> p::Pattern {
     let number = |number: u64| p::Pattern::Lit {
         value: p::AnyAtom::Int(number.into()),
     };
-    let fact = |owner, number| p::Pattern::Group {
-        type_: p::GroupType::Rec {
-            label: Value::symbol("fact"),
-        },
-        entries: Map::from([(p::_Any::new(0), owner), (p::_Any::new(1), number)]),
-    };
+    let fact = matching;
     match pattern {
         Pattern::Both => fact(bind(any()), bind(any())),
         Pattern::Of(known) => fact(owner(known), bind(any())),
