@@ -21,7 +21,7 @@ use crate::error::{CommandError, ExitCode, name_lost};
 use crate::native;
 use crate::render;
 use crate::similar::similar;
-use crate::terminal::Terminal;
+use crate::terminal::{Task, Terminal};
 use crate::verb;
 
 /// One command.
@@ -35,82 +35,95 @@ pub(crate) struct Row {
     execute: fn(&ArgMatches, &mut Terminal) -> Result<ExitCode, CommandError>,
 }
 
-/// Declares the modules of the commands, each of which has `Arguments` and `execute`, and their
-/// table.
+/// Declares the module of a command, unless it is that of a verb which has its file elsewhere.
+macro_rules! module {
+    ($name:ident @verb) => {};
+    ($name:ident $(@act)? $([feature = $feature:literal, file = $file:literal])?) => {
+        $(#[cfg(feature = $feature)] #[path = $file])? pub(crate) mod $name;
+    };
+}
+
+/// The row of a command: that of a verb follows from `verb.rs`, another has `Arguments` and
+/// `execute` in its module.
+macro_rules! row {
+    ($group:literal $name:ident) => {
+        Row {
+            name: stringify!($name),
+            group: $group,
+            augment: $name::Arguments::augment_args,
+            execute: |matches, terminal| $name::execute(&$name::Arguments::from_arg_matches(matches)?, terminal),
+        }
+    };
+    ($group:literal $name:ident @$kind:ident) => {
+        Row {
+            name: stringify!($name),
+            group: $group,
+            augment: |command| verb::command::augment(stringify!($name), command),
+            execute: |matches, terminal| verb::command::execute(stringify!($name), matches, terminal),
+        }
+    };
+}
+
+/// Declares the modules of the commands and their table.
 ///
-/// A row is a command, for some with the feature that it belongs to and the file in which it is. A
-/// row that begins with `@` is a verb, which needs no module here.
+/// A row is a command, for some with the feature that it belongs to and the file in which it is.
+/// `@verb` marks a verb, and `@act` one whose module is here.
 macro_rules! commands {
     ($($group:literal {
-        $(@$verb:ident)*
-        $($module:ident $([feature = $feature:literal, file = $file:literal])?)*
+        $($name:ident $(@$kind:ident)? $([feature = $feature:literal, file = $file:literal])?)*
     })*) => {
-        $($($(#[cfg(feature = $feature)] #[path = $file])? pub(crate) mod $module;)*)*
+        $($(module!($name $(@$kind)? $([feature = $feature, file = $file])?);)*)*
 
         /// All commands, in the order in which help lists them.
-        pub(crate) static TABLE: &[Row] = &[$(
-            $(Row {
-                name: stringify!($verb),
-                group: $group,
-                augment: |command| verb::command::augment(stringify!($verb), command),
-                execute: |matches, terminal| verb::command::execute(stringify!($verb), matches, terminal),
-            },)*
-            $($(#[cfg(feature = $feature)])? Row {
-                name: stringify!($module),
-                group: $group,
-                augment: $module::Arguments::augment_args,
-                execute: |matches, terminal| $module::execute(
-                    &$module::Arguments::from_arg_matches(matches)?,
-                    terminal,
-                ),
-            },)*
-        )*];
+        pub(crate) static TABLE: &[Row] = &[
+            $($($(#[cfg(feature = $feature)])? row!($group $name $(@$kind)?),)*)*
+        ];
     };
 }
 
 commands! {
     "Run a program" {
-        run
+        run @act
         repl
         resume
-        answer
+        answer @act
         aeiou
-        signal
-        message
+        signal @act
+        message @act
         attach
-        stop
+        stop @act
         serve
         grant
         mcp
     }
     "Inspect a run" {
-        @log
-        @show
-        @facts
-        @waits
-        @frames
-        @transcript
-        @diff
-        @why
-        @when
-        @stats
-        @cost
-        eval
+        log @verb
+        show @verb
+        facts @verb
+        waits @verb
+        frames @verb
+        transcript @verb
+        diff @verb
+        why @verb
+        when @verb
+        stats @verb
+        cost @verb
+        eval @act
         replay
     }
     "Go back, branch and merge" {
-        goto
-        undo
-        redo
-        fork
-        amend
+        goto @act
+        undo @act
+        redo @act
+        fork @act
+        amend @act
         pick
-        merge
+        merge @act
     }
     "Manage the journal" {
-        @runs
-        @branches
-        @rm
+        runs @verb
+        branches @verb
+        rm @verb
         mark
         gc
         export
@@ -121,7 +134,7 @@ commands! {
         tools
         providers
         servers
-        describe
+        describe @act
         expand
         disassemble
         migrate
@@ -187,13 +200,9 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
     native::check()?;
     if *words == [ERRAND] {
         let read = errand_words(std::io::stdin()).map_err(|error| CommandError::caused("no words came", &error))?;
-        terminal.is_errand = true;
-        if let [request, text, form, journal] = &*read
-            && *request == verb::REQUEST
-        {
-            return verb::command::execute_json((text, form == "json"), journal, terminal);
-        }
-        words = read.into_iter().map(OsString::from).collect();
+        let errand = verb::Errand::read(read)?;
+        terminal.task = Task::Errand(errand.clone());
+        return verb::command::execute_errand(errand, terminal);
     }
     let Some(first) = words.first_mut() else {
         return Err(CommandError::usage("which command?").advise("`duet help` lists them; `duet FILE` runs a program"));
@@ -207,7 +216,7 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         words.insert(1, "--".into());
         words.insert(0, "run".into());
     }
-    terminal.words.clone_from(&words);
+    terminal.task = Task::Words(words.clone());
     let matches = match parser().try_get_matches_from(once("duet".into()).chain(words)) {
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => return Err(error.into()),

@@ -6,7 +6,6 @@
 //! INVARIANT: the person learns of every failure before the run begins, as without `--detach`.
 //! It starts no run. Read next: `command/attach.rs`.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -16,13 +15,15 @@ use std::process::{Child, Command, Stdio};
 use duet_drivers::host::command::{ERRAND, errand_text};
 use duet_journal::RunId;
 use duet_journal::beside::{append_beside, beside, text_beside};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
-use crate::terminal::Terminal;
+use crate::terminal::{Task, Terminal};
 
 /// Whether a run goes on without a terminal.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct DetachArguments {
     /// Lets the run go on in the background, and returns when it has begun.
     #[arg(long)]
@@ -57,15 +58,22 @@ fn messages(journal: &Journal) -> PathBuf {
     beside(journal.path(), ".messages")
 }
 
-/// Starts the other process, which gets its words as this one did.
-fn start(mut command: Command, words: Vec<OsString>, is_errand: bool) -> io::Result<Child> {
-    if !is_errand {
-        return command.args(words).stdin(Stdio::null()).spawn();
-    }
+/// Starts the other process, which gets its task as this one did: by words, or as a request whose
+/// members are the fields of its options.
+fn start(mut command: Command, task: &Task) -> io::Result<Child> {
+    let errand = match task {
+        Task::Words(words) => {
+            let (name, rest) = words.split_at(1.min(words.len()));
+            command.args(name).arg("--detached").args(rest);
+            return command.stdin(Stdio::null()).spawn();
+        }
+        Task::Errand(errand) => errand,
+    };
+    let mut errand = errand.clone();
+    errand.request["detached"] = true.into();
     let mut child = command.arg(ERRAND).stdin(Stdio::piped()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        input.write_all(errand_text(&words).as_bytes())?;
+        input.write_all(errand_text(&errand.words()).as_bytes())?;
     }
     Ok(child)
 }
@@ -80,11 +88,9 @@ pub(crate) fn detach(journal: &Journal, terminal: &mut Terminal) -> Result<ExitC
     let failed = |error: std::io::Error| CommandError::caused("the run cannot go on in the background", &error);
     let before = text_beside(&path).len();
     let log = append_beside(&path).map_err(failed)?;
-    let mut words = terminal.words.clone();
-    words.insert(1.min(words.len()), "--detached".into());
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.stdout(Stdio::piped()).stderr(log).process_group(0);
-    let mut child = start(command, words, terminal.is_errand).map_err(failed)?;
+    let mut child = start(command, &terminal.task).map_err(failed)?;
     let mut name = String::new();
     if let Some(output) = child.stdout.take() {
         BufReader::new(output).read_line(&mut name).map_err(failed)?;

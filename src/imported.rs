@@ -16,6 +16,7 @@ use duet_runtime::model::grant::Grant;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::Genesis;
+use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
 use crate::launch::{self, LaunchNote};
@@ -193,7 +194,8 @@ pub(crate) fn needs_directory(tool: &str) -> bool {
 }
 
 /// What a person grants a run when it goes on.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct GrantArguments {
     /// Grants the run these capabilities in addition. For an imported run they replace earlier
     /// grants, and `none` grants nothing.

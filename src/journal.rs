@@ -35,6 +35,12 @@ pub(crate) struct Journal {
     path: PathBuf,
 }
 
+impl Default for Journal {
+    fn default() -> Self {
+        Self::at(Path::new(PATH))
+    }
+}
+
 /// A place in a journal.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -144,7 +150,12 @@ impl Journal {
 
     /// The folder beside it that keeps compiled libraries.
     pub(crate) fn cache(&self) -> PathBuf {
-        beside(&self.path, ".cache")
+        self.beside(".cache")
+    }
+
+    /// A file that stands beside it, by what its name adds to that of the journal.
+    pub(crate) fn beside(&self, ending: &str) -> PathBuf {
+        beside(&self.path, ending)
     }
 
     /// Opens it to look.

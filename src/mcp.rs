@@ -16,8 +16,8 @@ use duet_drivers::host::{Errand, Header, Job, Posted, Protocol, Work, id_within}
 use serde_json::{Value as Json, json};
 
 use crate::mcp::tool::{Grants, Misuse};
-use crate::verb::Answers;
-use crate::verb::agent::answer;
+use crate::verb::agent::{answer, done_with};
+use crate::verb::{Answers, Request};
 
 mod headers;
 pub(crate) mod timeline;
@@ -178,8 +178,8 @@ impl Service {
             })),
             "ping" if !asked.is_modern => known(json!({})),
             "tools/list" => known(json!({ "tools": tool::list() })),
-            "tools/call" => match tool::command(asked.params, &self.grants) {
-                Ok((call, limit_ms)) => Ok(Answer::Work(self.job(call, false), limit_ms, called)),
+            "tools/call" => match tool::call(asked.params, &self.grants) {
+                Ok((request, limit_ms)) => Ok(Answer::Work(self.job(request, false), limit_ms, called)),
                 Err(Misuse::Tool(message)) => Err(Refusal::parameters(message)),
                 // Clients show results to the model, and keep errors of the protocol to themselves.
                 Err(Misuse::Arguments(message)) => known(json!({
@@ -189,11 +189,11 @@ impl Service {
             },
             "resources/templates/list" => known(json!({ "resourceTemplates": timeline::templates() })),
             "resources/list" => {
-                let job = self.job(tool::Call::Verb(Box::new(timeline::list())), true);
+                let job = self.job(timeline::list(), true);
                 Ok(Answer::Work(job, tool::LIMIT_MS, timeline::listed))
             }
             "resources/read" => {
-                let job = self.job(tool::Call::Verb(Box::new(timeline::read(asked.params)?)), false);
+                let job = self.job(timeline::read(asked.params)?, false);
                 Ok(Answer::Work(job, tool::LIMIT_MS, timeline::contents))
             }
             other => Err(wrong(-32_601, &format!("there is no method {other}"))),
@@ -202,15 +202,14 @@ impl Service {
 
     /// What a call needs: records answer in this process, and a process of its own runs whatever
     /// executes a program.
-    fn job(&self, call: tool::Call, is_json: bool) -> Job {
-        let request = match call {
-            tool::Call::Words(words) => return Job::Command(words),
-            tool::Call::Verb(request) => request,
-        };
+    fn job(&self, request: Request, is_json: bool) -> Job {
         let journal = self.grants.project.clone();
-        match request.row().answers {
-            Answers::Records => Job::Answer(Box::new(move |stop| answer(&request, &journal, is_json, stop))),
-            Answers::Restored => Job::Command(request.words(&journal, is_json)),
+        if request.row().answers == Answers::Records {
+            return Job::Answer(Box::new(move |stop| answer(&request, &journal, is_json, stop)));
+        }
+        match request.errand(&journal, is_json) {
+            Ok(errand) => Job::Command(errand.words()),
+            Err(error) => Job::Answer(Box::new(|_| done_with(error))),
         }
     }
 }

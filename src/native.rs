@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_kernel::machine::NativeMode;
 use duet_runtime::scheme::SchemePrograms;
+use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
 
@@ -20,7 +21,8 @@ pub(crate) const VARIABLE: &str = "DUET_NATIVE";
 const VARIABLE_OF_STRESS: &str = "DUET_STRESS";
 
 /// The option of a command that runs programs.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct NativeArgument {
     /// Interprets everything, where Duet otherwise compiles what runs often to machine code. The
     /// program does the same; see also the variable DUET_NATIVE.
@@ -29,11 +31,6 @@ pub(crate) struct NativeArgument {
 }
 
 impl NativeArgument {
-    /// Whether the person wants machine code.
-    pub(crate) fn allows_native(&self) -> bool {
-        !self.no_native
-    }
-
     /// Makes the choice for this process.
     pub(crate) fn apply(&self) {
         IS_FORBIDDEN.fetch_or(self.no_native, Ordering::Relaxed);

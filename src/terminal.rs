@@ -16,6 +16,7 @@ use rustix::termios::tcgetwinsize;
 use crate::error::CommandError;
 use crate::repl::screen::Screen;
 use crate::saying::{Saying, Speaker};
+use crate::verb::Errand;
 use crate::verb::view::View;
 
 /// The process's output, and whether people see it.
@@ -28,12 +29,18 @@ pub(crate) struct Terminal {
     pub(crate) is_watched: bool,
     /// Who spells the ways on that messages name.
     pub(crate) speaker: Speaker,
-    /// The words of the command line that is executed.
-    pub(crate) words: Vec<OsString>,
-    /// Whether they came on standard input.
-    pub(crate) is_errand: bool,
+    /// The task of this process.
+    pub(crate) task: Task,
     /// The screen of the prompt, if there is one: then everything goes through it.
     pub(crate) screen: Option<Arc<Screen>>,
+}
+
+/// The task of a process.
+pub(crate) enum Task {
+    /// The words of a command line.
+    Words(Vec<OsString>),
+    /// A request that came on standard input.
+    Errand(Errand),
 }
 
 impl Terminal {
@@ -51,8 +58,7 @@ impl Terminal {
             wants_colour,
             is_watched,
             speaker: Speaker::Command,
-            words: Vec::new(),
-            is_errand: false,
+            task: Task::Words(Vec::new()),
             screen: None,
         }
     }
@@ -67,6 +73,7 @@ impl Terminal {
             columns,
             is_styled: is_terminal && self.wants_colour,
             is_watched: self.is_watched,
+            speaker: self.speaker,
             ..View::default()
         }
     }

@@ -17,6 +17,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::command::{amend, answer, describe, eval, fork, goto, merge, message, redo, replay, resume};
+use crate::command::{run, signal, stop, undo};
 use crate::error::CommandError;
 use crate::journal::Journal;
 use project::Project;
@@ -29,6 +31,10 @@ pub(crate) enum Answers {
     Records,
     /// A run that is restored answers: its program runs again, so it has a process of its own.
     Restored,
+    /// The journal changes, and no program runs.
+    Changes,
+    /// A run goes on in the world; what it prints and asks is shown as it comes.
+    Drives,
 }
 
 /// The surfaces that have a verb.
@@ -36,6 +42,8 @@ pub(crate) enum Answers {
 pub(crate) enum Surfaces {
     /// All of them.
     All,
+    /// Those of a person: the command line and the prompt.
+    People,
     /// Those at which a person agrees to what cannot be taken back.
     Person,
 }
@@ -63,14 +71,25 @@ macro_rules! verbs {
     ($(
         $(#[doc = $doc:literal])*
         $module:ident $kind:ident $name:literal $answers:ident $surfaces:ident $long:ident
-    )*) => {
+    )* @command {
+        $($act:ident $act_kind:ident $act_name:literal $act_answers:ident $act_surfaces:ident)*
+    }) => {
         $($(#[doc = $doc])* pub(crate) mod $module;)*
 
+        table! {
+            $($module $kind $name $answers $surfaces $long)*
+            $($act $act_kind $act_name $act_answers $act_surfaces Short)*
+        }
+    };
+}
+
+macro_rules! table {
+    ($($module:ident $kind:ident $name:literal $answers:ident $surfaces:ident $long:ident)*) => {
         /// A request: which verb, and its fields.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(tag = "verb", rename_all = "kebab-case")]
         pub(crate) enum Request {
-            $($kind($module::Request),)*
+            $($kind(Box<$module::Request>),)*
         }
 
         /// The answer to a request.
@@ -85,7 +104,7 @@ macro_rules! verbs {
             surfaces: Surfaces::$surfaces,
             is_long: matches!(Length::$long, Length::Long),
             augment: $module::Request::augment_args,
-            read: |matches| $module::Request::from_arg_matches(matches).map(Request::$kind),
+            read: |matches| $module::Request::from_arg_matches(matches).map(Request::from),
         },)*];
 
         impl Request {
@@ -99,7 +118,7 @@ macro_rules! verbs {
 
         $(impl From<$module::Request> for Request {
             fn from(request: $module::Request) -> Self {
-                Self::$kind(request)
+                Self::$kind(Box::new(request))
             }
         })*
 
@@ -161,7 +180,24 @@ verbs! {
     /// Lists runs.
     runs Runs "runs" Restored All Short
     /// Deletes a run.
-    rm Rm "rm" Records Person Short
+    rm Rm "rm" Changes Person Short
+    @command {
+        run Run "run" Drives All
+        resume Resume "resume" Drives All
+        answer Answer "answer" Drives All
+        signal Signal "signal" Drives All
+        message Message "message" Drives All
+        stop Stop "stop" Changes All
+        eval Eval "eval" Restored All
+        replay Replay "replay" Restored All
+        goto Goto "goto" Changes All
+        undo Undo "undo" Changes All
+        redo Redo "redo" Changes People
+        fork Fork "fork" Changes All
+        amend Amend "amend" Drives All
+        merge Merge "merge" Drives People
+        describe Describe "describe" Restored All
+    }
 }
 
 impl Request {
@@ -170,19 +206,56 @@ impl Request {
         find(self.name()).unwrap_or(&TABLE[0])
     }
 
-    /// The words of the errand that performs it in a process of its own.
-    pub(crate) fn words(&self, journal: &Journal, is_json: bool) -> Vec<String> {
-        // A request has texts, numbers and flags only, which all are JSON.
-        let text = serde_json::to_string(self).unwrap_or_default();
-        let form = if is_json { "json" } else { "text" };
-        vec![
-            REQUEST.to_owned(),
-            text,
-            form.to_owned(),
-            journal.path().display().to_string(),
-        ]
+    /// The errand that performs it in a process of its own.
+    ///
+    /// # Errors
+    /// If a path in it is no text.
+    pub(crate) fn errand(&self, journal: &Journal, is_json: bool) -> Result<Errand, CommandError> {
+        let request = serde_json::to_value(self)
+            .map_err(|error| CommandError::caused("the request cannot be handed to another process", &error))?;
+        Ok(Errand {
+            request,
+            is_json,
+            journal: journal.clone(),
+        })
     }
 }
+
+/// A request for a process of its own, which reads it from standard input.
+#[derive(Clone, Debug)]
+pub(crate) struct Errand {
+    /// The request as JSON.
+    pub(crate) request: Json,
+    /// Whether the report is to be JSON.
+    pub(crate) is_json: bool,
+    pub(crate) journal: Journal,
+}
+
+impl Errand {
+    /// As it is handed over.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let form = if self.is_json { JSON } else { "text" };
+        let journal = self.journal.path().display().to_string();
+        vec![self.request.to_string(), form.to_owned(), journal]
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(crate) fn read(words: Vec<String>) -> Result<Self, CommandError> {
+        let none = || CommandError::usage("the errand is not understood");
+        let [request, form, journal] = <[String; 3]>::try_from(words).map_err(|_| none())?;
+        Ok(Self {
+            request: serde_json::from_str(&request).map_err(|_| none())?,
+            is_json: form == JSON,
+            journal: Journal::at(journal.as_ref()),
+        })
+    }
+}
+
+/// The form of a report that is JSON.
+const JSON: &str = "json";
 
 impl Row {
     /// Adds the description and the fields of the request to a parser.
@@ -191,13 +264,16 @@ impl Row {
     }
 }
 
-/// The first of the words of an errand that is a request: its JSON, the form of the report and the
-/// journal follow.
-pub(crate) const REQUEST: &str = "--request";
-
 /// The verbs that servers offer.
 pub(crate) fn for_agents() -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(|row| row.surfaces == Surfaces::All)
+}
+
+impl Answers {
+    /// Whether a verb changes nothing.
+    pub(crate) fn is_reading(self) -> bool {
+        matches!(self, Self::Records | Self::Restored)
+    }
 }
 
 /// Finds a verb.

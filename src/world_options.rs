@@ -25,6 +25,7 @@ use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
 use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::identity::RequestId;
+use serde::{Deserialize, Serialize};
 
 use crate::configuration::servers::{self, ServerChoice};
 use crate::configuration::{Choice, Configuration};
@@ -75,11 +76,12 @@ pub(crate) struct WorldOptions {
 }
 
 /// The options of a command that drives a run.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct WorldArguments {
     /// Answers the next question of the program; may be given several times. It approves nothing.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    answer: Vec<String>,
+    #[arg(long = "answer", value_name = "TEXT", allow_hyphen_values = true)]
+    answers: Vec<String>,
     /// Approves calls of this tool, or changes of this entry; a `*` at the end stands for any rest;
     /// may be given several times.
     #[arg(long, value_name = "PATTERN")]
@@ -92,26 +94,54 @@ pub(crate) struct WorldArguments {
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
     #[command(flatten)]
+    #[serde(flatten)]
     reach: ReachArguments,
     #[command(flatten)]
+    #[serde(flatten)]
     native: NativeArgument,
 }
 
-/// The options that say what a run reaches in the world.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReachArguments {
+/// The option that names doubles.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct DoubleArgument {
     /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
     #[arg(long, value_name = "FILE")]
     double: Option<PathBuf>,
-    /// The text of that file, which a server has read for a client.
-    #[arg(
-        long,
-        hide = true,
-        value_name = "TEXT",
-        requires = "double",
-        allow_hyphen_values = true
-    )]
+    /// The text of that file, if a server has read it for a client.
+    #[arg(skip)]
     double_text: Option<String>,
+}
+
+impl DoubleArgument {
+    /// Reads the script of doubles, unless it has been read; returns it with its path.
+    fn read(&self) -> Result<Option<(String, String)>, CommandError> {
+        let Some(path) = &self.double else { return Ok(None) };
+        let path = path.display().to_string();
+        let text = self.double_text.clone().map_or_else(|| fs::read_to_string(&path), Ok);
+        let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
+        Ok(Some((path, text)))
+    }
+
+    /// These doubles, or those of the person who runs a server.
+    fn within(self, granted: &Self) -> Result<Self, String> {
+        match (&self.double, &granted.double) {
+            (Some(_), Some(_)) => {
+                Err("whoever started the server has chosen the doubles: leave out `double`".to_owned())
+            }
+            (_, None) => Ok(self),
+            (None, Some(_)) => Ok(granted.clone()),
+        }
+    }
+}
+
+/// The options that say what a run reaches in the world.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReachArguments {
+    #[command(flatten)]
+    #[serde(flatten)]
+    double: DoubleArgument,
     /// Makes this variable a secret; may be given several times.
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
@@ -139,7 +169,7 @@ impl ReachArguments {
     pub(crate) fn is_any(&self) -> bool {
         let lists = [&self.secret, &self.allow_host, &self.allow_server];
         let choices = [&self.provider, &self.model];
-        self.double.is_some()
+        self.double.double.is_some()
             || lists.into_iter().any(|list| !list.is_empty())
             || choices.into_iter().any(Option::is_some)
     }
@@ -160,37 +190,40 @@ impl ReachArguments {
                 allowed: self.allow_server.clone(),
                 described: Vec::new(),
             },
-            double: read_double(self.double.as_deref(), self.double_text.as_deref())?,
+            double: self.double.read()?,
             ..WorldOptions::default()
         })
     }
 }
 
 /// The options of a command that goes on with a run after it has changed something.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct GoOnArguments {
     /// Approves calls of this tool, or changes of this entry; a `*` at the end stands for any rest;
     /// may be given several times.
     #[arg(long, value_name = "PATTERN")]
     approve: Vec<String>,
-    /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
-    #[arg(long, value_name = "FILE")]
-    double: Option<PathBuf>,
-    /// The text of that file, which a server has read for a client.
-    #[arg(
-        long,
-        hide = true,
-        value_name = "TEXT",
-        requires = "double",
-        allow_hyphen_values = true
-    )]
-    double_text: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    double: DoubleArgument,
 }
 
 impl GoOnArguments {
+    /// What a client of a server has chosen, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
+        Ok(Self {
+            approve: granted.approve.clone(),
+            double: self.double.within(&granted.reach.double)?,
+        })
+    }
+
     /// Names what is given, for a process that cannot take it.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        match (self.double.is_some(), self.approve.is_empty()) {
+        match (self.double.double.is_some(), self.approve.is_empty()) {
             (false, true) => None,
             (true, true) => Some("doubles"),
             (false, false) => Some("approvals"),
@@ -204,7 +237,7 @@ impl GoOnArguments {
     /// If it cannot be read.
     pub(crate) fn read(&self) -> Result<WorldOptions, CommandError> {
         Ok(WorldOptions {
-            double: read_double(self.double.as_deref(), self.double_text.as_deref())?,
+            double: self.double.read()?,
             prepared: Prepared {
                 approvals: self.approve.clone(),
                 ..Prepared::default()
@@ -214,69 +247,21 @@ impl GoOnArguments {
     }
 }
 
-/// Reads a script of doubles, unless it has been read; returns it with its path.
-fn read_double(path: Option<&Path>, text: Option<&str>) -> Result<Option<(String, String)>, CommandError> {
-    let Some(path) = path else { return Ok(None) };
-    let path = path.display().to_string();
-    if let Some(text) = text {
-        return Ok(Some((path, text.to_owned())));
-    }
-    let text = fs::read_to_string(&path);
-    let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
-    Ok(Some((path, text)))
-}
-
 impl WorldArguments {
-    /// The words of a command line that mean the same.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let each = |option: &'static str, values: &[String]| {
-            values
-                .iter()
-                .map(move |value| format!("{option}={value}"))
-                .collect::<Vec<_>>()
+    /// What a client of a server has chosen, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, granted: &Self) -> Result<Self, String> {
+        let reach = ReachArguments {
+            double: self.reach.double.within(&granted.reach.double)?,
+            ..granted.reach.clone()
         };
-        let double = self
-            .reach
-            .double
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect::<Vec<_>>();
-        let policies = self
-            .policy
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect::<Vec<_>>();
-        let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
-        let flags = [
-            self.headless.then(|| "--headless".to_owned()),
-            (!self.native.allows_native()).then(|| "--no-native".to_owned()),
-        ];
-        [
-            each("--answer", &self.answer),
-            each("--approve", &self.approve),
-            each("--policy", &policies),
-            each("--double", &double),
-            each("--secret", &self.reach.secret),
-            each("--allow-host", &self.reach.allow_host),
-            each("--allow-server", &self.reach.allow_server),
-            each("--provider", &one(&self.reach.provider)),
-            each("--model", &one(&self.reach.model)),
-        ]
-        .into_iter()
-        .flatten()
-        .chain(flags.into_iter().flatten())
-        .collect()
-    }
-
-    /// The words of [`GoOnArguments`] that mean the same.
-    pub(crate) fn going_on(&self) -> Vec<String> {
-        let approvals = self.approve.iter().map(|pattern| format!("--approve={pattern}"));
-        let double = self
-            .reach
-            .double
-            .iter()
-            .map(|path| format!("--double={}", path.display()));
-        approvals.chain(double).collect()
+        Ok(Self {
+            answers: granted.answers.iter().cloned().chain(self.answers).collect(),
+            reach,
+            ..granted.clone()
+        })
     }
 
     /// Reads the files that the options name.
@@ -292,7 +277,7 @@ impl WorldArguments {
         Ok(WorldOptions {
             policy,
             prepared: Prepared {
-                answers: self.answer.iter().cloned().collect(),
+                answers: self.answers.iter().cloned().collect(),
                 approvals: self.approve.clone(),
             },
             is_headless: self.headless,

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use duet_drivers::ask::Question;
-use duet_journal::beside::beside;
 use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{EffectKind, Input};
@@ -14,18 +13,21 @@ use duet_runtime::record::Outcome;
 use duet_runtime::run::heads::move_head;
 use duet_runtime::scheme::SchemePrograms;
 use preserves::{IOValue, Map, Value, ValueImpl};
+use serde::{Deserialize, Serialize};
 
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, Journal, Place, owner};
+use crate::journal::{self, Place, owner};
 use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
-use crate::session::{self, Session};
-use crate::terminal::Terminal;
+use crate::session;
 use crate::value_text::shown;
-use crate::world_options::{GoOnArguments, WorldOptions};
+use crate::verb::project::Project;
+use crate::world_options::{GoOnArguments, WorldArguments, WorldOptions};
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// The tool whose results are replies of models.
 const MODEL: &str = "model/chat";
@@ -48,9 +50,10 @@ const REPLY: &str = "a model replies with a dictionary such as `{content: \"text
 ///   duet amend review@7 no --branch refused
 ///   duet amend review@9 --editor --approve process/run
 ///   duet amend review@3 '{content: "other text", next: #f, size_bytes: 10}'
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the turn.
     address: String,
     /// The other input.
@@ -62,79 +65,98 @@ pub(crate) struct Arguments {
     /// Names the new branch; without it the name is that of the branch with the turn, as in main-3.
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// Refuses to change an approval.
-    #[arg(long, hide = true)]
+    /// Whether an approval stays as it is.
+    #[arg(skip)]
     not_approvals: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     go_on: GoOnArguments,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+impl Request {
+    /// Another input in a turn.
+    pub(crate) fn of(address: String, input: String) -> Self {
+        Self {
+            address,
+            input: Some(input),
+            ..Self::default()
+        }
+    }
+
+    /// The request of a client, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
+        Ok(Self {
+            not_approvals: true,
+            go_on: self.go_on.within(granted)?,
+            ..self
+        })
+    }
+}
+
+/// Begins a branch with another input, and goes on with it.
+///
+/// # Errors
+/// If the turn has no input, or the other one does not fit.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let options = WorldOptions {
-        screen: terminal.screen.clone(),
-        ..arguments.go_on.read()?
+        screen: project.stage()?.screen.clone(),
+        ..request.go_on.read()?
     };
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("amend")?;
-    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
+    let mut store = project.change("amend")?;
+    let place = project.journal().resolve_turn(&*store, Some(&request.address))?;
     let Some(turn) = place.turn else {
         return Err(
-            CommandError::usage("the input of which turn?").advise(format!("`duet amend {}@N INPUT`", place.name()))
+            CommandError::usage("the input of which turn?").advise(Way::turn("amend", place.name(), "N").with("INPUT"))
         );
     };
-    let source = place.source(&store);
+    let source = place.source(&*store);
     let said = recorded(&source, (turn, turn))?.into_iter().next();
-    let (Some(said), Some(before)) = (
-        said,
-        turn.number()
-            .checked_sub(1)
-            .and_then(|before| Sequence::new(before).ok()),
-    ) else {
+    let before = turn.number().checked_sub(1);
+    let (Some(said), Some(before)) = (said, before.and_then(|before| Sequence::new(before).ok())) else {
         return Err(CommandError::problem(format!("{} has no input", place.address(turn)))
             .advise(say![Way::at("log", place.name()), " shows which turns had an input"]));
     };
-    if arguments.not_approvals && is_approval(&said) {
+    if request.not_approvals && is_approval(&said) {
         return Err(CommandError::problem(format!(
             "the input of {} is an approval, which only the person changes",
             place.address(turn)
         )));
     }
-    let Some(input) = arguments.input.as_deref().map_or_else(
-        || edited(&said, (journal, &place), terminal),
-        |text| fitting(&said, text).map(Some),
-    )?
-    else {
-        return Ok(ExitCode::OK);
+    let input = match request.input.as_deref() {
+        Some(text) => Some(fitting(&said, text)?),
+        None => edited(&said, &place, project)?,
     };
-    let branch = new_branch(&store, &place, turn, arguments.branch.as_deref())?;
+    let Some(input) = input else {
+        return Ok(ExitCode::OK.into());
+    };
+    let branch = new_branch(&*store, &place, turn, request.branch.as_deref())?;
     let owner = owner("amend");
-    move_head(&mut store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
+    move_head(&mut *store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
     let address = format!("{}/{branch}", place.run);
-    terminal.message(format!(
-        "{address} begins at {} with another input",
-        place.address(before)
-    ));
-    let place = journal.resolve(&store, Some(&address))?;
-    let mut session = Session::resume(&place, (&mut store, journal.path()), options, "amend")?;
+    let begins = format!("{address} begins at {} with another input", place.address(before));
+    project.stage()?.message(begins);
+    let place = project.journal().resolve(&*store, Some(&address))?;
+    let mut session = project.resume(&place, &mut *store, options, "amend")?;
     session.leave_when_interrupted();
     session.take_in_time(input)?;
-    journal.set_current(&place.run, &place.branch);
-    let code = session.drive(&mut store, true, terminal)?;
-    let has_failed = code == ExitCode::OK && tell_failed((&store, before), &address, journal, terminal)?;
-    Ok(if has_failed { ExitCode::FAILED } else { code })
+    project.set_current(&place);
+    let code = session.drive(&mut *store, true, project.stage()?)?;
+    let has_failed = code == ExitCode::OK && tell_failed(&*store, before, &address, project)?;
+    Ok(if has_failed { ExitCode::FAILED } else { code }.into())
 }
 
 /// Shows the failures of the main program after a turn, which did not end the run: those of texts
 /// that were typed. Returns whether there are any.
 fn tell_failed(
-    (store, before): (&dyn Store, Sequence),
+    store: &dyn Store,
+    before: Sequence,
     address: &str,
-    journal: &Journal,
-    terminal: &mut Terminal,
+    project: &mut Project,
 ) -> Result<bool, CommandError> {
-    let place = journal.resolve(store, Some(address))?;
+    let place = project.journal().resolve(store, Some(address))?;
     let (mut failed, mut at) = (Vec::new(), before);
     let first = before.next().unwrap_or(before);
     for turn in turns(store, (&place.run, &place.branch), (first, place.at())) {
@@ -149,6 +171,7 @@ fn tell_failed(
     }
     let run = session::restore(store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    let terminal = project.stage()?;
     for (at, failure) in failed {
         let way = Way::turn("show", address, at);
         let way = say![way, " shows the turn that failed; it left no other trace"].spelled(terminal.speaker);
@@ -170,18 +193,15 @@ fn fitting(said: &Recorded, text: &str) -> Result<Input, CommandError> {
 }
 
 /// Lets the person edit a recorded input; nothing if it stays as it is.
-fn edited(
-    said: &Recorded,
-    (journal, place): (&Journal, &Place),
-    terminal: &mut Terminal,
-) -> Result<Option<Input>, CommandError> {
+fn edited(said: &Recorded, place: &Place, project: &mut Project) -> Result<Option<Input>, CommandError> {
     let before = editable(said)?;
     let file = format!(".amend-{}-{}-{}.{}", place.run, place.branch, said.turn, before.ending);
-    let edited = edit(&before.text, beside(journal.path(), &file))?;
+    let edited = edit(&before.text, project.journal().beside(&file))?;
     let after = edited.text.trim_end_matches('\n');
     if after == before.text.trim_end_matches('\n') {
         edited.done();
-        terminal.message("the text is as it was, so no branch begins");
+        let stage = project.stage()?;
+        stage.message("the text is as it was, so no branch begins");
         return Ok(None);
     }
     let text = match &before.reply {

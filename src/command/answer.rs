@@ -1,13 +1,16 @@
 //! `duet answer`: answers an open question of a waiting run and continues the run.
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::resume::ended;
-use crate::doors;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
+use crate::saying::{Way, say};
 use crate::session::Session;
 use crate::session::serve::Wish;
-use crate::terminal::Terminal;
-use crate::world_options::GoOnArguments;
+use crate::verb::project::Project;
+use crate::world_options::{GoOnArguments, WorldArguments};
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Answers an open question of a waiting run and continues it.
 ///
@@ -26,9 +29,10 @@ use crate::world_options::GoOnArguments;
 /// waits, and the text is its message.
 ///
 ///   duet answer review --fail unavailable "nobody is in the office"
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the waiting run or branch.
     address: String,
     /// The answer; before it, if several questions are open, the number or the tag of one.
@@ -41,68 +45,84 @@ pub(crate) struct Arguments {
     #[arg(long)]
     again: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     go_on: GoOnArguments,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let (named, text) = match &arguments.words[..] {
+impl Request {
+    /// The request of a client, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
+        let go_on = self.go_on.within(granted)?;
+        Ok(Self { go_on, ..self })
+    }
+}
+
+/// Answers a question and goes on.
+///
+/// # Errors
+/// If no such question is open, or the answer is none of its choices.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let (named, text) = match &request.words[..] {
         [named, text] => (Some(named.as_str()), text),
         [text] => (None, text),
         _ => return Err(CommandError::usage("the answer is missing")),
     };
-    let options = arguments.go_on.read()?;
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("answer")?;
-    let place = journal.resolve(&store, Some(&arguments.address))?;
+    let options = request.go_on.read()?;
+    let mut store = project.change("answer")?;
+    let place = project.journal().resolve(&*store, Some(&request.address))?;
     let name = place.name();
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
         return Err(CommandError::usage(format!(
             "only the newest turn of {name} can be answered, not turn {turn}"
         ))
-        .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
+        .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
     let wish = Wish::Answer {
         named: named.map(str::to_owned),
         text: text.clone(),
-        fails: arguments.fail.clone(),
+        fails: request.fail.clone(),
     };
-    if doors::hand_over((&store, journal), &place, &wish.encode())?.is_some() {
-        if let Some(given) = arguments.go_on.given() {
-            terminal.message(format!(
+    if project.hand_over(&*store, &place, &wish)?.is_some() {
+        if let Some(given) = request.go_on.given() {
+            project.stage()?.message(format!(
                 "warning: the process that executes the run goes on as it began, without the {given}"
             ));
         }
-        terminal.message(format!("answered; the process that executes {name} goes on with it"));
-        return Ok(ExitCode::OK);
+        let goes_on = format!("answered; the process that executes {name} goes on with it");
+        project.stage()?.message(goes_on);
+        return Ok(ExitCode::OK.into());
     }
-    let mut session = Session::resume(&place, (&mut store, journal.path()), options, "answer")?;
-    session.tell_unshown(&store, terminal)?;
+    let mut session = project.resume(&place, &mut *store, options, "answer")?;
+    session.tell_unshown(&*store, project.stage()?)?;
     let was_open = session.question(named).is_some();
-    session.catch_up(&mut store)?;
+    session.catch_up(&mut *store)?;
     if was_open && session.question(named).is_none() {
-        terminal.message(format!("{name} takes no answer any more: the time for it has run out"));
-        let code = session.drive(&mut store, true, terminal)?;
-        return Ok(if code == ExitCode::OK { ExitCode::FAILED } else { code });
+        let late = format!("{name} takes no answer any more: the time for it has run out");
+        project.stage()?.message(late);
+        let code = session.drive(&mut *store, true, project.stage()?)?;
+        let code = if code == ExitCode::OK { ExitCode::FAILED } else { code };
+        return Ok(code.into());
     }
     if let Some(code) = session.exit() {
-        terminal.message(ended(&place, code));
-        return Ok(ExitCode::FAILED);
+        project.stage()?.message(ended(&place, code));
+        return Ok(ExitCode::FAILED.into());
     }
     match session.question(named) {
         None => return Err(no_question(&name, named, &session)),
-        Some((request, prompt)) => match &arguments.fail {
-            Some(kind) => session.fail_question(request, kind, text)?,
-            None => session.answer(request, &prompt, text)?,
+        Some((question, prompt)) => match &request.fail {
+            Some(kind) => session.fail_question(question, kind, text)?,
+            None => session.answer(question, &prompt, text)?,
         },
     }
-    session.tell_changed_texts(terminal);
-    if arguments.again {
+    session.tell_changed_texts(project.stage()?);
+    if request.again {
         session.call_again();
     }
-    journal.set_current(&place.run, &place.branch);
-    session.drive(&mut store, true, terminal)
+    project.set_current(&place);
+    Ok(session.drive(&mut *store, true, project.stage()?)?.into())
 }
 
 /// The error that no question, or not the named one, is open.
@@ -111,17 +131,19 @@ fn no_question(run: &str, named: Option<&str>, session: &Session) -> CommandErro
     let mut open = session.open_questions().into_iter();
     if let (None, Some((request, _))) = (named, open.find(|(request, _)| session.is_approval(*request))) {
         let number = request.0;
+        let answer = |text: &str| Way::at("answer", run).with(format!("{number} {text}"));
         return CommandError::problem(format!("{run} waits for an approval, which has to be named"))
-            .advise(format!("`duet waits {run}` shows what it wants to do"))
-            .advise(format!(
-                "`duet answer {run} {number} yes` approves it, `duet answer {run} {number} no` does not"
-            ));
+            .advise(say![Way::at("waits", run), " shows what it wants to do"])
+            .advise(say![answer("yes"), " approves it, ", answer("no"), " does not"]);
     }
     let what = match named {
         None => format!("{run} asks nothing at turn {at}"),
         Some(named) => format!("{run} has no open question `{named}` at turn {at}"),
     };
-    CommandError::problem(what).advise(format!(
-        "`duet waits {run}` lists what it waits for; `duet resume {run}` goes on"
-    ))
+    CommandError::problem(what).advise(say![
+        Way::at("waits", run),
+        " lists what it waits for; ",
+        Way::at("resume", run),
+        " goes on",
+    ])
 }

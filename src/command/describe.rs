@@ -2,37 +2,86 @@
 
 use duet_runtime::scheme::description::{Description, descriptions};
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
 use super::tools;
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::exports::home_of;
-use crate::terminal::Terminal;
+use crate::saying::{Way, say};
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 
 /// Describes a procedure, a form, another name of a library, or a tool.
 ///
 /// Duet knows the forms and primitives of the kernel, the procedures of the runtime, the
 /// definitions of the standard library, and the built-in tools such as process/run.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The name.
     #[arg(allow_hyphen_values = true)]
-    name: String,
+    pub(crate) name: String,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let name = &arguments.name;
-    let found = descriptions(name, duet_stdlib::FILES);
-    if let (true, Some(entry)) = (found.is_empty(), tools::entry_of(name)?) {
-        terminal.data(&entry)?;
-        return Ok(ExitCode::OK);
+/// The descriptions of a name.
+pub(crate) struct Report {
+    /// The name that was asked for.
+    name: String,
+    descriptions: Vec<Description>,
+    /// The entry of a tool, if it is the name of one only.
+    tool: Option<String>,
+}
+
+/// Describes a name.
+///
+/// # Errors
+/// If nothing is called so.
+pub(crate) fn perform(_: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let name = request.name.clone();
+    let descriptions = descriptions(&name, duet_stdlib::FILES);
+    let tool = if descriptions.is_empty() {
+        tools::entry_of(&name)?
+    } else {
+        None
+    };
+    if descriptions.is_empty() && tool.is_none() {
+        return Err(
+            CommandError::problem(format!("there is no description of `{name}`")).advise(say![
+                Way::of("describe"),
+                " knows the kernel, the runtime, the standard library and the tools",
+            ]),
+        );
     }
-    if found.is_empty() {
-        return Err(CommandError::problem(format!("there is no description of `{name}`"))
-            .advise("`duet describe` knows the kernel, the runtime, the standard library and the tools"));
+    Ok(Report {
+        name,
+        descriptions,
+        tool,
+    })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let descriptions = self.descriptions.iter().map(|description| {
+            json!({
+                "name": description.name,
+                "call": description.call,
+                "library": description.place.as_ref().map(|place| library(place, &self.name)),
+                "documentation": description.documentation,
+            })
+        });
+        json!({ "name": self.name, "descriptions": descriptions.collect::<Vec<_>>(), "tool": self.tool })
     }
-    let entries: Vec<String> = found.iter().map(|description| entry(name, description)).collect();
-    terminal.data(entries.join("\n"))?;
-    Ok(ExitCode::OK)
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let entries = self
+            .descriptions
+            .iter()
+            .map(|description| entry(&self.name, description));
+        let entries: Vec<String> = entries.chain(self.tool.clone()).collect();
+        Told::data(entries.join("\n"))
+    }
 }
 
 /// How a primitive or a procedure of the runtime is called.

@@ -1,19 +1,25 @@
 //! `duet eval`: evaluates an expression at a turn of the past.
 
+use duet_journal::Store;
 use duet_runtime::driver::{EffectKind, Input, Stream};
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::failure::Failure;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Step;
 use duet_runtime::scheme::SchemePrograms;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
+use crate::journal::Place;
 use crate::native::NativeArgument;
+use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
 use crate::session::serve::Wish;
 use crate::session::tell::tell;
-use crate::terminal::Terminal;
-use crate::{render, session, turn};
+use crate::verb::project::Project;
+use crate::verb::view::{Driven, Told, View};
+use crate::{session, turn, value_text};
 
 /// Evaluates an expression at a turn, without a trace.
 ///
@@ -30,46 +36,75 @@ use crate::{render, session, turn};
 ///
 ///   duet eval plan@3 '(length tasks)'
 ///   duet eval --act repl '(set! limit 3)'
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the turn.
-    address: String,
+    pub(crate) address: String,
     /// The expression.
     #[arg(value_name = "EXPR", allow_negative_numbers = true)]
-    expression: String,
+    pub(crate) expression: String,
     /// Evaluates in the run itself, as a turn.
     #[arg(long, conflicts_with = "json")]
     act: bool,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     native: NativeArgument,
-    #[command(flatten)]
-    journal: Journal,
+}
+
+/// What came of an expression.
+pub(crate) enum Report {
+    /// It was evaluated in the run itself.
+    Acted(Driven),
+    /// What it printed, and its values, at a turn.
+    Shown { address: String, shown: String },
+    /// Why it failed, with the texts that the failure points at.
+    Failed(Box<Failure>, SourceTexts),
 }
 
 /// The maximum number of turns of an expression.
 const TURNS_MAX: usize = 10_000;
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    arguments.native.apply();
-    let text = &arguments.expression;
-    let journal = &arguments.journal;
-    if arguments.act {
-        let wish = Wish::Evaluate { text: text.clone() };
-        return tell((journal, &arguments.address), wish, terminal);
+/// Evaluates an expression.
+///
+/// # Errors
+/// If there is no such turn, or the expression wants to act.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    request.native.apply();
+    if request.act {
+        let text = request.expression.clone();
+        return tell(project, &request.address, Wish::Evaluate { text }).map(Report::Acted);
     }
-    look(arguments, terminal)
+    let look = project.look()?;
+    let place = look.resolve_turn(Some(&request.address))?;
+    evaluate(look.store, &place, &request.expression)
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        match self {
+            Self::Acted(driven) => driven.json(),
+            Self::Shown { address, shown } => json!({ "address": address, "shown": shown }),
+            Self::Failed(failure, _) => json!({ "failure": value_text::shown(&failure.encode()) }),
+        }
+    }
+
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        match self {
+            Self::Acted(driven) => driven.tell(view),
+            Self::Shown { shown, .. } => Told::data(shown),
+            Self::Failed(failure, texts) => Told {
+                code: ExitCode::FAILED,
+                ..Told::data("").say(render::uncaught(failure, texts, &[], view.is_styled))
+            },
+        }
+    }
 }
 
 /// Evaluates the expression where nobody sees it.
-fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let (text, journal) = (&arguments.expression, &arguments.journal);
-    let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
-    let mut run = session::restore(&store, &place)?;
+fn evaluate(store: &dyn Store, place: &Place, text: &str) -> Result<Report, CommandError> {
+    let mut run = session::restore(store, place)?;
     if run.state().exit.is_some() {
         let over = CommandError::problem(format!("the run is over at {}", place.address(place.at())));
         return Err(match place.at().number().saturating_sub(1) {
@@ -117,19 +152,14 @@ fn look(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, Comm
         if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
             && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
         {
-            let texts = render::SourceTexts::of(run.programs::<SchemePrograms>().expander());
-            terminal.message(render::uncaught(&failure, &texts, &[], terminal.is_styled));
-            return Ok(ExitCode::FAILED);
+            let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+            return Ok(Report::Failed(Box::new(failure), texts));
         }
         if is_over {
             let value = run.programs_mut::<SchemePrograms>().observed();
             shown.extend(value.map(|value| format!("{value}\n")));
-            if arguments.json {
-                terminal.json(&json!({ "address": place.address(place.at()), "shown": shown }))?;
-            } else {
-                terminal.data(&shown)?;
-            }
-            return Ok(ExitCode::OK);
+            let address = place.address(place.at());
+            return Ok(Report::Shown { address, shown });
         }
         if step == Step::Idle {
             return Err(refused("it waits for an event, and the program stands still meanwhile"));

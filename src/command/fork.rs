@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use duet_journal::{BranchName, Store};
+use duet_journal::{BranchName, RunId, Sequence};
 use duet_runtime::run::heads;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
-use crate::doors;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, Journal, owner};
+use crate::journal::{self, owner};
 use crate::saying::{Speaker, Way, say};
 use crate::session::serve::Wish;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 use crate::world_options::GoOnArguments;
 
 mod sample;
@@ -29,43 +31,57 @@ mod sample;
 ///
 ///   duet fork --sample 5 review@12
 ///   duet diff review/sample-1 review/sample-2
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the turn.
-    address: String,
+    pub(crate) address: String,
     /// The names of the new branches.
     #[arg(required_unless_present = "sample", value_name = "BRANCH")]
-    branches: Vec<String>,
+    pub(crate) branches: Vec<String>,
     /// Begins this number of branches, each of which asks the tool at the turn again.
     #[arg(long, value_name = "N")]
     sample: Option<NonZeroUsize>,
     #[command(flatten)]
+    #[serde(flatten)]
     go_on: GoOnArguments,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    if let Some(count) = arguments.sample {
-        return execute_sample(arguments, count, terminal);
+/// The branches that begin.
+pub(crate) struct Report {
+    run: RunId,
+    /// The branch that they leave.
+    from: BranchName,
+    turn: Sequence,
+    branches: Vec<BranchName>,
+    /// The exit code of samples, each of which has gone on.
+    code: ExitCode,
+    is_sample: bool,
+}
+
+/// Begins branches.
+///
+/// # Errors
+/// If there is no such turn, or the run has such a branch.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    if let Some(count) = request.sample {
+        let name = match &request.branches[..] {
+            [] => None,
+            [name] => Some(name.as_str()),
+            _ => return Err(CommandError::usage("samples have one name, to which numbers are added")),
+        };
+        let options = request.go_on.read()?;
+        return sample::sample(project, &request.address, (count, name), &options);
     }
-    if let Some(given) = arguments.go_on.given() {
+    if let Some(given) = request.go_on.given() {
         return Err(CommandError::usage(format!(
             "{given} belong to `--sample`: a branch is not executed when it begins"
         )));
     }
-    let mut branches = BTreeSet::new();
-    for name in &arguments.branches {
-        let branch = BranchName::new(name)
-            .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
-        if !branches.insert(branch) {
-            return Err(CommandError::usage(format!("the branch {name} is named twice")));
-        }
-    }
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("fork")?;
-    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
+    let branches = names(&request.branches)?;
+    let mut store = project.change("fork")?;
+    let place = project.journal().resolve_turn(&*store, Some(&request.address))?;
     let heads = store.heads(&place.run)?;
     if let Some(head) = heads.iter().find(|head| branches.contains(&head.branch)) {
         return Err(
@@ -73,41 +89,71 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 .advise(say![Way::at("branches", &place.run), " lists them"]),
         );
     }
-    let owner = owner("fork");
     let branches: Vec<BranchName> = branches.into_iter().collect();
     let wish = Wish::Fork {
         turn: place.at().number(),
         branches: branches.iter().map(BranchName::to_string).collect(),
     };
-    if doors::hand_over((&store, journal), &place, &wish.encode())?.is_none() {
-        heads::fork(&mut store, (&place.run, &place.branch, &owner), place.at(), &branches)?;
+    if project.hand_over(&*store, &place, &wish)?.is_none() {
+        let at = (&place.run, &place.branch, &*owner("fork"));
+        heads::fork(&mut *store, at, place.at(), &branches)?;
     }
-    for branch in &branches {
-        let forked = journal::name(&place.run, branch);
-        let turn = place.address(place.at());
-        let advice = if terminal.speaker == Speaker::Prompt {
-            String::new()
-        } else {
-            format!("; `duet resume {forked}` goes on with it")
-        };
-        terminal.message(format!("{forked} begins at {turn}{advice}"));
-    }
-    Ok(ExitCode::OK)
+    Ok(Report {
+        turn: place.at(),
+        run: place.run,
+        from: place.branch,
+        branches,
+        code: ExitCode::OK,
+        is_sample: false,
+    })
 }
 
-fn execute_sample(
-    arguments: &Arguments,
-    count: NonZeroUsize,
-    terminal: &mut Terminal,
-) -> Result<ExitCode, CommandError> {
-    let name = match &arguments.branches[..] {
-        [] => None,
-        [name] => Some(name.as_str()),
-        _ => return Err(CommandError::usage("samples have one name, to which numbers are added")),
-    };
-    let options = arguments.go_on.read()?;
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("fork")?;
-    let place = journal.resolve_turn(&store, Some(&arguments.address))?;
-    sample::sample((&mut store, journal), &place, (count, name), (&options, terminal))
+fn names(given: &[String]) -> Result<BTreeSet<BranchName>, CommandError> {
+    let mut branches = BTreeSet::new();
+    for name in given {
+        let branch = BranchName::new(name)
+            .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
+        if !branches.insert(branch) {
+            return Err(CommandError::usage(format!("the branch {name} is named twice")));
+        }
+    }
+    Ok(branches)
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        json!({
+            "run": self.run.as_str(),
+            "branch": self.from.as_str(),
+            "turn": self.turn.number(),
+            "branches": self.branches.iter().map(BranchName::as_str).collect::<Vec<_>>(),
+        })
+    }
+
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let told = Told {
+            code: self.code,
+            ..Told::data("")
+        };
+        let name = |branch| journal::name(&self.run, branch);
+        if self.is_sample {
+            return match &self.branches[..] {
+                [first, second, ..] => told.say(say![
+                    Way::at("diff", name(first)).with(name(second)),
+                    " compares two of them",
+                ]),
+                [] | [_] => told,
+            };
+        }
+        self.branches.iter().fold(told, |told, branch| {
+            let begins = say![format!("{} begins at {}@{}", name(branch), name(&self.from), self.turn)];
+            told.say(match view.speaker {
+                Speaker::Prompt => begins,
+                Speaker::Command => begins
+                    .and("; ")
+                    .and(Way::at("resume", name(branch)))
+                    .and(" goes on with it"),
+            })
+        })
+    }
 }

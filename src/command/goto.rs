@@ -10,16 +10,19 @@ use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source;
-use files::Plan;
+use files::{Files, Plan};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::doors;
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::journal::{self, Journal, Place, owner};
 use crate::moves::{self, Move, MoveKind};
 use crate::records::{called_tools, hash_at};
 use crate::saying::{Saying, Speaker, Way, say};
 use crate::session;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 use crate::world_options::WorldOptions;
 
 /// Moves the head of a branch to another turn, and restores files.
@@ -36,11 +39,12 @@ use crate::world_options::WorldOptions;
 ///
 ///   duet goto --workspace --dry-run review@12
 ///   duet goto --workspace review@12
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the turn.
-    address: String,
+    pub(crate) address: String,
     /// Restores the files of the workspace, too.
     #[arg(long)]
     workspace: bool,
@@ -50,24 +54,83 @@ pub(crate) struct Arguments {
     /// Overwrites files that were changed outside Duet.
     #[arg(long, requires = "workspace")]
     force: bool,
-    /// Prints the list of a dry run as JSON.
-    #[arg(long, requires = "dry_run")]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("goto")?;
-    let (mut place, marked) = aim(journal, &store, Some(&arguments.address))?;
-    if !arguments.dry_run && doors::stop((&store, journal), &place)?.is_some() {
-        terminal.message(format!(
-            "{} was stopped first; `duet resume` goes on with it",
-            place.name()
-        ));
+impl Request {
+    /// The move of a head to a turn, alone.
+    pub(crate) fn to(address: String) -> Self {
+        Self {
+            address,
+            ..Self::default()
+        }
+    }
+}
+
+/// Where a head has gone.
+pub(crate) struct Report {
+    /// The branch.
+    name: String,
+    /// Where it was.
+    before: Sequence,
+    /// Where it is.
+    at: Sequence,
+    /// Whether a process that executed the run was stopped for it.
+    was_stopped: bool,
+    /// The files that were put back, or would be.
+    files: Option<Files>,
+    way: Went,
+}
+
+/// The way of a head.
+enum Went {
+    /// It was only asked which files would change.
+    Nowhere,
+    /// It was there already.
+    Already,
+    Forward,
+    Back(Left),
+}
+
+/// What a head leaves behind that goes back.
+struct Left {
+    /// The branch that keeps the turns.
+    kept: String,
+    /// The effects of those turns.
+    effects: OutsideEffects,
+}
+
+/// Moves the head of a branch.
+///
+/// # Errors
+/// If there is no such turn, the owner of the run does not stop, or files would be lost.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let mut store = project.change("goto")?;
+    let journal = project.journal();
+    let (mut place, marked) = aim(journal, &*store, Some(&request.address))?;
+    let was_stopped = !request.dry_run && doors::stop((&*store, journal), &place)?.is_some();
+    if was_stopped {
         place.head = store.head(&place.run, &place.branch)?.unwrap_or(place.head);
     }
+    let gone = go((&mut *store, journal), (&place, marked), request);
+    let mut report = gone.map_err(|error| {
+        if was_stopped {
+            error.advise(stopped(&place.name()))
+        } else {
+            error
+        }
+    })?;
+    report.was_stopped = was_stopped;
+    if !matches!(report.way, Went::Nowhere) {
+        project.set_current(&place);
+    }
+    Ok(report)
+}
+
+fn go(
+    (store, journal): (&mut dyn Store, &Journal),
+    (place, marked): (&Place, Option<(BranchName, RecordHash)>),
+    request: &Request,
+) -> Result<Report, CommandError> {
     let Some(turn) = place.turn else {
         return Err(CommandError::usage("to which turn?").advise(say![
             Way::turn("goto", place.name(), "N"),
@@ -77,47 +140,53 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         ]));
     };
     let ahead = match marked {
-        None if turn > place.head.sequence => Some(ahead(&store, &place, turn)?),
+        None if turn > place.head.sequence => Some(ahead(store, place, turn)?),
         marked => marked,
     };
     let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
-    let files = if arguments.workspace {
-        Some(Plan::make(&store, (&place, journal.path()), branch, turn)?)
-    } else {
-        None
+    let plan = request
+        .workspace
+        .then(|| Plan::make(store, (place, journal), branch, turn));
+    let mut report = Report {
+        name: place.name(),
+        before: place.head.sequence,
+        at: turn,
+        was_stopped: false,
+        files: None,
+        way: Went::Nowhere,
     };
-    if let Some(files) = &files {
-        if arguments.dry_run {
-            files.list(arguments.json, terminal)?;
-            return Ok(ExitCode::OK);
+    if let Some(plan) = plan.transpose()? {
+        if !request.dry_run {
+            if !request.force {
+                plan.require_known(&place.address(turn))?;
+            }
+            // Before the head moves: if this is cut short, the same command does it again.
+            plan.carry_out(store)?;
         }
-        if !arguments.force {
-            files.require_known(&place.address(turn))?;
-        }
-        // Before the head moves: if this is cut short, the same command does it again.
-        files.carry_out(&store, terminal)?;
+        report.files = Some(plan.files);
     }
-    match (ahead, turn == place.head.sequence) {
-        (Some((_, hash)), _) => forward(&mut store, &place, (turn, hash), terminal)?,
-        (None, true) => terminal.message(format!("{} is at turn {turn} already", place.name())),
-        (None, false) => back(&mut store, &place, turn, arguments, terminal)?,
+    if request.dry_run {
+        return Ok(report);
     }
-    if let Some(head) = store
-        .head(&place.run, &place.branch)?
-        .filter(|head| head.hash != place.head.hash)
-    {
-        moves::note(
-            journal,
-            &place,
-            MoveKind::Move,
-            Move {
-                from: place.head.hash,
-                to: head.hash,
-            },
-        );
+    report.way = match (ahead, turn == place.head.sequence) {
+        (Some((_, hash)), _) => forward(store, place, hash)?,
+        (None, true) => Went::Already,
+        (None, false) => back(store, place, turn)?,
+    };
+    let moved = store.head(&place.run, &place.branch)?;
+    if let Some(head) = moved.filter(|head| head.hash != place.head.hash) {
+        let (from, to) = (place.head.hash, head.hash);
+        moves::note(journal, place, MoveKind::Move, Move { from, to });
     }
-    journal.set_current(&place.run, &place.branch);
-    Ok(ExitCode::OK)
+    Ok(report)
+}
+
+fn stopped(name: &str) -> Saying {
+    say![
+        format!("{name} was stopped first; "),
+        Way::of("resume"),
+        " goes on with it"
+    ]
 }
 
 /// Finds the branch to move and the turn. A marked turn may lie ahead of the branch, where only
@@ -149,39 +218,16 @@ fn aim(
     Ok((place, Some((there.branch, hash))))
 }
 
-fn back(
-    store: &mut dyn Store,
-    place: &Place,
-    turn: Sequence,
-    arguments: &Arguments,
-    terminal: &mut Terminal,
-) -> Result<(), CommandError> {
+fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<Went, CommandError> {
     let effects = outside_effects(store, place, turn)?;
     let kept = keep(store, place)?;
-    let at = (&place.run, &place.branch, owner("goto"));
-    move_head(store, (at.0, at.1, &at.2), turn, None)?;
-    let (name, from) = (place.name(), place.head.sequence);
-    terminal.message(format!("{name} is at turn {turn}; it was at turn {from}"));
-    let advice = advice(place, terminal, "back to them");
+    move_head(store, (&place.run, &place.branch, &owner("goto")), turn, None)?;
     let kept = journal::name(&place.run, &kept);
-    let kept = format!("the turns after {turn} are kept as {kept}; ").into();
-    terminal.message(Saying::joined([kept, advice]));
-    if effects.is_files && !arguments.workspace {
-        let address = place.address(turn);
-        terminal.message(format!(
-            "files that were written in those turns stay as they are; `duet goto --workspace {address}` restores them"
-        ));
-    }
-    for tool in effects.tools {
-        terminal.message(format!(
-            "the effects of {tool} in those turns stay; a run that repeats a call receives the recorded result"
-        ));
-    }
-    Ok(())
+    Ok(Went::Back(Left { kept, effects }))
 }
 
 /// Makes sure that a branch other than this one leads to its head, and returns it.
-pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, CommandError> {
+pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
     for head in heads.iter().filter(|head| head.branch != place.branch) {
         if hash_at(store, (&place.run, &head.branch), place.head.sequence)? == Some(place.head.hash) {
@@ -232,46 +278,108 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName
         found.retain(own);
     }
     if found.len() > 1 {
-        let names: Vec<String> = found
-            .iter()
-            .map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run))
-            .collect();
-        return Err(CommandError::usage(format!("several branches go on to turn {turn}"))
-            .advise(format!("choose: {}", names.join(", "))));
+        let mut choice = Saying::from("choose: ");
+        for (number, (branch, _)) in found.iter().enumerate() {
+            let before = if number == 0 { "" } else { ", " };
+            choice = choice
+                .and(before)
+                .and(Way::at("resume", format!("{}/{branch}", place.run)));
+        }
+        return Err(CommandError::usage(format!("several branches go on to turn {turn}")).advise(choice));
     }
     found.pop().ok_or_else(|| journal::beyond(place, turn))
 }
 
-fn forward(
-    store: &mut dyn Store,
-    place: &Place,
-    (turn, hash): (Sequence, RecordHash),
-    terminal: &mut Terminal,
-) -> Result<(), CommandError> {
+fn forward(store: &mut dyn Store, place: &Place, to: RecordHash) -> Result<Went, CommandError> {
     let epoch = store.claim(&place.run, &owner("goto"))?;
     store.set_head(&HeadMove {
         run: &place.run,
         branch: &place.branch,
         epoch,
         expected_head: Some(place.head.hash),
-        to: hash,
+        to,
     })?;
-    let name = place.name();
-    terminal.message(format!(
-        "{name} is at turn {turn}; it was at turn {}",
-        place.head.sequence
-    ));
-    terminal.message(advice(place, terminal, "back"));
-    Ok(())
+    Ok(Went::Forward)
 }
 
-/// The advice on how to move the head back, and how to continue.
-fn advice(place: &Place, terminal: &Terminal, back: &str) -> Saying {
-    let (name, from) = (place.name(), place.head.sequence);
-    let (goto, resume) = (Way::turn("goto", &name, from), Way::at("resume", &name));
-    match terminal.speaker {
-        Speaker::Prompt => say![Way::at("undo", &name), format!(" goes {back}")],
-        Speaker::Command => say![goto, format!(" goes {back}, "), resume, " goes on from here"],
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let files = self.files.as_ref().map(Files::json);
+        let (way, left) = match &self.way {
+            Went::Nowhere => return files.unwrap_or_default(),
+            Went::Already => ("already", None),
+            Went::Forward => ("forward", None),
+            Went::Back(left) => ("back", Some(left)),
+        };
+        json!({
+            "branch": self.name,
+            "turn": self.at.number(),
+            "before": self.before.number(),
+            "way": way,
+            "was_stopped": self.was_stopped,
+            "files": files,
+            "kept_as": left.map(|left| &left.kept),
+            "written_files_stay": left.is_some_and(|left| left.effects.is_files) && self.files.is_none(),
+            "effects_stay_of": left.map(|left| &left.effects.tools),
+        })
+    }
+
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let Self { name, at, before, .. } = self;
+        let mut told = Told::data("");
+        if self.was_stopped {
+            told = told.say(stopped(name));
+        }
+        if let Some(files) = &self.files {
+            if let Went::Nowhere = self.way {
+                return Told::data(files.lines());
+            }
+            told = told.say(files.restored());
+        }
+        let moved = format!("{name} is at turn {at}; it was at turn {before}");
+        match &self.way {
+            Went::Nowhere => told,
+            Went::Already => told.say(format!("{name} is at turn {at} already")),
+            Went::Forward => told.say(moved).say(self.advice(view, "back")),
+            Went::Back(left) => {
+                let kept = format!("the turns after {at} are kept as {}; ", left.kept).into();
+                let kept = Saying::joined([kept, self.advice(view, "back to them")]);
+                left.tell(told.say(moved).say(kept), self)
+            }
+        }
+    }
+
+    /// The advice on how to move the head back, and how to continue.
+    fn advice(&self, view: &View, back: &str) -> Saying {
+        let Self { name, before, .. } = self;
+        match view.speaker {
+            Speaker::Prompt => say![Way::at("undo", name), format!(" goes {back}")],
+            Speaker::Command => say![
+                Way::turn("goto", name, before),
+                format!(" goes {back}, "),
+                Way::at("resume", name),
+                " goes on from here",
+            ],
+        }
+    }
+}
+
+impl Left {
+    /// Says which effects stay.
+    fn tell(&self, mut told: Told, report: &Report) -> Told {
+        if self.effects.is_files && report.files.is_none() {
+            told = told.say(say![
+                "files that were written in those turns stay as they are; ",
+                Way::turn("goto --workspace", &report.name, report.at),
+                " restores them",
+            ]);
+        }
+        let tools = self.effects.tools.iter();
+        tools.fold(told, |told, tool| {
+            told.say(format!(
+                "the effects of {tool} in those turns stay; a run that repeats a call receives the recorded result"
+            ))
+        })
     }
 }
 

@@ -62,14 +62,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         CommandError::caused(format!("cannot serve the folder `{}`", path.display()), &error)
     })?;
     let grants = Grants {
-        journal: vec![format!("--journal={}", arguments.journal.path().display())],
         project: arguments.journal.clone(),
-        world: arguments.world.words(),
-        changed: arguments.world.going_on(),
-        run: workspace
-            .map(|folder| format!("--workspace={}", folder.display()))
-            .into_iter()
-            .collect(),
+        world: arguments.world.clone(),
+        workspace: workspace.cloned(),
         folders,
         allowed: arguments.allow_folder.clone(),
     };

@@ -4,15 +4,18 @@ use duet_journal::Store;
 use duet_runtime::history::merge::{Merge, between};
 use duet_runtime::run::source::Source;
 use preserves::IOValue;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::saying::{Way, say};
-use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
+use crate::verb::project::Project;
 use crate::world_options::WorldOptions;
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Merges the facts of one branch into another.
 ///
@@ -27,36 +30,56 @@ use crate::world_options::WorldOptions;
 ///
 ///   duet merge review/what-if --into main
 ///   duet merge what-if --dry-run --json
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the branch, or of its last turn to merge.
-    from: String,
+    pub(crate) from: String,
     /// The branch that receives the facts; without it the current one.
     #[arg(long, value_name = "BRANCH")]
-    into: Option<String>,
+    pub(crate) into: Option<String>,
     /// Lists the changes and makes none.
     #[arg(long)]
     dry_run: bool,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let is_dry = arguments.dry_run;
-    let mut store = if is_dry {
-        journal.open_to_read()?
-    } else {
-        journal.open_to_write("merge")?
-    };
-    let from = journal.resolve_turn(&store, Some(&arguments.from))?;
-    let into = match arguments.into.as_deref() {
-        Some(branch) if !branch.contains('/') => journal.resolve(&store, Some(&format!("{}/{branch}", from.run)))?,
-        into => journal.resolve(&store, into)?,
+/// Merges one branch into another.
+///
+/// # Errors
+/// If they are not two branches of one run, or the run has ended or may not assert a fact.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    if request.dry_run {
+        let journal = project.journal().clone();
+        let look = project.look()?;
+        let (from, into) = sides(&journal, look.store, request)?;
+        let merge = compare(look.store, &from, &into)?;
+        show(&merge, request.json, project.stage()?)?;
+        return Ok(ExitCode::OK.into());
+    }
+    let mut store = project.change("merge")?;
+    let (from, into) = sides(project.journal(), &*store, request)?;
+    let merge = compare(&*store, &from, &into)?;
+    show(&merge, request.json, project.stage()?)?;
+    take_over(&merge, (&from, &into), project, &mut *store)
+}
+
+fn show(merge: &Merge, is_json: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
+    if is_json {
+        return terminal.json(&as_json(merge));
+    }
+    terminal.data(text(merge))
+}
+
+/// The branch that is merged, and the one that receives its facts.
+fn sides(journal: &Journal, store: &dyn Store, request: &Request) -> Result<(Place, Place), CommandError> {
+    let from = journal.resolve_turn(store, Some(&request.from))?;
+    let into = match request.into.as_deref() {
+        Some(branch) if !branch.contains('/') => journal.resolve(store, Some(&format!("{}/{branch}", from.run)))?,
+        into => journal.resolve(store, into)?,
     };
     if from.run != into.run {
         return Err(CommandError::usage(format!(
@@ -71,16 +94,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 .advise("name the branch that receives the facts with `--into BRANCH`"),
         );
     }
-    let merge = compare(&store, &from, &into)?;
-    if arguments.json {
-        terminal.json(&as_json(&merge))?;
-    } else {
-        terminal.data(text(&merge))?;
-    }
-    if is_dry {
-        return Ok(ExitCode::OK);
-    }
-    take_over(&merge, (&from, &into), journal, &mut store, terminal)
+    Ok((from, into))
 }
 
 fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, CommandError> {
@@ -98,17 +112,16 @@ fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, Comma
 fn take_over(
     merge: &Merge,
     (from, into): (&Place, &Place),
-    journal: &Journal,
+    project: &mut Project,
     store: &mut dyn Store,
-    terminal: &mut Terminal,
-) -> Result<ExitCode, CommandError> {
+) -> Result<Report, CommandError> {
     let told = format!(
         "{} facts asserted, {} retracted, {} in conflict",
         merge.asserted.len(),
         merge.retracted.len(),
         merge.conflicts.len()
     );
-    let mut session = Session::resume(into, (store, journal.path()), WorldOptions::default(), "merge")?;
+    let mut session = project.resume(into, store, WorldOptions::default(), "merge")?;
     session.catch_up(store)?;
     if session.exit().is_some() {
         return Err(
@@ -130,9 +143,10 @@ fn take_over(
     for input in merge.inputs(run.state()) {
         run.deliver_first(input);
     }
-    journal.set_current(&into.run, &into.branch);
-    terminal.message(format!("{} into {}: {told}", from.address(from.at()), into.name()));
-    session.drive(store, true, terminal)
+    project.set_current(into);
+    let merged = format!("{} into {}: {told}", from.address(from.at()), into.name());
+    project.stage()?.message(merged);
+    Ok(session.drive(store, true, project.stage()?)?.into())
 }
 
 fn text(merge: &Merge) -> String {

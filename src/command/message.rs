@@ -1,11 +1,14 @@
 //! `duet message`: sends a message to a run.
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
+use serde::{Deserialize, Serialize};
+
+use crate::error::CommandError;
 use crate::query::read_told;
 use crate::session::serve::Wish;
 use crate::session::tell;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Sends a message to a run.
 ///
@@ -15,22 +18,25 @@ use crate::terminal::Terminal;
 /// run continues here, as with `duet resume`.
 ///
 ///   duet message desk '<order "tea" 2>'
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the run or branch.
     address: String,
     /// The value, in Preserves text.
     #[arg(allow_hyphen_values = true)]
     value: String,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+/// Tells the run.
+///
+/// # Errors
+/// If there is no such run, or it refuses.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let wish = Wish::Tell {
-        value: read_told(&arguments.value)?,
+        value: read_told(&request.value)?,
         stays: false,
     };
-    tell::tell((&arguments.journal, &arguments.address), wish, terminal)
+    tell::tell(project, &request.address, wish)
 }

@@ -1,24 +1,49 @@
 //! `duet redo`: repeats a move that was undone.
 
-use crate::command::undo;
-use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
-use crate::terminal::Terminal;
+use serde::{Deserialize, Serialize};
+
+use super::undo::{self, nothing};
+use crate::error::CommandError;
+use crate::moves::{self, MoveKind};
+use crate::saying::{Way, say};
+use crate::verb::project::Project;
+
+pub(crate) use super::undo::Report;
 
 /// Repeats the move that was undone last.
 ///
 /// It repeats the move that the last `duet undo` took back, if the branch has no turn since then.
 ///
 ///   duet redo review
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a run or a branch.
-    address: Option<String>,
-    #[command(flatten)]
-    journal: Journal,
+    pub(crate) address: Option<String>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    undo::redo(&arguments.journal, arguments.address.as_deref(), terminal)
+/// Repeats the move that was undone last.
+///
+/// # Errors
+/// If there is none, or the branch has gone on since.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let mut store = project.change("redo")?;
+    let journal = project.journal();
+    let place = journal.resolve(&*store, request.address.as_deref())?;
+    let Some(undone) = moves::of(journal, &place).redoable.pop() else {
+        return Err(
+            nothing(&place, "redo").advise(say![Way::of("undo"), " takes a move back, and that can be done again"])
+        );
+    };
+    if undone.to != place.head.hash {
+        return Err(nothing(&place, "redo").advise(say![
+            "the branch has gone on since the last ",
+            Way::of("undo"),
+            "; ",
+            Way::of("log"),
+            " shows where to",
+        ]));
+    }
+    undo::go(project, &mut *store, &place, (MoveKind::Redo, undone.from))
 }

@@ -4,6 +4,7 @@ mod guest;
 
 use duet_runtime::model::failure;
 use std::io::{self, IsTerminal};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +14,7 @@ use duet_drivers::text::line;
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
 
-use crate::command::run;
+use crate::command::{goto, run};
 use crate::error::{CommandError, ExitCode};
 use crate::exports::names_elsewhere;
 use crate::journal::{Journal, first_branch};
@@ -29,6 +30,7 @@ use crate::repl::session::{self, After, Desk, Live};
 use crate::repl::typist::Typist;
 use crate::state_folder;
 use crate::terminal::Terminal;
+use crate::verb::Request;
 use crate::world_options::ReachArguments;
 
 /// Evaluates what is typed, text by text, in a run of its own.
@@ -152,7 +154,7 @@ fn open(
     let mut store = journal.open_or_create("repl")?;
     let given = arguments.name.as_deref().map(run::read_name).transpose()?;
     let id = run::claim_name(&mut store, given.as_ref(), (STEM, "repl"))?;
-    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal.path())), desk, terminal)?;
+    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal)), desk, terminal)?;
     journal.set_current(&id, &first_branch()?);
     Ok(live)
 }
@@ -231,11 +233,8 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
         return Ok((live, evaluated));
     };
     terminal.message("this text had begun several turns; they are taken back:");
-    let place = format!("{}@{before}", live.address());
-    Ok((
-        live.lend(&["goto".to_owned(), place], &After::Here, terminal)?,
-        Evaluated::Failed,
-    ))
+    let back = goto::Request::to(format!("{}@{before}", live.address())).into();
+    Ok((live.lend(&back, &After::Here, terminal)?, Evaluated::Failed))
 }
 
 /// Says which comma command a text was meant for, if it is the bare name of one and means nothing
@@ -280,75 +279,70 @@ fn obey(
             return Ok((live, Evaluated::Failed));
         }
     };
-    let here = live.address();
-    let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
-    let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
-    let mut after = After::Here;
-    let words: Result<Vec<String>, CommandError> = match &command {
-        Command::Quit => return Ok((live, Evaluated::Ended(ExitCode::OK))),
-        Command::Help(name) => return help(live, name.as_deref(), terminal),
-        Command::Describe(name) => {
-            return Ok((
-                live.lend_without_journal(&["describe", name], terminal),
-                Evaluated::Done,
-            ));
+    let command = match absolute(command, &mut live) {
+        Ok(command) => command,
+        Err(failure) => {
+            tell(failure, terminal)?;
+            return Ok((live, Evaluated::Failed));
         }
+    };
+    let evaluated = match &command {
+        Command::Quit => Evaluated::Ended(ExitCode::OK),
+        Command::Help(name) => return help(live, name.as_deref(), terminal),
         Command::Apropos(text) => return apropos(live, text, terminal),
         Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
         Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
         Command::Answer(text) => {
             live.answer(text, terminal);
-            return Ok((live, Evaluated::Done));
+            Evaluated::Done
         }
         Command::Time(text) => return timed(live, text, terminal),
         Command::Profile(text) => return profiled(live, text, terminal),
         Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
-        Command::Back(count) => {
-            let turn = live.before(count.map_or(1, std::num::NonZeroU64::get));
-            turn.map(|turn| vec!["goto".to_owned(), at(&turn.to_string())])
-        }
-        Command::Goto(turn) => words(&["goto", &at(turn)]),
-        Command::Fork(name) => {
-            after = After::Branch(name.clone());
-            words(&["fork", &here, name])
-        }
-        Command::Amend(turn, text) => {
-            after = After::Current;
-            words(&["amend", &at(turn), text])
-        }
-        Command::Merge(branch) => words(&["merge", branch, "--into", &here]),
-        Command::Undo => words(&["undo", &here]),
-        Command::Redo => words(&["redo", &here]),
-        Command::Branches => words(&["branches", &here]),
-        Command::Diff(other) => live
-            .compared(other.as_deref())
-            .map(|other| vec!["diff".to_owned(), other, here.clone()]),
-        Command::Why(pattern) => words(&["why", pattern, &here]),
-        Command::When(pattern) => words(&["when", pattern, &here]),
-        Command::At(turn, text) => words(&["eval", &at(turn), text]),
-        Command::Replay => words(&["replay", &here, "--check"]),
-        Command::Log(_) | Command::Facts(_) | Command::Waits | Command::Show(_) => {
-            if let Some(request) = comma::request(&command, &here) {
-                live.answer_request(&request, terminal)?;
+        Command::Describe(_)
+        | Command::Back(_)
+        | Command::Goto(_)
+        | Command::Fork(_)
+        | Command::Branches
+        | Command::Log(_)
+        | Command::Facts(_)
+        | Command::Diff(_)
+        | Command::At(..)
+        | Command::Why(_)
+        | Command::When(_)
+        | Command::Amend(..)
+        | Command::Merge(_)
+        | Command::Undo
+        | Command::Redo
+        | Command::Replay
+        | Command::Waits
+        | Command::Show(_) => {
+            if let Some(request) = comma::request(&command, &live.address()) {
+                live = match after(&command) {
+                    Some(after) => moved(live, &request, &after, terminal)?,
+                    None => live.consult(&request, terminal)?,
+                };
             }
-            return Ok((live, Evaluated::Done));
+            Evaluated::Done
         }
     };
-    match words {
-        Ok(words) if moves(&command) => live = moved(live, &words, &after, terminal)?,
-        Ok(words) => live.consult(&words, terminal)?,
-        Err(failure) => {
-            tell(failure, terminal)?;
-            return Ok((live, Evaluated::Failed));
-        }
-    }
-    Ok((live, Evaluated::Done))
+    Ok((live, evaluated))
+}
+
+/// Names the turn that a command means by counting back from the newest text.
+fn absolute(command: Command, live: &mut Live) -> Result<Command, CommandError> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others count nothing")]
+    Ok(match command {
+        Command::Back(count) => Command::Goto(live.before(count.map_or(1, NonZeroU64::get))?.to_string()),
+        Command::Diff(None) => Command::Diff(Some(live.before(1)?.to_string())),
+        command => command,
+    })
 }
 
 /// Moves the head of a branch, and says whom else that concerns.
-fn moved(live: Live, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Live, CommandError> {
+fn moved(live: Live, request: &Request, after: &After, terminal: &mut Terminal) -> Result<Live, CommandError> {
     let (guests, before) = (live.guests().join(", "), live.address());
-    let live = live.lend(words, after, terminal)?;
+    let live = live.lend(request, after, terminal)?;
     if guests.is_empty() {
         return Ok(live);
     }
@@ -360,19 +354,16 @@ fn moved(live: Live, words: &[String], after: &After, terminal: &mut Terminal) -
     Ok(live)
 }
 
-/// Whether a command moves the head of a branch. Others only read and leave the session open, so
-/// that what is under way goes on.
-fn moves(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Back(_)
-            | Command::Goto(_)
-            | Command::Fork(_)
-            | Command::Amend(..)
-            | Command::Merge(_)
-            | Command::Undo
-            | Command::Redo
-    )
+/// Where the session goes on after a command that moves the head of a branch. Other commands only
+/// read and leave the session open, so that what is under way goes on.
+fn after(command: &Command) -> Option<After> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others only read")]
+    match command {
+        Command::Goto(_) | Command::Merge(_) | Command::Undo | Command::Redo => Some(After::Here),
+        Command::Fork(name) => Some(After::Branch(name.clone())),
+        Command::Amend(..) => Some(After::Current),
+        _ => None,
+    }
 }
 
 fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {

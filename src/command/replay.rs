@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::replay::Snapshots;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
@@ -12,7 +13,10 @@ use crate::journal::Journal;
 use crate::native::NativeArgument;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
+use crate::verb::project::Project;
 use crate::{render, session};
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Runs again from the records and requires every turn to be the same.
 ///
@@ -22,8 +26,9 @@ use crate::{render, session};
 ///
 ///   duet replay review@40
 ///   duet replay review --with review-2.scm
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
+#[serde(default)]
 pub(crate) struct Arguments {
     /// The address of a turn, or of the branch whose newest turn is meant.
     address: Option<String>,
@@ -37,9 +42,36 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     native: NativeArgument,
     #[command(flatten)]
+    #[serde(skip)]
     journal: Journal,
+}
+
+impl Arguments {
+    /// The proof of a branch.
+    pub(crate) fn of(address: String) -> Self {
+        Self {
+            address: Some(address),
+            ..Self::default()
+        }
+    }
+}
+
+pub(crate) use Arguments as Request;
+
+/// Executes a run again.
+///
+/// # Errors
+/// If there is no such run, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let journal = project.journal().clone();
+    let arguments = Arguments {
+        journal,
+        ..request.clone()
+    };
+    Ok(execute(&arguments, project.stage()?)?.into())
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {

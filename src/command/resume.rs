@@ -1,6 +1,7 @@
 //! `duet resume`: continues a run from its last durable turn.
 
 use duet_journal::Store;
+use serde::{Deserialize, Serialize};
 
 use crate::detach;
 use crate::error::{CommandError, ExitCode};
@@ -8,7 +9,10 @@ use crate::imported::{GrantArguments, Wishes};
 use crate::journal::{Journal, Place, owner};
 use crate::session::{self, Session};
 use crate::terminal::Terminal;
+use crate::verb::project::Project;
 use crate::world_options::WorldArguments;
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Continues a run after a crash, an interrupt, a question or a goto.
 ///
@@ -36,8 +40,9 @@ use crate::world_options::WorldArguments;
 /// `--grant`, Duet lists what the run asks for.
 ///
 ///   duet resume review --grant workspace/read,process/run --workspace .
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
+#[serde(default)]
 pub(crate) struct Arguments {
     /// The address of a run or a branch.
     address: Option<String>,
@@ -51,13 +56,43 @@ pub(crate) struct Arguments {
     #[arg(long)]
     replay_output: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     grants: GrantArguments,
     #[command(flatten)]
+    #[serde(flatten)]
     world: WorldArguments,
     #[command(flatten)]
+    #[serde(flatten)]
     detach: detach::DetachArguments,
     #[command(flatten)]
+    #[serde(skip)]
     journal: Journal,
+}
+
+impl Arguments {
+    /// The request of a client, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
+        let world = self.world.within(granted)?;
+        Ok(Self { world, ..self })
+    }
+}
+
+pub(crate) use Arguments as Request;
+
+/// Goes on with a run.
+///
+/// # Errors
+/// If another process executes it, or it cannot be restored.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let journal = project.journal().clone();
+    let arguments = Arguments {
+        journal,
+        ..request.clone()
+    };
+    Ok(execute(&arguments, project.stage()?)?.into())
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store, StoreError};
+use serde::{Deserialize, Serialize};
 
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
@@ -11,7 +12,10 @@ use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
+use crate::verb::project::Project;
 use crate::world_options::{WorldArguments, WorldOptions};
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Runs a program, which is a file or a folder with a manifest.
 ///
@@ -57,9 +61,10 @@ use crate::world_options::{WorldArguments, WorldOptions};
 ///
 /// A host is allowed at ports 80 and 443, or at the port behind a colon, as in localhost:8080.
 /// *.NAME allows all hosts below NAME.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The Scheme file, or the folder with `manifest.scm`.
     #[arg(required_unless_present = "text")]
     program: Option<PathBuf>,
@@ -81,20 +86,34 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = read_size)]
     memory_limit: Option<u64>,
     #[command(flatten)]
+    #[serde(flatten)]
     world: WorldArguments,
     /// Keeps the journal in memory only.
     #[arg(long, conflicts_with_all = ["journal", "detach"])]
     memory: bool,
     #[command(flatten)]
+    #[serde(flatten)]
     detach: DetachArguments,
-    #[command(flatten)]
-    journal: Journal,
-    /// The text of the program, which a server has read for a client.
-    #[arg(long, hide = true, value_name = "TEXT", allow_hyphen_values = true)]
+    /// The text of the program, if a server has read it for a client.
+    #[arg(skip)]
     program_text: Option<String>,
     /// The folder in which the server found it, without links.
-    #[arg(long, hide = true, value_name = "DIR", requires = "program_text")]
+    #[arg(skip)]
     within: Option<PathBuf>,
+}
+
+impl Request {
+    /// The request of a client, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, granted: &WorldArguments, workspace: Option<&Path>) -> Result<Self, String> {
+        Ok(Self {
+            world: self.world.within(granted)?,
+            workspace: workspace.map(Path::to_owned),
+            ..self
+        })
+    }
 }
 
 /// Refuses a program whose directory is no longer where the server found its text: tools would look
@@ -110,43 +129,50 @@ fn require_within(launch: &Launch, folder: Option<&Path>) -> Result<(), CommandE
 }
 
 /// Reads the program, or takes its text.
-fn read(arguments: &Arguments) -> Result<Launch, CommandError> {
-    let (workspace, words) = (arguments.workspace.as_deref(), arguments.arguments.iter().cloned());
-    let Some(text) = &arguments.text else {
+fn read(request: &Request) -> Result<Launch, CommandError> {
+    let (workspace, words) = (request.workspace.as_deref(), request.arguments.iter().cloned());
+    let Some(text) = &request.text else {
+        let which = || CommandError::usage("which program?");
         let program = Program {
-            path: arguments.program.as_deref().unwrap_or(Path::new("")),
-            text: arguments.program_text.as_deref(),
+            path: request.program.as_deref().ok_or_else(which)?,
+            text: request.program_text.as_deref(),
         };
         let launch = Launch::read(program, workspace, words.collect())?;
         if workspace.is_none() {
-            require_within(&launch, arguments.within.as_deref())?;
+            require_within(&launch, request.within.as_deref())?;
         }
         return Ok(launch);
     };
-    let first = arguments.program.as_ref().map(|word| word.display().to_string());
+    let first = request.program.as_ref().map(|word| word.display().to_string());
     let mut launch = Launch::of_text("text", text, workspace)?;
     launch.arguments = first.into_iter().chain(words).collect();
     Ok(launch)
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    if arguments.detach.is_wanted() {
-        return detach::detach(&arguments.journal, terminal);
+/// Starts a run and drives it until it stops.
+///
+/// # Errors
+/// If the program cannot be compiled, the name is taken, or the journal fails.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let journal = project.journal().clone();
+    let terminal = project.stage()?;
+    if request.detach.is_wanted() {
+        return Ok(detach::detach(&journal, terminal)?.into());
     }
     let kept = Kept {
-        name: arguments.name.as_deref(),
-        in_memory: arguments.memory,
-        journal: &arguments.journal,
-        detach: arguments.detach,
+        name: request.name.as_deref(),
+        in_memory: request.memory,
+        journal: &journal,
+        detach: request.detach,
     };
-    let options = kept.options(&arguments.world)?;
-    let mut launch = read(arguments)?;
+    let options = kept.options(&request.world)?;
+    let mut launch = read(request)?;
     launch
         .warnings
         .iter()
         .for_each(|warning| terminal.message(warning.clone()));
-    launch.memory_limit = arguments.memory_limit.or(launch.memory_limit);
-    kept.start(launch, options, terminal)
+    launch.memory_limit = request.memory_limit.or(launch.memory_limit);
+    Ok(kept.start(launch, options, terminal)?.into())
 }
 
 /// Where a run is kept, under which name, and whether a person watches it.

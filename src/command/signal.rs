@@ -1,13 +1,15 @@
 //! `duet signal`: asserts a signal in a run.
 
 use preserves::IOValue;
+use serde::{Deserialize, Serialize};
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
+use crate::error::CommandError;
 use crate::query::read_told;
 use crate::session::serve::Wish;
 use crate::session::tell;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Asserts a signal in a run.
 ///
@@ -18,9 +20,10 @@ use crate::terminal::Terminal;
 ///
 ///   duet signal review ready
 ///   duet signal review approved '"Ada"'
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the run or branch.
     address: String,
     /// The label of the signal.
@@ -28,15 +31,17 @@ pub(crate) struct Arguments {
     /// Values, in Preserves text.
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     values: Vec<String>,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let fields: Result<Vec<IOValue>, CommandError> = arguments.values.iter().map(|text| read_told(text)).collect();
+/// Tells the run.
+///
+/// # Errors
+/// If there is no such run, or it refuses.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let fields: Result<Vec<IOValue>, CommandError> = request.values.iter().map(|text| read_told(text)).collect();
     let wish = Wish::Tell {
-        value: IOValue::record(IOValue::symbol(arguments.label.clone()), fields?),
+        value: IOValue::record(IOValue::symbol(request.label.clone()), fields?),
         stays: true,
     };
-    tell::tell((&arguments.journal, &arguments.address), wish, terminal)
+    tell::tell(project, &request.address, wish)
 }

@@ -1,13 +1,16 @@
-//! `duet undo` and `duet redo`: take moves of a branch's head back, and repeat them.
+//! `duet undo`: takes the moves of a branch's head back.
 
-use duet_journal::{HeadMove, RecordHash, Store, StoreError};
+use duet_journal::{HeadMove, RecordHash, Sequence, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::command::goto::keep;
-use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, Place, owner};
+use crate::error::CommandError;
+use crate::journal::{Place, owner};
 use crate::moves::{self, Move, MoveKind};
 use crate::saying::{Way, say};
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 
 /// Takes the last move of a branch's head back.
 ///
@@ -17,70 +20,65 @@ use crate::terminal::Terminal;
 ///
 ///   duet undo
 ///   duet undo review/what-if
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a run or a branch.
-    address: Option<String>,
-    #[command(flatten)]
-    journal: Journal,
+    pub(crate) address: Option<String>,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("undo")?;
-    let place = journal.resolve(&store, arguments.address.as_deref())?;
+/// Where the head of a branch was and where it is.
+pub(crate) struct Report {
+    name: String,
+    before: Sequence,
+    at: Sequence,
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        json!({ "branch": self.name, "turn": self.at.number(), "before": self.before.number() })
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let Self { name, before, at } = self;
+        Told::data("").say(format!("{name} is at turn {at}; it was at turn {before}"))
+    }
+}
+
+/// Takes the last move of a branch's head back.
+///
+/// # Errors
+/// If there is none, or the turn is gone.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let mut store = project.change("undo")?;
+    let journal = project.journal();
+    let place = journal.resolve(&*store, request.address.as_deref())?;
     let Some(last) = moves::of(journal, &place).undoable.pop() else {
         return Err(nothing(&place, "undo").advise(say![Way::of("goto"), " moves a head, and that can be undone"]));
     };
-    go(journal, &mut store, &place, (MoveKind::Undo, last.from), terminal)?;
-    Ok(ExitCode::OK)
+    go(project, &mut *store, &place, (MoveKind::Undo, last.from))
 }
 
-/// Repeats the move that was undone last.
-pub(super) fn redo(
-    journal: &Journal,
-    address: Option<&str>,
-    terminal: &mut Terminal,
-) -> Result<ExitCode, CommandError> {
-    let mut store = journal.open_to_write("redo")?;
-    let place = journal.resolve(&store, address)?;
-    let Some(undone) = moves::of(journal, &place).redoable.pop() else {
-        return Err(
-            nothing(&place, "redo").advise(say![Way::of("undo"), " takes a move back, and that can be done again",])
-        );
-    };
-    if undone.to != place.head.hash {
-        return Err(nothing(&place, "redo").advise(say![
-            "the branch has gone on since the last ",
-            Way::of("undo"),
-            "; ",
-            Way::of("log"),
-            " shows where to",
-        ]));
-    }
-    go(journal, &mut store, &place, (MoveKind::Redo, undone.from), terminal)?;
-    Ok(ExitCode::OK)
-}
-
-fn nothing(place: &Place, what: &str) -> CommandError {
+/// Says that a branch has no move to take back or to repeat.
+pub(super) fn nothing(place: &Place, what: &str) -> CommandError {
     CommandError::problem(format!("{} has nothing to {what}", place.name()))
 }
 
-fn go(
-    journal: &Journal,
+/// Moves the head of a branch to where it was.
+pub(super) fn go(
+    project: &Project,
     store: &mut dyn Store,
     place: &Place,
     (kind, to): (MoveKind, RecordHash),
-    terminal: &mut Terminal,
-) -> Result<(), CommandError> {
+) -> Result<Report, CommandError> {
     let target = match store.record(&to) {
         Err(StoreError::NoSuchRecord { .. }) => {
             return Err(CommandError::problem(format!(
                 "the turn that {} was at is not in the journal any more",
                 place.name()
             ))
-            .advise("`duet gc` has removed it; a marked turn would have stayed"));
+            .advise(say![Way::of("gc"), " has removed it; a marked turn would have stayed"]));
         }
         found => found?.header().sequence,
     };
@@ -94,12 +92,11 @@ fn go(
         expected_head: Some(from),
         to,
     })?;
-    moves::note(journal, place, kind, Move { from, to });
-    journal.set_current(&place.run, &place.branch);
-    terminal.message(format!(
-        "{} is at turn {target}; it was at turn {}",
-        place.name(),
-        place.head.sequence
-    ));
-    Ok(())
+    moves::note(project.journal(), place, kind, Move { from, to });
+    project.set_current(place);
+    Ok(Report {
+        name: place.name(),
+        before: place.head.sequence,
+        at: target,
+    })
 }

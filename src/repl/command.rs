@@ -5,13 +5,16 @@
 //! It executes nothing and does not read data; addresses, names and expressions stay text.
 //! Read next: `complete.rs`.
 
+mod request;
+
 use std::fmt;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 
 use duet_kernel::datum::lexer::Extent;
 
 use crate::similar::similar;
-use crate::verb::{Request, facts, log, show, waits};
+
+pub(crate) use request::request;
 
 /// A command to the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub(crate) enum Command {
     Branches,
     /// Go to the head of a branch.
     Switch(String),
-    /// List the newest turns, by default [`LOGGED`].
+    /// List the newest turns, by default 20.
     Log(Option<NonZeroU64>),
     /// List the assertions, or those that match a pattern.
     Facts(Option<String>),
@@ -70,43 +73,6 @@ pub(crate) enum Command {
     Answer(String),
     /// Show a turn, or the last one.
     Show(Option<String>),
-}
-
-/// The number of turns that `,log` lists.
-const LOGGED: u64 = 20;
-
-/// The request that a command makes at a place, if a verb answers it.
-pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
-    let here = || Some(place.to_owned());
-    let at = |turn: &str| Some(format!("{place}@{}", turn.trim_start_matches('@')));
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the session or a command executes the others"
-    )]
-    Some(match command {
-        Command::Log(count) => log::Request {
-            address: here(),
-            limit: NonZeroUsize::new(usize::try_from(count.map_or(LOGGED, NonZeroU64::get)).unwrap_or(usize::MAX)),
-            ..log::Request::default()
-        }
-        .into(),
-        Command::Facts(pattern) => facts::Request {
-            address: here(),
-            pattern: pattern.clone(),
-            ..facts::Request::default()
-        }
-        .into(),
-        Command::Waits => waits::Request {
-            address: here(),
-            ..waits::Request::default()
-        }
-        .into(),
-        Command::Show(turn) => show::Request {
-            address: turn.as_deref().map_or_else(here, at),
-        }
-        .into(),
-        _ => return None,
-    })
 }
 
 /// The operands of a command, and the command that they make.
@@ -222,7 +188,9 @@ impl fmt::Display for CommaError {
             }
             Self::Unknown { name, .. } => write!(formatter, "there is no command `,{name}`"),
             Self::Missing(name) => write!(formatter, "`,{name}` needs {}", parameters(name)),
-            Self::TooMany(name, extra) => write!(formatter, "`{extra}` is more than `,{name}` takes"),
+            Self::TooMany(name, extra) => {
+                write!(formatter, "`{extra}` is more than `,{name}` takes")
+            }
             Self::NotACount(name, found) => {
                 write!(formatter, "`,{name}` takes a whole number from 1 on, not `{found}`")
             }

@@ -6,11 +6,10 @@
 //! INVARIANT: news come once, in their order.
 //! Read next: `local.rs`.
 
-use std::path::Path;
-
 use preserves::IOValue;
 
 use crate::error::CommandError;
+use crate::journal::Journal;
 
 /// Something that the run has said.
 pub(crate) enum News {
@@ -37,9 +36,8 @@ pub(crate) trait Link {
     /// If the journal fails.
     fn owner(&self) -> Result<String, CommandError>;
 
-    /// The file of the journal, and the address of the branch in it; `None` if the journal is out
-    /// of reach.
-    fn journal(&self) -> Option<(&Path, String)>;
+    /// The journal, and the address of the branch in it; `None` if the journal is out of reach.
+    fn journal(&self) -> Option<(&Journal, String)>;
 
     /// Makes sure that the session can begin, and returns the facts about it.
     ///

@@ -7,7 +7,6 @@
 //! It does not know what is said. Read next: `remote.rs`.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::time::Duration;
 
 use duet_journal::{BranchName, RecordHash, Sequence, Store};
@@ -156,8 +155,8 @@ impl Link for Local<'_> {
         ))
     }
 
-    fn journal(&self) -> Option<(&Path, String)> {
-        Some((self.journal.path(), self.address()))
+    fn journal(&self) -> Option<(&Journal, String)> {
+        Some((self.journal, self.address()))
     }
 
     fn enter(&mut self, _session: &str) -> Result<Vec<IOValue>, CommandError> {

@@ -4,7 +4,6 @@
 //! INVARIANT: the reference is in no message and no command line.
 //! It does not know what is said. Read next: `guest.rs`.
 
-use std::path::Path;
 use std::time::Duration;
 
 use duet_drivers::client::Client;
@@ -16,6 +15,7 @@ use preserves::{IOValue, Map};
 use super::event::symbol;
 use super::link::{Link, News};
 use crate::error::CommandError;
+use crate::journal::Journal;
 
 /// How long one look waits for something to come.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -129,7 +129,7 @@ impl Link for Remote {
         Ok(format!("the server at {}", self.address))
     }
 
-    fn journal(&self) -> Option<(&Path, String)> {
+    fn journal(&self) -> Option<(&Journal, String)> {
         None
     }
 

@@ -8,7 +8,7 @@
 
 use duet_runtime::model::failure;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, Record, RunId, Sequence, Store};
@@ -45,8 +45,8 @@ pub(super) const NAME: &str = "repl";
 
 /// A session that is open.
 pub(crate) struct Live {
-    /// The journal's file; none if it is kept in memory.
-    pub(super) journal: Option<PathBuf>,
+    /// The journal; none if it is kept in memory.
+    pub(super) journal: Option<Journal>,
     pub(super) store: Box<dyn Store>,
     pub(super) session: Session,
     pub(super) place: Place,
@@ -112,15 +112,15 @@ impl Live {
     pub(crate) fn begin(
         id: &RunId,
         workspace: Option<&Path>,
-        (store, journal): (Box<dyn Store>, Option<&Path>),
+        (store, journal): (Box<dyn Store>, Option<&Journal>),
         desk: Desk,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let mut store = store;
         let mut launch = Launch::of_text(NAME, PROGRAM, workspace)?;
-        let at = (&mut *store as &mut dyn Store, journal);
+        let at = (&mut *store as &mut dyn Store, journal.map(Journal::path));
         let options = match journal {
-            Some(journal) => desk.options().beside(journal),
+            Some(journal) => desk.options().beside(journal.path()),
             None => desk.options(),
         };
         launch.grant(&options);
@@ -130,7 +130,7 @@ impl Live {
         session.stop_when_interrupted();
         session.advise_prompt();
         Ok(Self {
-            journal: journal.map(Path::to_owned),
+            journal: journal.cloned(),
             place: session.place_of(id)?,
             store,
             reported: session.head(),
@@ -188,7 +188,7 @@ impl Live {
         session.advise_prompt();
         journal.set_current(&place.run, &place.branch);
         Ok(Self {
-            journal: Some(journal.path().to_owned()),
+            journal: Some(journal.clone()),
             store,
             reported: session.head(),
             session,
@@ -237,21 +237,6 @@ impl Live {
     /// most first.
     pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
         self.session.end_profile()
-    }
-
-    /// The address of a turn or branch of this run to compare with; without one, that of the turn
-    /// before the last text.
-    ///
-    /// # Errors
-    /// If there was no text yet, or the journal fails.
-    pub(crate) fn compared(&mut self, other: Option<&str>) -> Result<String, CommandError> {
-        let here = self.address();
-        Ok(match other {
-            None => format!("{here}@{}", self.before(1)?),
-            Some(turn) if turn.starts_with('@') => format!("{here}{turn}"),
-            Some(turn) if turn.chars().all(|digit| digit.is_ascii_digit()) => format!("{here}@{turn}"),
-            Some(branch) => format!("{}/{branch}", self.place.run),
-        })
     }
 
     /// The record of a turn of the session, which is made durable first.
@@ -303,29 +288,18 @@ impl Live {
         )))
     }
 
-    /// Has the journal answer a request, while the session stays open.
+    /// Has a request answered that only reads, while the session stays open.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn answer_request(&mut self, request: &Request, terminal: &mut Terminal) -> Result<(), CommandError> {
+    pub(crate) fn consult(mut self, request: &Request, terminal: &mut Terminal) -> Result<Self, CommandError> {
         self.session.settle(&mut *self.store)?;
-        if let Some(path) = &self.journal {
-            answer_lent(request, path, terminal);
-        } else {
-            terminal.message(NO_JOURNAL);
+        match (&self.journal, request) {
+            (Some(journal), _) => drop(perform_lent(request, journal, terminal)),
+            (None, Request::Describe(_)) => drop(perform_lent(request, &Journal::default(), terminal)),
+            (None, _) => terminal.message(NO_JOURNAL),
         }
-        Ok(())
-    }
-
-    /// Has another command read the journal, while the session stays open.
-    pub(crate) fn consult(&mut self, words: &[String], terminal: &mut Terminal) -> Result<(), CommandError> {
-        self.session.settle(&mut *self.store)?;
-        if let Some(path) = &self.journal {
-            dispatch_lent(words, path, terminal);
-        } else {
-            terminal.message(NO_JOURNAL);
-        }
-        Ok(())
+        Ok(self)
     }
 
     /// Closes the journal for another command and opens it again afterwards, at the head of the
@@ -335,11 +309,11 @@ impl Live {
     /// If the journal fails, or there is none.
     pub(crate) fn lend(
         mut self,
-        words: &[String],
+        request: &Request,
         after: &After,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
-        let Some(path) = self.journal.clone() else {
+        let Some(journal) = self.journal.clone() else {
             terminal.message(NO_JOURNAL);
             return Ok(self);
         };
@@ -354,8 +328,7 @@ impl Live {
         drop(store);
         desk.seen.clear();
         let detached = Some(session.detach());
-        let code = dispatch_lent(words, &path, terminal);
-        let journal = Journal::at(&path);
+        let code = perform_lent(request, &journal, terminal);
         let here = format!("{}/{}", place.run, place.branch);
         match after {
             After::Branch(branch) if code == ExitCode::OK => {
@@ -365,12 +338,6 @@ impl Live {
             After::Current => Self::open_in_place_of(detached, &journal, None, desk),
             After::Here | After::Branch(_) => Self::open_in_place_of(detached, &journal, Some(&here), desk),
         }
-    }
-
-    /// Has another command say something that no journal is needed for.
-    pub(crate) fn lend_without_journal(self, words: &[&str], terminal: &mut Terminal) -> Self {
-        command::dispatch(words.iter().map(Into::into).collect(), terminal);
-        self
     }
 
     /// The names that contain a text.
@@ -387,12 +354,12 @@ impl Live {
         let found = BranchName::new(branch).ok();
         let head = found.map(|name| self.store.head(&self.place.run, &name)).transpose()?;
         match (&self.journal, head.flatten()) {
-            (Some(path), Some(_)) => {
-                let (path, address) = (path.clone(), format!("{}/{branch}", self.place.run));
+            (Some(journal), Some(_)) => {
+                let (journal, address) = (journal.clone(), format!("{}/{branch}", self.place.run));
                 self.session.settle(&mut *self.store)?;
                 drop(self.store);
                 let detached = Some(self.session.detach());
-                Self::open_in_place_of(detached, &Journal::at(&path), Some(&address), self.desk)
+                Self::open_in_place_of(detached, &journal, Some(&address), self.desk)
             }
             (Some(_) | None, _) => {
                 terminal.message(format!("there is no branch {branch}; `,branches` lists them"));
@@ -459,22 +426,12 @@ pub(super) fn is_prompt(program: &IOValue) -> bool {
 /// The message about a command that a session without a journal cannot execute.
 const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
 
-/// Executes a command on a session's journal.
-pub(crate) fn dispatch_lent(words: &[String], journal: &Path, terminal: &mut Terminal) -> ExitCode {
-    let shown = journal.display().to_string();
-    let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
-    terminal.speaker = Speaker::Prompt;
-    let code = command::dispatch(all.map(Into::into).collect(), terminal);
-    terminal.speaker = Speaker::Command;
-    code
-}
-
-/// Has a session's journal answer a request.
-pub(crate) fn answer_lent(request: &Request, journal: &Path, terminal: &mut Terminal) -> ExitCode {
-    let mut project = Project::of(&Journal::at(journal));
+/// Performs a request on a session's journal.
+pub(crate) fn perform_lent(request: &Request, journal: &Journal, terminal: &mut Terminal) -> ExitCode {
     terminal.speaker = Speaker::Prompt;
     let view = terminal.view();
-    let shown = verb::command::show(request, (&mut project, view), false, terminal);
+    let mut project = Project::of(journal).on(terminal);
+    let shown = verb::command::show(request, &mut project, view, false);
     let code = shown.unwrap_or_else(|error| command::tell(error, terminal));
     terminal.speaker = Speaker::Command;
     code

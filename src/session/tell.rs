@@ -8,15 +8,15 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::model::codec::{DecodeError, Fields};
 use preserves::IOValue;
 
-use super::Session;
 use super::serve::Wish;
 use crate::command::resume::ended;
-use crate::doors;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{Journal, Place};
+use crate::journal::Place;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::verb::project::Project;
+use crate::verb::view::Driven;
 use crate::world_options::WorldOptions;
 
 /// Shows what the turns of a request have printed.
@@ -38,13 +38,9 @@ fn show_turns(store: &dyn Store, place: &Place, done: &IOValue, terminal: &mut T
 ///
 /// # Errors
 /// If there is no such run, or it refuses.
-pub(crate) fn tell(
-    (journal, address): (&Journal, &str),
-    wish: Wish,
-    terminal: &mut Terminal,
-) -> Result<ExitCode, CommandError> {
-    let mut store = journal.open_to_write("tell")?;
-    let place = journal.resolve(&store, Some(address))?;
+pub(crate) fn tell(project: &mut Project, address: &str, wish: Wish) -> Result<Driven, CommandError> {
+    let mut store = project.change("tell")?;
+    let place = project.journal().resolve(&*store, Some(address))?;
     let name = place.name();
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
         return Err(CommandError::usage(format!(
@@ -52,22 +48,22 @@ pub(crate) fn tell(
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
-    if let Some(done) = doors::hand_over((&store, journal), &place, &wish.encode())? {
+    if let Some(done) = project.hand_over(&*store, &place, &wish)? {
         if matches!(wish, Wish::Evaluate { .. }) {
-            show_turns(&store, &place, &done, terminal)?;
+            show_turns(&*store, &place, &done, project.stage()?)?;
         }
-        terminal.message(format!("done; the process that executes {name} goes on"));
-        return Ok(ExitCode::OK);
+        let done = format!("done; the process that executes {name} goes on");
+        project.stage()?.message(done);
+        return Ok(ExitCode::OK.into());
     }
-    let at = (&mut store as &mut dyn Store, journal.path());
-    let mut session = Session::resume(&place, at, WorldOptions::default(), "tell")?;
+    let mut session = project.resume(&place, &mut *store, WorldOptions::default(), "tell")?;
     if let Some(code) = session.exit() {
-        terminal.message(ended(&place, code));
-        return Ok(ExitCode::FAILED);
+        project.stage()?.message(ended(&place, code));
+        return Ok(ExitCode::FAILED.into());
     }
-    session.tell_changed_texts(terminal);
-    session.tell_unshown(&store, terminal)?;
-    session.fulfil(wish, &mut store)?;
-    journal.set_current(&place.run, &place.branch);
-    session.drive(&mut store, true, terminal)
+    session.tell_changed_texts(project.stage()?);
+    session.tell_unshown(&*store, project.stage()?)?;
+    session.fulfil(wish, &mut *store)?;
+    project.set_current(&place);
+    Ok(session.drive(&mut *store, true, project.stage()?)?.into())
 }

@@ -23,25 +23,37 @@ use crate::saying::{Saying, Speaker};
 /// Answers a request, as a command that a person gives would.
 pub(crate) fn answer(request: &Request, journal: &Journal, is_json: bool, stop: Arc<AtomicBool>) -> Done {
     let mut project = Project::of(journal).until(stop);
-    let mut done = Done::default();
-    let (code, messages) = match perform(&mut project, request) {
-        Ok(report) => {
-            let told = report.tell(&View::default());
-            done.output = if is_json {
-                report.json().to_string()
-            } else {
-                told.data.as_str().to_owned()
-            };
-            (told.code, told.messages)
-        }
-        Err(error) => refused(error),
+    let report = match perform(&mut project, request) {
+        Ok(report) => report,
+        Err(error) => return done_with(error),
     };
+    let told = report.tell(&View::default());
+    let output = if is_json {
+        report.json().to_string()
+    } else {
+        told.data.as_str().to_owned()
+    };
+    Done {
+        output,
+        ..done(told.code, told.messages)
+    }
+}
+
+/// The end of a request that is refused.
+pub(crate) fn done_with(error: CommandError) -> Done {
+    let (code, messages) = refused(error);
+    done(code, messages)
+}
+
+fn done(code: ExitCode, messages: Vec<Saying>) -> Done {
     let lines = messages
         .into_iter()
         .map(|message| message.spelled(Speaker::Command).ended().as_str().to_owned());
-    done.messages = lines.collect();
-    done.code = Some(i32::from(code.0));
-    done
+    Done {
+        code: Some(i32::from(code.0)),
+        messages: lines.collect(),
+        ..Done::default()
+    }
 }
 
 fn refused(error: CommandError) -> (ExitCode, Vec<Saying>) {

@@ -12,19 +12,17 @@ use duet_drivers::text::Text;
 use super::log::line::Drawing;
 use super::project::Project;
 use super::view::View;
-use super::{Request, find, perform};
+use super::{Answers, Errand, Request, find, perform};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::terminal::Terminal;
 
-/// How a report is printed.
-#[derive(Debug, clap::Args)]
-struct Output {
+/// Whether a report is printed as JSON.
+#[derive(Debug, Default, clap::Args)]
+struct Form {
     /// Prints JSON.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    journal: Journal,
 }
 
 /// How a long report is printed.
@@ -68,7 +66,13 @@ pub(crate) fn augment(name: &str, command: Command) -> Command {
     } else {
         command
     };
-    Output::augment_args(command).about(about).long_about(long)
+    // The output of a run is no JSON.
+    let command = if row.answers == Answers::Drives {
+        command
+    } else {
+        Form::augment_args(command)
+    };
+    Journal::augment_args(command).about(about).long_about(long)
 }
 
 /// Executes a verb.
@@ -78,9 +82,10 @@ pub(crate) fn augment(name: &str, command: Command) -> Command {
 pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let row = find(name).ok_or_else(|| CommandError::usage(format!("there is no verb `{name}`")))?;
     let request = (row.read)(matches)?;
-    let output = Output::from_arg_matches(matches)?;
-    let mut project = Project::of(&output.journal);
+    let is_json = row.answers != Answers::Drives && Form::from_arg_matches(matches)?.json;
+    let journal = Journal::from_arg_matches(matches)?;
     let mut view = terminal.view();
+    let mut project = Project::of(&journal).on(terminal);
     let mut is_following = false;
     if row.is_long {
         let sight = Sight::from_arg_matches(matches)?;
@@ -96,16 +101,16 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     if let Request::Log(request) = request {
         let printing = Printing {
             view,
-            is_json: output.json,
+            is_json,
             is_following,
         };
-        return printing.log(request, &mut project, terminal);
+        return printing.log(*request, &mut project);
     }
-    if let Request::Rm(request) = request {
-        let request = agreed(request, &mut project, view)?;
-        return show(&request, (&mut project, view), output.json, terminal);
-    }
-    show(&request, (&mut project, view), output.json, terminal)
+    let request = match request {
+        Request::Rm(request) => agreed(*request, &mut project, view)?,
+        request => request,
+    };
+    show(&request, &mut project, view, is_json)
 }
 
 /// Has a person agree to what a verb will delete.
@@ -136,9 +141,9 @@ fn agreed(request: super::rm::Request, project: &mut Project, view: View) -> Res
 /// Why it is refused.
 pub(crate) fn show(
     request: &Request,
-    (project, view): (&mut Project, View),
+    project: &mut Project,
+    view: View,
     is_json: bool,
-    terminal: &mut Terminal,
 ) -> Result<ExitCode, CommandError> {
     if let Request::Log(request) = request {
         let printing = Printing {
@@ -146,10 +151,11 @@ pub(crate) fn show(
             is_json,
             is_following: false,
         };
-        return printing.log(request.clone(), project, terminal);
+        return printing.log((**request).clone(), project);
     }
     let report = perform(project, request)?;
     let told = report.tell(&view);
+    let terminal = project.stage()?;
     if is_json {
         terminal.json(&report.json())?;
         return Ok(told.code);
@@ -171,14 +177,9 @@ struct Printing {
 }
 
 impl Printing {
-    fn log(
-        &self,
-        request: super::log::Request,
-        project: &mut Project,
-        terminal: &mut Terminal,
-    ) -> Result<ExitCode, CommandError> {
+    fn log(&self, request: super::log::Request, project: &mut Project) -> Result<ExitCode, CommandError> {
         if self.is_following {
-            return self.follow(request, project, terminal);
+            return self.follow(request, project);
         }
         let mut request = super::log::Request {
             is_whole: self.is_json,
@@ -189,6 +190,7 @@ impl Printing {
         let mut is_first = true;
         loop {
             let report = super::log::perform(project, &request)?;
+            let terminal = project.stage()?;
             if self.is_json {
                 for turn in report.turns.iter().filter_map(|turn| turn.whole.as_ref()) {
                     let before = if is_first { "[" } else { "," };
@@ -220,18 +222,15 @@ impl Printing {
             }
         }
         if self.is_json {
-            terminal.data(Text::json(if is_first { "[]" } else { "]" }).ended())?;
+            project
+                .stage()?
+                .data(Text::json(if is_first { "[]" } else { "]" }).ended())?;
         }
         Ok(ExitCode::OK)
     }
 
     /// Prints the newest turns, oldest first, and then those that come.
-    fn follow(
-        &self,
-        request: super::log::Request,
-        project: &mut Project,
-        terminal: &mut Terminal,
-    ) -> Result<ExitCode, CommandError> {
+    fn follow(&self, request: super::log::Request, project: &mut Project) -> Result<ExitCode, CommandError> {
         let mut request = super::log::Request {
             is_whole: self.is_json,
             ..request
@@ -239,6 +238,7 @@ impl Printing {
         let mut drawing = Drawing::new(self.view);
         let mut following = super::log::follow(project, &mut request)?;
         while let Some(turns) = following.next(project, &request)? {
+            let terminal = project.stage()?;
             for turn in turns {
                 if let Some(whole) = &turn.whole {
                     terminal.json(whole)?;
@@ -247,22 +247,19 @@ impl Printing {
                 }
             }
         }
-        terminal.message(format!("no process executes {} any more", following.name()));
+        let over = format!("no process executes {} any more", following.name());
+        project.stage()?.message(over);
         Ok(ExitCode::OK)
     }
 }
 
-/// Performs a request that came as JSON, for whoever executes commands for others.
+/// Performs a request for whoever executes commands for others.
 ///
 /// # Errors
 /// If it is no request, or is refused.
-pub(crate) fn execute_json(
-    (text, is_json): (&str, bool),
-    journal: &str,
-    terminal: &mut Terminal,
-) -> Result<ExitCode, CommandError> {
-    let request: Request =
-        serde_json::from_str(text).map_err(|error| CommandError::caused("the request is not understood", &error))?;
-    let mut project = Project::of(&Journal::at(journal.as_ref()));
-    show(&request, (&mut project, View::default()), is_json, terminal)
+pub(crate) fn execute_errand(errand: Errand, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let request: Request = serde_json::from_value(errand.request)
+        .map_err(|error| CommandError::caused("the request is not understood", &error))?;
+    let mut project = Project::of(&errand.journal).on(terminal);
+    show(&request, &mut project, View::default(), errand.is_json)
 }

@@ -10,21 +10,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use duet_journal::index::Index;
 use duet_journal::{RunId, Store};
 use duet_runtime::history::changes::{Change, Sought};
+use preserves::IOValue;
 
 use crate::command::gc::is_alone;
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
 use crate::query::Query;
+use crate::session::Session;
+use crate::session::serve::Wish;
 use crate::standing::Standings;
-use crate::{changes, marks};
+use crate::terminal::Terminal;
+use crate::world_options::WorldOptions;
+use crate::{changes, doors, marks};
 
 /// A journal, opened when it is needed.
-pub(crate) struct Project {
+pub(crate) struct Project<'a> {
     journal: Journal,
     store: Option<Box<dyn Store>>,
     /// Whether nobody waits for the answer any more.
     stop: Arc<AtomicBool>,
+    /// Where runs show what they do while they go on.
+    stage: Option<&'a mut Terminal>,
 }
 
 /// A project that is looked at.
@@ -34,14 +41,35 @@ pub(crate) struct Look<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Project {
+impl<'a> Project<'a> {
     /// The project of a journal.
     pub(crate) fn of(journal: &Journal) -> Self {
         Self {
             journal: journal.clone(),
             store: None,
             stop: Arc::default(),
+            stage: None,
         }
+    }
+
+    /// A project whose runs show what they do at a terminal.
+    pub(crate) fn on(self, stage: &'a mut Terminal) -> Self {
+        let stage = Some(stage);
+        Self { stage, ..self }
+    }
+
+    /// Where runs show what they do while they go on.
+    ///
+    /// # Errors
+    /// If the process has no such place: then it executes no programs.
+    pub(crate) fn stage(&mut self) -> Result<&mut Terminal, CommandError> {
+        let nowhere = || CommandError::problem("this process executes no programs");
+        self.stage.as_deref_mut().ok_or_else(nowhere)
+    }
+
+    /// The journal, for what stands beside it.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// A project whose long answers end when `stop` is set.
@@ -67,7 +95,7 @@ impl Project {
     }
 }
 
-impl Project {
+impl Project<'_> {
     /// Opens it to write.
     ///
     /// # Errors
@@ -75,6 +103,38 @@ impl Project {
     pub(crate) fn change(&mut self, command: &str) -> Result<Box<dyn Store>, CommandError> {
         self.store = None;
         Ok(Box::new(self.journal.open_to_write(command)?))
+    }
+
+    /// Opens a stored run to go on with it.
+    ///
+    /// # Errors
+    /// If another process executes it, or it cannot be restored.
+    pub(crate) fn resume(
+        &self,
+        place: &Place,
+        store: &mut dyn Store,
+        options: WorldOptions,
+        command: &str,
+    ) -> Result<Session, CommandError> {
+        Session::resume(place, (store, self.journal.path()), options, command)
+    }
+
+    /// Asks the process that owns a run for something; `None` if no other process owns it.
+    ///
+    /// # Errors
+    /// If that process refuses, does not listen, or goes before it answers.
+    pub(crate) fn hand_over(
+        &self,
+        store: &dyn Store,
+        place: &Place,
+        wish: &Wish,
+    ) -> Result<Option<IOValue>, CommandError> {
+        doors::hand_over((store, &self.journal), place, &wish.encode())
+    }
+
+    /// Makes a branch the one that an address without a branch means.
+    pub(crate) fn set_current(&self, place: &Place) {
+        self.journal.set_current(&place.run, &place.branch);
     }
 
     /// Forgets what stands beside the journal about a run that is deleted: its marks and the

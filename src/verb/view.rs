@@ -4,9 +4,10 @@
 //! Read next: `log/line.rs`.
 
 use duet_drivers::text::Text;
+use serde_json::{Value as Json, json};
 
 use crate::error::ExitCode;
-use crate::saying::Saying;
+use crate::saying::{Saying, Speaker};
 
 /// How a surface shows reports.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct View {
     pub(crate) is_styled: bool,
     /// Whether a person looks on.
     pub(crate) is_watched: bool,
+    /// Who spells the ways on.
+    pub(crate) speaker: Speaker,
 }
 
 /// A report in words.
@@ -47,5 +50,29 @@ impl Told {
     pub(crate) fn say(mut self, message: impl Into<Saying>) -> Self {
         self.messages.push(message.into());
         self
+    }
+}
+
+/// The report of a verb with which a run went on: what it did was shown as it came.
+pub(crate) struct Driven {
+    pub(crate) code: ExitCode,
+}
+
+impl Driven {
+    pub(crate) fn json(&self) -> Json {
+        json!({ "exit": self.code.0 })
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        Told {
+            code: self.code,
+            ..Told::data("")
+        }
+    }
+}
+
+impl From<ExitCode> for Driven {
+    fn from(code: ExitCode) -> Self {
+        Self { code }
     }
 }

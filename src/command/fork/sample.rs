@@ -16,12 +16,13 @@ use duet_runtime::record::Body;
 use duet_runtime::run::heads;
 
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, Journal, Place, owner};
+use crate::journal::{self, Place, owner};
 use crate::saying::{Way, say};
-use crate::session::{self, Session};
-use crate::terminal::Terminal;
-use crate::turn;
+use crate::verb::project::Project;
 use crate::world_options::WorldOptions;
+use crate::{session, turn};
+
+use super::Report;
 
 /// The name of branches for which the person gives none.
 const NAME: &str = "sample";
@@ -31,38 +32,45 @@ const NAME: &str = "sample";
 /// # Errors
 /// If the address has no turn, or the journal fails.
 pub(super) fn sample(
-    (store, journal): (&mut dyn Store, &Journal),
-    place: &Place,
+    project: &mut Project,
+    address: &str,
     (count, name): (NonZeroUsize, Option<&str>),
-    (options, terminal): (&WorldOptions, &mut Terminal),
-) -> Result<ExitCode, CommandError> {
+    options: &WorldOptions,
+) -> Result<Report, CommandError> {
+    let mut store = project.change("fork")?;
+    let place = project.journal().resolve_turn(&*store, Some(address))?;
     let Some(turn) = place.turn else {
         return Err(CommandError::usage("the samples of which turn?")
             .advise(format!("`duet fork --sample {count} {}@N`", place.name())));
     };
-    let (before, request) = beginning(store, place, turn)?;
+    let (before, request) = beginning(&*store, &place, turn)?;
     let options = WorldOptions {
         afresh: Some(request),
         ..options.clone()
     };
-    let branches = free_names(store, place, (count, name.unwrap_or(NAME)))?;
-    heads::fork(store, (&place.run, &place.branch, &owner("fork")), before, &branches)?;
-    let mut worst = ExitCode::OK;
+    let branches = free_names(&*store, &place, (count, name.unwrap_or(NAME)))?;
+    let at = (&place.run, &place.branch, &*owner("fork"));
+    heads::fork(&mut *store, at, before, &branches)?;
+    let mut code = ExitCode::OK;
     for branch in &branches {
         let address = journal::name(&place.run, branch);
-        terminal.message(format!("{address} begins at {}", place.address(before)));
-        let forked = journal.resolve(store, Some(&address))?;
-        let session = Session::resume(&forked, (store, journal.path()), options.clone(), "fork")?;
-        let code = session.drive(store, true, terminal)?;
-        if code != ExitCode::OK {
-            worst = code;
+        let begins = format!("{address} begins at {}", place.address(before));
+        project.stage()?.message(begins);
+        let forked = project.journal().resolve(&*store, Some(&address))?;
+        let session = project.resume(&forked, &mut *store, options.clone(), "fork")?;
+        let ended = session.drive(&mut *store, true, project.stage()?)?;
+        if ended != ExitCode::OK {
+            code = ended;
         }
     }
-    if let [first, second, ..] = &branches[..] {
-        let [first, second] = [first, second].map(|branch| journal::name(&place.run, branch));
-        terminal.message(format!("`duet diff {first} {second}` compares two of them"));
-    }
-    Ok(worst)
+    Ok(Report {
+        run: place.run,
+        from: place.branch,
+        turn: before,
+        branches,
+        code,
+        is_sample: true,
+    })
 }
 
 /// The turn after which the branches begin, and the call that each makes again: the call that the

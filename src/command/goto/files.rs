@@ -17,19 +17,24 @@ use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::error::CommandError;
-use crate::journal::Place;
+use crate::journal::{Journal, Place};
 use crate::records::{Records, hash_at};
-use crate::terminal::Terminal;
 use crate::{imported, session, turn};
 
 /// The changes to the workspace's files.
 pub(super) struct Plan {
     workspace: Workspace,
+    pub(super) files: Files,
+}
+
+/// Files that are not as they were.
+pub(crate) struct Files {
+    /// The folder of the workspace.
     root: PathBuf,
-    files: Vec<File>,
+    all: Vec<File>,
 }
 
 /// A file that is not as it was.
@@ -60,12 +65,12 @@ impl Plan {
     /// If the journal cannot be read, or a file of the workspace not be looked at.
     pub(super) fn make(
         store: &dyn Store,
-        (place, journal): (&Place, &Path),
+        (place, journal): (&Place, &Journal),
         branch: &BranchName,
         at: Sequence,
     ) -> Result<Self, CommandError> {
         let root = root(store, place)?;
-        let workspace = Workspace::open(&root).and_then(|opened| opened.keep_out_of(journal));
+        let workspace = Workspace::open(&root).and_then(|opened| opened.keep_out_of(journal.path()));
         let workspace = workspace.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
@@ -85,7 +90,8 @@ impl Plan {
                 is_foreign,
             });
         }
-        Ok(Self { workspace, root, files })
+        let files = Files { root, all: files };
+        Ok(Self { workspace, files })
     }
 
     /// Refuses if contents from outside Duet would be lost.
@@ -93,8 +99,9 @@ impl Plan {
     /// # Errors
     /// Naming the files.
     pub(super) fn require_known(&self, address: &str) -> Result<(), CommandError> {
-        let foreign: Vec<String> = self
-            .files
+        let files = &self.files;
+        let foreign: Vec<String> = files
+            .all
             .iter()
             .filter(|file| file.is_foreign)
             .map(File::line)
@@ -109,7 +116,7 @@ impl Plan {
         };
         let what = format!(
             "{count} changed outside Duet in `{}`; nothing was done",
-            self.root.display()
+            files.root.display()
         );
         let failure = foreign
             .into_iter()
@@ -123,8 +130,8 @@ impl Plan {
     ///
     /// # Errors
     /// If a content is missing or a file cannot be written; the same command continues from there.
-    pub(super) fn carry_out(&self, store: &dyn Store, terminal: &mut Terminal) -> Result<(), CommandError> {
-        for file in &self.files {
+    pub(super) fn carry_out(&self, store: &dyn Store) -> Result<(), CommandError> {
+        for file in &self.files.all {
             let content = if let State::File { content, .. } = &file.then {
                 Some(store.blob(content)?)
             } else {
@@ -134,34 +141,36 @@ impl Plan {
                 .put(&file.change, &file.then, content.as_deref())
                 .map_err(|failure| told(&failure))?;
         }
+        Ok(())
+    }
+}
+
+impl Files {
+    /// Says how many were put back.
+    pub(super) fn restored(&self) -> String {
         let root = self.root.display();
-        terminal.message(&match self.files.len() {
+        match self.all.len() {
             0 => format!("the files in `{root}` are unchanged"),
             1 => format!("1 file in `{root}` was restored"),
             count => format!("{count} files in `{root}` were restored"),
-        });
-        Ok(())
+        }
     }
 
-    /// Lists the changes.
-    ///
-    /// # Errors
-    /// If standard output is closed.
-    pub(super) fn list(&self, is_json: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
-        if is_json {
-            let files = self.files.iter().map(|file| {
-                json!({
-                    "path": file.change.path.to_string_lossy(),
-                    "now": file.now.to_string(),
-                    "then": file.then.to_string(),
-                    "changed_outside": file.is_foreign,
-                })
-            });
-            return terminal.json(&json!(files.collect::<Vec<_>>()));
-        }
-        self.files
-            .iter()
-            .try_for_each(|file| terminal.data(format!("{}\n", file.line())))
+    pub(super) fn json(&self) -> Json {
+        let files = self.all.iter().map(|file| {
+            json!({
+                "path": file.change.path.to_string_lossy(),
+                "now": file.now.to_string(),
+                "then": file.then.to_string(),
+                "changed_outside": file.is_foreign,
+            })
+        });
+        files.collect()
+    }
+
+    /// One line for each.
+    pub(super) fn lines(&self) -> String {
+        self.all.iter().map(|file| format!("{}\n", file.line())).collect()
     }
 }
 

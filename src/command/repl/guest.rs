@@ -11,6 +11,7 @@ use duet_journal::owner::now_ms;
 use super::Arguments;
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::editor::Line;
 use crate::repl::guest::{Done, Guest};
@@ -18,8 +19,9 @@ use crate::repl::link::Link;
 use crate::repl::local::Local;
 use crate::repl::outline::is_incomplete;
 use crate::repl::remote::Remote;
-use crate::repl::session::{answer_lent, dispatch_lent};
+use crate::repl::session::perform_lent;
 use crate::terminal::Terminal;
+use crate::verb::Request;
 
 /// Talks with a session of a run that another process executes; `None` if none does.
 ///
@@ -175,11 +177,7 @@ fn answer(guest: &mut Guest<'_>, text: &str, terminal: &mut Terminal) -> Result<
             super::show_names(&guest.names_with(&text), &text, terminal)?;
             Ok(Done::Well)
         }
-        Ok(Command::Describe(name)) => {
-            crate::command::dispatch(vec!["describe".into(), name.into()], terminal);
-            Ok(Done::Well)
-        }
-        Ok(command) => consult(guest, command, terminal),
+        Ok(command) => consult(guest, &command, terminal),
     }
 }
 
@@ -191,21 +189,13 @@ fn settle(outcome: Result<(), CommandError>, terminal: &mut Terminal) -> Result<
     }
 }
 
-/// Has another command read the journal.
-fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Result<Done, CommandError> {
+/// Has a request answered that only reads.
+fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Result<Done, CommandError> {
     let owner = guest.link.owner()?;
     let lent = guest.link.journal();
-    let here = lent.as_ref().map_or_else(String::new, |(_, here)| here.clone());
-    if let Some(request) = comma::request(&command, &here) {
-        let Some((journal, _)) = lent else {
-            return Ok(lacking(&owner, terminal));
-        };
-        let code = answer_lent(&request, journal, terminal);
-        return Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed });
-    }
-    let is_move = is_move(&command);
-    let Some(words) = words(command, here) else {
-        terminal.message(if is_move {
+    let here = lent.as_ref().map_or("", |(_, here)| here);
+    let Some(request) = comma::request(command, here).filter(|request| request.row().answers.is_reading()) else {
+        terminal.message(if is_move(command) {
             format!(
                 "a guest cannot do this: {owner} executes the run, for everybody in it\n\
                  `,fork NAME` begins a branch here, on which this session goes on by itself"
@@ -215,10 +205,11 @@ fn consult(guest: &Guest<'_>, command: Command, terminal: &mut Terminal) -> Resu
         });
         return Ok(Done::Failed);
     };
-    let Some((journal, _)) = lent else {
-        return Ok(lacking(&owner, terminal));
+    let code = match (&lent, &request) {
+        (Some((journal, _)), _) => perform_lent(&request, journal, terminal),
+        (None, Request::Describe(_)) => perform_lent(&request, &Journal::default(), terminal),
+        (None, _) => return Ok(lacking(&owner, terminal)),
     };
-    let code = dispatch_lent(&words, journal, terminal);
     Ok(if code == ExitCode::OK { Done::Well } else { Done::Failed })
 }
 
@@ -234,43 +225,4 @@ fn is_move(command: &Command) -> bool {
         command,
         Command::Back(_) | Command::Goto(_) | Command::Amend(..) | Command::Merge(_) | Command::Undo | Command::Redo
     )
-}
-
-/// The words of the command that reads the journal for a comma command; `None` if it would change
-/// the run, or needs the state of the session.
-fn words(command: Command, here: String) -> Option<Vec<String>> {
-    let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
-    Some(match command {
-        Command::Branches => vec!["branches".to_owned(), here],
-        Command::Why(pattern) => vec!["why".to_owned(), pattern, here],
-        Command::When(pattern) => vec!["when".to_owned(), pattern, here],
-        Command::At(turn, text) => vec!["eval".to_owned(), at(&turn), text],
-        Command::Replay => vec!["replay".to_owned(), here, "--check".to_owned()],
-        Command::Diff(Some(other)) => {
-            let is_turn = other.trim_start_matches('@').parse::<u64>().is_ok();
-            vec!["diff".to_owned(), if is_turn { at(&other) } else { other }, here]
-        }
-        Command::Log(_)
-        | Command::Facts(_)
-        | Command::Waits
-        | Command::Show(_)
-        | Command::Help(_)
-        | Command::Fork(_)
-        | Command::Answer(_)
-        | Command::Describe(_)
-        | Command::Quit
-        | Command::Apropos(_)
-        | Command::Expand(_)
-        | Command::Disassemble(_)
-        | Command::Time(_)
-        | Command::Profile(_)
-        | Command::Back(_)
-        | Command::Goto(_)
-        | Command::Switch(_)
-        | Command::Diff(None)
-        | Command::Amend(..)
-        | Command::Merge(_)
-        | Command::Undo
-        | Command::Redo => return None,
-    })
 }

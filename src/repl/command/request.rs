@@ -1,0 +1,99 @@
+//! The requests that comma commands make.
+//!
+//! INVARIANT: a comma command means what the command of the same name does at the session's place.
+//! It performs nothing. Read next: `../../verb.rs`.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+
+use super::Command;
+use crate::command::{amend, describe, eval, fork, goto, merge, redo, replay, undo};
+use crate::verb::{Request, branches, diff, facts, log, show, waits, when, why};
+
+/// The number of turns that `,log` lists.
+const LOGGED: u64 = 20;
+
+/// The request that a command makes at a place, if a verb answers it without the state of the
+/// session.
+pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
+    let here = || Some(place.to_owned());
+    let turn = |turn: &str| format!("{place}@{}", turn.trim_start_matches('@'));
+    let at = |word: &str| Some(turn(word));
+    Some(match command {
+        Command::Log(count) => log::Request {
+            address: here(),
+            limit: NonZeroUsize::new(usize::try_from(count.map_or(LOGGED, NonZeroU64::get)).unwrap_or(usize::MAX)),
+            ..log::Request::default()
+        }
+        .into(),
+        Command::Facts(pattern) => facts::Request {
+            address: here(),
+            pattern: pattern.clone(),
+            ..facts::Request::default()
+        }
+        .into(),
+        Command::Waits => waits::Request {
+            address: here(),
+            ..waits::Request::default()
+        }
+        .into(),
+        Command::Show(turn) => show::Request {
+            address: turn.as_deref().map_or_else(here, at),
+        }
+        .into(),
+        Command::Branches => branches::Request { address: here() }.into(),
+        Command::Why(pattern) => filled(|request: &mut why::Request| {
+            (request.pattern, request.address) = (pattern.clone(), here());
+        }),
+        Command::When(pattern) => filled(|request: &mut when::Request| {
+            (request.pattern, request.address) = (pattern.clone(), here());
+        }),
+        Command::Diff(Some(other)) => filled(|request: &mut diff::Request| {
+            (request.left, request.right) = (compared(other, place), here());
+        }),
+        Command::At(word, text) => filled(|request: &mut eval::Request| {
+            (request.address, request.expression) = (turn(word), text.clone());
+        }),
+        Command::Replay => replay::Request::of(place.to_owned()).into(),
+        Command::Describe(name) => describe::Request { name: name.clone() }.into(),
+        Command::Goto(word) => goto::Request::to(turn(word)).into(),
+        Command::Fork(name) => filled(|request: &mut fork::Request| {
+            (request.address, request.branches) = (place.to_owned(), vec![name.clone()]);
+        }),
+        Command::Amend(word, text) => amend::Request::of(turn(word), text.clone()).into(),
+        Command::Merge(branch) => filled(|request: &mut merge::Request| {
+            (request.from, request.into) = (branch.clone(), here());
+        }),
+        Command::Undo => undo::Request { address: here() }.into(),
+        Command::Redo => redo::Request { address: here() }.into(),
+        Command::Help(_)
+        | Command::Quit
+        | Command::Answer(_)
+        | Command::Apropos(_)
+        | Command::Expand(_)
+        | Command::Disassemble(_)
+        | Command::Time(_)
+        | Command::Profile(_)
+        | Command::Back(_)
+        | Command::Switch(_)
+        | Command::Diff(None) => return None,
+    })
+}
+
+/// A request with some of its fields.
+fn filled<R: Default + Into<Request>>(fill: impl FnOnce(&mut R)) -> Request {
+    let mut request = R::default();
+    fill(&mut request);
+    request.into()
+}
+
+/// The address of what a place is compared with: a turn of its branch, or a branch of its run.
+fn compared(other: &str, place: &str) -> String {
+    let turn = other.trim_start_matches('@');
+    if turn.len() < other.len() || turn.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("{place}@{turn}");
+    }
+    match place.split_once('/') {
+        Some((run, _)) if !other.contains('/') => format!("{run}/{other}"),
+        Some(_) | None => other.to_owned(),
+    }
+}
