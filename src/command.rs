@@ -102,6 +102,7 @@ commands! {
         facts @verb
         waits @verb
         frames @verb
+        explain @verb
         transcript @verb
         diff @verb
         why @verb

@@ -196,6 +196,14 @@ impl<'a> Origins<'a> {
         Ok(self.names.entry(fiber).or_insert(None).clone())
     }
 
+    /// Finds the turn in which a wait began.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn waits_since(&self, wait: WaitId, before: Sequence) -> Result<Option<Sequence>, CommandError> {
+        Ok(self.drawer(wait.0, before, &wait_of)?.map(|(at, _)| at))
+    }
+
     /// Learns from the turn that drew a number.
     fn find(
         &mut self,

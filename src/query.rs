@@ -6,14 +6,16 @@
 //! INVARIANT: no text, however deep, exhausts the stack; text after the value is an error.
 //! It knows no runs. Read next: `verb/facts.rs`.
 
-use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
+use duet_runtime::dataspace::pattern::{GroupKind, PackedPattern, Pattern, Step};
 use duet_runtime::driver::check_foreign;
 use duet_runtime::driver::packed::PackedLimits;
 use duet_runtime::driver::packed::framing::read_text;
+use duet_runtime::model::codec::Codec;
 use duet_runtime::model::value::Fact;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::error::CommandError;
+use crate::value_text::shown;
 
 /// The limits of a value that a person types.
 const LIMITS: PackedLimits = PackedLimits {
@@ -94,6 +96,58 @@ fn pattern(value: &IOValue) -> Result<Pattern, CommandError> {
     }
 }
 
+/// Writes a pattern as a person would type it. An entry of a dictionary or record that it does not
+/// look at is `_`, and the end of one that may go on `...`.
+pub(crate) fn spelled(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Discard => "_".to_owned(),
+        Pattern::Bind(inner) => spelled(inner),
+        Pattern::Literal(literal) => shown(&literal.value()),
+        Pattern::Group { kind, size, entries } => {
+            let keyed = entries.iter().filter_map(|(step, inner)| match step {
+                Step::Key(key) => Some(format!("{}: {}", shown(&key.value()), spelled(inner))),
+                Step::Index(_) => None,
+            });
+            match kind {
+                GroupKind::Record(label) => {
+                    let parts = std::iter::once(shown(&label.value())).chain(items(*size, entries));
+                    format!("<{}>", parts.collect::<Vec<_>>().join(" "))
+                }
+                GroupKind::Sequence => format!("[{}]", items(*size, entries).join(", ")),
+                GroupKind::Dictionary => format!("{{{}}}", keyed.collect::<Vec<_>>().join(", ")),
+            }
+        }
+    }
+}
+
+/// The maximum number of places that a pattern does not look at and that are written.
+const UNSEEN_MAX: u64 = 64;
+
+/// Writes the fields of a record or the elements of a sequence.
+fn items(size: Option<u64>, entries: &[(Step, Pattern)]) -> Vec<String> {
+    let at = |wanted: u64| {
+        let mut entries = entries.iter();
+        let found = entries.find(|(step, _)| *step == Step::Index(wanted));
+        found.map_or_else(|| "_".to_owned(), |(_, inner)| spelled(inner))
+    };
+    let last = entries.iter().filter_map(|(step, _)| match step {
+        Step::Index(index) => Some(index + 1),
+        Step::Key(_) => None,
+    });
+    let count = size.unwrap_or_else(|| last.max().unwrap_or(0)).min(UNSEEN_MAX);
+    let mut items: Vec<String> = (0..count).map(at).collect();
+    if size != Some(count) {
+        items.push("...".to_owned());
+    }
+    items
+}
+
+/// Writes the pattern of an observer as a person would type it.
+pub(crate) fn spelled_packed(pattern: &PackedPattern) -> String {
+    // It was read when the observer came.
+    Pattern::decode(&pattern.encode()).map_or_else(|_| pattern.to_string(), |pattern| spelled(&pattern))
+}
+
 fn fact(value: &IOValue) -> Result<Fact, CommandError> {
     Fact::new(value.clone()).map_err(|error| CommandError::usage(error.to_string()))
 }
@@ -146,6 +200,24 @@ mod tests {
             let query = Query::read(pattern).expect("it is a pattern");
             let value: IOValue = value.parse().expect("it is a value");
             assert_eq!(query.finds(&value), is_found, "{pattern} in {value:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_written_as_they_are_typed() {
+        for text in [
+            "_",
+            "<p _>",
+            "<p 1 ...>",
+            "<p>",
+            "[1, _]",
+            "[...]",
+            "{a: _}",
+            "<p <q _ 2> \"x\">",
+            "1",
+        ] {
+            let query = Query::read(text).expect("it is a pattern");
+            assert_eq!(spelled(&query.patterns()[0]), text);
         }
     }
 

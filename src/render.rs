@@ -189,7 +189,7 @@ fn explained_failure<'a>(
     advice: &[String],
     who: Option<String>,
 ) -> Group<'a> {
-    let what = failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH));
+    let what = message_of(failure);
     let mut group = Group::with_title(
         Level::ERROR
             .primary_title(prose(&what))
@@ -280,6 +280,11 @@ fn explained<'a>(mut group: Group<'a>, problem: &Problem, speaker: Speaker) -> G
 
 /// The maximum depth of values in messages, in levels.
 const SHOWN_DEPTH: usize = 8;
+
+/// The message of a failure with what it is about, as a program writes data.
+pub(crate) fn message_of(failure: &failure::Failure) -> String {
+    failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH))
+}
 
 /// Writes data as a program writes them, and other values as Preserves text.
 fn in_scheme(value: &IOValue, depth: usize) -> String {

@@ -85,14 +85,21 @@ impl Way {
         format!("`{command}`")
     }
 
+    /// The command of the command line, without marks around it.
+    fn command(&self) -> String {
+        self.spelled(Speaker::Command).trim_matches('`').to_owned()
+    }
+
     /// The comma command that does the same, if there is one.
     fn comma(&self) -> Option<String> {
         let Self { verb, turn, rest, .. } = self;
         match (*verb, turn) {
-            ("goto" | "show", Some(turn)) => Some(format!(",{verb} {turn}")),
+            ("goto" | "show" | "explain", Some(turn)) => Some(format!(",{verb} {turn}")),
             ("eval", Some(turn)) => Some(format!(",at {turn} {rest}")),
             ("answer" | "fork", None) => Some(format!(",{verb} {rest}").trim_end().to_owned()),
-            ("branches" | "facts" | "help" | "log" | "redo" | "undo" | "waits", None) if rest.is_empty() => {
+            ("branches" | "explain" | "facts" | "help" | "log" | "redo" | "undo" | "waits", None)
+                if rest.is_empty() =>
+            {
                 Some(format!(",{verb}"))
             }
             _ => None,
@@ -139,6 +146,15 @@ impl Saying {
     /// Several sayings, one after the other.
     pub(crate) fn joined(sayings: impl IntoIterator<Item = Self>) -> Self {
         Self(sayings.into_iter().flat_map(|saying| saying.0).collect())
+    }
+
+    /// The commands of the ways in it, in their order.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let way = |part: &Part| match part {
+            Part::Way(way) => Some(way.command()),
+            Part::Words(_) => None,
+        };
+        self.0.iter().filter_map(way).collect()
     }
 
     /// The words, with the ways as the speaker spells them.

@@ -13,6 +13,7 @@ mod ahead;
 pub(crate) mod branches;
 mod drive;
 mod edited;
+mod first_failure;
 mod host;
 mod inspection;
 mod keep;

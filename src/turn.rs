@@ -74,7 +74,7 @@ pub(crate) fn is_failed(body: &Body) -> bool {
     matches!(body, Body::Turn(turn) if is_failed_turn(turn))
 }
 
-fn is_failed_turn(turn: &TurnRecord) -> bool {
+pub(crate) fn is_failed_turn(turn: &TurnRecord) -> bool {
     matches!(turn.outcome, Outcome::Failed { .. })
 }
 

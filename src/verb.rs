@@ -163,6 +163,8 @@ verbs! {
     waits Waits "waits" Restored All Short
     /// Shows where computations stand, with their variables.
     frames Frames "frames" Restored All Short
+    /// Explains a failure or a wait.
+    explain Explain "explain" Restored All Short
     /// Compares two turns.
     diff Diff "diff" Records All Short
     /// Shows the turns that led to a fact.

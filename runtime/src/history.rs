@@ -2,8 +2,9 @@
 //!
 //! Owns the facts as the records change them (`history/shadow.rs`), an index of those changes
 //! (`history/changes.rs`), the point where two branches part (`history/parting.rs`), the cause of a
-//! turn (`history/chain.rs`), the inputs of a turn as inputs for another branch
-//! (`history/input.rs`), and the merging of facts (`history/merge.rs`).
+//! turn (`history/chain.rs`), the failure that came first (`history/first_failure.rs`), the inputs
+//! of a turn as inputs for another branch (`history/input.rs`), and the merging of facts
+//! (`history/merge.rs`).
 //! INVARIANT: nothing here executes, writes or asks for anything; the same records give the same
 //! answers on any machine.
 //! It does not prove that a program did what its records say; `run/replay.rs` does.
@@ -11,6 +12,7 @@
 
 pub mod chain;
 pub mod changes;
+pub mod first_failure;
 pub mod input;
 pub mod merge;
 pub mod parting;

@@ -316,6 +316,7 @@ fn obey(
         | Command::Redo
         | Command::Replay
         | Command::Waits
+        | Command::Explain(_)
         | Command::Show(_) => {
             if let Some(request) = comma::request(&command, &live.address()) {
                 live = match after(&command) {

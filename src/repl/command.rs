@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Diff(Option<String>),
     /// Evaluate at a turn of the past: the turn, and the expression.
     At(String, String),
+    /// Explain a failure, or what is waited for, now or at a turn.
+    Explain(Option<String>),
     /// List the turns that led to a fact.
     Why(String),
     /// Find the first turn after which a fact was there.
@@ -135,6 +137,8 @@ commands! {
         "say what the last text has changed, or what is different since a turn or on a branch";
     "at" "TURN EXPR" Operands::WordAndDatum(Command::At),
         "evaluate an expression at a turn of the past, without a trace";
+    "explain" "[TURN]" Operands::OptionalWord(Command::Explain),
+        "say what failed first and why, or what is waited for, now or at a turn";
     "why" "PATTERN" Operands::Text(Command::Why), "show the turns that led to a fact, as in `,why <job _>`";
     "when" "PATTERN" Operands::Text(Command::When), "find the first turn after which a fact is there";
     "amend" "TURN TEXT" Operands::WordAndDatum(Command::Amend),
@@ -387,6 +391,8 @@ mod tests {
             (",expand (or 1 2)", Command::Expand(text("(or 1 2)"))),
             (",disassemble f", Command::Disassemble(text("f"))),
             (",profile (f)", Command::Profile(text("(f)"))),
+            (",explain", Command::Explain(None)),
+            (",explain 4", Command::Explain(Some(text("4")))),
             (",why <job _>", Command::Why(text("<job _>"))),
             (",when job", Command::When(text("job"))),
             (",amend 3 (f\n  x)", Command::Amend(text("3"), text("(f\n  x)"))),

@@ -82,8 +82,13 @@ impl Session {
         } else {
             Vec::new()
         };
-        let code = self.conclude(rest, is_verbose, terminal)?;
+        let brief = self.first_failure(store, &rest)?;
+        let code = match self.conclude(rest, is_verbose, terminal) {
+            Ok(code) => code,
+            Err(error) => return Err(brief.into_iter().fold(error, CommandError::advise)),
+        };
         ways.into_iter().for_each(|way| terminal.message(way));
+        brief.into_iter().for_each(|line| terminal.message(line));
         Ok(code)
     }
 

@@ -202,16 +202,7 @@ impl Reporting {
     fn ways(&self, failed: &ActorFailure) -> Vec<String> {
         match &self.name {
             _ if self.is_prompt => vec![format!("`,show {}` shows the turn that failed", failed.turn)],
-            Some(name) => {
-                let mut ways = ways_back(name, failed.turn);
-                let before = failed.turn.number().checked_sub(1);
-                if let Some(before) = before.filter(|_| failed.failure.kind == "capability-denied") {
-                    ways.push(format!(
-                        "`duet goto {name}@{before}`, then `duet resume {name}` with a grant, takes the turn again"
-                    ));
-                }
-                ways
-            }
+            Some(name) => ways_back(name, failed.turn),
             None => Vec::new(),
         }
     }

@@ -5,7 +5,7 @@
 
 use duet_journal::Sequence;
 use duet_runtime::gate::payload;
-use duet_runtime::history::chain::{Link, chain};
+use duet_runtime::history::chain::{Link, links};
 use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::state::event::{Cause, Event};
@@ -71,7 +71,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if let Some(Change { sequence, fact, .. }) = found.into_iter().next() {
         let source = report.place.source(look.store);
         report.fact = Some(fact.value());
-        report.links = chain(&source, sequence)?;
+        report.links = links(&source, sequence).collect::<Result<_, _>>()?;
         let mut origins = Origins::of(source);
         let told = report.links.iter().map(|link| told(link, &mut origins));
         report.told = told.collect::<Result<_, _>>()?;

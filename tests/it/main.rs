@@ -42,6 +42,7 @@ mod crash;
 mod deadlines;
 mod documented;
 mod expansion;
+mod explain;
 mod failures;
 mod format;
 mod frames;

@@ -38,25 +38,32 @@ const PORTION: u64 = 64;
 /// without a request, ends the chain.
 ///
 /// # Errors
-/// [`RunError`] if a record cannot be read.
-pub fn chain(source: &Source<'_>, from: Sequence) -> Result<Vec<Link>, RunError> {
-    let mut chain = Vec::new();
+/// Each link comes with [`RunError`] if a record cannot be read; none follows then.
+pub fn links<'a>(source: &'a Source<'a>, from: Sequence) -> impl Iterator<Item = Result<Link, RunError>> + use<'a> {
     let mut next = Some(from).filter(|from| *from > Sequence::FIRST);
-    while let Some(sequence) = next {
-        let turn = decode_turn(&source.record(sequence)?)?;
-        let asked = match turn.cause {
-            Cause::Input {} => asked(source, &turn, sequence)?,
-            Cause::Start {} | Cause::Turn { .. } => None,
-        };
-        next = match turn.cause {
-            Cause::Turn { sequence: cause } if cause < sequence && cause > Sequence::FIRST => Some(cause),
-            Cause::Input {} => asked.as_ref().filter(|(_, wanted)| wanted.goes_on()).map(|(at, _)| *at),
-            Cause::Turn { .. } | Cause::Start {} => None,
-        };
-        let asked = asked.map(|(at, _)| at);
-        chain.push(Link { sequence, turn, asked });
-    }
-    Ok(chain)
+    std::iter::from_fn(move || {
+        let found = link(source, next.take()?);
+        Some(found.map(|(link, cause)| {
+            next = cause;
+            link
+        }))
+    })
+}
+
+/// Reads the link at a position, and finds the position of the one that led to it.
+fn link(source: &Source<'_>, sequence: Sequence) -> Result<(Link, Option<Sequence>), RunError> {
+    let turn = decode_turn(&source.record(sequence)?)?;
+    let asked = match turn.cause {
+        Cause::Input {} => asked(source, &turn, sequence)?,
+        Cause::Start {} | Cause::Turn { .. } => None,
+    };
+    let next = match turn.cause {
+        Cause::Turn { sequence: cause } if cause < sequence && cause > Sequence::FIRST => Some(cause),
+        Cause::Input {} => asked.as_ref().filter(|(_, wanted)| wanted.goes_on()).map(|(at, _)| *at),
+        Cause::Turn { .. } | Cause::Start {} => None,
+    };
+    let asked = asked.map(|(at, _)| at);
+    Ok((Link { sequence, turn, asked }, next))
 }
 
 /// Who has to answer a request.

@@ -2,7 +2,7 @@
 
 use duet_journal::{Sequence, Store};
 
-use super::chain::chain;
+use super::chain::{Link, links};
 use super::parting::part;
 use super::shadow::Shadow;
 use crate::run::DriveOutcome;
@@ -155,7 +155,8 @@ fn causes_lead_back_to_an_input_or_the_start() {
     };
     let turns = world.turns("main");
     for turn in 1..=turns.len() as u64 {
-        let chain = chain(&source, at(turn)).expect("the records are sound");
+        let chain: Result<Vec<Link>, _> = links(&source, at(turn)).collect();
+        let chain = chain.expect("the records are sound");
         assert_eq!(chain.first().map(|link| link.sequence), Some(at(turn)));
         for pair in chain.windows(2) {
             let cause = &pair[0].turn.cause;

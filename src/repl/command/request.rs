@@ -7,7 +7,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use super::Command;
 use crate::command::{amend, describe, eval, fork, goto, merge, redo, replay, undo};
-use crate::verb::{Request, branches, diff, facts, log, show, waits, when, why};
+use crate::verb::{Request, branches, diff, explain, facts, log, show, waits, when, why};
 
 /// The number of turns that `,log` lists.
 const LOGGED: u64 = 20;
@@ -37,6 +37,10 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         }
         .into(),
         Command::Show(turn) => show::Request {
+            address: turn.as_deref().map_or_else(here, at),
+        }
+        .into(),
+        Command::Explain(turn) => explain::Request {
             address: turn.as_deref().map_or_else(here, at),
         }
         .into(),

@@ -1,0 +1,42 @@
+//! The three lines at the end of a run that failed: what failed first, from what, and what helps.
+//!
+//! INVARIANT: they name commands, so they are told only of a run that has a journal.
+//! It finds and words nothing. Read next: `../verb/explain.rs`.
+
+use duet_journal::Store;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::scheme::SchemePrograms;
+
+use super::Session;
+use crate::error::CommandError;
+use crate::journal::Place;
+use crate::render::SourceTexts;
+use crate::saying::Saying;
+use crate::verb::explain::Explaining;
+
+impl Session {
+    /// Tells of the failure that came first; nothing if none did.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(super) fn first_failure(&self, store: &dyn Store, rest: &DriveOutcome) -> Result<Vec<Saying>, CommandError> {
+        let is_failed = matches!(rest, DriveOutcome::Ended { code: 1.. } | DriveOutcome::Stuck { .. });
+        let head = store.head(self.run.id(), self.run.branch())?;
+        let Some(head) = head.filter(|_| is_failed && self.place.journal.is_some()) else {
+            return Ok(Vec::new());
+        };
+        let place = Place {
+            run: self.run.id().clone(),
+            branch: self.run.branch().clone(),
+            head,
+            turn: None,
+        };
+        let texts = SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
+        let explaining = Explaining {
+            store,
+            place: &place,
+            texts: &texts,
+        };
+        Ok(explaining.report(&self.run)?.brief())
+    }
+}

@@ -1,0 +1,289 @@
+//! `explain`: why a run failed, what it waits for, or how it ended.
+//!
+//! INVARIANT: the failure that is told is the one that came first, never one that only passed it
+//! on; what is advised does not lead back to the same failure.
+//! It finds no failures in records; `../../runtime/src/history/first_failure.rs` does.
+//! Read next: `explain/failure.rs`.
+
+mod advice;
+mod failure;
+mod standstill;
+
+use duet_journal::{Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::history::first_failure::first_failure;
+use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::run::{DriveOutcome, Run};
+use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::state::RunState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::project::{Look, Project};
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::journal::Place;
+use crate::origins::Origins;
+use crate::records::Records;
+use crate::render::SourceTexts;
+use crate::saying::Saying;
+use crate::session;
+use crate::standing::Standing;
+use crate::turn;
+use advice::Advice;
+use failure::{Explained, Other};
+use standstill::Wait;
+
+/// Explains why a run failed, what it waits for, or how it ended.
+///
+/// Of a run that failed, the report has the failure that came first, not those that only passed it
+/// on: what an actor, a strand or a tool did wrong, what the gate refused, or what nobody answered
+/// in time; with the inputs there, the turns that led to it, those that passed it on, and the
+/// commands that help. Of a run that waits, it says for whom, and since when. At an address with a
+/// turn it explains the failure of that turn, or how the run stood there.
+///
+///   duet explain review
+///   duet explain review@12 --json
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    pub(crate) address: Option<String>,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Status {
+    /// It has ended with the code 0.
+    Finished,
+    /// It, or one of its turns, has failed.
+    Failed,
+    /// It waits for a person, or for a fact or message from outside.
+    Waiting,
+    /// It waits for what can no longer happen.
+    Stuck,
+    /// A process executes it.
+    Running,
+    /// Its process was stopped or has died; it can go on.
+    Left,
+}
+
+/// The explanation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Report {
+    /// The branch.
+    name: String,
+    /// The turn at which it is explained.
+    turn: u64,
+    status: Status,
+    /// The explanation in a sentence.
+    summary: String,
+    /// The failure that came first, if there was one.
+    failure: Option<Explained>,
+    /// Further failures that no actor took.
+    others: Vec<Other>,
+    /// What is waited for.
+    waits: Vec<Wait>,
+    /// What helps.
+    advice: Vec<Advice>,
+}
+
+/// The maximum number of failures of actors that are traced.
+const TRACED_MAX: usize = 8;
+
+/// The turns before a place among which its last failure is looked for.
+const LOOKED_BACK: usize = 256;
+
+/// Explains a run.
+///
+/// # Errors
+/// If there is no such place, or the journal cannot be read.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let run = session::restore(look.store, &place)?;
+    let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    let explaining = Explaining {
+        store: look.store,
+        place: &place,
+        texts: &texts,
+    };
+    let mut report = explaining.report(&run)?;
+    if report.status == Status::Left && place.turn.is_none() {
+        report.note_process(&look, &place)?;
+    }
+    Ok(report)
+}
+
+/// The place that is explained, and where it is read.
+pub(crate) struct Explaining<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) place: &'a Place,
+    pub(crate) texts: &'a SourceTexts,
+}
+
+impl Explaining<'_> {
+    /// Explains how a run stands there.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn report(&self, run: &Run) -> Result<Report, CommandError> {
+        let state = run.state();
+        let mut failures = self.failures(state)?;
+        let waits = self.waits(run)?;
+        let status = status(run, !failures.is_empty(), self.is_failed_turn()?);
+        let first = (status == Status::Failed || status == Status::Stuck) && !failures.is_empty();
+        let failure = first.then(|| failures.remove(0));
+        let summary = match (&failure, status) {
+            (Some(failure), _) => failure.summary(),
+            (None, _) => self.standing(run, status, &waits)?,
+        };
+        let others = failures.iter().map(Explained::other).collect();
+        let advice = self.advice(failure.as_ref(), (status, &waits));
+        Ok(Report {
+            name: self.place.name(),
+            turn: self.place.at().number(),
+            status,
+            summary,
+            failure,
+            others,
+            waits,
+            advice,
+        })
+    }
+
+    fn is_failed_turn(&self) -> Result<bool, CommandError> {
+        let record = session::record_at(self.store, self.place, self.place.at())?;
+        Ok(self.place.turn.is_some() && turn::is_failed(&turn::body(&record)?))
+    }
+
+    /// The failures that matter at the place, each traced to where it arose, the first one first.
+    fn failures(&self, state: &RunState) -> Result<Vec<Explained>, CommandError> {
+        let source = self.place.source(self.store);
+        let mut found: Vec<Explained> = Vec::new();
+        for turn in self.failed_turns(state)? {
+            let Some(traced) = first_failure(&source, turn)? else {
+                continue;
+            };
+            if found.iter().all(|known| known.turn != traced.at.sequence.number()) {
+                let mut origins = Origins::of(self.place.source(self.store));
+                found.push(Explained::of(&traced, &mut origins, self.texts)?);
+            }
+        }
+        found.sort_by_key(|found| found.turn);
+        Ok(found)
+    }
+
+    /// The turns whose failures nothing in the program took.
+    fn failed_turns(&self, state: &RunState) -> Result<Vec<Sequence>, CommandError> {
+        if self.is_failed_turn()? {
+            return Ok(vec![self.place.at()]);
+        }
+        let untaken = state.untaken.first.iter().take(TRACED_MAX);
+        let mut turns: Vec<Sequence> = untaken.map(|untaken| untaken.turn).collect();
+        if state.exit.is_some_and(|code| code > 0) || state.is_session {
+            turns.extend(self.end_of_main()?);
+        }
+        Ok(turns)
+    }
+
+    /// The last turn of the main program that failed, if it is near.
+    fn end_of_main(&self) -> Result<Option<Sequence>, CommandError> {
+        for record in Records::newest_first(self.store, self.place).take(LOOKED_BACK) {
+            let record = record?;
+            let Body::Turn(turn) = turn::body(&record)? else {
+                break;
+            };
+            if turn.actor == MAIN && turn::is_failed_turn(&turn) {
+                return Ok(Some(record.header().sequence));
+            }
+            if ends(&turn) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether the main program ended in a turn.
+fn ends(turn: &TurnRecord) -> bool {
+    turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
+}
+
+fn status(run: &Run, has_failures: bool, is_failed_turn: bool) -> Status {
+    let state = run.state();
+    let is_active = !state.queue.is_empty() || state.requests.values().any(|request| request.answer.is_none());
+    let ended = |code| if code == 0 { Status::Finished } else { Status::Failed };
+    match (state.exit, run.outcome()) {
+        _ if is_failed_turn => Status::Failed,
+        (Some(code), _) => ended(state.exit_code(code)),
+        (None, _) if state.is_session && has_failures => Status::Failed,
+        (None, DriveOutcome::Asking { .. }) => Status::Waiting,
+        (None, DriveOutcome::Waiting { .. }) if !is_active => Status::Waiting,
+        (None, DriveOutcome::Stuck { .. }) if !is_active => Status::Stuck,
+        (None, DriveOutcome::Ended { code }) if !is_active => ended(code),
+        (None, _) => Status::Left,
+    }
+}
+
+impl Report {
+    /// Says which process executes the run, if one does.
+    fn note_process(&mut self, look: &Look<'_>, place: &Place) -> Result<(), CommandError> {
+        let mut standings = look.standings();
+        let (standing, _) = standings.standing(look.store, &place.run, &place.head)?;
+        standings.keep();
+        if let Standing::Running(owner, _) = standing {
+            self.status = Status::Running;
+            self.summary = format!("{} runs: process {} executes it", self.name, owner.process);
+            self.advice = advice::of_running(&self.name);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        // The report has texts, numbers and lists only.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let mut told = Told::data(self.text());
+        told.messages = self.advice.iter().map(Advice::saying).collect();
+        told
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", duet_drivers::text::line(&self.summary));
+        if let Some(failure) = &self.failure {
+            text.push_str(&failure.text(&self.name));
+        }
+        for other in &self.others {
+            text.push_str(&row("also", &other.line()));
+        }
+        for wait in &self.waits {
+            text.push_str(&row("waits", &wait.line()));
+        }
+        text
+    }
+
+    /// The explanation in three lines, for the end of a run that failed: the failure, its inputs,
+    /// and what helps. Nothing if there was none.
+    pub(crate) fn brief(&self) -> Vec<Saying> {
+        let Some(failure) = &self.failure else {
+            return Vec::new();
+        };
+        let first = format!("first failure: {}", self.summary);
+        let inputs = format!("  inputs: {}", failure.inputs());
+        let mut brief = vec![Saying::from(first), Saying::from(inputs)];
+        brief.push(advice::brief(&self.name, self.advice.first()));
+        brief
+    }
+}
+
+/// A row of the report.
+fn row(name: &str, text: &str) -> String {
+    format!("  {name:<8} {}\n", duet_drivers::text::line(text))
+}

@@ -1,0 +1,186 @@
+//! The commands that help against a failure, or end a wait.
+//!
+//! INVARIANT: no command leads back to the same failure: to go back and on helps only before a call
+//! that is then made again, before a limit of time, or with a grant that was missing.
+//! It executes nothing. Read next: `../../saying.rs`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::failure::{Cause, Explained};
+use super::standstill::{For, Wait};
+use super::{Explaining, Status};
+use crate::saying::{Saying, Speaker, Way, say};
+
+/// What helps: the commands, and what they do.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(into = "Spelled")]
+#[schemars(with = "Spelled")]
+pub(super) struct Advice(Saying);
+
+/// An advice as data.
+#[derive(Serialize, JsonSchema)]
+struct Spelled {
+    /// The commands, in the order in which they are given.
+    commands: Vec<String>,
+    /// What they do.
+    words: String,
+}
+
+impl From<Advice> for Spelled {
+    fn from(Advice(saying): Advice) -> Self {
+        Self {
+            commands: saying.commands(),
+            words: saying.spelled(Speaker::Command).as_str().to_owned(),
+        }
+    }
+}
+
+impl Advice {
+    pub(super) fn saying(&self) -> Saying {
+        self.0.clone()
+    }
+}
+
+impl From<Saying> for Advice {
+    fn from(saying: Saying) -> Self {
+        Self(saying)
+    }
+}
+
+/// The last of the three lines at the end of a failed run.
+pub(super) fn brief(name: &str, first: Option<&Advice>) -> Saying {
+    let more = say!["  ", Way::at("explain", name), " says what led to it and what helps"];
+    match first {
+        Some(Advice(first)) => Saying::joined([more, "; ".into(), first.clone()]),
+        None => more,
+    }
+}
+
+/// What helps with a run that a process executes.
+pub(super) fn of_running(name: &str) -> Vec<Advice> {
+    vec![
+        say![Way::at("attach", name), " shows what it does"].into(),
+        say![Way::at("waits", name), " lists what it waits for"].into(),
+    ]
+}
+
+impl Explaining<'_> {
+    /// What helps.
+    pub(super) fn advice(&self, failure: Option<&Explained>, (status, waits): (Status, &[Wait])) -> Vec<Advice> {
+        let name = &self.place.name();
+        match (failure, status) {
+            (Some(failure), _) => against(name, failure),
+            (None, Status::Waiting) => waits.iter().take(1).flat_map(|wait| of_wait(name, wait)).collect(),
+            (None, Status::Stuck) => vec![say![Way::at("waits", name), " lists the waits"].into()],
+            (None, Status::Left) => vec![say![Way::at("resume", name), " goes on"].into()],
+            (None, Status::Failed | Status::Finished | Status::Running) => {
+                vec![say![Way::at("log", name), " lists its turns"].into()]
+            }
+        }
+    }
+}
+
+fn of_wait(name: &str, wait: &Wait) -> Vec<Advice> {
+    let request = wait.request.map(|request| request.to_string()).unwrap_or_default();
+    match wait.whom {
+        For::Approval => vec![
+            say![Way::at("answer", name).with(format!("{request} yes")), " approves it"].into(),
+            say![Way::at("answer", name).with(format!("{request} no")), " refuses it"].into(),
+        ],
+        For::Person => vec![say![Way::at("answer", name).with("TEXT"), " answers, and the run goes on"].into()],
+        For::Fact => vec![
+            say![Way::at("signal", name).with("LABEL VALUE"), " asserts a fact"].into(),
+            say![Way::at("message", name).with("VALUE"), " sends a message"].into(),
+        ],
+        For::Tool | For::Time | For::Other => vec![say![Way::at("resume", name), " goes on"].into()],
+    }
+}
+
+/// What helps against a failure, by where it arose.
+fn against(name: &str, failure: &Explained) -> Vec<Advice> {
+    let turn = failure.turn;
+    let shows: Advice = say![Way::turn("show", name, turn), " shows the turn"].into();
+    let mut advice = match &failure.cause {
+        Cause::Program => vec![
+            say![Way::turn("frames", name, turn), " shows the variables there"].into(),
+            mended(name),
+        ],
+        Cause::Told => vec![mended(name)],
+        Cause::Call { tool, asked, is_model } => of_call(name, failure, (tool, *asked, *is_model)),
+        Cause::Gate { tools, .. } => of_gate(name, failure, tools),
+        Cause::Time { is_question, .. } => of_time(name, turn, *is_question),
+    };
+    advice.push(shows);
+    if let (Some(answered), false) = (failure.answered, matches!(failure.cause, Cause::Gate { .. })) {
+        let amend = Way::turn("amend", name, answered).with("INPUT");
+        advice.push(say![amend, " goes on, on a branch, as if the answer there had been another"].into());
+    }
+    advice
+}
+
+fn mended(name: &str) -> Advice {
+    let with = Way::at("replay", name).with("--with FILE");
+    say![with, " shows where a mended program does something else"].into()
+}
+
+fn of_call(name: &str, failure: &Explained, (tool, asked, is_model): (&str, u64, bool)) -> Vec<Advice> {
+    let mut advice = Vec::new();
+    if let Some(before) = asked.checked_sub(1) {
+        advice.push(
+            say![
+                Way::turn("goto", name, before),
+                ", then ",
+                Way::at("resume", name).with("--again"),
+                ", makes the call again; the first one may have had its effect",
+            ]
+            .into(),
+        );
+    }
+    if is_model {
+        advice.push(say![Way::turn("transcript", name, failure.turn), " shows the conversation"].into());
+    } else if let (Some((server, _)), "unavailable") = (tool.split_once('/'), failure.condition.as_str()) {
+        advice.push(
+            say![
+                Way::at("servers", server),
+                " starts that server, if it is one, and lists its tools"
+            ]
+            .into(),
+        );
+    }
+    advice
+}
+
+fn of_gate(name: &str, failure: &Explained, tools: &[String]) -> Vec<Advice> {
+    let before = failure.turn.checked_sub(1);
+    match (before, tools) {
+        (Some(before), [_, ..]) if failure.condition == "capability-denied" => vec![
+            say![
+                Way::turn("goto", name, before),
+                ", then ",
+                Way::at("resume", name).with(format!("--grant {}", tools.join(","))),
+                ", takes the turn again with the grant",
+            ]
+            .into(),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+fn of_time(name: &str, turn: u64, is_question: bool) -> Vec<Advice> {
+    let Some(before) = turn.checked_sub(1) else {
+        return Vec::new();
+    };
+    let back = Way::turn("goto", name, before);
+    vec![if is_question {
+        say![
+            back,
+            ", then ",
+            Way::at("answer", name).with("TEXT"),
+            ", answers while there is time"
+        ]
+        .into()
+    } else {
+        say![Way::turn("waits", name, before), " lists what was waited for then"].into()
+    }]
+}

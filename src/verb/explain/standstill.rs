@@ -1,0 +1,218 @@
+//! What a run waits for, for whom, and since when.
+//!
+//! INVARIANT: a request and the wait for its answer are one row.
+//! It does not know failures; `failure.rs` does. Read next: `../waits.rs`.
+
+use duet_drivers::ask::Question as Asked;
+use duet_journal::Sequence;
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::moment::Moment;
+use duet_runtime::run::{DriveOutcome, Run};
+use duet_runtime::state::actor::{Actor, Condition, Wait as WaitState};
+use duet_runtime::state::request::{Question, Request as Asking};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Explaining, Status};
+use crate::error::CommandError;
+use crate::origins::Origins;
+use crate::query::spelled_packed;
+use crate::standing;
+use crate::turn::line::{actor, payload_words};
+use crate::value_text::abbreviated;
+
+/// Who or what can end a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum For {
+    /// A person who approves or refuses.
+    Approval,
+    /// A person who answers.
+    Person,
+    /// A fact or a message.
+    Fact,
+    /// A tool.
+    Tool,
+    /// The clock.
+    Time,
+    /// Input, another computation of the run, or policy.
+    Other,
+}
+
+/// One wait.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct Wait {
+    pub(super) whom: For,
+    /// The actor by role and number.
+    pub(super) name: String,
+    /// What it waits for, in words.
+    pub(super) what: String,
+    /// The number of the request, if it is one.
+    pub(super) request: Option<u64>,
+    /// The turn in which it began, if that is known.
+    pub(super) since: Option<u64>,
+    /// When that turn became durable, in milliseconds since 1970, if that is known.
+    since_ms: Option<u64>,
+}
+
+impl Wait {
+    fn age(&self) -> String {
+        let since = self.since.map(|turn| format!(" since turn {turn}"));
+        let ago = self
+            .since_ms
+            .map(|ms| format!(", {} ({})", Moment(ms), standing::when(ms)));
+        format!("{}{}", since.unwrap_or_default(), ago.unwrap_or_default())
+    }
+
+    pub(super) fn line(&self) -> String {
+        let request = self.request.map(|request| format!(" (request {request})"));
+        format!(
+            "{}{}: {}{}",
+            self.name,
+            self.age(),
+            self.what,
+            request.unwrap_or_default()
+        )
+    }
+}
+
+impl Explaining<'_> {
+    /// What is waited for at the place, what a person can end first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(super) fn waits(&self, run: &Run) -> Result<Vec<Wait>, CommandError> {
+        let state = run.state();
+        if state.exit.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut origins = Origins::of(self.place.source(self.store));
+        let mut waits = Vec::new();
+        let open = state.requests.iter().filter(|(_, request)| request.answer.is_none());
+        for (id, request) in open {
+            let role = state.actor(request.actor).and_then(|actor| actor.role.as_deref());
+            let (whom, what) = asked(request);
+            waits.push(Wait {
+                whom,
+                name: actor(request.actor, role),
+                what,
+                request: Some(id.0),
+                since: None,
+                since_ms: None,
+            });
+        }
+        for wait in &mut waits {
+            let request = RequestId(wait.request.unwrap_or_default());
+            self.since(wait, origins.asked_at(request, self.place.at())?)?;
+        }
+        for (id, found) in state.actors.iter() {
+            let name = actor(*id, found.role.as_deref());
+            for (wait, waiting) in found.waits.iter() {
+                let Some(what) = facts(waiting) else { continue };
+                let mut told = Wait {
+                    whom: For::Fact,
+                    name: name.clone(),
+                    what,
+                    request: None,
+                    since: None,
+                    since_ms: None,
+                };
+                self.since(&mut told, origins.waits_since(*wait, self.place.at())?)?;
+                waits.push(told);
+            }
+            waits.extend(sleepers(found, &name));
+        }
+        waits.sort_by_key(|wait| wait.whom);
+        Ok(waits)
+    }
+
+    fn since(&self, wait: &mut Wait, turn: Option<Sequence>) -> Result<(), CommandError> {
+        let Some(turn) = turn else { return Ok(()) };
+        let range = turn..turn.next().unwrap_or(turn);
+        let times = self.store.times(&self.place.run, &self.place.branch, range)?;
+        wait.since = Some(turn.number());
+        wait.since_ms = times.first().and_then(|time| time.ms());
+        Ok(())
+    }
+
+    /// How a run without a failure stands, in a sentence.
+    pub(super) fn standing(&self, run: &Run, status: Status, waits: &[Wait]) -> Result<String, CommandError> {
+        let (name, turn) = (self.place.name(), self.place.at());
+        let code = match (run.state().exit, run.outcome()) {
+            (Some(code), _) => run.state().exit_code(code),
+            (None, DriveOutcome::Ended { code }) => code,
+            (None, _) => 0,
+        };
+        let first = waits.first();
+        let for_what = first.map(|wait| format!("{}: {}", wait.age(), wait.what));
+        let for_what = for_what.unwrap_or_default();
+        Ok(match status {
+            Status::Finished => format!("{name} finished in turn {turn} with code 0; nothing failed"),
+            Status::Failed => format!("{name} ended in turn {turn} with code {code}, which the program chose"),
+            Status::Waiting => match first.map(|wait| wait.whom) {
+                Some(For::Approval) => format!("{name} waits for a person who approves{for_what}"),
+                Some(For::Person) => format!("{name} waits for a person{for_what}"),
+                Some(For::Fact | For::Tool | For::Time | For::Other) | None => {
+                    format!("{name} waits for a fact or a message from outside{for_what}")
+                }
+            },
+            Status::Stuck => format!("{name} cannot go on: it waits for what can no longer happen{for_what}"),
+            Status::Running | Status::Left => match first {
+                Some(_) => format!("{name} can go on from turn {turn}; no process executes it; it waits{for_what}"),
+                None => format!("{name} can go on from turn {turn}; no process executes it"),
+            },
+        })
+    }
+}
+
+/// The facts that a wait is for; nothing if it is for answers only, which the requests tell.
+fn facts(wait: &WaitState) -> Option<String> {
+    let patterns = wait.conditions.iter().filter_map(|condition| match condition {
+        Condition::Matching { pattern, .. } => Some(spelled_packed(pattern)),
+        Condition::Accepted { pattern, .. } => Some(format!("{} that a predicate accepts", spelled_packed(pattern))),
+        Condition::Answer { .. } => None,
+    });
+    let patterns: Vec<String> = patterns.collect();
+    (!patterns.is_empty()).then(|| patterns.join(" or "))
+}
+
+/// The fibers that sleep until another one wakes them.
+fn sleepers(found: &Actor, name: &str) -> Vec<Wait> {
+    let asleep = found
+        .fibers
+        .iter()
+        .filter_map(|(_, fiber)| fiber.asleep_until.as_deref());
+    let asleep = asleep.map(|until| Wait {
+        whom: For::Other,
+        name: name.to_owned(),
+        what: until.to_owned(),
+        request: None,
+        since: None,
+        since_ms: None,
+    });
+    asleep.collect()
+}
+
+fn asked(request: &Asking) -> (For, String) {
+    match &request.question {
+        Question::Ask { prompt } => (For::Person, format!("the question {}", abbreviated(prompt))),
+        Question::Approve { prompt, .. } => {
+            let asked = Asked::read(prompt).shown();
+            let first = asked.as_str().lines().next().unwrap_or_default().trim_end();
+            (For::Approval, format!("the approval of {first}"))
+        }
+        Question::Deferred { name, .. } => (For::Other, format!("the approval of the call of {name}")),
+        Question::Tool { name, payload } => {
+            let words = format!("the result of {name} {}", payload_words(payload));
+            (For::Tool, words.trim_end().to_owned())
+        }
+        Question::Timer { delay_ms } => (For::Time, format!("{delay_ms} ms to pass")),
+        Question::Deadline { at_ms, .. } => (For::Time, format!("the time {}", Moment(*at_ms))),
+        Question::Limit { delay_ms, of } => (
+            For::Time,
+            format!("{delay_ms} ms to pass, in which {of} can be approved"),
+        ),
+        Question::Read { .. } => (For::Other, "input".to_owned()),
+        Question::Postponed { .. } => (For::Other, "policy to allow what it put off".to_owned()),
+    }
+}

@@ -1,0 +1,305 @@
+//! `duet explain`: the failure that came first, its inputs, the way there, and what helps.
+//!
+//! Each test is a faulty run whose right explanation stands before it in words.
+//! INVARIANT: the failure that is named is the first that mattered, never one that only passed it
+//! on.
+//! Read next: `support/desk.rs`.
+#![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
+
+use serde_json::Value;
+
+use crate::support::desk::Desk;
+
+const IMPORTS: &str = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents) \
+                       (duet supervision))\n";
+
+/// Runs a program as `p`, and requires these lines of its explanation, in this order.
+#[track_caller]
+fn check(program: &str, code: i32, lines: &[&str]) -> Desk {
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}\n"))]);
+    check_on(&desk, "run p.scm", code, lines);
+    desk
+}
+
+#[track_caller]
+fn check_on(desk: &Desk, run: &str, code: i32, lines: &[&str]) {
+    let said = desk.duet(run);
+    assert_eq!(said.code, code, "{said:?}");
+    let told = desk.duet("explain p");
+    assert_eq!(told.code, 0, "{told:?}");
+    let whole = told.output + &told.errors;
+    let mut rest = whole.as_str();
+    for line in lines {
+        let Some(at) = rest.find(line) else {
+            panic!("{line:?} is missing in its place: {whole}\n{said:?}");
+        };
+        rest = &rest[at + line.len()..];
+    }
+}
+
+fn json(desk: &Desk, line: &str) -> Value {
+    serde_json::from_str(&desk.duet(&format!("{line} --json")).output).unwrap()
+}
+
+/// Right: `main` divided by zero in `price` on line 3, in the turn after it had written; it began so
+/// in turn 1. Its variables help, and a mended program.
+#[test]
+fn an_error_of_the_program() {
+    let desk = check(
+        "(define (price sizes)
+  (/ 12 (- (length sizes) 2)))
+(display \"counting\") (newline)
+(display (+ 1 (price '(4 5))))",
+        1,
+        &[
+            "main failed in turn 2: divide-by-zero: /: division by zero\n",
+            "  place    `price` at p.scm:3\n",
+            "  inputs   begins (turn 1)\n",
+            "  led by   p@1 main     begins ⇒ write \"counting\\n\"\n",
+            "`duet frames p@2`",
+            "`duet replay p --with FILE`",
+        ],
+    );
+    let told = json(&desk, "explain p");
+    assert_eq!(told["status"], "failed");
+    assert_eq!(told["failure"]["cause"]["kind"], "program");
+    assert_eq!(told["advice"][0]["commands"][0], "duet frames p@2");
+}
+
+/// Right: the gate refused `worker` the call of `process/run`, in the turn in which it began;
+/// nobody had granted it. The supervisor in `main` only passed that on. The grant helps.
+#[test]
+fn a_refused_call_that_a_supervisor_passed_up() {
+    check(
+        "(define (worker c) (call-tool 'w 'process/run (dictionary 'arguments '(\"true\"))))
+(register-entity! 'worker worker)
+(supervise 'one-for-one (list (child 'worker :config 1)) :intensity 0)
+(await (signal 'end))",
+        1,
+        &[
+            "the gate refused worker 1 in turn 2 to call process/run true: ",
+            "  inputs   begins\n",
+            "  led by   p@1 main     begins ⇒ ",
+            "  then     p@3 main     worker 1 failed: capability-denied",
+            "`duet goto p@1`, then `duet resume p --grant process/run`",
+        ],
+    );
+}
+
+/// Right: the same supervisor tries three times; the refusal is the same each time, and the report
+/// counts them.
+#[test]
+fn a_failure_that_came_again_and_again() {
+    check(
+        "(define (worker c) (vector-ref (vector) c))
+(register-entity! 'worker worker)
+(supervise 'one-for-one (list (child 'worker :config 7)) :intensity 2)
+(await (signal 'end))",
+        1,
+        &[
+            "worker 3 failed in turn ",
+            "out-of-range",
+            "  before   it had failed so 2 times, first in turn 2\n",
+        ],
+    );
+}
+
+/// Right: the second strand of `all-of` took an item that is not there, after its sleep; `main`,
+/// which waits for both, only passes it on.
+#[test]
+fn an_error_under_all_of() {
+    check(
+        "(define (fetch n) (sleep n) (vector-ref (vector 1 2) n))
+(display (all-of (lambda () (fetch 1)) (lambda () (fetch 5))))",
+        1,
+        &[
+            "main failed in turn ",
+            "out-of-range",
+            "  place    `fetch` at p.scm:2\n",
+            "  inputs   timer 5 ms",
+            "`duet frames p@",
+        ],
+    );
+}
+
+/// Right: nobody answered the question `Who?` of turn 1 within 30 ms. To go back to before the time
+/// was over, and to answer then, helps.
+#[test]
+fn a_question_that_nobody_answered() {
+    check(
+        "(display (call-with-timeout 30 (lambda () (await (user-input :prompt \"Who?\")))))",
+        1,
+        &[
+            "nobody answered the question \"Who?\" of main in turn 1 within 30 ms\n",
+            "`duet goto p@",
+            "`, then `duet answer p TEXT`, answers while there is time\n",
+        ],
+    );
+}
+
+/// Right: the server `s` ends at once, so the call of its tool `echo`, made in turn 1, fails as
+/// unavailable. To call again helps once the server works, and to try the server.
+#[test]
+fn a_server_that_fails() {
+    let program = "(display (call-tool 'c \"s/echo\" (dictionary 'text \"hello\")))";
+    let desk = Desk::new(&[
+        ("p.scm", &format!("{IMPORTS}{program}\n")),
+        ("config/duet/config.toml", "[servers.s]\ncommand = [\"false\"]\n"),
+    ]);
+    check_on(
+        &desk,
+        "run p.scm --allow-server s",
+        1,
+        &[
+            "the call of s/echo by main in turn 1 failed: ",
+            "  inputs   {text: \"hello\"}\n",
+            "`duet goto p@0`, then `duet resume p --again`, makes the call again",
+            "`duet servers s` starts that server",
+        ],
+    );
+}
+
+/// Right: the reply that `main` asked of `adder` was an error of `adder`, which has no tool of that
+/// name; `main` received it as a reply and raised it.
+#[test]
+fn an_error_that_a_reply_carries() {
+    check(
+        "(define (adder c)
+  (reply-to 'add (lambda (n) (vector-ref (vector 1 2) n))))
+(register-entity! 'adder adder)
+(spawn-entity! 'adder)
+(display (request 'add 9))",
+        1,
+        &[
+            "adder 1 raised in turn 3, and told others: out-of-range: ",
+            "  inputs   sees \"",
+            "  then     p@4 main     heard <agent-reply ",
+            "`duet replay p --with FILE`",
+        ],
+    );
+}
+
+/// Right: `main` would have gone on with the fact `done`, but `worker` failed before it asserted
+/// that, and nothing took its failure.
+#[test]
+fn a_failure_that_nothing_took_and_that_others_wait_for() {
+    check(
+        "(define (worker c) (sleep 5) (car c) (assert! (record 'done c)))
+(register-entity! 'worker worker)
+(spawn-entity! 'worker :config 3)
+(call-with-timeout 60 (lambda () (await (record 'done ':field 0 ':equals 3))))",
+        1,
+        &[
+            "worker 1 failed in turn ",
+            "wrong-type",
+            "  place    `worker` at p.scm:2\n",
+            "  inputs   timer 5 ms\n",
+            "  also     ",
+            "timeout",
+        ],
+    );
+}
+
+/// Right: it waits for a person since turn 1, who can answer; nothing failed.
+#[test]
+fn a_run_that_waits_for_a_person() {
+    let desk = check(
+        "(display (await (user-input :prompt \"Who?\")))",
+        4,
+        &[
+            "p waits for a person since turn 1",
+            "the question \"Who?\"",
+            "  waits    main since turn 1",
+            "`duet answer p TEXT`",
+        ],
+    );
+    let told = json(&desk, "explain p");
+    assert_eq!(
+        (&told["status"], &told["failure"], &told["waits"][0]["since"]),
+        (&"waiting".into(), &Value::Null, &1.into())
+    );
+}
+
+/// Right: it waits for the signal `go`, which has not come, since turn 1.
+#[test]
+fn a_run_that_waits_for_a_signal() {
+    check(
+        "(await (signal 'go))",
+        4,
+        &[
+            "p waits for a fact or a message from outside since turn 1",
+            "go",
+            "`duet signal p LABEL VALUE`",
+        ],
+    );
+}
+
+/// Right: nothing failed.
+#[test]
+fn a_run_that_finished() {
+    let desk = check(
+        "(display 1)",
+        0,
+        &["p finished in turn 1 with code 0; nothing failed\n"],
+    );
+    assert_eq!(json(&desk, "explain p")["status"], "finished");
+}
+
+/// Right: the program chose the code.
+#[test]
+fn a_run_that_ended_with_a_code_of_its_own() {
+    check(
+        "(import (scheme process-context)) (exit 3)",
+        3,
+        &["p ended in turn 1 with code 3, which the program chose\n"],
+    );
+}
+
+/// Right: the first job failed too, but the program handled that; the failure that mattered is the
+/// second, of turn 3 or later, with the same kind and message.
+#[test]
+fn a_failure_that_was_handled_is_not_the_first_of_one_like_it() {
+    let desk = check(
+        "(define (job n) (sleep n) (vector-ref (vector) n))
+(guard (e (#t (display \"handled\") (newline))) (job 5))
+(sleep 1)
+(job 5)",
+        1,
+        &["main failed in turn ", "out-of-range", "  inputs   timer 5 ms\n"],
+    );
+    let told = json(&desk, "explain p");
+    assert!(told["failure"]["turn"].as_u64().unwrap() > 3, "{told}");
+}
+
+#[test]
+fn a_failed_run_ends_with_what_failed_first_its_inputs_and_what_helps() {
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}(display (car '()))\n"))]);
+    let said = desk.duet("run p.scm");
+    let last: Vec<&str> = said.errors.lines().rev().take(3).collect();
+    assert_eq!(
+        last,
+        [
+            "  `duet explain p` says what led to it and what helps; `duet frames p@1` shows the variables there",
+            "  inputs: begins",
+            "first failure: main failed in turn 1: wrong-type: argument 1 of car must be a pair: ()",
+        ],
+        "{}",
+        said.errors
+    );
+    let free = desk.duet("run p.scm --memory");
+    assert!(!free.errors.contains("first failure"), "{}", free.errors);
+}
+
+#[test]
+fn a_turn_that_failed_is_explained_wherever_the_run_is() {
+    let desk = check(
+        "(define (worker c) (car c))
+(register-entity! 'worker worker)
+(spawn-entity! 'worker :config 3 :on-exit (lambda (reason) (display \"taken\")))
+(await (signal 'go))",
+        4,
+        &["p waits for a fact"],
+    );
+    let told = desk.duet("explain p@2").output;
+    assert!(told.starts_with("worker 1 failed in turn 2: wrong-type"), "{told}");
+}
