@@ -16,8 +16,8 @@ use duet_drivers::host::{Errand, Header, Job, Posted, Protocol, Work, id_within}
 use serde_json::{Value as Json, json};
 
 use crate::mcp::tool::{Grants, Misuse};
+use crate::verb::Request;
 use crate::verb::agent::{answer, done_with};
-use crate::verb::{Answers, Request};
 
 mod headers;
 pub(crate) mod timeline;
@@ -204,7 +204,7 @@ impl Service {
     /// executes a program.
     fn job(&self, request: Request, is_json: bool) -> Job {
         let journal = self.grants.project.clone();
-        if request.row().answers == Answers::Records {
+        if request.row().answers.is_at_once() {
             return Job::Answer(Box::new(move |stop| answer(&request, &journal, is_json, stop)));
         }
         match request.errand(&journal, is_json) {

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: only `repl/session.rs`, `repl/pace.rs` and the links of guests know that there is a
 //! run; the other parts know text, the line editor knows keys.
-//! Read next: `repl/session.rs`, then `repl/editor.rs`.
+//! Read next: `repl/prompt.rs`, then `repl/session.rs`.
 
 mod asked;
 mod attach;
@@ -17,8 +17,10 @@ mod indent;
 pub(crate) mod link;
 pub(crate) mod local;
 pub(crate) mod outline;
+mod owner;
 pub(crate) mod pace;
 mod pipe;
+pub(crate) mod prompt;
 pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod seat;

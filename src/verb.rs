@@ -27,6 +27,8 @@ use view::{Told, View};
 /// What answers a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
+    /// The language itself answers, without a journal.
+    Language,
     /// The records answer, so a server answers by itself.
     Records,
     /// A run that is restored answers: its program runs again, so it has a process of its own.
@@ -198,7 +200,7 @@ verbs! {
         fork Fork "fork" Changes All
         amend Amend "amend" Drives All
         merge Merge "merge" Drives People
-        describe Describe "describe" Restored All
+        describe Describe "describe" Language All
     }
 }
 
@@ -274,7 +276,12 @@ pub(crate) fn for_agents() -> impl Iterator<Item = &'static Row> {
 impl Answers {
     /// Whether a verb changes nothing.
     pub(crate) fn is_reading(self) -> bool {
-        matches!(self, Self::Records | Self::Restored)
+        matches!(self, Self::Language | Self::Records | Self::Restored)
+    }
+
+    /// Whether a server can answer by itself, because nothing of a program runs.
+    pub(crate) fn is_at_once(self) -> bool {
+        matches!(self, Self::Language | Self::Records)
     }
 }
 

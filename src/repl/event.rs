@@ -10,7 +10,7 @@ use duet_runtime::model::failure::Failure;
 use preserves::{IOValue, Value, ValueImpl};
 
 use super::asked::Asked;
-use super::guest::Done;
+use super::prompt::Evaluated;
 
 /// Something that a session says.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ impl Event {
     }
 
     /// How the request with a tag has ended, if this event ends it.
-    pub(super) fn end(&self, tag: &IOValue) -> Option<Done> {
+    pub(super) fn end(&self, tag: &IOValue) -> Option<Evaluated> {
         match self.kind {
             Kind::Output(_)
             | Kind::Log(_)
@@ -77,8 +77,8 @@ impl Event {
             | Kind::Closed(_)
             | Kind::Stale(_)
             | Kind::Tool { .. } => None,
-            Kind::Result(_) => Some(Done::Well),
-            Kind::Error(_) => Some(Done::Failed),
+            Kind::Result(_) => Some(Evaluated::Done),
+            Kind::Error(_) => Some(Evaluated::Failed),
         }
         .filter(|_| self.tag == *tag)
     }
@@ -147,7 +147,7 @@ mod tests {
         let event = read(whole).expect("it is one");
         assert_eq!((event.session.as_str(), event.number), ("ada", 7));
         assert_eq!(event.kind, Kind::Result(vec!["3".to_owned()]));
-        assert_eq!(event.end(&IOValue::new("a-1".to_owned())), Some(Done::Well));
+        assert_eq!(event.end(&IOValue::new("a-1".to_owned())), Some(Evaluated::Done));
         assert_eq!(event.end(&IOValue::new("a-2".to_owned())), None);
         let kind = |kind: &str, payload: &str| {
             let text = whole.replace("result", kind);

@@ -5,7 +5,9 @@
 //! INVARIANT: each event of the session is shown once, in its order.
 //! It does not know how a session works; the library `(duet sessions)` does. Nor does it know where
 //! the run is; its [`Link`] does.
-//! Read next: `../command/repl/guest.rs`.
+//! Read next: `guest/command.rs`.
+
+mod command;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,26 +21,16 @@ use duet_runtime::model::failure::Failure;
 use preserves::{IOValue, ValueImpl};
 
 use super::asked::{Asked, Open};
-use super::complete::{Candidate, Names, Scope};
+use super::complete::{Candidate, Scope};
 use super::editor::Line;
 use super::event::{Event, Kind, symbol};
 use super::link::{Link, News};
+use super::prompt::{self, Evaluated, Meanwhile};
 use super::typist::{Typist, Wanted};
-use crate::command;
+use crate::command::describe;
 use crate::error::CommandError;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
-
-/// How a text ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    /// It was evaluated.
-    Well,
-    /// It failed.
-    Failed,
-    /// No process executes the run any more.
-    Alone,
-}
 
 /// A session of a run that another process executes.
 pub(crate) struct Guest<'a> {
@@ -57,7 +49,7 @@ pub(crate) struct Guest<'a> {
     /// The text whose evaluation goes on while the person does something else.
     pending: Option<Request>,
     /// How the pending text has ended, if it did while the person typed.
-    ended: Option<Done>,
+    ended: Option<Evaluated>,
 }
 
 impl<'a> Guest<'a> {
@@ -122,17 +114,6 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// The names that the session sees and that contain a text.
-    pub(crate) fn names_with(&self, text: &str) -> Vec<String> {
-        let names = self.link.names(&self.session).into_iter().map(|(name, _)| name);
-        names.filter(|name| name.contains(text)).collect()
-    }
-
-    /// Whether a person types the texts.
-    pub(crate) fn has_person(&self) -> bool {
-        self.typist.is_some()
-    }
-
     /// Ends the session.
     ///
     /// # Errors
@@ -145,13 +126,13 @@ impl<'a> Guest<'a> {
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    fn request(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         self.tags.1 += 1;
         let tag = format!("{}-{}", self.tags.0, self.tags.1).encode();
         let payload = record("text", vec![text.to_owned().encode()]);
         let fields = vec![symbol(":payload"), payload, symbol(":tag"), tag.clone()];
         if !self.tell("session/request", fields)? {
-            return Ok(Done::Alone);
+            return Ok(self.leave(terminal));
         }
         let text = text.to_owned();
         self.pursue(Request { tag, text }, terminal)
@@ -159,11 +140,11 @@ impl<'a> Guest<'a> {
 
     /// Shows what the session says until a request has ended, or waits for an answer that the
     /// person gives later.
-    fn pursue(&mut self, mut request: Request, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    fn pursue(&mut self, mut request: Request, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         let mut patience = Patience::default();
         let done = loop {
             let Some(news) = self.link.news()? else {
-                return Ok(Done::Alone);
+                return Ok(self.leave(terminal));
             };
             patience.look(news.is_empty());
             if let Some(done) = self.hear(news, &request, terminal)? {
@@ -173,15 +154,15 @@ impl<'a> Guest<'a> {
                 // Whoever answers first, or goes back, may end the text while the person types.
                 (self.pending, self.ended) = (Some(request), None);
                 if !self.put(&asked, &mut patience, terminal)? {
-                    return Ok(Done::Well);
+                    return Ok(Evaluated::Done);
                 }
                 request = match self.pending.take() {
                     Some(request) => request,
-                    None => break self.ended.unwrap_or(Done::Failed),
+                    None => break self.ended.unwrap_or(Evaluated::Failed),
                 };
             }
             if self.is_interrupted.swap(false, Ordering::Relaxed) && !self.cancel(&request, &mut patience, terminal)? {
-                return Ok(Done::Failed);
+                return Ok(Evaluated::Failed);
             }
             if let Some(why) = patience.complaint(&self.open, &self.calls) {
                 terminal.message(why);
@@ -189,6 +170,12 @@ impl<'a> Guest<'a> {
         };
         self.acknowledge();
         Ok(done)
+    }
+
+    /// Says that nobody executes the run any more.
+    fn leave(&self, terminal: &mut Terminal) -> Evaluated {
+        terminal.message(self.link.alone());
+        Evaluated::Alone
     }
 
     /// Goes on with the session at another branch, which begins here if it is new; the others stay.
@@ -243,14 +230,14 @@ impl<'a> Guest<'a> {
         news: Vec<News>,
         request: &Request,
         terminal: &mut Terminal,
-    ) -> Result<Option<Done>, CommandError> {
+    ) -> Result<Option<Evaluated>, CommandError> {
         let mut done = None;
         for said in news {
             match said {
                 News::Fact(fact) => done = done.or(self.hear_fact(&fact, request, terminal)?),
                 News::WentBack(turn) => {
                     self.go_back(turn, terminal)?;
-                    done = done.or((!request.text.is_empty()).then_some(Done::Failed));
+                    done = done.or((!request.text.is_empty()).then_some(Evaluated::Failed));
                 }
             }
         }
@@ -291,7 +278,7 @@ impl<'a> Guest<'a> {
         fact: &IOValue,
         request: &Request,
         terminal: &mut Terminal,
-    ) -> Result<Option<Done>, CommandError> {
+    ) -> Result<Option<Evaluated>, CommandError> {
         if let Some(event) = self.event(fact) {
             self.show(event.clone(), &request.text, terminal)?;
             return Ok(event.end(&request.tag));
@@ -300,7 +287,7 @@ impl<'a> Guest<'a> {
             self.shown = 0;
         } else if self.is_mine(fact, ("session/ended", 4)) {
             self.tell_end(fact, terminal);
-            return Ok(Some(Done::Failed));
+            return Ok(Some(Evaluated::Failed));
         }
         Ok(None)
     }
@@ -405,7 +392,7 @@ impl<'a> Guest<'a> {
     ///
     /// # Errors
     /// If the journal fails, or whoever executes the run refuses.
-    pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) -> Result<Done, CommandError> {
+    pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         let mut found = self.open.answered(text);
         // The question may be on its way.
         for _ in 0..LOOKS_MAX / 6 {
@@ -419,75 +406,41 @@ impl<'a> Guest<'a> {
             Ok(found) => found,
             Err(why) => {
                 terminal.message(why);
-                return Ok(Done::Failed);
+                return Ok(Evaluated::Failed);
             }
         };
         match asked.answer(answer) {
             Ok(value) => {
                 if !self.send_answer(&asked, value, terminal)? {
-                    return Ok(Done::Failed);
+                    return Ok(Evaluated::Failed);
                 }
             }
             Err(wrong) => {
                 terminal.message(wrong.to_string());
-                return Ok(Done::Failed);
+                return Ok(Evaluated::Failed);
             }
         }
         match self.pending.take() {
             Some(request) => self.pursue(request, terminal),
-            None => Ok(Done::Well),
+            None => Ok(Evaluated::Done),
         }
     }
 
-    /// Reads an input, and shows meanwhile what the session says; `None` if no process executes the
-    /// run any more, once the person has typed something.
-    ///
-    /// # Errors
-    /// If the terminal cannot be read, or the journal fails.
-    pub(crate) fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
-        let prompt = format!("{} at {}> ", self.session, self.link.shown()).into();
-        let names = Names::of(&Known(self.link.names(&self.session)));
-        // An interruption counts from the moment when the line is typed.
-        self.is_interrupted.store(false, Ordering::Relaxed);
-        self.read(Wanted::Input { prompt, names }, None, terminal)
-    }
-
-    /// Reads a line, and shows meanwhile what the session says. Whatever happens to the run, the
-    /// editor has to return first, so that the terminal gets its usual mode back.
+    /// Reads a line, and shows meanwhile what the session says.
     fn read(
         &mut self,
         wanted: Wanted,
         asked: Option<&Asked>,
         terminal: &mut Terminal,
     ) -> Result<Option<Line>, CommandError> {
-        if let Some(screen) = &terminal.screen {
-            screen.begin_prompt()?;
-        }
-        let Some(typist) = &mut self.typist else {
-            return Ok(Some(Line::End));
-        };
-        typist.ask(wanted);
-        let mut went_on = Ok(true);
-        while matches!(went_on, Ok(true)) && !self.typist.as_mut().is_some_and(Typist::has_line) {
-            went_on = self.go_on(asked, terminal);
-            if let Err(CommandError::Problem(problem)) = &went_on {
-                terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
-            }
-        }
-        let line = self.typist.as_mut().map_or(Ok(Line::End), Typist::wait);
-        if let Some(screen) = &terminal.screen {
-            screen.end_prompt()?;
-        }
-        let is_alone = !went_on?;
-        line.map(|line| (!is_alone).then_some(line))
-            .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))
+        prompt::read(self, wanted, terminal, |guest, terminal| guest.go_on(asked, terminal))
     }
 
-    /// Shows what has come while the person types; false if no process executes the run any more.
-    fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<bool, CommandError> {
+    /// Shows what has come while the person types.
+    fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<Meanwhile, CommandError> {
         let Some(news) = self.link.news()? else {
             terminal.message(format!("{}; Enter leaves", self.link.alone()));
-            return Ok(false);
+            return Ok(Meanwhile::Alone);
         };
         let was_open = asked.is_some_and(|asked| self.open.has(&asked.id));
         let nothing = Request::default();
@@ -515,7 +468,7 @@ impl<'a> Guest<'a> {
                 }
             }
         }
-        Ok(true)
+        Ok(Meanwhile::GoesOn)
     }
 }
 
@@ -575,7 +528,7 @@ impl Scope for Known {
         let names = self.0.iter().cloned();
         names
             .map(|(name, is_keyword)| Candidate {
-                signature: command::describe::signature(&name),
+                signature: describe::signature(&name),
                 name,
                 is_keyword,
             })

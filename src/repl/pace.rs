@@ -4,7 +4,7 @@
 //! the background.
 //! INVARIANT: the prompt returns as soon as the text's own evaluation has ended or can no longer go
 //! on by itself; one interruption ends it; and a failure in the background is reported once.
-//! It does not know commands; `command/repl.rs` does.
+//! It does not know commands; `owner.rs` does.
 //! Read next: `session.rs`, then the crate's `session/pace.rs`.
 
 use std::io;
@@ -23,32 +23,19 @@ use duet_runtime::run::Advance;
 use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 
+use super::asked::Asked;
 use super::attach;
 use super::complete::Names;
 use super::editor::Line;
 use super::pipe::Pipe;
+use super::prompt::{self, Evaluated, Meanwhile};
 use super::session::Live;
 use super::typist::{Typist, Wanted};
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
-use crate::render;
 use crate::session::Waited;
 use crate::terminal::Terminal;
 use crate::turn;
-
-/// How the evaluation of a text went, its output aside.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Evaluated {
-    /// It has ended, or waits for something that only another text can bring.
-    Done,
-    /// It failed, which has been said.
-    Failed,
-    /// The same, in a later turn than the first; the turns from this one on asked nothing of the
-    /// world and can be taken back.
-    PartlyDone(Sequence),
-    /// The run is over.
-    Ended(ExitCode),
-}
 
 /// The maximum number of turns that follow from a text before the next text of a file; fibers that
 /// yield without end go on beside it.
@@ -70,7 +57,7 @@ impl Live {
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+    pub(super) fn evaluate_form(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         if self.tell_end(terminal) {
             return Ok(Evaluated::Failed);
         }
@@ -215,7 +202,7 @@ impl Live {
     ///
     /// # Errors
     /// If the input cannot be read, or the journal fails.
-    pub(crate) fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
+    pub(super) fn read_from_pipe(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
         self.pipe().ask();
         let mut is_there = self.pipe().has_line_soon();
         while !is_there {
@@ -234,83 +221,52 @@ impl Live {
     }
 
     fn read_line(&mut self, question: Text, terminal: &mut Terminal) -> Result<Line, CommandError> {
-        self.read(Wanted::Answer { question }, terminal)
+        let wanted = Wanted::Answer { question };
+        let line = prompt::read(self, wanted, terminal, |live, terminal| live.go_on(false, terminal))?;
+        Ok(line.unwrap_or(Line::End))
     }
 
     /// Reads an input at the prompt, while the run goes on.
     ///
     /// # Errors
     /// If the terminal cannot be read, or the journal fails.
-    pub(crate) fn read_input(&mut self, terminal: &mut Terminal) -> Result<Line, CommandError> {
+    pub(super) fn read_text(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
         let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
         self.session.prepare_names();
         let names = Names::of(self);
-        self.read(Wanted::Input { prompt, names }, terminal)
+        // The one that ended the line before may be reported after it; it does not concern this
+        // line.
+        self.session.forget_interruptions();
+        let wanted = Wanted::Input { prompt, names };
+        prompt::read(self, wanted, terminal, |live, terminal| live.go_on(true, terminal))
     }
 
-    /// Reads a line, while the run goes on. After an error of the run the editor still has to
-    /// return, so that the terminal gets its usual mode back.
-    fn read(&mut self, wanted: Wanted, terminal: &mut Terminal) -> Result<Line, CommandError> {
-        let is_prompt = matches!(wanted, Wanted::Input { .. });
-        if let Some(screen) = &terminal.screen {
-            screen.begin_prompt()?;
-        }
-        if is_prompt {
-            // The one that ended the line before may be reported after it; it does not concern
-            // this line.
-            self.session.forget_interruptions();
-        }
-        if let Some(typist) = &self.desk.typist {
-            typist.ask(wanted);
-        }
-        let (mut gone_on, mut is_interrupted) = (Ok(false), false);
-        while gone_on.is_ok() && !self.has_line() {
-            gone_on = self.go_on(is_prompt, terminal);
-            is_interrupted |= matches!(gone_on, Ok(true));
-            if let Err(CommandError::Problem(problem)) = &gone_on {
-                terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
-            }
-        }
-        let line = self.desk.typist.as_mut().map_or(Ok(Line::End), Typist::wait);
-        if let Some(screen) = &terminal.screen {
-            screen.end_prompt()?;
-        }
-        if let Some(warning) = self.desk.typist.as_mut().and_then(Typist::take_warning) {
-            terminal.message(warning.to_string());
-        }
-        gone_on?;
-        match line {
-            Ok(Line::Input(_)) if is_interrupted => {
-                terminal.message("interrupted");
-                Ok(Line::Interrupted)
-            }
-            line => line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error)),
-        }
-    }
-
-    fn has_line(&mut self) -> bool {
-        self.desk.typist.as_mut().is_none_or(Typist::has_line)
-    }
-
-    /// Lets the run go on for a turn, or until an input or a typed line comes. Returns whether the
-    /// person interrupts a line that has just been typed.
-    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<bool, CommandError> {
+    /// Lets the run go on for a turn, or until an input or a typed line comes.
+    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<Meanwhile, CommandError> {
         match self.session.advance(&mut *self.store)? {
             Advance::Turn if self.session.is_settled() => self.report(terminal)?,
             Advance::Turn => {}
-            // The terminal sends a signal only after the editor has returned.
-            Advance::Interrupted => return Ok(self.desk.typist.as_mut().is_some_and(Typist::has_line_soon)),
+            Advance::Interrupted => return Ok(self.interrupted()),
             Advance::Idle | Advance::Ended { .. } => {
                 self.report(terminal)?;
                 if is_prompt {
                     self.tell_questions(terminal);
                 }
-                if !self.has_line() && self.session.wait() == Waited::Interrupted {
-                    return Ok(self.desk.typist.as_mut().is_some_and(Typist::has_line_soon));
+                if !prompt::has_line(self) && self.session.wait() == Waited::Interrupted {
+                    return Ok(self.interrupted());
                 }
             }
         }
-        Ok(false)
+        Ok(Meanwhile::GoesOn)
+    }
+
+    /// What an interruption means: the terminal sends a signal only after the editor has returned.
+    fn interrupted(&mut self) -> Meanwhile {
+        if self.desk.typist.as_mut().is_some_and(Typist::has_line_soon) {
+            Meanwhile::Interrupted
+        } else {
+            Meanwhile::GoesOn
+        }
     }
 
     /// Lets the run go on until it rests, after the last text of a file or a pipe. Returns whether
@@ -318,7 +274,7 @@ impl Live {
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
+    pub(super) fn rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
         self.desk.seat.close();
         self.session.run_on(&mut *self.store)?;
         self.report(terminal)?;
@@ -437,18 +393,14 @@ impl Live {
     fn tell_questions(&mut self, terminal: &mut Terminal) {
         while let Some((request, prompt)) = self.unseen_question() {
             self.desk.seen.insert(request);
-            let (number, question) = (request.0, Question::read(&prompt).shown());
-            let question = question.as_str().trim_end();
-            terminal.message(&if self.session.is_approval(request) {
-                format!(
-                    "approval {number}: {question}\n`,answer {number} yes` approves it, `,answer {number} no` does not"
-                )
-            } else {
-                format!(
-                    "question {number}: {question}\n\
-                     `,answer TEXT` answers the oldest question, `,answer {number} TEXT` this one"
-                )
-            });
+            let asked = Asked {
+                number: request.0,
+                id: String::new(),
+                is_approval: self.session.is_approval(request),
+                prompt,
+                is_put: true,
+            };
+            terminal.message(asked.told());
         }
     }
 

@@ -33,7 +33,7 @@ use crate::saying::{Speaker, Way, say};
 use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
-use crate::verb::{self, Request};
+use crate::verb::{self, Answers, Request};
 use crate::world_options::WorldOptions;
 use crate::{command, turn};
 
@@ -294,9 +294,9 @@ impl Live {
     /// If the journal fails.
     pub(crate) fn consult(mut self, request: &Request, terminal: &mut Terminal) -> Result<Self, CommandError> {
         self.session.settle(&mut *self.store)?;
-        match (&self.journal, request) {
+        match (&self.journal, request.row().answers) {
             (Some(journal), _) => drop(perform_lent(request, journal, terminal)),
-            (None, Request::Describe(_)) => drop(perform_lent(request, &Journal::default(), terminal)),
+            (None, Answers::Language) => drop(perform_lent(request, &Journal::default(), terminal)),
             (None, _) => terminal.message(NO_JOURNAL),
         }
         Ok(self)
@@ -338,12 +338,6 @@ impl Live {
             After::Current => Self::open_in_place_of(detached, &journal, None, desk),
             After::Here | After::Branch(_) => Self::open_in_place_of(detached, &journal, Some(&here), desk),
         }
-    }
-
-    /// The names that contain a text.
-    pub(crate) fn names_with(&self, text: &str) -> Vec<String> {
-        let names = self.session.names().into_iter().map(|(name, _)| name);
-        names.filter(|name| name.contains(text)).collect()
     }
 
     /// Goes to the head of another branch of the run.

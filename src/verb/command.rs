@@ -72,7 +72,12 @@ pub(crate) fn augment(name: &str, command: Command) -> Command {
     } else {
         Form::augment_args(command)
     };
-    Journal::augment_args(command).about(about).long_about(long)
+    let command = if row.answers == Answers::Language {
+        command
+    } else {
+        Journal::augment_args(command)
+    };
+    command.about(about).long_about(long)
 }
 
 /// Executes a verb.
@@ -83,7 +88,11 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     let row = find(name).ok_or_else(|| CommandError::usage(format!("there is no verb `{name}`")))?;
     let request = (row.read)(matches)?;
     let is_json = row.answers != Answers::Drives && Form::from_arg_matches(matches)?.json;
-    let journal = Journal::from_arg_matches(matches)?;
+    let journal = if row.answers == Answers::Language {
+        Journal::default()
+    } else {
+        Journal::from_arg_matches(matches)?
+    };
     let mut view = terminal.view();
     let mut project = Project::of(&journal).on(terminal);
     let mut is_following = false;

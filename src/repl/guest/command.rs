@@ -1,0 +1,136 @@
+//! The prompt of a guest, with the comma commands that a guest has.
+//!
+//! INVARIANT: a guest moves no head, and reads no journal that is out of its reach.
+//! It does not know the requests; the verbs do. Read next: `../prompt.rs`.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use duet_journal::Sequence;
+
+use super::{Guest, Known};
+use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
+use crate::repl::command::{self as comma, Command};
+use crate::repl::complete::Names;
+use crate::repl::editor::Line;
+use crate::repl::prompt::{self, Evaluated, Prompt};
+use crate::repl::session::perform_lent;
+use crate::repl::typist::{Typist, Wanted};
+use crate::terminal::Terminal;
+use crate::verb::Answers;
+
+impl Prompt for Guest<'_> {
+    fn typist(&mut self) -> Option<&mut Typist> {
+        self.typist.as_mut()
+    }
+
+    fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        let place = self.link.described()?;
+        terminal.message(format!("session {} {place}; `,help` lists the commands", self.session));
+        Ok(())
+    }
+
+    fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
+        let prompt = format!("{} at {}> ", self.session, self.link.shown()).into();
+        let names = Names::of(&Known(self.link.names(&self.session)));
+        // An interruption counts from the moment when the line is typed.
+        self.is_interrupted.store(false, Ordering::Relaxed);
+        self.read(Wanted::Input { prompt, names }, None, terminal)
+    }
+
+    fn read_piped(&mut self, _: &mut Terminal) -> Result<String, CommandError> {
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        read.map_err(|error| CommandError::caused("standard input cannot be read", &error))?;
+        Ok(line)
+    }
+
+    fn evaluate(&mut self, form: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+        match self.request(form, terminal) {
+            // Whoever executes the run may go back just now; the next text may reach it.
+            Err(error) if self.typist.is_some() => prompt::tell(error, terminal).map(|()| Evaluated::Failed),
+            evaluated => evaluated,
+        }
+    }
+
+    fn names_with(&self, word: &str) -> Vec<String> {
+        let names = self.link.names(&self.session).into_iter().map(|(name, _)| name);
+        names.filter(|name| name.contains(word)).collect()
+    }
+
+    fn obey(mut self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError> {
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the others read the journal, or are refused"
+        )]
+        let gone = match &command {
+            Command::Answer(text) => {
+                let evaluated = self.answer(text, terminal)?;
+                return Ok((self, evaluated));
+            }
+            Command::Fork(name) => self.go_to(name, true, terminal),
+            Command::Switch(name) => self.go_to(name, false, terminal),
+            command => {
+                let evaluated = consult(&self, command, terminal)?;
+                return Ok((self, evaluated));
+            }
+        };
+        let evaluated = match gone {
+            Ok(()) => Evaluated::Done,
+            Err(error) => prompt::tell(error, terminal).map(|()| Evaluated::Failed)?,
+        };
+        Ok((self, evaluated))
+    }
+
+    /// A text of a session that fails is taken back by the session.
+    fn go_back(self, _: Sequence, _: &mut Terminal) -> Result<Self, CommandError> {
+        Ok(self)
+    }
+
+    fn come_to_rest(&mut self, _: &mut Terminal) -> Result<bool, CommandError> {
+        Ok(true)
+    }
+}
+
+/// Has a request answered that only reads.
+fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+    let owner = guest.link.owner()?;
+    let lent = guest.link.journal();
+    let here = lent.as_ref().map_or("", |(_, here)| here);
+    let Some(request) = comma::request(command, here).filter(|request| request.row().answers.is_reading()) else {
+        terminal.message(if is_move(command) {
+            format!(
+                "a guest cannot do this: {owner} executes the run, for everybody in it\n\
+                 `,fork NAME` begins a branch here, on which this session goes on by itself"
+            )
+        } else {
+            "a guest cannot do this; only the prompt that executes the run can".to_owned()
+        });
+        return Ok(Evaluated::Failed);
+    };
+    let code = match (&lent, request.row().answers) {
+        (Some((journal, _)), _) => perform_lent(&request, journal, terminal),
+        (None, Answers::Language) => perform_lent(&request, &Journal::default(), terminal),
+        (None, _) => return Ok(lacking(&owner, terminal)),
+    };
+    Ok(if code == ExitCode::OK {
+        Evaluated::Done
+    } else {
+        Evaluated::Failed
+    })
+}
+
+/// Says that a guest without the journal cannot ask it.
+fn lacking(owner: &str, terminal: &mut Terminal) -> Evaluated {
+    terminal.message(format!("this needs the journal of the run, which {owner} has"));
+    Evaluated::Failed
+}
+
+/// Whether a command moves the run.
+fn is_move(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Back(_) | Command::Goto(_) | Command::Amend(..) | Command::Merge(_) | Command::Undo | Command::Redo
+    )
+}

@@ -1,0 +1,223 @@
+//! The prompt of a process that executes the run itself.
+//!
+//! Owns the comma commands of this prompt: those that move the head of a branch close the journal
+//! and open it again, the others read beside the session.
+//! INVARIANT: the session continues after every command, whatever becomes of it.
+//! It does not know how a text is evaluated; `pace.rs` does.
+//! Read next: `pace.rs`.
+
+use std::num::NonZeroU64;
+use std::time::Instant;
+
+use duet_drivers::text::line;
+use duet_journal::Sequence;
+use duet_runtime::model::failure;
+
+use super::command::{self as comma, Command};
+use super::editor::Line;
+use super::prompt::{Evaluated, Prompt, tell};
+use super::session::{After, Live};
+use super::typist::Typist;
+use crate::command::goto;
+use crate::error::CommandError;
+use crate::terminal::Terminal;
+use crate::verb::Request;
+
+impl Prompt for Live {
+    fn typist(&mut self) -> Option<&mut Typist> {
+        self.desk.typist.as_mut()
+    }
+
+    fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        terminal.message(format!(
+            "duet {}, session {}; `,help` lists the commands",
+            env!("CARGO_PKG_VERSION"),
+            self.name()
+        ));
+        self.tell_end(terminal);
+        Ok(())
+    }
+
+    fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
+        self.read_text(terminal)
+    }
+
+    fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
+        self.read_from_pipe(terminal)
+    }
+
+    fn evaluate(&mut self, form: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+        self.evaluate_form(form, terminal)
+    }
+
+    fn names_with(&self, word: &str) -> Vec<String> {
+        let names = self.session.names().into_iter().map(|(name, _)| name);
+        names.filter(|name| name.contains(word)).collect()
+    }
+
+    fn obey(self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError> {
+        obey(self, command, terminal)
+    }
+
+    fn go_back(self, turn: Sequence, terminal: &mut Terminal) -> Result<Self, CommandError> {
+        let back = goto::Request::to(format!("{}@{turn}", self.address())).into();
+        self.lend(&back, &After::Here, terminal)
+    }
+
+    fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        self.rest(terminal)
+    }
+}
+
+fn obey(mut live: Live, command: Command, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
+    let command = match absolute(command, &mut live) {
+        Ok(command) => command,
+        Err(failure) => {
+            tell(failure, terminal)?;
+            return Ok((live, Evaluated::Failed));
+        }
+    };
+    let evaluated = match &command {
+        Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
+        Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
+        Command::Answer(text) => {
+            live.answer(text, terminal);
+            Evaluated::Done
+        }
+        Command::Time(text) => return timed(live, text, terminal),
+        Command::Profile(text) => return profiled(live, text, terminal),
+        Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
+        Command::Quit
+        | Command::Help(_)
+        | Command::Apropos(_)
+        | Command::Describe(_)
+        | Command::Back(_)
+        | Command::Goto(_)
+        | Command::Fork(_)
+        | Command::Branches
+        | Command::Log(_)
+        | Command::Facts(_)
+        | Command::Diff(_)
+        | Command::At(..)
+        | Command::Why(_)
+        | Command::When(_)
+        | Command::Amend(..)
+        | Command::Merge(_)
+        | Command::Undo
+        | Command::Redo
+        | Command::Replay
+        | Command::Waits
+        | Command::Explain(_)
+        | Command::Show(_) => {
+            if let Some(request) = comma::request(&command, &live.address()) {
+                live = match after(&command) {
+                    Some(after) => moved(live, &request, &after, terminal)?,
+                    None => live.consult(&request, terminal)?,
+                };
+            }
+            Evaluated::Done
+        }
+    };
+    Ok((live, evaluated))
+}
+
+/// Names the turn that a command means by counting back from the newest text.
+fn absolute(command: Command, live: &mut Live) -> Result<Command, CommandError> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others count nothing")]
+    Ok(match command {
+        Command::Back(count) => Command::Goto(live.before(count.map_or(1, NonZeroU64::get))?.to_string()),
+        Command::Diff(None) => Command::Diff(Some(live.before(1)?.to_string())),
+        command => command,
+    })
+}
+
+/// Moves the head of a branch, and says whom else that concerns.
+fn moved(live: Live, request: &Request, after: &After, terminal: &mut Terminal) -> Result<Live, CommandError> {
+    let (guests, before) = (live.guests().join(", "), live.address());
+    let live = live.lend(request, after, terminal)?;
+    if guests.is_empty() {
+        return Ok(live);
+    }
+    terminal.message(if live.address() == before {
+        format!("this moves others in the run, too: {guests}")
+    } else {
+        format!("others stay at {before}: {guests}; `,switch` at their prompts follows, or goes on there")
+    });
+    Ok(live)
+}
+
+/// Where the session goes on after a command that moves the head of a branch. Other commands only
+/// read and leave the session open, so that what is under way goes on.
+fn after(command: &Command) -> Option<After> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others only read")]
+    match command {
+        Command::Goto(_) | Command::Merge(_) | Command::Undo | Command::Redo => Some(After::Here),
+        Command::Fork(name) => Some(After::Branch(name.clone())),
+        Command::Amend(..) => Some(After::Current),
+        _ => None,
+    }
+}
+
+/// Evaluates an expression, then reports its cost: the time, and the fuel, which is the same each
+/// time on any computer.
+fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
+    let before = live.turn();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time is shown to the person and is no input of the run"
+    )]
+    let start = Instant::now();
+    let evaluated = live.evaluate(text, terminal)?;
+    #[expect(clippy::disallowed_methods, reason = "as above")]
+    let took_ms = start.elapsed().as_secs_f64() * 1000.0;
+    let (turns, fuel) = live.cost_since(before)?;
+    terminal.message(format!(
+        "{took_ms:.1} ms, turns: {turns}, units of fuel (calls, rounds of loops, long operations): {fuel}"
+    ));
+    Ok((live, evaluated))
+}
+
+/// Prints the answer to a question about a text, without evaluating the text.
+fn look(
+    mut live: Live,
+    find: impl FnOnce(&mut Live) -> Result<String, failure::Failure>,
+    terminal: &mut Terminal,
+) -> Result<(Live, Evaluated), CommandError> {
+    let evaluated = match find(&mut live) {
+        Ok(text) => {
+            terminal.data(&text)?;
+            Evaluated::Done
+        }
+        Err(failure) => {
+            live.tell_failure(&failure, terminal);
+            Evaluated::Failed
+        }
+    };
+    Ok((live, evaluated))
+}
+
+/// The maximum number of procedures that a profile shows.
+const PROFILE_LINES: usize = 20;
+
+/// Evaluates an expression, then reports the fuel of each procedure, which is the same each time on
+/// any computer.
+fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
+    live.begin_profile();
+    let evaluated = live.evaluate(text, terminal);
+    let counts = live.end_profile();
+    let all: u64 = counts.iter().map(|(_, used)| used).sum();
+    terminal.message("      fuel       %  procedure");
+    for (procedure, used) in counts.iter().take(PROFILE_LINES) {
+        let name = procedure
+            .name
+            .as_deref()
+            .unwrap_or("an unnamed procedure or the text itself");
+        let share = *used as f64 * 100.0 / all as f64;
+        let told = format!("{used:>10}  {share:>6.1}  {name}, in {}", procedure.unit);
+        terminal.message(line(&told).as_ref());
+    }
+    if let Some(rest @ 1..) = counts.len().checked_sub(PROFILE_LINES) {
+        terminal.message(format!("and {rest} procedures that used less"));
+    }
+    Ok((live, evaluated?))
+}

@@ -1,0 +1,325 @@
+//! The loop of every prompt, and the screen on which it reads.
+//!
+//! A prompt reads texts of a person, a file or a pipe. Whoever is behind it has each form
+//! evaluated, and goes on while the person types: the owner of the run by inputs of its own, a
+//! guest by requests to a session.
+//! INVARIANT: whatever happens to the run, the line editor returns first, so that the terminal gets
+//! its usual mode back.
+//! It does not know how a text is evaluated. Read next: `pace.rs`, `guest.rs`.
+
+use duet_journal::Sequence;
+use duet_kernel::datum::SourceId;
+use duet_kernel::datum::reader::read_all;
+
+use super::command::{self as comma, CommaError, Command};
+use super::editor::Line;
+use super::outline::is_incomplete;
+use super::typist::{Typist, Wanted};
+use crate::error::{CommandError, ExitCode};
+use crate::exports::names_elsewhere;
+use crate::render;
+use crate::terminal::Terminal;
+
+/// How the evaluation of a text went, its output aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evaluated {
+    /// It has ended, or waits for something that only another text can bring.
+    Done,
+    /// It failed, which has been said.
+    Failed,
+    /// The same, in a later turn than the first; the turns from this one on asked nothing of the
+    /// world and can be taken back.
+    PartlyDone(Sequence),
+    /// The run is over.
+    Ended(ExitCode),
+    /// Nobody executes the run any more, which has been said.
+    Alone,
+}
+
+/// What happens while the person types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meanwhile {
+    GoesOn,
+    /// The person interrupts a line that has just been typed.
+    Interrupted,
+    /// Nobody executes the run any more, which has been said.
+    Alone,
+}
+
+/// Whoever is behind a prompt.
+pub(crate) trait Prompt: Sized {
+    /// The line editor; none if the texts come from a file or a pipe.
+    fn typist(&mut self) -> Option<&mut Typist>;
+
+    /// Says where the person is.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError>;
+
+    /// Reads an input at the prompt, while the run goes on; nothing if nobody executes it any more.
+    ///
+    /// # Errors
+    /// If the terminal cannot be read, or the journal fails.
+    fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError>;
+
+    /// Reads a line of the file or pipe, with its end; an empty one is the end of the input.
+    ///
+    /// # Errors
+    /// If the input cannot be read, or the journal fails.
+    fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError>;
+
+    /// Has a form evaluated; its output and its error go to the terminal.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn evaluate(&mut self, form: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError>;
+
+    /// The names that a text can use and that contain a word.
+    fn names_with(&self, word: &str) -> Vec<String>;
+
+    /// Executes a comma command.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn obey(self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError>;
+
+    /// Goes back to a turn.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn go_back(self, turn: Sequence, terminal: &mut Terminal) -> Result<Self, CommandError>;
+
+    /// Lets the run come to rest after the last text of a file or a pipe. Returns whether nothing
+    /// failed in the background.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError>;
+}
+
+/// Has all texts evaluated, and returns whoever is behind the prompt with the exit code.
+///
+/// # Errors
+/// If the terminal or the journal fails.
+pub(crate) fn talk<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitCode), CommandError> {
+    if prompt.typist().is_none() {
+        return follow(prompt, terminal);
+    }
+    prompt.greet(terminal)?;
+    converse(prompt, terminal)
+}
+
+/// Evaluates the texts of standard input.
+fn follow<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitCode), CommandError> {
+    let mut code = ExitCode::OK;
+    let mut text = String::new();
+    loop {
+        // The program may read lines, too.
+        let line = prompt.read_piped(terminal)?;
+        let is_over = line.is_empty();
+        text.push_str(&line);
+        if !is_over && (is_incomplete(&text) || text.trim().is_empty()) {
+            continue;
+        }
+        let (again, evaluated) = answer(prompt, &std::mem::take(&mut text), terminal)?;
+        prompt = again;
+        match evaluated {
+            Evaluated::Done => {}
+            Evaluated::Failed | Evaluated::PartlyDone(_) => code = ExitCode::FAILED,
+            Evaluated::Ended(code) => return Ok((prompt, code)),
+            Evaluated::Alone => return Ok((prompt, ExitCode::INTERRUPTED)),
+        }
+        if is_over {
+            let is_well = prompt.come_to_rest(terminal)?;
+            return Ok((prompt, if is_well { code } else { ExitCode::FAILED }));
+        }
+    }
+}
+
+/// Talks with a person.
+fn converse<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitCode), CommandError> {
+    loop {
+        let text = match prompt.read_input(terminal)? {
+            None => return Ok((prompt, ExitCode::INTERRUPTED)),
+            Some(Line::End) => return Ok((prompt, ExitCode::OK)),
+            Some(Line::Interrupted) => continue,
+            Some(Line::Input(text)) => text,
+        };
+        if comma::read(&text) == Some(Ok(Command::Quit)) {
+            return Ok((prompt, ExitCode::OK));
+        }
+        let (again, evaluated) = answer(prompt, &text, terminal)?;
+        prompt = again;
+        match (evaluated, comma::split(&text)) {
+            (Evaluated::Ended(code), None) => return Ok((prompt, code)),
+            (Evaluated::Alone, _) => return Ok((prompt, ExitCode::INTERRUPTED)),
+            (Evaluated::Done | Evaluated::Failed | Evaluated::PartlyDone(_) | Evaluated::Ended(_), _) => {}
+        }
+    }
+}
+
+/// Executes a comma command, or has the forms of a text evaluated one after the other up to the
+/// first that fails. If a form fails after several turns, these turns are taken back.
+fn answer<P: Prompt>(mut prompt: P, text: &str, terminal: &mut Terminal) -> Result<(P, Evaluated), CommandError> {
+    let mut evaluated = Evaluated::Done;
+    if let Some(command) = comma::read(text) {
+        (prompt, evaluated) = obey(prompt, command, terminal)?;
+    } else {
+        let mut forms = forms(text).into_iter();
+        while evaluated == Evaluated::Done
+            && let Some(form) = forms.next()
+        {
+            evaluated = prompt.evaluate(form, terminal)?;
+        }
+        advise_comma(text, evaluated == Evaluated::Failed, terminal);
+        if !matches!(evaluated, Evaluated::Ended(_) | Evaluated::Alone) {
+            tell_left_out(forms.len(), terminal);
+        }
+    }
+    let Evaluated::PartlyDone(before) = evaluated else {
+        return Ok((prompt, evaluated));
+    };
+    terminal.message("this text had begun several turns; they are taken back:");
+    Ok((prompt.go_back(before, terminal)?, Evaluated::Failed))
+}
+
+fn obey<P: Prompt>(
+    prompt: P,
+    command: Result<Command, CommaError>,
+    terminal: &mut Terminal,
+) -> Result<(P, Evaluated), CommandError> {
+    let wrong = |error: CommaError| format!("{error}\n{}", error.advice());
+    let evaluated = match command {
+        Err(error) => {
+            terminal.message(wrong(error));
+            Evaluated::Failed
+        }
+        Ok(Command::Help(name)) => {
+            match comma::help(name.as_deref()) {
+                Ok(help) => terminal.data(&help)?,
+                Err(error) => terminal.message(wrong(error)),
+            }
+            Evaluated::Done
+        }
+        Ok(Command::Apropos(text)) => {
+            show_names(&prompt.names_with(&text), &text, terminal)?;
+            Evaluated::Done
+        }
+        Ok(Command::Quit) => Evaluated::Ended(ExitCode::OK),
+        Ok(command) => return prompt.obey(command, terminal),
+    };
+    Ok((prompt, evaluated))
+}
+
+/// Says which comma command a text was meant for, if it is the bare name of one and means nothing
+/// else; `exit` shows a procedure.
+fn advise_comma(text: &str, has_failed: bool, terminal: &mut Terminal) {
+    if let Some(advice) = comma::advice_for_bare(text).filter(|_| has_failed || text.trim() == "exit") {
+        terminal.message(advice);
+    }
+}
+
+/// Says that forms after the one that failed were not evaluated.
+fn tell_left_out(count: usize, terminal: &mut Terminal) {
+    match count {
+        0 => {}
+        1 => terminal.message("the form after it was not evaluated"),
+        count => terminal.message(format!("the {count} forms after it were not evaluated")),
+    }
+}
+
+/// The forms of a text; the text itself if it cannot be read, so that its evaluation reports the
+/// error.
+fn forms(text: &str) -> Vec<&str> {
+    let (reading, errors) = read_all(text, SourceId(0));
+    if !errors.is_empty() {
+        return vec![text];
+    }
+    let spans = reading.forms.iter().map(|form| reading.spans[form.0 as usize]);
+    spans
+        .filter_map(|span| text.get(span.start as usize..span.end as usize))
+        .collect()
+}
+
+/// Lists names that contain a text, first those that are there, then those of libraries that have
+/// to be imported.
+fn show_names(names: &[String], text: &str, terminal: &mut Terminal) -> Result<(), CommandError> {
+    for name in names {
+        terminal.data(format!("{name}\n"))?;
+    }
+    let elsewhere = names_elsewhere(text);
+    let elsewhere = elsewhere.iter().filter(|(name, _)| !names.contains(name));
+    let mut is_any = !names.is_empty();
+    for (name, library) in elsewhere {
+        terminal.data(format!("{name}, in {library}\n"))?;
+        is_any = true;
+    }
+    if !is_any {
+        terminal.message(format!("no name contains `{text}`"));
+    }
+    Ok(())
+}
+
+/// Reads a line, and goes on meanwhile; nothing if nobody executes the run any more, once the
+/// person has typed something.
+///
+/// # Errors
+/// If the terminal cannot be read, or the run cannot go on.
+pub(super) fn read<P: Prompt>(
+    prompt: &mut P,
+    wanted: Wanted,
+    terminal: &mut Terminal,
+    mut go_on: impl FnMut(&mut P, &mut Terminal) -> Result<Meanwhile, CommandError>,
+) -> Result<Option<Line>, CommandError> {
+    if let Some(screen) = &terminal.screen {
+        screen.begin_prompt()?;
+    }
+    if let Some(typist) = prompt.typist() {
+        typist.ask(wanted);
+    }
+    let (mut meanwhile, mut is_interrupted) = (Ok(Meanwhile::GoesOn), false);
+    while matches!(meanwhile, Ok(Meanwhile::GoesOn | Meanwhile::Interrupted)) && !has_line(prompt) {
+        meanwhile = go_on(prompt, terminal);
+        is_interrupted |= matches!(meanwhile, Ok(Meanwhile::Interrupted));
+        if let Err(CommandError::Problem(problem)) = &meanwhile {
+            terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
+        }
+    }
+    let line = prompt.typist().map_or(Ok(Line::End), Typist::wait);
+    if let Some(screen) = &terminal.screen {
+        screen.end_prompt()?;
+    }
+    if let Some(warning) = prompt.typist().and_then(Typist::take_warning) {
+        terminal.message(warning.to_string());
+    }
+    let meanwhile = meanwhile?;
+    match line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error))? {
+        _ if meanwhile == Meanwhile::Alone => Ok(None),
+        Line::Input(_) if is_interrupted => {
+            terminal.message("interrupted");
+            Ok(Some(Line::Interrupted))
+        }
+        line => Ok(Some(line)),
+    }
+}
+
+/// Whether the line that was asked for has been typed.
+pub(super) fn has_line<P: Prompt>(prompt: &mut P) -> bool {
+    prompt.typist().is_none_or(Typist::has_line)
+}
+
+/// Shows an error, after which the session continues.
+///
+/// # Errors
+/// One that ends it.
+pub(crate) fn tell(failure: CommandError, terminal: &mut Terminal) -> Result<(), CommandError> {
+    match failure {
+        CommandError::Problem(problem) => {
+            terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
+        }
+        CommandError::Shown(text) | CommandError::Usage(text) => terminal.message(text),
+        error @ (CommandError::OutputClosed | CommandError::NameLost(_)) => return Err(error),
+    }
+    Ok(())
+}
