@@ -16,6 +16,7 @@ use duet_runtime::run::source::Source;
 use crate::error::CommandError;
 use crate::journal::{self, Journal, Place};
 use crate::query::Query;
+use crate::saying::{Way, say};
 
 /// If at least this many turns have to be read, the person gets a message.
 const MANY: u64 = 100_000;
@@ -88,6 +89,8 @@ pub(crate) fn check(
 }
 
 fn failed(error: StoreError) -> CommandError {
-    CommandError::from(error)
-        .advise("`duet fsck --repair` removes an index that is damaged; Duet builds it again when it is needed")
+    CommandError::from(error).advise(say![
+        Way::of("fsck").with("--repair"),
+        " removes an index that is damaged; Duet builds it again when it is needed",
+    ])
 }

@@ -14,11 +14,12 @@ use std::process::{Child, Command, Stdio};
 
 use duet_drivers::host::command::{ERRAND, errand_text};
 use duet_journal::RunId;
-use duet_journal::beside::{append_beside, beside, text_beside};
+use duet_journal::beside::{append_beside, text_beside};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
+use crate::saying::{Way, say};
 use crate::terminal::{Task, Terminal};
 
 /// Whether a run goes on without a terminal.
@@ -55,7 +56,7 @@ impl DetachArguments {
 }
 
 fn messages(journal: &Journal) -> PathBuf {
-    beside(journal.path(), ".messages")
+    journal.beside(".messages")
 }
 
 /// Starts the other process, which gets its task as this one did: by words, or as a request whose
@@ -105,8 +106,12 @@ pub(crate) fn detach(journal: &Journal, terminal: &mut Terminal) -> Result<ExitC
     }
     terminal.data(name.clone())?;
     let (name, process) = (name.trim_end(), child.id());
-    terminal.message(format!(
-        "process {process} executes {name}: `duet attach {name}` shows it, `duet stop {name}` stops it"
-    ));
+    terminal.message(say![
+        format!("process {process} executes {name}: "),
+        Way::at("attach", name),
+        " shows it, ",
+        Way::at("stop", name),
+        " stops it",
+    ]);
     Ok(ExitCode::OK)
 }

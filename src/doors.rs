@@ -23,7 +23,7 @@ use preserves::IOValue;
 
 use crate::error::CommandError;
 use crate::journal::{Journal, Place};
-use crate::saying::{Way, say};
+use crate::saying::{Saying, Way, say};
 use crate::session::serve::Wish;
 
 /// The folder of the sockets beside a journal.
@@ -108,7 +108,7 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
             let problem = format!("{who} executes {run}, and lives; its clock and this one's differ");
             return Err(CommandError::problem(problem)
                 .advise("give the command there")
-                .advise(format!("`duet resume {run} --take-over` takes the run from it")));
+                .advise(take_over(run)));
         }
         pause();
     }
@@ -201,10 +201,15 @@ pub(crate) fn stop((store, journal): (&dyn Store, &Journal), place: &Place) -> R
     Ok(Some(turn))
 }
 
+/// The way to a run whose owner does not react.
+fn take_over(name: impl ToString) -> Saying {
+    say![Way::at("resume", name).with("--take-over"), " takes the run from it",]
+}
+
 fn failed(error: CallError, place: &Place, owner: &Owner) -> CommandError {
     let (name, process) = (place.name(), owner.process);
     let who = format!("process {process} (`duet {}`), which executes {name},", owner.command);
-    let take_over = format!("`duet resume {name} --take-over` takes the run from it");
+    let take_over = take_over(&name);
     match error {
         CallError::Refused(why) => CommandError::problem(why),
         CallError::Silent => CommandError::problem(format!("{who} does not react"))

@@ -170,24 +170,33 @@ impl From<StoreError> for CommandError {
             StoreError::Displaced { .. } => {
                 Self::problem(error.to_string()).advise("what was durable before stands in the file that was there")
             }
-            StoreError::Locked => Self::problem(error.to_string())
-                .advise("one that was stopped (Ctrl-Z) goes on after `fg`; `duet runs` lists the processes at work"),
+            StoreError::Locked => Self::problem(error.to_string()).advise(say![
+                "one that was stopped (Ctrl-Z) goes on after `fg`; ",
+                Way::of("runs"),
+                " lists the processes at work",
+            ]),
             StoreError::Owned { run, .. } => Self::problem(error.to_string())
-                .advise(format!(
-                    "`duet stop {run}` stops it, and `duet attach {run}` shows what it does"
-                ))
-                .advise(format!(
-                    "`duet resume {run} --take-over` takes the run from a process that does not answer"
-                )),
+                .advise(say![
+                    Way::at("stop", run),
+                    " stops it, and ",
+                    Way::at("attach", run),
+                    " shows what it does",
+                ])
+                .advise(say![
+                    Way::at("resume", run).with("--take-over"),
+                    " takes the run from a process that does not answer",
+                ]),
             StoreError::Overtaken => Self::problem(error.to_string()).advise("give the command again"),
-            StoreError::NoSuchRun { .. } => Self::problem(error.to_string()).advise("`duet runs` lists the runs"),
+            StoreError::NoSuchRun { .. } => {
+                Self::problem(error.to_string()).advise(say![Way::of("runs"), " lists the runs"])
+            }
             StoreError::NoSuchBranch { run, .. } => {
                 Self::problem(error.to_string()).advise(say![Way::at("branches", run), " lists the branches"])
             }
             StoreError::EpochFenced { .. } => Self::problem(error.to_string())
                 .advise("what this process had made durable stands; the other one goes on from there"),
             _ => Self::caused("the journal cannot be used", &error)
-                .advise("`duet fsck` says what is sound and what is not"),
+                .advise(say![Way::of("fsck"), " says what is sound and what is not"]),
         }
     }
 }
@@ -207,8 +216,11 @@ impl From<RunError> for CommandError {
             RunError::NotARun { .. } => {
                 Self::problem(error.to_string()).advise("use the version of duet that wrote the run")
             }
-            _ => Self::caused("the run cannot go on", &error)
-                .advise("what was made durable stands: `duet resume` goes on from there"),
+            _ => Self::caused("the run cannot go on", &error).advise(say![
+                "what was made durable stands: ",
+                Way::of("resume"),
+                " goes on from there",
+            ]),
         }
     }
 }

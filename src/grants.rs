@@ -25,6 +25,7 @@ use duet_runtime::model::manifest::Manifest;
 use preserves::IOValue;
 
 use crate::error::CommandError;
+use crate::saying::{Way, say};
 
 /// The length of the key in bytes.
 const KEY_BYTES: usize = 32;
@@ -103,7 +104,7 @@ impl Grants {
     pub(crate) fn revoke(journal: &Path, id: &str) -> Result<(), CommandError> {
         if !Self::read(journal).0.contains_key(id) {
             return Err(CommandError::problem(format!("there is no grant `{id}`"))
-                .advise("`duet grant --list` lists the grants"));
+                .advise(say![Way::of("grant").with("--list"), " lists the grants"]));
         }
         append(journal, &record("revoke", vec![id.to_owned().encode()])).map_err(failed)
     }

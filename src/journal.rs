@@ -119,7 +119,12 @@ fn whole(store: SqliteStore) -> Result<SqliteStore, CommandError> {
     Err(problem
         .because("its write-ahead log is damaged or was taken away, or the file is an older copy")
         .advise("put back a copy of the journal with the files beside it")
-        .advise("`duet fsck` says what is there, and `duet fsck --repair` lets the journal go on from that"))
+        .advise(say![
+            Way::of("fsck"),
+            " says what is there, and ",
+            Way::of("fsck").with("--repair"),
+            " lets the journal go on from that",
+        ]))
 }
 
 /// Says what a journal has lost of a branch.
@@ -216,7 +221,10 @@ impl Journal {
                 .because("its write-ahead log is there, so the file itself was deleted or moved away")
                 .advise("put the file back beside its log, or move the log away as well"));
         }
-        Err(CommandError::problem(missing).advise("`duet run PROGRAM` makes one; `--journal FILE` names another"))
+        Err(CommandError::problem(missing).advise(say![
+            Way::of("run").with("PROGRAM"),
+            " makes one; `--journal FILE` names another",
+        ]))
     }
 
     fn current_path(&self) -> PathBuf {
@@ -307,7 +315,7 @@ impl Journal {
         let Some(marked) = marks.get(mark) else {
             return Err(
                 CommandError::problem(format!("no turn of {} is marked {mark}", place.run))
-                    .advise(format!("`duet mark {}` lists the marks", place.run)),
+                    .advise(say![Way::at("mark", &place.run), " lists the marks"]),
             );
         };
         let others = store.heads(&place.run)?.into_iter().filter(|_| !is_named);
@@ -362,10 +370,12 @@ impl Journal {
             (Some(run), None) => Ok((run, first_branch()?)),
             (None, _) => Err(
                 CommandError::problem(format!("the journal `{}` has no run", self.path.display()))
-                    .advise("`duet run PROGRAM` makes one"),
+                    .advise(say![Way::of("run").with("PROGRAM"), " makes one"]),
             ),
-            (Some(_), Some(_)) => Err(CommandError::usage("which run?")
-                .advise("`duet runs` lists them; an address is written run/branch@turn")),
+            (Some(_), Some(_)) => Err(CommandError::usage("which run?").advise(say![
+                Way::of("runs"),
+                " lists them; an address is written run/branch@turn",
+            ])),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use duet_journal::beside::{append_beside, beside, text_beside};
+use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::{RecordHash, RunId, Sequence};
 use duet_runtime::model::address::Mark;
 
@@ -26,7 +26,7 @@ pub(crate) struct Marked {
 }
 
 fn path(journal: &Journal) -> PathBuf {
-    beside(journal.path(), ".marks")
+    journal.beside(".marks")
 }
 
 /// Adds a mark, or with `None` removes it.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use duet_journal::beside::{append_beside, beside, text_beside};
+use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::{RecordHash, RunId};
 
 use crate::journal::{Journal, Place};
@@ -44,7 +44,7 @@ pub(crate) struct Moves {
 }
 
 fn path(journal: &Journal) -> PathBuf {
-    beside(journal.path(), ".moves")
+    journal.beside(".moves")
 }
 
 impl MoveKind {

@@ -11,7 +11,7 @@ use std::io::Write;
 
 use duet_drivers::ask::Question;
 use duet_drivers::text::line;
-use duet_journal::beside::{append_beside, beside, text_beside};
+use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::owner::now_ms;
 use duet_journal::{Head, Owner, RecordHash, RunId, Sequence, Store};
 use duet_runtime::action::Action;
@@ -123,7 +123,7 @@ impl<'a> Standings<'a> {
             by_run: BTreeMap::new(),
             found: String::new(),
         };
-        for line in text_beside(&beside(journal.path(), ".standing")).lines() {
+        for line in text_beside(&journal.beside(".standing")).lines() {
             if let Some((run, hash, known)) = Known::read(line) {
                 standings.by_run.entry(run).or_default().push(hash);
                 standings.known.insert(hash, known);
@@ -244,7 +244,7 @@ impl<'a> Standings<'a> {
     pub(crate) fn keep(self) {
         if !self.found.is_empty() {
             // One write, so that lines of several processes do not mix.
-            let _lost = append_beside(&beside(self.journal.path(), ".standing"))
+            let _lost = append_beside(&self.journal.beside(".standing"))
                 .and_then(|mut file| file.write_all(self.found.as_bytes()));
         }
     }

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{FIRST_BRANCH, Journal, Place, owner};
 use crate::records::hash_at;
+use crate::saying::{Saying, Way, say};
 use crate::terminal::Terminal;
 use crate::{marks, moves};
 
@@ -72,7 +73,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         if is_alone(&store)? {
             store.compact()?;
         } else {
-            terminal.message("other processes write the journal: the next `duet gc` without them gives space back");
+            terminal.message(space_later());
         }
         // It may say much of what is gone; while somebody uses it, it stays, and what it says of
         // the rest is true.
@@ -80,6 +81,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     tell(&garbage, &place, (is_dry, arguments.json), terminal)?;
     Ok(ExitCode::OK)
+}
+
+/// Says that the journal's file stays as large as it is.
+pub(crate) fn space_later() -> Saying {
+    say![
+        "other processes write the journal: the next ",
+        Way::of("gc"),
+        " without them gives space back",
+    ]
 }
 
 /// Whether no other process owns a run of the journal. Giving space back takes as long as copying
@@ -139,7 +149,7 @@ impl Arguments {
             .find(|keep| heads.iter().all(|head| head.branch.as_str() != **keep))
         {
             return Err(CommandError::usage(format!("{} has no branch {unknown}", place.run))
-                .advise(format!("`duet branches {}` lists them", place.run)));
+                .advise(say![Way::at("branches", &place.run), " lists them"]));
         }
         let newest =
             |wanted: &dyn Fn(&&Head) -> bool| heads.iter().filter(wanted).map(|head| head.sequence.number()).max();

@@ -241,10 +241,10 @@ pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, C
             .map_or(true, |name| heads.iter().all(|head| head.branch != *name))
     });
     let kept = free.unwrap_or_else(|| BranchName::new(first)).map_err(|error| {
-        CommandError::caused("the branch's name is too long to keep what it leaves behind", &error).advise(format!(
-            "`duet fork {} BRANCH` under a shorter name first",
-            place.address(place.head.sequence)
-        ))
+        CommandError::caused("the branch's name is too long to keep what it leaves behind", &error).advise(say![
+            Way::turn("fork", place.name(), place.head.sequence).with("BRANCH"),
+            " under a shorter name first",
+        ])
     })?;
     let owner = owner("goto");
     move_head(

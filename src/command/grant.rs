@@ -9,6 +9,7 @@ use duet_runtime::scheme::grants;
 use crate::error::{CommandError, ExitCode};
 use crate::grants::{Grant, Grants};
 use crate::journal::Journal;
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 
@@ -95,9 +96,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let (id, reference) = Grants::add(journal.path(), &grant)?;
     terminal.data(format!("{}\n", shown(&reference)))?;
-    terminal.message(format!(
-        "whoever has this reference may do what it grants; `duet grant --revoke {id}` takes it back"
-    ));
+    terminal.message(say![
+        "whoever has this reference may do what it grants; ",
+        Way::of("grant").with(format!("--revoke {id}")),
+        " takes it back",
+    ]);
     Ok(ExitCode::OK)
 }
 

@@ -6,6 +6,7 @@ use duet_runtime::history::input::recorded;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::redeliver::Redelivery;
+use crate::saying::{Way, say};
 use crate::session::Session;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -41,7 +42,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut store = journal.open_to_write("pick")?;
     let source = journal.resolve_turn(&store, Some(from))?;
     let Some(first) = source.turn else {
-        return Err(CommandError::usage("which turns?").advise(format!("`duet pick {from}@A..B --onto {onto}`")));
+        return Err(
+            CommandError::usage("which turns?").advise(Way::turn("pick", from, "A..B").with(format!("--onto {onto}")))
+        );
     };
     let last = last.map_or(Ok(first), |last| {
         let number = last
@@ -63,7 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if inputs.is_empty() {
         return Err(
             CommandError::problem(format!("turns {first} to {last} of {} have no input", source.name()))
-                .advise(format!("`duet log {}` shows which turns had an input", source.name())),
+                .advise(say![Way::at("log", source.name()), " shows which turns had an input"]),
         );
     }
     let target = journal.resolve(&store, Some(onto))?;

@@ -10,6 +10,7 @@ use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
+use crate::saying::{Way, say};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
@@ -302,9 +303,12 @@ pub(super) fn read_name(name: &str) -> Result<RunId, CommandError> {
 }
 
 fn taken(id: &RunId) -> CommandError {
-    CommandError::usage(format!("there is a run {id} already")).advise(format!(
-        "`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"
-    ))
+    CommandError::usage(format!("there is a run {id} already")).advise(say![
+        Way::at("resume", id),
+        " goes on with it; ",
+        Way::of("runs"),
+        " lists the names that are taken",
+    ])
 }
 
 /// Finds a free name for a run: the stem, or the stem with a number.

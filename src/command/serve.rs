@@ -6,7 +6,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use duet_drivers::serve::{Address, Server, ServerError};
-use duet_journal::beside::beside;
 use duet_journal::owner::now_ms;
 use duet_journal::{RunId, Store};
 
@@ -16,6 +15,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::launch::{Launch, Program};
 use crate::porter::Porter;
+use crate::saying::{Way, say};
 use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::{WorldArguments, WorldOptions};
@@ -67,7 +67,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Server::new(Arc::clone(&porter) as _, prefix, &arguments.origin).map_err(|error| refused(&error))?;
     for address in arguments.addresses()? {
         let bound = server.listen(&address).map_err(|error| refused(&error))?;
-        terminal.message(format!("clients come to {bound}; `duet grant RUN` lets one in"));
+        terminal.message(say![
+            format!("clients come to {bound}; "),
+            Way::of("grant").with("RUN"),
+            " lets one in",
+        ]);
     }
     if arguments.runs.len() > 1 {
         session::share_memory();
@@ -99,7 +103,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 impl Arguments {
     fn addresses(&self) -> Result<Vec<Address>, CommandError> {
         if self.listen.is_empty() {
-            return Ok(vec![Address::Unix(beside(self.journal.path(), ".sock"))]);
+            return Ok(vec![Address::Unix(self.journal.beside(".sock"))]);
         }
         let read = |text: &String| text.parse().map_err(|error| refused(&error).with_code(ExitCode::USAGE));
         self.listen.iter().map(read).collect()

@@ -6,6 +6,7 @@ use duet_drivers::tool::description::Description;
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 
@@ -32,7 +33,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         .filter(|tool| named.is_none_or(|name| *tool.name == *name))
         .collect();
     if let (Some(name), true) = (named, wanted.is_empty()) {
-        return Err(CommandError::problem(format!("there is no tool `{name}`")).advise("`duet tools` lists the tools"));
+        return Err(CommandError::problem(format!("there is no tool `{name}`"))
+            .advise(say![Way::of("tools"), " lists the tools"]));
     }
     if arguments.json {
         terminal.json(&json!(wanted.into_iter().map(as_json).collect::<Vec<_>>()))?;

@@ -24,6 +24,7 @@ use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Journal, Place};
 use crate::records::hash_at;
+use crate::saying::{Way, say};
 use crate::session::record_at;
 use crate::session::serve::Wish;
 use crate::turn;
@@ -169,9 +170,10 @@ impl Link for Local<'_> {
             let why = format!("{name} belongs to {owner}, and its program lets no sessions begin");
             return Err(CommandError::problem(why)
                 .advise("in a program, `(import (duet sessions)) (serve-sessions!)` lets them begin")
-                .advise(format!(
-                    "`duet stop {name}` stops the run, so that it goes on elsewhere"
-                )));
+                .advise(say![
+                    Way::at("stop", name),
+                    " stops the run, so that it goes on elsewhere",
+                ]));
         }
         let host = Wish::Evaluate { text: HOST.to_owned() };
         self.ask(&host)?;

@@ -10,6 +10,7 @@ use duet_kernel::expander::SourceText;
 
 use super::Session;
 use crate::launch;
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 
 impl Session {
@@ -26,11 +27,13 @@ impl Session {
                 "have",
             ),
         };
-        terminal.message(format!(
-            "{what} {has} changed since {name} began; the run goes on with what it began with\n\
-             `duet replay {name} --with FILE` shows where the changed program would do something else, \
-             `duet run FILE` begins a run of it"
-        ));
+        terminal.message(say![
+            format!("{what} {has} changed since {name} began; the run goes on with what it began with\n"),
+            Way::at("replay", name).with("--with FILE"),
+            " shows where the changed program would do something else, ",
+            Way::of("run").with("FILE"),
+            " begins a run of it",
+        ]);
     }
 }
 

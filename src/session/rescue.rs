@@ -15,6 +15,7 @@ use duet_runtime::run::error::RunError;
 use super::RunPlace;
 use crate::error::CommandError;
 use crate::journal;
+use crate::saying::{Way, say};
 
 /// Explains why a run stopped; saves the journal first if its files are gone.
 pub(super) fn explained(error: RunError, run: &Run, store: &dyn Store, place: &RunPlace) -> CommandError {
@@ -29,14 +30,18 @@ pub(super) fn explained(error: RunError, run: &Run, store: &dyn Store, place: &R
     match save(run, store, journal) {
         Ok(copy) => problem
             .because(format!("all runs of the journal are saved in {}", copy.display()))
-            .advise(format!(
-                "`duet resume {} --journal {}` goes on there",
-                place.name,
-                copy.display()
-            )),
-        Err(why) => problem.because(format!("what was in it could not be saved: {why}")).advise(
-            "`duet fsck` says what is left in the file; `duet run PROGRAM --journal OTHER` begins again in another one",
-        ),
+            .advise(say![
+                Way::at("resume", &place.name).with(format!("--journal {}", copy.display())),
+                " goes on there",
+            ]),
+        Err(why) => problem
+            .because(format!("what was in it could not be saved: {why}"))
+            .advise(say![
+                Way::of("fsck"),
+                " says what is left in the file; ",
+                Way::of("run").with("PROGRAM --journal OTHER"),
+                " begins again in another one",
+            ]),
     }
 }
 
@@ -54,7 +59,7 @@ fn stopped(error: RunError, run: &Run, place: &RunPlace) -> CommandError {
     ))
     .because(error_text(&error))
     .because("no effect has left since; what this process had made durable stands")
-    .advise("`duet runs` shows who goes on with it")
+    .advise(say![Way::of("runs"), " shows who goes on with it"])
 }
 
 /// Says whether another process has claimed the run.

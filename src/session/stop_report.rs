@@ -16,7 +16,7 @@ use super::RunPlace;
 use super::pace::is_approval;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::render;
-use crate::saying::{Speaker, Way, say};
+use crate::saying::{Saying, Speaker, Way, say};
 use crate::terminal::Terminal;
 use crate::verb::waits::{Waiting, waits};
 
@@ -176,20 +176,24 @@ impl StopReport<'_> {
         let listed: String = listed.iter().map(|wait| format!("\n  {wait}")).collect();
         terminal.message(format!("{name} waits for a signal or a message from outside:{listed}"));
         if self.is_kept() {
-            terminal.message(format!(
-                "`duet signal {name} LABEL VALUE` asserts a fact and `duet message {name} VALUE` sends a message; the \
-                 run then goes on"
-            ));
+            terminal.message(say![
+                Way::at("signal", name).with("LABEL VALUE"),
+                " asserts a fact and ",
+                Way::at("message", name).with("VALUE"),
+                " sends a message; the run then goes on",
+            ]);
         }
     }
 
-    pub(super) fn interrupted(&self) -> String {
-        let name = &self.place.name;
-        if self.is_kept() {
-            format!("interrupted after turn {}; `duet resume {name}` goes on", self.head)
-        } else {
-            "interrupted".to_owned()
+    pub(super) fn interrupted(&self) -> Saying {
+        if !self.is_kept() {
+            return "interrupted".into();
         }
+        say![
+            format!("interrupted after turn {}; ", self.head),
+            Way::at("resume", &self.place.name),
+            " goes on",
+        ]
     }
 
     pub(super) fn stuck(&self, fibers: usize, state: &RunState) -> CommandError {

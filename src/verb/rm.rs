@@ -13,8 +13,10 @@ use serde_json::{Value as Json, json};
 
 use super::project::Project;
 use super::view::{Told, View};
+use crate::command::gc::space_later;
 use crate::error::CommandError;
 use crate::journal::owner;
+use crate::saying::{Way, say};
 
 /// Deletes a run with all its branches.
 ///
@@ -51,7 +53,12 @@ pub(crate) struct Report {
 /// If there is no such run, a process executes it, or the journal cannot be read.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let run = RunId::new(&request.run).map_err(|error| {
-        CommandError::usage(error.to_string()).advise("`duet gc` removes single branches; `duet rm` takes a whole run")
+        CommandError::usage(error.to_string()).advise(say![
+            Way::of("gc"),
+            " removes single branches; ",
+            Way::of("rm"),
+            " takes a whole run",
+        ])
     })?;
     let mut store = project.change("rm")?;
     if !store.has_run(&run)? {
@@ -109,6 +116,6 @@ impl Report {
         if self.is_compact {
             return told;
         }
-        told.say("other processes write the journal: the next `duet gc` without them gives space back")
+        told.say(space_later())
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn sample(
     let place = project.journal().resolve_turn(&*store, Some(address))?;
     let Some(turn) = place.turn else {
         return Err(CommandError::usage("the samples of which turn?")
-            .advise(format!("`duet fork --sample {count} {}@N`", place.name())));
+            .advise(Way::turn("fork", place.name(), "N").with(format!("--sample {count}"))));
     };
     let (before, request) = beginning(&*store, &place, turn)?;
     let options = WorldOptions {

@@ -22,6 +22,7 @@ use serde_json::{Value as Json, json};
 use crate::error::CommandError;
 use crate::journal::{Journal, Place};
 use crate::records::{Records, hash_at};
+use crate::saying::{Way, say};
 use crate::{imported, session, turn};
 
 /// The changes to the workspace's files.
@@ -121,9 +122,10 @@ impl Plan {
         let failure = foreign
             .into_iter()
             .fold(CommandError::problem(what), CommandError::advise);
-        Err(failure.advise(format!(
-            "`duet goto --workspace --force {address}` overwrites them; their present contents are then lost"
-        )))
+        Err(failure.advise(say![
+            Way::at("goto --workspace --force", address),
+            " overwrites them; their present contents are then lost",
+        ]))
     }
 
     /// Puts the files back.
@@ -307,9 +309,10 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
         let nowhere = || {
             CommandError::problem(format!("{name} was imported, and nobody here has given it a workspace"))
                 .because("its own first record names a directory, which somebody else chose")
-                .advise(format!(
-                    "`duet resume {name} --grant … --workspace DIRECTORY` gives it one"
-                ))
+                .advise(say![
+                    Way::at("resume", &name).with("--grant … --workspace DIRECTORY"),
+                    " gives it one",
+                ])
         };
         return terms.workspace.map(PathBuf::from).ok_or_else(nowhere);
     }

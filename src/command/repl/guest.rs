@@ -16,6 +16,7 @@ use crate::repl::link::Link;
 use crate::repl::local::Local;
 use crate::repl::prompt;
 use crate::repl::remote::Remote;
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 
 /// Talks with a session of a run that another process executes; `None` if none does.
@@ -39,7 +40,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             let name = place.name();
             return Err(
                 CommandError::usage(format!("no process executes {name}, so it has no session {session}")).advise(
-                    format!("`duet repl {name}` goes on with it; `duet serve {name}` hosts it"),
+                    say![
+                        Way::at("repl", &name),
+                        " goes on with it; ",
+                        Way::at("serve", &name),
+                        " hosts it",
+                    ],
                 ),
             );
         }
