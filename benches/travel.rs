@@ -24,7 +24,7 @@ use duet_runtime::run::heads::{fork, move_head};
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::Source;
+use duet_runtime::run::source::{BranchClaim, Source};
 use duet_runtime::run::{Run, Step};
 use duet_runtime::scheme::SchemePrograms;
 use support::clock::{median, microseconds, processor_microseconds};
@@ -157,8 +157,13 @@ fn forks_in_memory(path: &Path, mut run: Run) -> (Vec<f64>, Vec<f64>) {
         let forked = branch(&format!("fork-{number}"));
         let fork_and_go_on = || {
             let names = std::slice::from_ref(&forked);
-            fork(&mut store, (&name, &main, "bench"), at(head - 5 * number), names)?;
-            let mut run = run.reopen(&mut store, (&forked, "bench"), &Recovery::default())?;
+            fork(
+                &mut store,
+                BranchClaim::new(&name, &main, "bench"),
+                at(head - 5 * number),
+                names,
+            )?;
+            let mut run = run.reopen(&mut store, &forked, "bench", &Recovery::default())?;
             let step = run.step()?;
             run.flush(&mut store)?;
             Ok::<_, RunError>((run, step))
@@ -225,7 +230,10 @@ impl Bench {
         let single = (0..200).map(|number| {
             let name = branch(&format!("one-{number}"));
             let middle = at(head.number() / 2);
-            microseconds(|| move_head(&mut store, (&run, &main, "bench"), middle, Some(&name)).expect("it forks")).1
+            microseconds(|| {
+                move_head(&mut store, BranchClaim::new(&run, &main, "bench"), middle, Some(&name)).expect("it forks")
+            })
+            .1
         });
         let single: Vec<f64> = single.collect();
         self.say(
@@ -255,7 +263,7 @@ impl Bench {
         let names: Vec<BranchName> = (0..10_000)
             .map(|number| branch(&format!("together-{number}")))
             .collect();
-        let (forked, took) = microseconds(|| fork(&mut store, (&run, &main, "bench"), head, &names));
+        let (forked, took) = microseconds(|| fork(&mut store, BranchClaim::new(&run, &main, "bench"), head, &names));
         forked.expect("it forks");
         self.say(
             "10,000 durable forks, one commit (s; goal 2)",

@@ -39,7 +39,7 @@ pub(crate) fn find(
     }
     .map_err(failed)?;
     let covered = index
-        .coverage(store, (&place.run, &place.branch), place.at())
+        .coverage(store, &place.run, &place.branch, place.at())
         .map_err(failed)?;
     let turns = place.at().number() - covered.sequence().number();
     if turns >= MANY {

@@ -161,7 +161,7 @@ impl Lane {
             && let Some(job) = self.waiting.pop_front()
         {
             let key = job.key.clone();
-            let call = begin(&mut self.calls, (*job, Arc::clone(&self.leaving)), reports);
+            let call = begin(&mut self.calls, *job, Arc::clone(&self.leaving), reports);
             self.under_way.extend(call.map(|call| (key, call)));
         }
     }
@@ -205,7 +205,7 @@ async fn run_calls(
 }
 
 /// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.
-fn begin(calls: &mut JoinSet<()>, (job, leaving): (Job, Arc<AtomicBool>), reports: &Reporter) -> Option<AbortHandle> {
+fn begin(calls: &mut JoinSet<()>, job: Job, leaving: Arc<AtomicBool>, reports: &Reporter) -> Option<AbortHandle> {
     let mut promise = Promise {
         reports: reports.clone(),
         owed: Some((job.request, job.key.clone())),

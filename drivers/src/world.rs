@@ -195,7 +195,7 @@ impl World {
             }
             EffectKind::Ask { prompt, approves } => {
                 if self.begin(request, &key) {
-                    self.ask(request, key, (&prompt, &approves));
+                    self.ask(request, key, &prompt, &approves);
                 }
             }
             EffectKind::Timer { delay_ms } => {
@@ -286,7 +286,7 @@ impl World {
         });
     }
 
-    fn ask(&mut self, request: RequestId, key: String, (prompt, approves): (&IOValue, &[String])) {
+    fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue, approves: &[String]) {
         let question = Question::read(prompt);
         match self.prepared.answer(&question, approves) {
             Some(Ok(PreparedAnswer { value, shown, by })) => {

@@ -240,6 +240,9 @@ hashes! {
     BlobHash
 }
 
+/// The greatest length of a blob, in bytes (256 MiB).
+pub const MAX_BLOB_BYTES: usize = 256 << 20;
+
 fn parse_hash(text: &str) -> Result<[u8; 32], IdentityError> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|value| value as u8);
     let digits: Option<Vec<u8>> = text.bytes().map(digit).collect();

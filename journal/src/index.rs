@@ -29,7 +29,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
 
-use self::line::{Line, Stretch};
+use self::line::{EntryKey, Line, Stretch};
 use crate::identity::{BranchName, RecordHash, RunId, Sequence};
 use crate::store::sqlite::{failed, seal};
 use crate::store::{Store, StoreError};
@@ -180,7 +180,8 @@ impl Index {
     pub fn coverage(
         &self,
         store: &dyn Store,
-        (run, branch): (&RunId, &BranchName),
+        run: &RunId,
+        branch: &BranchName,
         at: Sequence,
     ) -> Result<Coverage, StoreError> {
         let name = |position: u64| -> Result<Option<RecordHash>, StoreError> {
@@ -232,20 +233,16 @@ impl Index {
         let mut line = Line::after(&transaction, &extended.run, extended.path.first(), extended.newest)?;
         let (mut terms, run_bits) = (Vec::new(), Term(0).within(&extended.run));
         for portion in portions {
-            let mut place = (0, -1);
+            let mut key = EntryKey { sequence: 0, place: -1 };
             for entry in &portion.entries {
                 let sequence = entry.sequence.number().cast_signed();
-                place = (sequence, if place.0 == sequence { place.1 + 1 } else { 0 });
-                line.file(&transaction, place, &entry.bytes)?;
-                terms.extend(
-                    entry
-                        .terms
-                        .iter()
-                        .map(|term| (reach(sequence), term.0 ^ run_bits, place)),
-                );
+                let place = if key.sequence == sequence { key.place + 1 } else { 0 };
+                key = EntryKey { sequence, place };
+                line.file(&transaction, key, &entry.bytes)?;
+                terms.extend(entry.terms.iter().map(|term| (reach(sequence), term.0 ^ run_bits, key)));
             }
             let (end, hash) = portion.end;
-            line.mark(&transaction, (end, hash))?;
+            line.mark(&transaction, end, hash)?;
             extended.newest = Some(portion.end);
         }
         terms.sort_unstable();
@@ -306,7 +303,7 @@ impl Index {
             while let Some(row) = rows.next().map_err(&failed)? {
                 let (sequence, line, place) = place_of(row).map_err(&failed)?;
                 if coverage.has(line, sequence) {
-                    let bytes = line::read_filed(&self.linked.connection, line, (sequence, place))?;
+                    let bytes = line::read_filed(&self.linked.connection, line, EntryKey { sequence, place })?;
                     let at = (Sequence::new(sequence.cast_unsigned())?, place.cast_unsigned());
                     if tell(at, &bytes).is_break() {
                         return Ok(());
@@ -384,14 +381,14 @@ fn place_of(row: &Row<'_>) -> rusqlite::Result<(i64, i64, i64)> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?))
 }
 
-fn insert_terms(connection: &Connection, line: i64, terms: &[(i64, i64, (i64, i64))]) -> Result<(), StoreError> {
+fn insert_terms(connection: &Connection, line: i64, terms: &[(i64, i64, EntryKey)]) -> Result<(), StoreError> {
     let failed = failed("filing terms");
     let sql =
         "INSERT INTO terms (reach, term, sequence, line, place) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
-    for (reach, term, (sequence, place)) in terms {
+    for (reach, term, key) in terms {
         statement
-            .execute(params![reach, term, sequence, line, place])
+            .execute(params![reach, term, key.sequence, line, key.place])
             .map_err(&failed)?;
     }
     Ok(())

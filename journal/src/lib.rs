@@ -9,17 +9,19 @@
 //! The crate does not know Scheme, nor what the body of a record means; `FORMAT.md` and
 //! `schema.prs` describe the bytes. Read the modules in the order in which they stand here.
 
-pub mod beside;
-pub mod collect;
-pub mod copy;
 pub mod identity;
-pub mod index;
-mod lock;
 pub mod owner;
+mod error;
+mod blob;
 pub mod parts;
 pub mod record;
+pub mod beside;
+mod lock;
 mod shared_file;
 pub mod store;
+pub mod index;
+pub mod collect;
+pub mod copy;
 pub mod verify;
 
 pub use duet_packed::{self as packed, PackedValue};

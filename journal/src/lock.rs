@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::beside::{beside, open_beside};
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 /// The pause between two attempts, and their maximum number: half a minute.
 const PAUSE: Duration = Duration::from_millis(2);

@@ -20,9 +20,9 @@ mod named;
 pub use cut::cut;
 pub use named::NamedParts;
 
+use crate::error::StoreError;
 use crate::identity::BlobHash;
 use crate::packed::{Compound, MAX_VALUE_BYTES, PackedError, PackedLimits, PackedValue, PackedWriter, Reader, Token};
-use crate::store::StoreError;
 
 /// Values below this length, in bytes, are stored whole.
 pub const LARGE_BYTES: usize = 16 << 10;

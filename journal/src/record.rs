@@ -10,15 +10,16 @@
 
 mod closed;
 
+pub use crate::error::RecordError;
 pub use closed::ClosedRecord;
 
 use std::fmt;
 use std::ops::Deref;
 
-use crate::identity::{BlobHash, BranchName, IdentityError, RecordHash, RunId, Sequence};
-use crate::packed::{self, Compound, MAX_DEPTH, PackedError, PackedLimits, PackedValue, PackedWriter, View};
+use crate::blob::Blob;
+use crate::identity::{BlobHash, BranchName, RecordHash, RunId, Sequence};
+use crate::packed::{self, Compound, MAX_DEPTH, PackedLimits, PackedValue, PackedWriter, View};
 use crate::parts::{InParts, NamedParts, cut};
-use crate::store::Blob;
 use closed::LargeBody;
 
 /// The format of records, which is their label.
@@ -90,7 +91,7 @@ impl Record {
                 record
             }
         };
-        named.follow(&record);
+        record.add_named_parts(named);
         Ok(record)
     }
 
@@ -121,7 +122,7 @@ impl Record {
     /// [`RecordError`] if they are not canonical, not a record, or of another format;
     /// [`RecordError::InParts`] if the body is stored in parts.
     pub fn decode(bytes: Vec<u8>, parent: Option<RecordHash>) -> Result<Self, RecordError> {
-        ClosedRecord::decode_named((name(&bytes, parent), parent), bytes, None)?.open()
+        ClosedRecord::decode_named(name(&bytes, parent), parent, bytes, None)?.open()
     }
 
     /// Looks into the body without decoding it.
@@ -195,73 +196,6 @@ fn write_header(out: &mut PackedWriter, header: &Header) {
         None => out.boolean(false),
     }
     out.sequence(|out| header.blobs.iter().for_each(|blob| out.byte_string(blob.as_bytes())));
-}
-
-/// Says why bytes, or parts, are not a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RecordError {
-    /// The bytes are not one canonical value within the limits.
-    Packed(PackedError),
-    /// A version that this code does not know.
-    UnsupportedFormat {
-        /// The version.
-        found: u64,
-    },
-    /// A name or number is not well formed.
-    Identity(IdentityError),
-    /// A first record has a parent, or another one has none.
-    ParentAndSequence {
-        /// The position.
-        sequence: Sequence,
-        /// The parent.
-        parent: Option<RecordHash>,
-    },
-    /// The body is one in parts, where only a whole one may be.
-    InParts,
-}
-
-impl From<PackedError> for RecordError {
-    fn from(error: PackedError) -> Self {
-        Self::Packed(error)
-    }
-}
-
-impl From<IdentityError> for RecordError {
-    fn from(error: IdentityError) -> Self {
-        Self::Identity(error)
-    }
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Packed(_) => write!(f, "the bytes are not those of a record"),
-            Self::UnsupportedFormat { found } => {
-                write!(f, "the record is of format {found}, this program reads format {FORMAT}")
-            }
-            Self::Identity(_) => write!(f, "the record's envelope has a malformed name or number"),
-            Self::ParentAndSequence {
-                sequence,
-                parent: Some(_),
-            } => {
-                write!(f, "the record at position {sequence} should have no parent")
-            }
-            Self::ParentAndSequence { sequence, parent: None } => {
-                write!(f, "the record at position {sequence} should have a parent")
-            }
-            Self::InParts => write!(f, "the record's body is in parts where a whole one is needed"),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Packed(error) => Some(error),
-            Self::Identity(error) => Some(error),
-            Self::UnsupportedFormat { .. } | Self::ParentAndSequence { .. } | Self::InParts => None,
-        }
-    }
 }
 
 #[cfg(test)]

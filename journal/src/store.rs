@@ -1,6 +1,6 @@
 //! The contract of a store of records.
 //!
-//! Owns the [`Store`] trait and the values it takes and gives; `store/error.rs` has the errors.
+//! Owns the [`Store`] trait and the values it takes and gives; `error.rs` has the errors.
 //! INVARIANT: an append is compare-and-append: it happens whole, on the expected head, under the
 //! newest epoch, and is durable when it returns; or nothing happens.
 //!
@@ -8,11 +8,12 @@
 //! Read next: `store/memory.rs`, the smallest complete store.
 
 mod batch;
-mod error;
 pub mod memory;
 pub mod sqlite;
 
-pub use error::{Displacement, Object, StoreError};
+pub use crate::blob::Blob;
+pub use crate::error::{Displacement, Object, StoreError};
+pub use crate::identity::MAX_BLOB_BYTES;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,50 +23,6 @@ use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::owner::{self, Owner};
 use crate::parts::{Fetch, fetching};
 use crate::record::{self, ClosedRecord, Header, Record};
-
-/// The greatest length of a blob, in bytes (256 MiB).
-pub const MAX_BLOB_BYTES: usize = 256 << 20;
-
-/// Bytes under their hash: snapshots, images, sources, large payloads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blob {
-    hash: BlobHash,
-    bytes: Vec<u8>,
-}
-
-impl Blob {
-    /// Hashes `bytes`.
-    ///
-    /// # Errors
-    /// [`StoreError::BlobTooLarge`] above [`MAX_BLOB_BYTES`].
-    pub fn new(bytes: Vec<u8>) -> Result<Self, StoreError> {
-        if bytes.len() > MAX_BLOB_BYTES {
-            return Err(StoreError::BlobTooLarge {
-                length_bytes: bytes.len(),
-            });
-        }
-        Ok(Self {
-            hash: BlobHash::of(&bytes),
-            bytes,
-        })
-    }
-
-    /// Makes a blob of a part of a value, whose name is known.
-    pub(crate) fn of_part(hash: BlobHash, part: &[u8]) -> Self {
-        let bytes = part.to_vec();
-        Self { hash, bytes }
-    }
-
-    /// Returns its name.
-    pub fn hash(&self) -> BlobHash {
-        self.hash
-    }
-
-    /// Returns its bytes.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-}
 
 /// The newest record of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -414,7 +371,8 @@ pub trait Store: Send {
 /// Makes a record of its bytes after checking that they are those that `hash` names, after
 /// `parent`; names that are those of a `relative` are shared with it.
 fn checked_record(
-    (hash, parent): (RecordHash, Option<RecordHash>),
+    hash: RecordHash,
+    parent: Option<RecordHash>,
     bytes: Vec<u8>,
     relative: Option<&Header>,
 ) -> Result<ClosedRecord, StoreError> {
@@ -423,7 +381,7 @@ fn checked_record(
             object: Object::Record(hash),
         });
     }
-    let record = ClosedRecord::decode_named((hash, parent), bytes, relative);
+    let record = ClosedRecord::decode_named(hash, parent, bytes, relative);
     record.map_err(|source| StoreError::BadRecord { hash, source })
 }
 

@@ -36,7 +36,7 @@ struct NotedListing<'a> {
 impl fmt::Display for NotedListing<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut blocks = self.unit.blocks.iter().enumerate();
-        blocks.try_for_each(|(number, block)| self.unit.write_block(formatter, (number, block), self.note))
+        blocks.try_for_each(|(number, block)| self.unit.write_block(formatter, number, block, self.note))
     }
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for BlockListing<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let block = self.unit.blocks.get(self.number);
         block.map_or(Ok(()), |block| {
-            self.unit.write_block(formatter, (self.number, block), &|_| None)
+            self.unit.write_block(formatter, self.number, block, &|_| None)
         })
     }
 }
@@ -70,7 +70,8 @@ impl CompiledUnit {
     fn write_block(
         &self,
         formatter: &mut fmt::Formatter<'_>,
-        (number, block): (usize, &Block),
+        number: usize,
+        block: &Block,
         note: Note<'_>,
     ) -> fmt::Result {
         self.write_head(formatter, number, block)?;
@@ -113,7 +114,7 @@ impl CompiledUnit {
         };
         let mut line = format!("{offset:>5}  {:<18}", row.mnemonic);
         for (field, role) in row.operands {
-            let text = self.operand(instruction, offset, (*field, *role));
+            let text = self.operand(instruction, offset, *field, *role);
             if !text.is_empty() {
                 line.push(' ');
                 line.push_str(&text);
@@ -123,7 +124,7 @@ impl CompiledUnit {
     }
 
     /// An operand as text; `None` for its usual value.
-    fn operand(&self, instruction: &Instruction, offset: usize, (field, role): (Field, Role)) -> String {
+    fn operand(&self, instruction: &Instruction, offset: usize, field: Field, role: Role) -> String {
         let number = instruction.operand(field);
         let index = number as usize;
         let signed = match field {

@@ -228,7 +228,7 @@ impl Session {
                 irritants,
             }) => {
                 let name = self.code.primitives()[primitive as usize].name;
-                let condition = make_condition(&mut self.instance.heap, (kind, &message, &irritants), name)?;
+                let condition = make_condition(&mut self.instance.heap, kind, &message, &irritants, name)?;
                 self.machine.raise(&self.instance, &self.code, condition);
             }
         }
@@ -293,7 +293,9 @@ impl Session {
 /// Makes a condition about a procedure.
 fn make_condition(
     heap: &mut Heap,
-    (kind, message, irritants): (&str, &str, &[Value]),
+    kind: &str,
+    message: &str,
+    irritants: &[Value],
     procedure: &str,
 ) -> Result<Value, HeapFull> {
     let mut fields = [Value::FALSE; condition::LENGTH];

@@ -23,7 +23,7 @@ use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::{Source, decode_turn};
+use duet_runtime::run::source::{BranchClaim, Source, decode_turn};
 use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
@@ -445,7 +445,7 @@ impl Course {
             turns,
             ..SnapshotPolicy::NEVER
         };
-        let place = (&self.name, &self.branch, OWNER);
+        let place = BranchClaim::new(&self.name, &self.branch, OWNER);
         self.run = Run::open(&mut *self.store, place, self.cast.live.clone(), policy, &self.recovery)?;
         self.run.checkpoint_after(1);
         self.settle()
@@ -465,7 +465,7 @@ impl Course {
         };
         let place_holder = source.restore(Some(Sequence::FIRST), self.cast.live.clone(), Snapshots::Ignore)?;
         let run = std::mem::replace(&mut self.run, place_holder);
-        match run.reopen(&mut *self.store, (&self.branch, OWNER), &self.recovery) {
+        match run.reopen(&mut *self.store, &self.branch, OWNER, &self.recovery) {
             Ok(run) => self.run = run,
             Err(RunError::Store(StoreError::Io { .. })) => return self.crash(Loss::Nothing, WHOLE),
             Err(error) => return Err(error.into()),

@@ -19,6 +19,7 @@ use duet_runtime::record::Genesis;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::BranchClaim;
 use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
 
@@ -161,7 +162,7 @@ impl Company {
             return Ok(());
         }
         let estate = *chance.one_of(&begun);
-        let place = (&self.estates[estate].name, &branch, OWNER);
+        let place = BranchClaim::new(&self.estates[estate].name, &branch, OWNER);
         let recovery = Recovery::default();
         let run = Run::open(&mut store, place, self.cast.live.clone(), policy(chance), &recovery).map_err(shown)?;
         self.estates[estate].world.forget();

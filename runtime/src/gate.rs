@@ -370,7 +370,7 @@ impl TurnClaims<'_> {
         let (through, wanted) = claims.through.as_ref()?;
         let (before, principal) = (self.proposal.before, self.proposal.principal);
         let missing = |capability| Some(Reason::CapabilityMissing { capability });
-        let Some(maker) = giver(before, (self.conveyed.as_ref(), principal.actor), *through, wanted) else {
+        let Some(maker) = giver(before, self.conveyed.as_ref(), principal.actor, *through, wanted) else {
             return missing(through.to_string());
         };
         let Action::Pass(pass) = action else { return None };

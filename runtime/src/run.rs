@@ -509,7 +509,7 @@ impl Run {
         let snapshot = self.take_snapshot_if_due(&body, turn.fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
         chunks.append(&mut self.attached);
-        self.push_record(sequence, (root, chunks), body, || turn.outline())
+        self.push_record(sequence, root, chunks, body, || turn.outline())
     }
 
     /// Holds effects until the newest record is durable.
@@ -519,13 +519,14 @@ impl Run {
 
     fn chain_pinned(&mut self, body: PackedValue) -> Result<(), RunError> {
         let pinned = self.genesis.pinned.clone();
-        self.push_record(Sequence::FIRST, (None, pinned), body, Vec::new)
+        self.push_record(Sequence::FIRST, None, pinned, body, Vec::new)
     }
 
     fn push_record(
         &mut self,
         sequence: Sequence,
-        (snapshot, blobs): (Option<BlobHash>, Vec<BlobHash>),
+        snapshot: Option<BlobHash>,
+        blobs: Vec<BlobHash>,
         body: PackedValue,
         outline: impl FnOnce() -> Vec<String>,
     ) -> Result<(), RunError> {

@@ -11,6 +11,7 @@ use duet_runtime::model::codec::is_labelled;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Outcome;
 use duet_runtime::run::heads::move_head;
+use duet_runtime::run::source::BranchClaim;
 use duet_runtime::scheme::SchemePrograms;
 use preserves::{IOValue, Map, Value, ValueImpl};
 use serde::{Deserialize, Serialize};
@@ -134,7 +135,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     };
     let branch = new_branch(&*store, &place, turn, request.branch.as_deref())?;
     let owner = owner("amend");
-    move_head(&mut *store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
+    move_head(
+        &mut *store,
+        BranchClaim::new(&place.run, &place.branch, &owner),
+        before,
+        Some(&branch),
+    )?;
     let address = format!("{}/{branch}", place.run);
     let begins = format!("{address} begins at {} with another input", place.address(before));
     project.stage()?.message(begins);

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use duet_journal::{BranchName, RunId, Sequence};
 use duet_runtime::run::heads;
+use duet_runtime::run::source::BranchClaim;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -95,8 +96,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         branches: branches.iter().map(BranchName::to_string).collect(),
     };
     if project.hand_over(&*store, &place, &wish)?.is_none() {
-        let at = (&place.run, &place.branch, &*owner("fork"));
-        heads::fork(&mut *store, at, place.at(), &branches)?;
+        let owner = owner("fork");
+        heads::fork(
+            &mut *store,
+            BranchClaim::new(&place.run, &place.branch, &owner),
+            place.at(),
+            &branches,
+        )?;
     }
     Ok(Report {
         turn: place.at(),

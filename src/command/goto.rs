@@ -10,6 +10,7 @@ use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source;
+use duet_runtime::run::source::BranchClaim;
 use files::{Files, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -221,7 +222,8 @@ fn aim(
 fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<Went, CommandError> {
     let effects = outside_effects(store, place, turn)?;
     let kept = keep(store, place)?;
-    move_head(store, (&place.run, &place.branch, &owner("goto")), turn, None)?;
+    let owner = owner("goto");
+    move_head(store, BranchClaim::new(&place.run, &place.branch, &owner), turn, None)?;
     let kept = journal::name(&place.run, &kept);
     Ok(Went::Back(Left { kept, effects }))
 }
@@ -249,7 +251,7 @@ pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, C
     let owner = owner("goto");
     move_head(
         store,
-        (&place.run, &place.branch, &owner),
+        BranchClaim::new(&place.run, &place.branch, &owner),
         place.head.sequence,
         Some(&kept),
     )?;

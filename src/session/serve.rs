@@ -11,6 +11,7 @@ use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads;
+use duet_runtime::run::source::HeldBranch;
 use preserves::{IOValue, ValueImpl};
 
 use super::{Session, rescue};
@@ -292,7 +293,7 @@ impl Session {
         let turn = Sequence::new(turn).map_err(|error| why(&error))?;
         let names: Result<Vec<BranchName>, _> = branches.iter().map(BranchName::new).collect();
         let names = names.map_err(|error| why(&error))?;
-        let held = (self.run.id(), self.run.branch(), self.run.epoch());
+        let held = HeldBranch::new(self.run.id(), self.run.branch(), self.run.epoch());
         heads::fork_held(store, held, turn, &names).map_err(|error| {
             if rescue::is_fenced(&error) {
                 Refusal::Run(error)

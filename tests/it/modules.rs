@@ -28,6 +28,9 @@ const PAIRS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// A circle of files in the journal or the drivers has at most this many members.
+const CIRCLE_MAX: usize = 3;
+
 /// The runtime has at most this many modules at the top.
 const TOP_MAX: usize = 16;
 
@@ -77,6 +80,13 @@ fn check_circles(graph: &Graph, members_max: usize) {
 #[test]
 fn the_modules_of_the_kernel_are_in_order() {
     check_order(&sources(&["rs"]), "kernel/src");
+}
+
+#[test]
+fn the_modules_of_the_journal_are_in_order() {
+    let files = sources(&["rs"]);
+    check_order(&files, "journal/src");
+    check_circles(&of_crate(&files, "journal/src"), CIRCLE_MAX);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod crates;
 mod lists;
 mod modules;
 mod names;
+mod parameters;
 mod prose;
 mod rule;
 mod signposts;

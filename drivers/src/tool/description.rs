@@ -44,26 +44,39 @@ pub struct Description {
     pub takes_secrets: bool,
 }
 
+/// What a tool answers, in words and as a shape.
+pub(crate) struct Answer {
+    result: &'static str,
+    returns: Returns,
+}
+
+impl Answer {
+    pub(crate) const fn new(result: &'static str, returns: Returns) -> Self {
+        Self { result, returns }
+    }
+}
+
 impl Description {
     /// Describes a tool that waits for another process or machine: it needs `net`, is not repeated,
     /// limits its time itself and takes no secrets.
     pub(crate) const fn of_connection(
-        (name, summary): (&'static str, &'static str),
+        name: &'static str,
+        summary: &'static str,
         payload: &'static [Field],
-        (result, returns): (&'static str, Returns),
+        answer: Answer,
         effect: EffectClass,
     ) -> Self {
         Self {
             name: Cow::Borrowed(name),
             summary: Cow::Borrowed(summary),
             payload: Cow::Borrowed(payload),
-            result: Cow::Borrowed(result),
+            result: Cow::Borrowed(answer.result),
             needs: &["net"],
             effect,
             idempotent: false,
             timeout_ms: None,
             retry: Retry::NEVER,
-            returns,
+            returns: answer.returns,
             takes_secrets: false,
         }
     }

@@ -29,6 +29,7 @@ mod exchange;
 mod own_headers;
 mod roots;
 
+pub(super) use own_headers::KeyHeader;
 pub use own_headers::OwnHeaders;
 pub use roots::trust;
 

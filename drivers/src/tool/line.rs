@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::arguments::{Arguments, count, dictionary, integer, positive, string};
-use super::description::{Description, EffectClass, Field, Shape};
+use super::description::{Answer, Description, EffectClass, Field, Shape};
 use super::failure::Kind;
 use super::http::Hosts;
 use super::http::connection::reach;
@@ -59,16 +59,18 @@ const CONNECTION_AND_LINE: &[Field] = &[
 const EITHER: &[Field] = &[Field::required("connection", Shape::Text, "its name")];
 
 static CONNECT: Description = Description::of_connection(
-    ("line/connect", "opens a connection to a host of the list"),
+    "line/connect",
+    "opens a connection to a host of the list",
     PLACE,
-    (OPENED_WORDS, Returns::Fields(OPENED)),
+    Answer::new(OPENED_WORDS, Returns::Fields(OPENED)),
     EffectClass::Pure,
 );
 
 static LISTEN: Description = Description::of_connection(
-    ("line/listen", "waits for connections at 127.0.0.1"),
+    "line/listen",
+    "waits for connections at 127.0.0.1",
     PORT,
-    (
+    Answer::new(
         "{listener: its name, a string; port: integer}",
         Returns::Fields(&[("listener", Returns::Text), ("port", Returns::Integer)]),
     ),
@@ -76,16 +78,18 @@ static LISTEN: Description = Description::of_connection(
 );
 
 static ACCEPT: Description = Description::of_connection(
-    ("line/accept", "takes the next connection of a listener"),
+    "line/accept",
+    "takes the next connection of a listener",
     LISTENER,
-    (OPENED_WORDS, Returns::Fields(OPENED)),
+    Answer::new(OPENED_WORDS, Returns::Fields(OPENED)),
     EffectClass::Pure,
 );
 
 static RECEIVE: Description = Description::of_connection(
-    ("line/receive", "takes the next line of a connection"),
+    "line/receive",
+    "takes the next line of a connection",
     CONNECTION,
-    (
+    Answer::new(
         "the line without its end, a string, or #f if the other side has ended the connection",
         Returns::Optional(&Returns::Text),
     ),
@@ -93,16 +97,18 @@ static RECEIVE: Description = Description::of_connection(
 );
 
 static SEND: Description = Description::of_connection(
-    ("line/send", "sends a line on a connection"),
+    "line/send",
+    "sends a line on a connection",
     CONNECTION_AND_LINE,
-    ("#t", Returns::Flag),
+    Answer::new("#t", Returns::Flag),
     EffectClass::Irreversible,
 );
 
 static CLOSE: Description = Description::of_connection(
-    ("line/close", "ends a connection or a listener"),
+    "line/close",
+    "ends a connection or a listener",
     EITHER,
-    ("whether it was open", Returns::Flag),
+    Answer::new("whether it was open", Returns::Flag),
     EffectClass::Pure,
 );
 
@@ -165,8 +171,8 @@ impl Lines {
         ]))
     }
 
-    async fn connect(&self, name: String, (host, port): (String, u64)) -> Outcome {
-        let stream = reach(&self.hosts, &host, read_port(port)?).await?;
+    async fn connect(&self, name: String, host: &str, port: u64) -> Outcome {
+        let stream = reach(&self.hosts, host, read_port(port)?).await?;
         self.keep(name, stream)
     }
 
@@ -251,8 +257,8 @@ impl Tool for Line {
             let name = context.key;
             match &*description.name {
                 "line/connect" => {
-                    let place = (fields.required("host", string)?, fields.required("port", positive)?);
-                    lines.connect(name, place).await
+                    let (host, port) = (fields.required("host", string)?, fields.required("port", positive)?);
+                    lines.connect(name, &host, port).await
                 }
                 "line/listen" => lines.listen(name, fields.required("port", count)?).await,
                 "line/accept" => lines.accept(name, &fields.required("listener", string)?).await,

@@ -24,7 +24,7 @@ use preserves::{IOValue, ValueImpl};
 use tokio::time::timeout;
 
 use super::arguments::{Arguments, dictionary, integer, positive, string};
-use super::description::{Description, EffectClass, Field, Shape};
+use super::description::{Answer, Description, EffectClass, Field, Shape};
 use super::failure::Kind;
 use super::http::Hosts;
 use super::http::connection::reach;
@@ -65,12 +65,10 @@ const CONNECTION_AND_EVENTS: &[Field] = &[
 ];
 
 static CONNECT: Description = Description::of_connection(
-    (
-        "syndicate/connect",
-        "opens a connection to a host of the list and shows its gatekeeper a sturdyref",
-    ),
+    "syndicate/connect",
+    "opens a connection to a host of the list and shows its gatekeeper a sturdyref",
     PLACE,
-    (
+    Answer::new(
         "{connection: its name, a string; peer: the server's address, a string; object: the number of the object \
          that the sturdyref names}",
         Returns::Fields(&[
@@ -84,9 +82,10 @@ static CONNECT: Description = Description::of_connection(
 .taking_secrets();
 
 static RECEIVE: Description = Description::of_connection(
-    ("syndicate/receive", "takes the next packet of a connection"),
+    "syndicate/receive",
+    "takes the next packet of a connection",
     CONNECTION,
-    (
+    Answer::new(
         "a list of events `(OBJECT EVENT)`, in which `<'#:' X>` stands for a reference, or #f if the server has \
          ended the connection",
         Returns::Optional(&Returns::List(&Returns::Anything)),
@@ -95,16 +94,18 @@ static RECEIVE: Description = Description::of_connection(
 );
 
 static SEND: Description = Description::of_connection(
-    ("syndicate/send", "sends a packet on a connection"),
+    "syndicate/send",
+    "sends a packet on a connection",
     CONNECTION_AND_EVENTS,
-    ("#t", Returns::Flag),
+    Answer::new("#t", Returns::Flag),
     EffectClass::Irreversible,
 );
 
 static CLOSE: Description = Description::of_connection(
-    ("syndicate/close", "ends a connection"),
+    "syndicate/close",
+    "ends a connection",
     CONNECTION,
-    ("whether it was open", Returns::Flag),
+    Answer::new("whether it was open", Returns::Flag),
     EffectClass::Pure,
 );
 
@@ -151,7 +152,7 @@ impl Links {
             .ok_or_else(|| Kind::NotFound.because(gone))
     }
 
-    async fn connect(&self, name: String, (host, port): (&str, u64), reference: &str) -> Outcome {
+    async fn connect(&self, name: String, host: &str, port: u64, reference: &str) -> Outcome {
         let reference = read_reference(reference)?;
         let stream = reach(&self.hosts, host, read_port(port)?).await?;
         let failed = |error: std::io::Error| Kind::Unavailable.because(format!("the connection ended: {error}"));
@@ -219,7 +220,7 @@ impl Tool for Link {
             if &*description.name == "syndicate/connect" {
                 let (host, port) = (fields.required("host", string)?, fields.required("port", positive)?);
                 let reference = fields.required("reference", string)?;
-                return links.connect(context.key, (&host, port), &reference).await;
+                return links.connect(context.key, &host, port, &reference).await;
             }
             let name = fields.required("connection", string)?;
             match &*description.name {

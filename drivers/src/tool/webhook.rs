@@ -24,7 +24,7 @@ use tokio::sync::{Mutex as Turns, oneshot};
 use tokio::task::AbortHandle;
 
 use super::arguments::{Arguments, bytes, count, dictionary, integer, positive, string};
-use super::description::{Description, EffectClass, Field, Shape};
+use super::description::{Answer, Description, EffectClass, Field, Shape};
 use super::failure::Kind;
 use super::http::read_headers;
 use super::interface::{Call, Context, Outcome, Tool};
@@ -76,9 +76,10 @@ const REPLY: &[Field] = &[
 ];
 
 static LISTEN: Description = Description::of_connection(
-    ("webhook/listen", "waits for requests over HTTP at 127.0.0.1"),
+    "webhook/listen",
+    "waits for requests over HTTP at 127.0.0.1",
     PLACE,
-    (
+    Answer::new(
         "{listener: its name, a string; port: integer}",
         Returns::Fields(&[("listener", Returns::Text), ("port", Returns::Integer)]),
     ),
@@ -87,9 +88,10 @@ static LISTEN: Description = Description::of_connection(
 .taking_secrets();
 
 static ACCEPT: Description = Description::of_connection(
-    ("webhook/accept", "takes the next request of a listener"),
+    "webhook/accept",
+    "takes the next request of a listener",
     LISTENER,
-    (
+    Answer::new(
         "{request: its name, a string; method: string; path: string; query: string; headers: a dictionary from \
          strings in lower case to strings, without credentials; body: a string if UTF-8, else a bytevector}",
         Returns::Fields(&[
@@ -105,9 +107,10 @@ static ACCEPT: Description = Description::of_connection(
 );
 
 static ANSWER: Description = Description::of_connection(
-    ("webhook/reply", "answers a request"),
+    "webhook/reply",
+    "answers a request",
     REPLY,
-    (
+    Answer::new(
         "whether the client still waited: #f if it has gone or the time was over",
         Returns::Flag,
     ),
@@ -116,9 +119,10 @@ static ANSWER: Description = Description::of_connection(
 .taking_secrets();
 
 static CLOSE: Description = Description::of_connection(
-    ("webhook/close", "ends a listener"),
+    "webhook/close",
+    "ends a listener",
     LISTENER,
-    ("whether it was open", Returns::Flag),
+    Answer::new("whether it was open", Returns::Flag),
     EffectClass::Pure,
 );
 
@@ -167,7 +171,7 @@ impl Webhooks {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn listen(&self, name: String, port: u64, (proof, timeout): (Proof, Duration)) -> Outcome {
+    async fn listen(&self, name: String, port: u64, proof: Proof, timeout: Duration) -> Outcome {
         let port = if port == 0 { 0 } else { read_port(port)? };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let refused = |error| Kind::Unavailable.because(format!("cannot wait for requests at {address}: {error}"));
@@ -244,9 +248,9 @@ impl Tool for Webhook {
                 "webhook/listen" => {
                     let (token, key) = (fields.optional("token", string)?, fields.optional("hmac_key", string)?);
                     let timeout_ms = fields.optional("timeout_ms", positive)?.unwrap_or(TIMEOUT_MS);
-                    let terms = (Proof::new(token, key)?, Duration::from_millis(timeout_ms));
+                    let (proof, timeout) = (Proof::new(token, key)?, Duration::from_millis(timeout_ms));
                     let port = fields.required("port", count)?;
-                    webhooks.listen(context.key, port, terms).await
+                    webhooks.listen(context.key, port, proof, timeout).await
                 }
                 "webhook/accept" => {
                     let listener = fields.required("listener", string)?;

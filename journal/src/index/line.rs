@@ -48,6 +48,15 @@ impl Stretch {
     }
 }
 
+/// The key of an entry in its line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct EntryKey {
+    /// The position of the turn that filed it.
+    pub(super) sequence: i64,
+    /// Its number among the entries of that turn.
+    pub(super) place: i64,
+}
+
 /// A line that is being extended.
 pub(super) struct Line {
     id: i64,
@@ -126,25 +135,21 @@ impl Line {
     }
 
     /// Files something under the turn's position and its place.
-    pub(super) fn file(
-        &self,
-        connection: &Connection,
-        (sequence, place): (i64, i64),
-        bytes: &[u8],
-    ) -> Result<(), StoreError> {
+    pub(super) fn file(&self, connection: &Connection, key: EntryKey, bytes: &[u8]) -> Result<(), StoreError> {
         let failed = failed("filing in the index");
         let sql = "INSERT INTO entries (line, sequence, place, bytes, seal) VALUES (?1, ?2, ?3, ?4, ?5)";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
-        let seal = seal_filed(self.id, (sequence, place), bytes);
-        let filed = statement.execute(params![self.id, sequence, place, bytes, seal]);
-        filed.map(drop).map_err(&failed)
+        let seal = seal_filed(self.id, key, bytes);
+        let written = statement.execute(params![self.id, key.sequence, key.place, bytes, seal]);
+        written.map(drop).map_err(&failed)
     }
 
     /// Covers the turns up to a record.
     pub(super) fn mark(
         &mut self,
         connection: &Connection,
-        (sequence, record): (Sequence, RecordHash),
+        sequence: Sequence,
+        record: RecordHash,
     ) -> Result<(), StoreError> {
         let failed = failed("marking the index");
         let sequence = sequence.number().cast_signed();
@@ -182,8 +187,8 @@ fn seal_mark(run: &RunId, sequence: i64, record: RecordHash, line: i64) -> [u8; 
     seal(&[b"mark", run.as_str().as_bytes(), &sequence, record.as_bytes(), &line])
 }
 
-fn seal_filed(line: i64, (sequence, place): (i64, i64), bytes: &[u8]) -> [u8; 8] {
-    let [line, sequence, place] = [line, sequence, place].map(i64::to_le_bytes);
+fn seal_filed(line: i64, key: EntryKey, bytes: &[u8]) -> [u8; 8] {
+    let [line, sequence, place] = [line, key.sequence, key.place].map(i64::to_le_bytes);
     seal(&[b"entry", &line, &sequence, &place, bytes])
 }
 
@@ -249,20 +254,16 @@ pub(super) fn path(connection: &Connection, line: i64, position: u64) -> Result<
 }
 
 /// Reads what a turn filed at a place.
-pub(super) fn read_filed(
-    connection: &Connection,
-    line: i64,
-    (sequence, place): (i64, i64),
-) -> Result<Vec<u8>, StoreError> {
+pub(super) fn read_filed(connection: &Connection, line: i64, key: EntryKey) -> Result<Vec<u8>, StoreError> {
     let failed = failed("reading the index");
     let sql = "SELECT bytes, seal FROM entries WHERE line = ?1 AND sequence = ?2 AND place = ?3";
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
     let found: Option<(Vec<u8>, Vec<u8>)> = statement
-        .query_row([line, sequence, place], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([line, key.sequence, key.place], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
         .map_err(&failed)?;
     let (bytes, found) = found.ok_or(inconsistent("an entry has vanished from the index"))?;
-    check_seal(&found, seal_filed(line, (sequence, place), &bytes))?;
+    check_seal(&found, seal_filed(line, key, &bytes))?;
     Ok(bytes)
 }
 
@@ -288,11 +289,14 @@ pub(super) fn each_filed(
     let (first, last) = (*stretch.positions.start(), *stretch.positions.end());
     let mut rows = statement.query([stretch.line, first, last]).map_err(&failed)?;
     while let Some(row) = rows.next().map_err(&failed)? {
-        let (sequence, place): (i64, i64) = (row.get(0).map_err(&failed)?, row.get(1).map_err(&failed)?);
+        let key = EntryKey {
+            sequence: row.get(0).map_err(&failed)?,
+            place: row.get(1).map_err(&failed)?,
+        };
         let bytes: Vec<u8> = row.get(2).map_err(&failed)?;
         let found: Vec<u8> = row.get(3).map_err(&failed)?;
-        check_seal(&found, seal_filed(stretch.line, (sequence, place), &bytes))?;
-        let at = (Sequence::new(sequence.cast_unsigned())?, place.cast_unsigned());
+        check_seal(&found, seal_filed(stretch.line, key, &bytes))?;
+        let at = (Sequence::new(key.sequence.cast_unsigned())?, key.place.cast_unsigned());
         if tell(at, &bytes).is_break() {
             return Ok(ControlFlow::Break(()));
         }

@@ -4,8 +4,8 @@
 //! process. It does not read blobs. Read next: `named.rs`.
 
 use super::{InParts, LARGE_BYTES, NamedParts, PART_BYTES_MAX, PART_BYTES_MIN};
+use crate::blob::Blob;
 use crate::identity::BlobHash;
-use crate::store::Blob;
 
 /// A part ends where these bits of the rolling hash are zero: on average 1,024 bytes after its
 /// minimum length. They are high ones, because more bytes have a say in those.

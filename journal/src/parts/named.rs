@@ -9,7 +9,6 @@
 use std::collections::BTreeSet;
 
 use crate::identity::{BlobHash, RecordHash};
-use crate::record::ClosedRecord;
 
 /// The maximum number of names: about 4 MiB, for values of 100 MiB.
 const NAMES_MAX: usize = 1 << 16;
@@ -31,11 +30,16 @@ impl NamedParts {
         }
     }
 
-    /// Takes in what a record names, and stands on it.
-    pub fn follow(&mut self, record: &ClosedRecord) {
-        self.stand_on(record.header().parent);
-        self.names.extend(record.blobs());
-        self.head = Some(record.hash());
+    /// Takes in what the record of this name, after `parent`, names, and stands on it.
+    pub(crate) fn follow(
+        &mut self,
+        record: RecordHash,
+        parent: Option<RecordHash>,
+        blobs: impl Iterator<Item = BlobHash>,
+    ) {
+        self.stand_on(parent);
+        self.names.extend(blobs);
+        self.head = Some(record);
     }
 
     /// Adds a part, which the next record names if it was not in here.

@@ -12,10 +12,11 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{FORMAT, Header, Record, RecordError, check_parent, limits};
+use crate::blob::Blob;
+use crate::error::StoreError;
 use crate::identity::{BlobHash, BranchName, RecordHash, RunId, Sequence};
 use crate::packed::{self, Compound, PackedError, PackedFault, PackedLimits, Reader, Token};
-use crate::parts::{Fetch, InParts};
-use crate::store::{Blob, StoreError};
+use crate::parts::{Fetch, InParts, NamedParts};
 
 /// A record whose body may be anything.
 #[derive(Clone)]
@@ -41,7 +42,8 @@ impl ClosedRecord {
     /// Reads what comes before the body of a record whose name, and its parent's, are known; names
     /// that are those of a `relative` are shared with it.
     pub(crate) fn decode_named(
-        (hash, parent): (RecordHash, Option<RecordHash>),
+        hash: RecordHash,
+        parent: Option<RecordHash>,
         bytes: Vec<u8>,
         relative: Option<&Header>,
     ) -> Result<Self, RecordError> {
@@ -135,6 +137,11 @@ impl ClosedRecord {
         snapshot.chain(&self.header.blobs).copied().chain(self.parts())
     }
 
+    /// Adds the parts that this record names to those that its chain names up to its parent.
+    pub fn add_named_parts(&self, named: &mut NamedParts) {
+        named.follow(self.hash, self.header.parent, self.blobs());
+    }
+
     /// Names the parts of its body that no record before it names.
     pub fn parts(&self) -> impl Iterator<Item = BlobHash> {
         let parts = self.large.iter().flat_map(|large| &large.in_parts.added);
@@ -224,7 +231,10 @@ fn read_format(reader: &mut Reader<'_>) -> Result<(), RecordError> {
     reader.open(Compound::Record, "a record")?;
     match reader.unsigned("the label of a record")? {
         FORMAT => Ok(()),
-        found => Err(RecordError::UnsupportedFormat { found }),
+        found => Err(RecordError::UnsupportedFormat {
+            found,
+            supported: FORMAT,
+        }),
     }
 }
 

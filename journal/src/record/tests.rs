@@ -92,8 +92,20 @@ fn what_is_not_a_record_is_named() {
         unexpected("the label of a record", "a symbol", 1),
     );
     check_refused("<-2 anything>", unexpected("the label of a record", "an integer", 1));
-    check_refused("<0 anything>", RecordError::UnsupportedFormat { found: 0 });
-    check_refused("<2 anything>", RecordError::UnsupportedFormat { found: 2 });
+    check_refused(
+        "<0 anything>",
+        RecordError::UnsupportedFormat {
+            found: 0,
+            supported: FORMAT,
+        },
+    );
+    check_refused(
+        "<2 anything>",
+        RecordError::UnsupportedFormat {
+            found: 2,
+            supported: FORMAT,
+        },
+    );
     check_refused("<1 r>", unexpected("the run", "a symbol", 4));
     check_refused("<1 \"\">", RecordError::Identity(IdentityError::Empty));
     let too_large = IdentityError::SequenceTooLarge { found: 1 << 53 };
@@ -119,7 +131,10 @@ fn what_is_not_a_record_is_named() {
         "<1 \"r\" \"b\" 1 #f [] 1>",
         RecordError::ParentAndSequence { sequence, parent: None },
     );
-    let unsupported = RecordError::UnsupportedFormat { found: 2 };
+    let unsupported = RecordError::UnsupportedFormat {
+        found: 2,
+        supported: FORMAT,
+    };
     assert_eq!(
         unsupported.to_string(),
         "the record is of format 2, this program reads format 1"
@@ -154,7 +169,7 @@ fn a_closed_record_is_the_record_until_its_body_is_looked_at() {
     let parent = Some(RecordHash([1; 32]));
     let record = Record::new(header(3, parent), packed("<turn 1>")).unwrap();
     let close =
-        |bytes: &[u8], relative| ClosedRecord::decode_named((name(bytes, parent), parent), bytes.to_vec(), relative);
+        |bytes: &[u8], relative| ClosedRecord::decode_named(name(bytes, parent), parent, bytes.to_vec(), relative);
     let far = Header {
         run: RunId::new("s").unwrap(),
         branch: BranchName::new("side").unwrap(),

@@ -192,8 +192,7 @@ impl MemoryStore {
 
     fn closed(&self, hash: &RecordHash) -> Result<ClosedRecord, StoreError> {
         let place = self.index.place(hash)?;
-        let names = (*hash, self.index.parent(place));
-        super::checked_record(names, self.bytes(&place.bytes), None)
+        super::checked_record(*hash, self.index.parent(place), self.bytes(&place.bytes), None)
     }
 
     fn bytes(&self, range: &Range<usize>) -> Vec<u8> {

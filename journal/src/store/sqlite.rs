@@ -175,7 +175,7 @@ impl Store for SqliteStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
         // A crash may lose the claim, but then nothing else: all that is written under the claim
         // is written after it.
-        self.commit_in_order(|connection, recent| work::claim(connection, recent, (run, owner)))
+        self.commit_in_order(|connection, recent| work::claim(connection, recent, run, owner))
     }
 
     fn claimed(&self, run: &RunId) -> Result<Option<Claim>, StoreError> {
@@ -187,7 +187,7 @@ impl Store for SqliteStore {
             // The journal is a moment old, and nobody has opened it since.
             Some(Writer { memory: Some(_), .. }) if !self.has_log() => return Ok(()),
             Some(Writer { memory: Some(_), .. }) => self.reach_file()?,
-            Some(Writer { recent, .. }) if recent.is_sure(&self.linked.connection, (run, epoch))? => return Ok(()),
+            Some(Writer { recent, .. }) if recent.is_sure(&self.linked.connection, run, epoch)? => return Ok(()),
             Some(_) | None => {}
         }
         let row = self.view(|connection| Run::read(connection, run))?;
@@ -196,7 +196,7 @@ impl Store for SqliteStore {
 
     fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
         self.commit_in_order(|connection, recent| {
-            work::change_run(connection, recent, (run, epoch), |row| owner.clone_into(&mut row.owner))
+            work::change_run(connection, recent, run, epoch, |row| owner.clone_into(&mut row.owner))
         })
     }
 
@@ -271,7 +271,7 @@ impl Store for SqliteStore {
 
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
         self.view(|connection| {
-            let records = closed(connection, (run, branch), range)?;
+            let records = closed(connection, run, branch, range)?;
             records.into_iter().map(|record| open(connection, record)).collect()
         })
     }
@@ -282,7 +282,7 @@ impl Store for SqliteStore {
         branch: &BranchName,
         range: Range<Sequence>,
     ) -> Result<Vec<ClosedRecord>, StoreError> {
-        self.view(|connection| closed(connection, (run, branch), range))
+        self.view(|connection| closed(connection, run, branch, range))
     }
 
     fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<CommitTime>, StoreError> {
@@ -320,7 +320,7 @@ impl Store for SqliteStore {
 
     fn set_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> Result<(), StoreError> {
         let set = |connection: &Connection, recent: &mut Recent| {
-            work::change_run(connection, recent, (run, epoch), |row| note.clone_into(&mut row.note))
+            work::change_run(connection, recent, run, epoch, |row| note.clone_into(&mut row.note))
         };
         if self.has_run(run)? {
             self.commit(set)
@@ -337,7 +337,8 @@ impl Store for SqliteStore {
 /// Reads records of a branch without looking into their bodies.
 fn closed(
     connection: &Connection,
-    (run, branch): (&RunId, &BranchName),
+    run: &RunId,
+    branch: &BranchName,
     range: Range<Sequence>,
 ) -> Result<Vec<ClosedRecord>, StoreError> {
     let found = known_branch(connection, run, branch)?;

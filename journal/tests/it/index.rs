@@ -39,7 +39,7 @@ fn term(number: u64) -> Term {
 /// Covers a branch as a question does.
 fn cover(index: &mut Index, store: &dyn Store, name: &BranchName, to: Sequence) -> Result<Coverage, StoreError> {
     let run = run("r");
-    let mut coverage = index.coverage(store, (&run, name), to)?;
+    let mut coverage = index.coverage(store, &run, name, to)?;
     while coverage.sequence() < to {
         let mut portions = Vec::new();
         let mut from = coverage.sequence().number();
@@ -299,7 +299,7 @@ fn two_who_extend_at_once_both_find_everything() {
     let mut one = Index::open(&journal).unwrap();
     let mut other = Index::open(&journal).unwrap();
     check(&mut one, &pair.store, &name, at(500));
-    let mut held = other.coverage(&pair.store, (&run("r"), &name), at(500)).unwrap();
+    let mut held = other.coverage(&pair.store, &run("r"), &name, at(500)).unwrap();
     check(&mut one, &pair.store, &name, at(600));
     // It knows nothing yet of the turns that the first has covered meanwhile.
     let records = pair.store.read(&run("r"), &name, at(501)..at(651)).unwrap();
@@ -360,7 +360,7 @@ fn a_write_ahead_log_that_is_cut_anywhere_loses_turns_and_tells_no_lies() {
         fs::write(file(&crashed), &whole).unwrap();
         fs::write(log(&crashed), &written[..length]).unwrap();
         let mut index = Index::open(&crashed).unwrap();
-        let coverage = index.coverage(&pair.store, (&run("r"), &name), at(300)).unwrap();
+        let coverage = index.coverage(&pair.store, &run("r"), &name, at(300)).unwrap();
         lost.push(coverage.sequence().number());
         check(&mut index, &pair.store, &name, at(300));
         index.check_structure().unwrap();
@@ -400,7 +400,7 @@ fn no_changed_byte_of_an_index_tells_a_lie_and_listing_it_shows_what_is_hidden()
         let Ok(Some(index)) = Index::open_existing(&journal) else {
             continue;
         };
-        let Ok(coverage) = index.coverage(&pair.store, (&run("r"), &name), at(60)) else {
+        let Ok(coverage) = index.coverage(&pair.store, &run("r"), &name, at(60)) else {
             continue;
         };
         if coverage.sequence() < at(60) {

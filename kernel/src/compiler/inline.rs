@@ -35,6 +35,23 @@ enum Inline {
     FieldEffect(Opcode),
 }
 
+/// An instruction but for its registers.
+#[derive(Clone, Copy)]
+struct Operation {
+    opcode: Opcode,
+    detail: u8,
+}
+
+impl Operation {
+    fn new(opcode: Opcode, detail: u8) -> Operation {
+        Operation { opcode, detail }
+    }
+
+    fn on(self, a: Register, b: Register, c: Register) -> Instruction {
+        Instruction::abc(self.opcode, a, b, c).with_d(self.detail)
+    }
+}
+
 /// The maximum number of operands after the first in a chain of instructions, because an
 /// instruction numbers its operand in eight bits.
 const CHAIN_MAX: usize = 256;
@@ -133,7 +150,7 @@ impl Compiler<'_> {
             return Ok(true);
         }
         if let ([pair], Some((_, path))) = (arguments, CXRS.iter().find(|(entry, _)| *entry == &*name.0)) {
-            self.unary(emitter, id, (Opcode::Cxr, *path), *pair, context)?;
+            self.unary(emitter, id, Operation::new(Opcode::Cxr, *path), *pair, context)?;
             return Ok(true);
         }
         if &*name.0 == "list" && (1..=LIST_MAX).contains(&arguments.len()) {
@@ -144,7 +161,9 @@ impl Compiler<'_> {
             return Ok(false);
         };
         match (*inline, arguments) {
-            (Inline::Unary(opcode), [argument]) => self.unary(emitter, id, (opcode, 0), *argument, context)?,
+            (Inline::Unary(opcode), [argument]) => {
+                self.unary(emitter, id, Operation::new(opcode, 0), *argument, context)?
+            }
             (Inline::Plain(opcode), [left, right]) => {
                 self.binary(emitter, id, (opcode, 0), (*left, *right), context)?;
             }
@@ -158,7 +177,13 @@ impl Compiler<'_> {
                 let Some(index) = self.small(*index).and_then(|index| u8::try_from(index).ok()) else {
                     return Ok(false);
                 };
-                self.mutation(emitter, id, (opcode, index), &[*record, *record_type, *value], context)?;
+                self.mutation(
+                    emitter,
+                    id,
+                    Operation::new(opcode, index),
+                    &[*record, *record_type, *value],
+                    context,
+                )?;
             }
             (Inline::Binary { opcode, .. }, [left, right]) => {
                 self.binary(emitter, id, (opcode, 0), (*left, *right), context)?;
@@ -176,7 +201,7 @@ impl Compiler<'_> {
                 self.chain(emitter, id, opcode, *first, rest, context)?;
             }
             (Inline::Effect2(opcode), [_, _]) | (Inline::Effect3(opcode), [_, _, _]) => {
-                self.mutation(emitter, id, (opcode, 0), arguments, context)?;
+                self.mutation(emitter, id, Operation::new(opcode, 0), arguments, context)?;
             }
             _ => return Ok(false),
         }
@@ -187,7 +212,7 @@ impl Compiler<'_> {
         &mut self,
         emitter: &mut Emitter,
         id: CoreId,
-        (opcode, detail): (Opcode, u8),
+        operation: Operation,
         argument: CoreId,
         context: Context,
     ) -> Result<(), CompileError> {
@@ -195,7 +220,7 @@ impl Compiler<'_> {
         self.effectful(emitter, context, |compiler, emitter, target| {
             let source = compiler.operand(emitter, argument)?;
             emitter.at(place);
-            emitter.emit(Instruction::abc(opcode, target, source, 0).with_d(detail));
+            emitter.emit(operation.on(target, source, 0));
             Ok(())
         })
     }
@@ -298,7 +323,7 @@ impl Compiler<'_> {
         &mut self,
         emitter: &mut Emitter,
         id: CoreId,
-        (opcode, detail): (Opcode, u8),
+        operation: Operation,
         arguments: &[CoreId],
         context: Context,
     ) -> Result<(), CompileError> {
@@ -308,7 +333,7 @@ impl Compiler<'_> {
             *register = self.operand(emitter, *argument)?;
         }
         emitter.at(self.place(id));
-        emitter.emit(Instruction::abc(opcode, registers[0], registers[1], registers[2]).with_d(detail));
+        emitter.emit(operation.on(registers[0], registers[1], registers[2]));
         emitter.release_to(mark);
         self.unspecified(emitter, context)
     }

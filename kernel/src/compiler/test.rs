@@ -110,6 +110,13 @@ const KINDS: &[(&str, Kind)] = &[
     ("bytevector?", Kind::Bytevector),
 ];
 
+/// A call of a primitive.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    id: CoreId,
+    name: &'a str,
+}
+
 impl Compiler<'_> {
     /// Returns whether this file generates a call of the primitive.
     pub(super) fn is_test(&self, name: &Name, arguments: &[CoreId]) -> bool {
@@ -376,7 +383,7 @@ impl Compiler<'_> {
         };
         let mark = emitter.next();
         match (&*name.0, arguments.as_slice()) {
-            (name, [argument]) => self.unary_test(emitter, (id, name), *argument, target, sense)?,
+            (name, [argument]) => self.unary_test(emitter, Call { id, name }, *argument, target, sense)?,
             (name @ ("eq?" | "eqv?" | "equal?" | "%record?"), [left, right]) => {
                 let jumps = match name {
                     "%record?" => (Opcode::JumpIfRecord, Opcode::JumpUnlessRecord),
@@ -420,11 +427,12 @@ impl Compiler<'_> {
     fn unary_test(
         &mut self,
         emitter: &mut Emitter,
-        (id, name): (CoreId, &str),
+        call: Call<'_>,
         argument: CoreId,
         target: Label,
         sense: bool,
     ) -> Result<(), CompileError> {
+        let Call { id, name } = call;
         if name == "not" {
             return self.test(emitter, argument, target, !sense);
         }

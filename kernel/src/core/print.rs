@@ -68,8 +68,8 @@ fn expand(unit: &Unit, id: CoreId, parts: &mut Vec<Task>) {
         } => form(parts, "if", &[*test, *consequent, *alternative]),
         Core::Lambda(clauses) => lambda(unit, clauses, parts),
         Core::Sequence(forms) => form(parts, "begin", forms),
-        Core::Let { bindings, body } => binding(unit, ("let", bindings, *body), parts),
-        Core::Letrec { bindings, body } => binding(unit, ("letrec", bindings, *body), parts),
+        Core::Let { bindings, body } => binding(unit, "let", bindings, *body, parts),
+        Core::Letrec { bindings, body } => binding(unit, "letrec", bindings, *body, parts),
         Core::Call { procedure, arguments } => {
             text(parts, "(");
             parts.push(Task::Node(*procedure));
@@ -96,7 +96,7 @@ fn operands(parts: &mut Vec<Task>, operands: &[CoreId]) {
     text(parts, ")");
 }
 
-fn binding(unit: &Unit, (keyword, bindings, body): (&str, &[(VariableId, CoreId)], CoreId), parts: &mut Vec<Task>) {
+fn binding(unit: &Unit, keyword: &str, bindings: &[(VariableId, CoreId)], body: CoreId, parts: &mut Vec<Task>) {
     text(parts, format!("({keyword} ("));
     for (index, (variable, value)) in bindings.iter().enumerate() {
         let blank = if index > 0 { " " } else { "" };

@@ -274,7 +274,7 @@ impl UnitExpander<'_> {
         let session = &mut *self.session;
         let position = session.loaded;
         session.loaded += 1;
-        let macros = session.reserve_macros(&name, ahead.macros, (self.module.scope, place));
+        let macros = session.reserve_macros(&name, ahead.macros, self.module.scope, place);
         let stub = Stub {
             macros,
             texts,
@@ -361,7 +361,7 @@ impl UnitExpander<'_> {
 impl Expander {
     /// Reserves numbers for the macros of a library; their definitions are known once the text is
     /// read.
-    fn reserve_macros(&mut self, library: &Name, count: u32, (module, place): (Scope, Syntax)) -> Range<u32> {
+    fn reserve_macros(&mut self, library: &Name, count: u32, module: Scope, place: Syntax) -> Range<u32> {
         let first = u32::try_from(self.macros.len()).unwrap_or(u32::MAX);
         let definition = self.syntax.span(place);
         self.macros.extend((0..count).map(|_| Macro {

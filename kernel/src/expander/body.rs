@@ -334,7 +334,8 @@ impl UnitExpander<'_> {
     pub(crate) fn define_keyword(
         &mut self,
         context: &mut Context,
-        (form, name): (Syntax, Syntax),
+        form: Syntax,
+        name: Syntax,
         binding: Binding,
     ) -> Result<(), FormError> {
         let identifier = self.defined_identifier(context, form, name)?;

@@ -48,7 +48,9 @@ impl UnitExpander<'_> {
 
     pub(crate) fn conditional(
         &mut self,
-        (test, consequent, alternative): (CoreId, CoreId, CoreId),
+        test: CoreId,
+        consequent: CoreId,
+        alternative: CoreId,
         place: Syntax,
     ) -> CoreId {
         self.node(

@@ -46,7 +46,8 @@ impl Expander {
     /// Runs an action at expansion time, as part of a step.
     fn run<T>(
         &mut self,
-        (step, nodes_max): (ExpansionStep, u32),
+        step: ExpansionStep,
+        nodes_max: u32,
         run: impl FnOnce(&mut dyn Transformers, &mut Expanding<'_>) -> Result<T, TransformerFault>,
     ) -> Result<T, TransformerFault> {
         let Self {
@@ -99,7 +100,8 @@ impl UnitExpander<'_> {
     /// Expands code for transformers and evaluates it; returns `None` if there is no code.
     pub(crate) fn evaluate_for_syntax(
         &mut self,
-        (keyword, place): (&Name, Syntax),
+        keyword: &Name,
+        place: Syntax,
         expand: impl FnOnce(&mut UnitExpander<'_>) -> Option<CoreId>,
     ) -> Result<Option<Evaluated>, FormError> {
         self.require_unsealed(place, "procedural macro")?;
@@ -169,17 +171,18 @@ impl UnitExpander<'_> {
             span: store.span(run.place),
             origin: store.origin(run.place),
         };
-        let limits = (step, self.nodes_limit());
-        self.session
-            .run(limits, |transformers, expanding| transformers.evaluate(unit, expanding))
+        let nodes_max = self.nodes_limit();
+        self.session.run(step, nodes_max, |transformers, expanding| {
+            transformers.evaluate(unit, expanding)
+        })
     }
 
     /// Rewrites a use of a procedural macro.
     pub(super) fn apply_transformer(&mut self, id: TransformerId, macro_use: Use) -> Result<Syntax, FormError> {
         let step = ExpansionStep::begin(&mut self.session.syntax, macro_use);
-        let limits = (step, self.nodes_limit());
+        let nodes_max = self.nodes_limit();
         let form = macro_use.form;
-        let made = self.session.run(limits, |transformers, expanding| {
+        let made = self.session.run(step, nodes_max, |transformers, expanding| {
             transformers.apply(id, form, expanding)
         });
         let made = made.map(|made| self.session.syntax.made_in(step.origin, made));

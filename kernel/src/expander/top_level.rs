@@ -120,7 +120,8 @@ impl Expander {
     /// Every error found.
     pub fn sandbox(
         &mut self,
-        (name, imports): (&str, &str),
+        name: &str,
+        imports: &str,
         libraries: &mut dyn Libraries,
     ) -> Result<TopLevel, Vec<Diagnostic>> {
         let module = self.new_module(Name::from(name), true);
@@ -146,7 +147,8 @@ impl Expander {
     pub fn expand_at(
         &mut self,
         top: TopLevel,
-        (name, text): (&str, &str),
+        name: &str,
+        text: &str,
         nodes_max: u32,
         libraries: &mut dyn Libraries,
     ) -> (TopLevel, Result<Expansion, Vec<Diagnostic>>) {

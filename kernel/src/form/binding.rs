@@ -112,7 +112,7 @@ fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Res
     let (names, body) = inner.split_at(names.len());
     let (parameters, body) = unit.bound_body(form, names, body)?;
     let body = unit.body(&body, form);
-    Ok(unit.loop_node(procedure[0], (parameters, arguments, body), form))
+    Ok(unit.loop_node(procedure[0], parameters, arguments, body, form))
 }
 
 impl UnitExpander<'_> {
@@ -152,7 +152,9 @@ impl UnitExpander<'_> {
     pub(super) fn loop_node(
         &mut self,
         procedure: VariableId,
-        (parameters, arguments, body): (Vec<VariableId>, Vec<CoreId>, CoreId),
+        parameters: Vec<VariableId>,
+        arguments: Vec<CoreId>,
+        body: CoreId,
         place: Syntax,
     ) -> CoreId {
         let name = Some(self.variable_name(procedure));

@@ -43,7 +43,7 @@ pub(super) fn case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, 
     }
     let rest = rest.unwrap_or_else(|| unit.node(Core::Unspecified, form));
     let body = expanded.into_iter().rev().fold(rest, |rest, (test, body, place)| {
-        unit.conditional((test, body, rest), place)
+        unit.conditional(test, body, rest, place)
     });
     Ok(unit.node(
         Core::Let {
@@ -67,7 +67,7 @@ fn test(unit: &mut UnitExpander<'_>, key: VariableId, data: &[Syntax], place: Sy
     tests.fold(last, |rest, datum| {
         let test = equals(unit, key, *datum);
         let yes = unit.boolean(true, place);
-        unit.conditional((test, yes, rest), place)
+        unit.conditional(test, yes, rest, place)
     })
 }
 

@@ -69,13 +69,13 @@ fn clause(unit: &mut UnitExpander<'_>, form: Syntax, source: Syntax) -> Result<C
 fn choose(unit: &mut UnitExpander<'_>, clause: Clause, rest: CoreId, place: Syntax) -> CoreId {
     match clause {
         Clause::Test(test) => unit.either(test, rest, place),
-        Clause::Body(test, body) => unit.conditional((test, body, rest), place),
+        Clause::Body(test, body) => unit.conditional(test, body, rest, place),
         Clause::Receiver(test, procedure) => {
             let variable = unit.temporary("test");
             let condition = unit.node(Core::Local(variable), place);
             let arguments = vec![unit.node(Core::Local(variable), place)];
             let call = unit.node(Core::Call { procedure, arguments }, place);
-            let body = unit.conditional((condition, call, rest), place);
+            let body = unit.conditional(condition, call, rest, place);
             unit.node(
                 Core::Let {
                     bindings: vec![(variable, test)],

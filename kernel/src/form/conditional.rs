@@ -23,17 +23,17 @@ pub(super) fn if_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
         Some(alternative) => unit.expression(alternative),
         None => unit.node(Core::Unspecified, form),
     };
-    Ok(unit.conditional((test, consequent, alternative), form))
+    Ok(unit.conditional(test, consequent, alternative, form))
 }
 
 pub(super) fn when(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let (test, body, nothing) = guarded(unit, form)?;
-    Ok(unit.conditional((test, body, nothing), form))
+    Ok(unit.conditional(test, body, nothing, form))
 }
 
 pub(super) fn unless(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let (test, body, nothing) = guarded(unit, form)?;
-    Ok(unit.conditional((test, nothing, body), form))
+    Ok(unit.conditional(test, nothing, body, form))
 }
 
 fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId, CoreId), FormError> {
@@ -52,7 +52,7 @@ pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
     };
     Ok(tests.into_iter().rev().fold(last, |rest, test| {
         let otherwise = unit.boolean(false, form);
-        unit.conditional((test, rest, otherwise), form)
+        unit.conditional(test, rest, otherwise, form)
     }))
 }
 
@@ -81,7 +81,7 @@ impl UnitExpander<'_> {
             self.node(Core::Local(variable), place),
             self.node(Core::Local(variable), place),
         );
-        let body = self.conditional((condition, value, rest), place);
+        let body = self.conditional(condition, value, rest, place);
         self.node(
             Core::Let {
                 bindings: vec![(variable, test)],

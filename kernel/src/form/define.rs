@@ -59,7 +59,7 @@ pub(super) fn define_values(unit: &mut UnitExpander<'_>, context: &mut Context, 
         let vector = unit.temporary("values");
         let elements = select_each(unit, vector, targets.len(), form);
         let body = unit.primitive_call("vector", values, form);
-        let receiver = receiver(unit, (parameters, rest), body, form);
+        let receiver = receiver(unit, parameters, rest, body, form);
         context.define(
             DefinitionTarget::Local(vector),
             Value::Received(expression, receiver),
@@ -70,14 +70,15 @@ pub(super) fn define_values(unit: &mut UnitExpander<'_>, context: &mut Context, 
         }
         return Ok(());
     };
-    let receiver = receiver(unit, (parameters, rest), body, form);
+    let receiver = receiver(unit, parameters, rest, body, form);
     context.evaluate(Value::Received(expression, receiver), form);
     Ok(())
 }
 
 fn receiver(
     unit: &mut UnitExpander<'_>,
-    (parameters, rest): (Vec<VariableId>, Option<VariableId>),
+    parameters: Vec<VariableId>,
+    rest: Option<VariableId>,
     body: CoreId,
     place: Syntax,
 ) -> CoreId {

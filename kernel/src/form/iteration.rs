@@ -48,6 +48,6 @@ pub(super) fn do_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
         form,
     ));
     let body = unit.sequence_node(body, form);
-    let body = unit.conditional((test, result, body), form);
-    Ok(unit.loop_node(procedure, (parameters, arguments, body), form))
+    let body = unit.conditional(test, result, body, form);
+    Ok(unit.loop_node(procedure, parameters, arguments, body, form))
 }

@@ -76,19 +76,19 @@ pub(super) fn define_record_type(
         is_labelled: label.is_some(),
         fields: &fields,
     };
-    define_constructor(unit, context, (form, constructor), &record_type)?;
+    define_constructor(unit, context, form, constructor, &record_type)?;
     if unit.session.syntax.identifier(predicate).is_some() {
         let name = if label.is_some() { "%labelled?" } else { "%record?" };
         let body = |unit: &mut UnitExpander<'_>, value| {
             let arguments = record_type.operands(unit, value, form);
             unit.primitive_call(name, arguments, form)
         };
-        define_procedure(unit, context, (form, predicate), body)?;
+        define_procedure(unit, context, Defined::by(form, predicate), body)?;
     } else if !is_false(unit, predicate) {
         return Err(unit.malformed_at(form, predicate));
     }
     for index in 0..fields.len() {
-        define_field(unit, context, form, (&record_type, index))?;
+        define_field(unit, context, form, &record_type, index)?;
     }
     Ok(())
 }
@@ -191,7 +191,8 @@ fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Resu
 fn define_constructor(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
-    (form, constructor): (Syntax, Syntax),
+    form: Syntax,
+    constructor: Syntax,
     record_type: &RecordType<'_>,
 ) -> Result<(), FormError> {
     let fields = record_type.fields;
@@ -237,14 +238,15 @@ fn define_constructor(
         "%make-record"
     };
     let body = unit.primitive_call(name_of_primitive, arguments, form);
-    define_lambda(unit, context, (form, name), (parameters, body))
+    define_lambda(unit, context, Defined::by(form, name), parameters, body)
 }
 
 fn define_field(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-    (record_type, index): (&RecordType<'_>, usize),
+    record_type: &RecordType<'_>,
+    index: usize,
 ) -> Result<(), FormError> {
     let field = &record_type.fields[index];
     let operands = |unit: &mut UnitExpander<'_>, record| {
@@ -262,34 +264,49 @@ fn define_field(
             let arguments = operands(unit, record);
             unit.primitive_call(name, arguments, form)
         };
-        define_procedure(unit, context, (form, accessor), body)?;
+        define_procedure(unit, context, Defined::by(form, accessor), body)?;
     }
     let Some(modifier) = field.modifier else { return Ok(()) };
     let (record, value) = (unit.temporary("record"), unit.temporary("value"));
     let mut arguments = operands(unit, record);
     arguments.push(unit.node(Core::Local(value), form));
     let body = unit.primitive_call("%record-set!", arguments, form);
-    define_lambda(unit, context, (form, modifier), (vec![record, value], body))
+    define_lambda(unit, context, Defined::by(form, modifier), vec![record, value], body)
+}
+
+/// A name that a form defines.
+#[derive(Clone, Copy)]
+struct Defined {
+    form: Syntax,
+    name: Syntax,
+}
+
+impl Defined {
+    fn by(form: Syntax, name: Syntax) -> Defined {
+        Defined { form, name }
+    }
 }
 
 /// Defines a procedure of one parameter.
 fn define_procedure(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
-    name: (Syntax, Syntax),
+    defined: Defined,
     body: impl FnOnce(&mut UnitExpander<'_>, VariableId) -> CoreId,
 ) -> Result<(), FormError> {
     let parameter = unit.temporary("record");
     let body = body(unit, parameter);
-    define_lambda(unit, context, name, (vec![parameter], body))
+    define_lambda(unit, context, defined, vec![parameter], body)
 }
 
 fn define_lambda(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
-    (form, name): (Syntax, Syntax),
-    (parameters, body): (Vec<VariableId>, CoreId),
+    defined: Defined,
+    parameters: Vec<VariableId>,
+    body: CoreId,
 ) -> Result<(), FormError> {
+    let Defined { form, name } = defined;
     let identifier = unit.identifier_in(form, name)?;
     let text: Name = unit.name_of(identifier);
     // The span of the whole form, as for the body's nodes, so that an error in an integrated body

@@ -26,7 +26,7 @@ pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, 
     let keyword = unit.identifier_in(form, name)?;
     let keyword = unit.name_of(keyword);
     match unit.transformer(transformer, &keyword, form) {
-        Ok(binding) => unit.define_keyword(context, (form, name), binding),
+        Ok(binding) => unit.define_keyword(context, form, name, binding),
         Err(failure) => {
             // Define the name all the same, so that its uses are not errors too.
             let target = unit.define_variable(context, form, name)?;
@@ -51,7 +51,7 @@ pub(super) fn begin_for_syntax(
         return Err(unit.failure(form, DiagnosticKind::NotATransformer));
     }
     let forms = unit.parts(form)?.split_off(1);
-    unit.evaluate_for_syntax((&name, form), |unit| unit.top_level(&forms))
+    unit.evaluate_for_syntax(&name, form, |unit| unit.top_level(&forms))
         .map(drop)
 }
 
@@ -209,7 +209,7 @@ impl UnitExpander<'_> {
         if !self.session.can_run_transformers() {
             return Err(self.failure(expression, DiagnosticKind::NotATransformer));
         }
-        let evaluated = self.evaluate_for_syntax((name, expression), |unit| {
+        let evaluated = self.evaluate_for_syntax(name, expression, |unit| {
             Some(unit.named_expression(expression, name.clone()))
         })?;
         let (id, rewrites_assignments) = match evaluated {

@@ -67,7 +67,7 @@ pub(super) fn syntax_case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
             })
         })?);
     }
-    Ok(dispatch(unit, (input, value), expanded, form))
+    Ok(dispatch(unit, input, value, expanded, form))
 }
 
 pub(super) fn with_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
@@ -90,7 +90,7 @@ pub(super) fn with_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
         output: unit.body(&body, form),
         place: form,
     };
-    Ok(dispatch(unit, (input, value), vec![clause], form))
+    Ok(dispatch(unit, input, value, vec![clause], form))
 }
 
 /// Compiles a pattern and binds its variables in a fresh scope; returns code for its name, their
@@ -136,7 +136,8 @@ fn bind_variable(unit: &mut UnitExpander<'_>, identifier: Identifier, reach: Rea
 /// Makes code that tries clauses in order.
 fn dispatch(
     unit: &mut UnitExpander<'_>,
-    (input, value): (VariableId, CoreId),
+    input: VariableId,
+    value: CoreId,
     clauses: Vec<Clause>,
     place: Syntax,
 ) -> CoreId {
@@ -175,7 +176,7 @@ fn clause_code(unit: &mut UnitExpander<'_>, input: VariableId, clause: Clause, r
     };
     let output = match fender {
         None => output,
-        Some(fender) => unit.conditional((fender, output, retry), place),
+        Some(fender) => unit.conditional(fender, output, retry, place),
     };
     let matched = unit.temporary("matched");
     let argument = unit.node(Core::Local(input), place);
@@ -192,7 +193,7 @@ fn clause_code(unit: &mut UnitExpander<'_>, input: VariableId, clause: Clause, r
         unit.node(Core::Let { bindings, body: output }, place)
     };
     let test = unit.node(Core::Local(matched), place);
-    let body = unit.conditional((test, body, rest), place);
+    let body = unit.conditional(test, body, rest, place);
     let bindings = next.into_iter().chain([(matched, matching)]);
     bindings.rev().fold(body, |body, binding| {
         let bindings = vec![binding];

@@ -275,7 +275,7 @@ impl Heap {
         let compacted = &mut self.compacted;
         let (pages, kept) = compacted.words.split_at(2 * compacted.pages);
         let (flags, mut kept) = kept.split_at(compacted.flags.div_ceil(FLAGS_OF_WORD));
-        self.pages.expand((flags, compacted.flags), self.barrier_limit);
+        self.pages.expand(flags, compacted.flags, self.barrier_limit);
         for differing in pages.chunks_exact(2) {
             let start = differing[0] as usize * PAGE_WORDS;
             let (own, rest) = kept.split_at(differing[1].count_ones() as usize);

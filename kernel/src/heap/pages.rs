@@ -112,7 +112,7 @@ impl Pages {
 
     /// Restores the flags of `count` pages, eight from each word; pages below the word at `limit`
     /// without flags are new.
-    pub(super) fn expand(&mut self, (words, count): (&[u64], usize), limit: usize) {
+    pub(super) fn expand(&mut self, words: &[u64], count: usize, limit: usize) {
         self.flags
             .reserve_exact((8 * words.len()).max(limit.div_ceil(PAGE_WORDS)));
         for word in words {

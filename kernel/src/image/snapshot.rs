@@ -93,7 +93,7 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
         all.push((chunk.name.0, chunk.bytes.len() as u32));
         chunks.push(chunk);
     }
-    let root = root(heap, (range_words, &all), code)?;
+    let root = root(heap, range_words, &all, code)?;
     length_bytes += root.bytes.len() as u64;
     let excused_bytes = match heap.last_snapshot() {
         Some(stored) => length_bytes.min(stored.changes_bytes),
@@ -114,7 +114,8 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
 
 fn root(
     heap: &Heap,
-    (range_words, chunks): (usize, &[([u8; 32], u32)]),
+    range_words: usize,
+    chunks: &[([u8; 32], u32)],
     code: &dyn CodeNames,
 ) -> Result<Chunk, ImageError> {
     let mut names = NamesWriter::new(code);

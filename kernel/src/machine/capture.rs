@@ -14,7 +14,7 @@ use crate::value::{Immediate, Value};
 
 use super::allocation::{Allocation, write_object};
 use super::segment::{
-    CAPTURE_WORDS, copied_words, limit_of, next_of, write_continuation, write_copy, write_link, write_segment,
+    CAPTURE_WORDS, Links, copied_words, limit_of, next_of, write_continuation, write_copy, write_link, write_segment,
 };
 use super::{Frame, Machine};
 
@@ -27,7 +27,7 @@ impl Frame {
         let (words, frames) = (self.heap(), self.frames_below());
         let mut allocation = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS)?;
         let chain = machine.chain_with(heap, words, &mut allocation, frames);
-        let continuation = write_continuation(heap, words, &mut allocation, (CONTINUATION_WORD, chain));
+        let continuation = write_continuation(heap, words, &mut allocation, CONTINUATION_WORD, chain);
         allocation.commit(heap);
         match frames.len() {
             0 => machine.set_chain(heap, chain),
@@ -43,7 +43,8 @@ impl Frame {
         &self,
         machine: &mut Machine,
         heap: &mut Heap,
-        (tag, handler): (Value, Value),
+        tag: Value,
+        handler: Value,
         frame: Option<Value>,
     ) -> bool {
         const { assert!(prompt_link::TAG == 0 && prompt_link::HANDLER == 1 && prompt_link::NEXT == 2) };
@@ -76,7 +77,7 @@ impl Frame {
         let mut allocation = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS)?;
         let below = heap.register(Register::Continuation);
         let whole = machine.whole_links(words, below);
-        let mut chain = write_copy(words, &mut allocation, (whole, prompt), Value::NIL)?.head;
+        let mut chain = write_copy(words, &mut allocation, Links::between(whole, prompt), Value::NIL)?.head;
         if machine.remaining != machine.counted {
             // The link for the rest of the first segment is made once.
             chain = machine.write_rest(words, &mut allocation, below, chain);
@@ -84,7 +85,7 @@ impl Frame {
         if !frames.is_empty() {
             chain = write_segment(words, &mut allocation, frames, chain);
         }
-        let continuation = write_continuation(heap, words, &mut allocation, (COMPOSABLE_WORD, chain));
+        let continuation = write_continuation(heap, words, &mut allocation, COMPOSABLE_WORD, chain);
         allocation.commit(heap);
         machine.leave_to(heap, prompt);
         Some(continuation)
@@ -124,7 +125,7 @@ impl Frame {
         let frames = self.frames_below();
         let mut allocation = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS)?;
         let below = machine.chain_with(heap, words, &mut allocation, frames);
-        let rest = write_copy(words, &mut allocation, (next_of(words, chain), Value::NIL), below)?;
+        let rest = write_copy(words, &mut allocation, Links::from(next_of(words, chain)), below)?;
         if rest.has_prompts {
             return None;
         }
@@ -152,7 +153,7 @@ impl Frame {
         if limit_of(words, chain) == 0 {
             return None;
         }
-        let (copied, has_prompts) = copied_words(words, (next_of(words, chain), Value::NIL));
+        let (copied, has_prompts) = copied_words(words, Links::from(next_of(words, chain)));
         (!has_prompts).then_some(self.base_index() + CAPTURE_WORDS + copied)
     }
 

@@ -15,7 +15,7 @@ use crate::value::Value;
 use super::execute::{Flow, InUse, SlowPath};
 use super::frame::HeapWords;
 use super::segment::{
-    CAPTURE_WORDS, LINK_WORDS, copied_words, copy_chain, is_closure_over, links_between, make_composable, next_of,
+    CAPTURE_WORDS, LINK_WORDS, Links, copied_words, copy_chain, count_links, is_closure_over, make_composable, next_of,
     prompt_in, rebase_prompts,
 };
 use super::signal::control_global;
@@ -304,7 +304,7 @@ impl SlowPath<'_> {
         let chain = self
             .machine
             .whole_links(frame.heap(), self.heap.register(Register::Continuation));
-        let (copied, _) = copied_words(frame.heap(), (chain, prompt));
+        let (copied, _) = copied_words(frame.heap(), Links::between(chain, prompt));
         // A collection makes a link of the rest of the first segment, which is copied then.
         let words = frame.base_index() + CAPTURE_WORDS + copied + LINK_WORDS;
         if !self.heap.has_free_words(words) {
@@ -351,15 +351,18 @@ impl SlowPath<'_> {
         let Some(prompt) = self.find_prompt(&frame) else {
             return self.no_prompt(frame);
         };
-        let links = links_between(frame.heap(), self.heap.register(Register::Continuation), prompt);
+        let links = count_links(
+            frame.heap(),
+            Links::between(self.heap.register(Register::Continuation), prompt),
+        );
         if self.spill(&mut frame, 3, (links + 2) * LINK_WORDS).is_err() {
             return self.out_of_memory(frame);
         }
-        let ends = self
+        let inner = self
             .find_prompt(&frame)
-            .map(|prompt| (self.heap.register(Register::Continuation), prompt));
-        let made = ends.map_or(Ok(Value::FALSE), |ends| {
-            let copy = copy_chain(self.heap, ends, Value::NIL)?;
+            .map(|prompt| Links::between(self.heap.register(Register::Continuation), prompt));
+        let made = inner.map_or(Ok(Value::FALSE), |inner| {
+            let copy = copy_chain(self.heap, inner, Value::NIL)?;
             make_composable(self.heap, copy)
         });
         let continuation = match made {
@@ -389,15 +392,15 @@ impl SlowPath<'_> {
             Err(stopped) => return stopped,
         };
         frame.set(2, value);
-        let links = links_between(frame.heap(), self.heap.field(frame.get(1), captured::LINK), Value::NIL);
+        let links = count_links(frame.heap(), Links::from(self.heap.field(frame.get(1), captured::LINK)));
         if self.spill(&mut frame, 3, (links + 1) * LINK_WORDS).is_err() {
             return self.out_of_memory(frame);
         }
         let chain = self.heap.field(frame.get(1), captured::LINK);
         let below = self.heap.register(Register::Continuation);
-        match copy_chain(self.heap, (chain, Value::NIL), below) {
+        match copy_chain(self.heap, Links::from(chain), below) {
             Ok(chain) => {
-                rebase_prompts(self.heap, (chain, below), frame.get(1));
+                rebase_prompts(self.heap, Links::between(chain, below), frame.get(1));
                 self.machine.set_chain(self.heap, chain);
             }
             Err(HeapFull) => return self.out_of_memory(frame),

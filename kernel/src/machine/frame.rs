@@ -52,9 +52,14 @@ pub(super) struct Frame {
     reach: Reach,
 }
 
-/// The words of a frame that pass from instruction to instruction: next, base, heap, fuel.
+/// The words of a frame that pass from instruction to instruction.
 #[cfg(not(debug_assertions))]
-pub(super) type Words = (*const Instruction, *mut Value, HeapWords, i64);
+pub(super) struct Words {
+    pub(super) next: *const Instruction,
+    pub(super) base: *mut Value,
+    pub(super) heap: HeapWords,
+    pub(super) fuel: i64,
+}
 
 /// The number of instructions and of stack words.
 #[cfg(debug_assertions)]
@@ -90,18 +95,23 @@ impl Frame {
     #[cfg(not(debug_assertions))]
     #[inline(always)]
     pub(super) fn words(self) -> Words {
-        (self.next, self.base, self.heap, self.fuel)
+        Words {
+            next: self.next,
+            base: self.base,
+            heap: self.heap,
+            fuel: self.fuel,
+        }
     }
 
     /// The frame of these words and those of `other`, which only slow paths change.
     #[cfg(not(debug_assertions))]
     #[inline(always)]
-    pub(super) fn from_words((next, base, heap, fuel): Words, other: &Frame) -> Frame {
+    pub(super) fn from_words(words: Words, other: &Frame) -> Frame {
         Frame {
-            next,
-            base,
-            heap,
-            fuel,
+            next: words.next,
+            base: words.base,
+            heap: words.heap,
+            fuel: words.fuel,
             limit: other.limit,
             code: other.code,
             stack: other.stack,
@@ -117,8 +127,9 @@ impl Frame {
     /// Replaces the words that a slow path may change.
     #[cfg(not(debug_assertions))]
     #[inline(always)]
-    pub(super) fn set_words(&mut self, (next, base, heap, fuel): Words, limit: *mut Value) {
-        (self.next, self.base, self.heap, self.fuel, self.limit) = (next, base, heap, fuel, limit);
+    pub(super) fn set_words(&mut self, words: Words, limit: *mut Value) {
+        (self.next, self.base, self.heap) = (words.next, words.base, words.heap);
+        (self.fuel, self.limit) = (words.fuel, limit);
     }
 
     /// Takes the stack's address after a slow path.

@@ -333,7 +333,7 @@ impl NativeCode {
                 return;
             };
             let address = memory.next_address();
-            let Some(assembly) = assemble::<Host>(code, (block.start, block.end), address, &Nothing) else {
+            let Some(assembly) = assemble::<Host>(code, block.start..block.end, address, &Nothing) else {
                 self.memory = Some(memory);
                 return;
             };
@@ -394,7 +394,7 @@ impl NativeCode {
         for is_last_try in [false, true] {
             let address = self.memory.as_ref()?.next_address();
             let surroundings = Globals { heap };
-            let Some(assembly) = assemble::<Host>(code, (block.start, block.end), address, &surroundings) else {
+            let Some(assembly) = assemble::<Host>(code, block.start..block.end, address, &surroundings) else {
                 return Some(());
             };
             if self.memory.as_ref()?.has_room(assembly.bytes.len()) {

@@ -67,7 +67,8 @@ pub(super) fn write_continuation(
     heap: &Heap,
     words: HeapWords,
     allocation: &mut Allocation,
-    (word, chain): (Value, Value),
+    word: Value,
+    chain: Value,
 ) -> Value {
     let fields = continuation_fields(heap, word, chain);
     Value::procedure_at(write_object(words, allocation, Kind::Closure, fields))
@@ -138,23 +139,43 @@ pub(super) fn chain_points(heap: &Heap, remaining: usize, most: usize, points: &
     }
 }
 
-/// How many links there are from `chain` up to, not including, `end`.
-pub(super) fn links_between(words: HeapWords, chain: Value, end: Value) -> usize {
-    let mut links = 0;
-    let mut rest = chain;
-    while rest != end {
-        links += 1;
-        rest = next_of(words, rest);
-    }
-    links
+/// The links of a chain from its head up to, not including, `end`.
+#[derive(Clone, Copy)]
+pub(super) struct Links {
+    head: Value,
+    end: Value,
 }
 
-/// Words that copies of the links from `chain` up to, not including, `end` take, and whether there
-/// are prompts among them.
-pub(super) fn copied_words(words: HeapWords, (chain, end): (Value, Value)) -> (usize, bool) {
+impl Links {
+    /// The links from `head` to the end of the chain.
+    #[inline(always)]
+    pub(super) fn from(head: Value) -> Links {
+        Links { head, end: Value::NIL }
+    }
+
+    /// The links from `head` up to, not including, `end`, which the chain has.
+    #[inline(always)]
+    pub(super) fn between(head: Value, end: Value) -> Links {
+        Links { head, end }
+    }
+}
+
+/// How many links there are.
+pub(super) fn count_links(words: HeapWords, links: Links) -> usize {
+    let mut count = 0;
+    let mut rest = links.head;
+    while rest != links.end {
+        count += 1;
+        rest = next_of(words, rest);
+    }
+    count
+}
+
+/// Words that copies of the links take, and whether there are prompts among them.
+pub(super) fn copied_words(words: HeapWords, links: Links) -> (usize, bool) {
     let (mut copied, mut has_prompts) = (0, false);
-    let mut rest = chain;
-    while rest != end {
+    let mut rest = links.head;
+    while rest != links.end {
         let is_prompt = words.is_kind(rest, Kind::PromptLink);
         copied += padded(1 + if is_prompt { prompt_link::LENGTH } else { link::LENGTH });
         has_prompts |= is_prompt;
@@ -182,23 +203,23 @@ pub(super) struct ChainCopy {
     pub(super) has_prompts: bool,
 }
 
-/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
-/// `None` if the words are not free.
+/// Copies the links; the copy goes on with `below`. `None` if the words are not free.
 #[inline(always)]
 pub(super) fn write_copy(
     words: HeapWords,
     allocation: &mut Allocation,
-    (chain, end): (Value, Value),
+    links: Links,
     below: Value,
 ) -> Option<ChainCopy> {
     let mut copy = ChainCopy {
         head: below,
         has_prompts: false,
     };
-    if chain != end {
+    let Links { head, end } = links;
+    if head != end {
         copy.head = Value::object_at(allocation.next());
     }
-    let mut rest = chain;
+    let mut rest = head;
     while rest != end {
         let index = if words.is_kind(rest, Kind::Link) {
             const WORDS: usize = padded(1 + link::LENGTH);
@@ -224,13 +245,13 @@ pub(super) fn write_copy(
     Some(copy)
 }
 
-/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
+/// Copies the links; the copy goes on with `below`.
 ///
 /// # Errors
 /// [`HeapFull`], if the words are not free; nothing is changed then.
-pub(super) fn copy_chain(heap: &mut Heap, ends: (Value, Value), below: Value) -> Result<Value, HeapFull> {
+pub(super) fn copy_chain(heap: &mut Heap, links: Links, below: Value) -> Result<Value, HeapFull> {
     let mut allocation = Allocation::begin(heap, 0).ok_or(HeapFull)?;
-    let copy = write_copy(HeapWords::of(heap), &mut allocation, ends, below).ok_or(HeapFull)?;
+    let copy = write_copy(HeapWords::of(heap), &mut allocation, links, below).ok_or(HeapFull)?;
     allocation.commit(heap);
     Ok(copy.head)
 }
@@ -364,21 +385,21 @@ impl Machine {
     }
 }
 
-/// Moves the winders and dynamic environments of the prompts from `chain` up to `end`, copies from
-/// a composable continuation, to the present ones: a prompt keeps a tail of the lists that were in
+/// Moves the winders and dynamic environments of the prompts among the links, which are copies
+/// from a composable continuation, to the present ones: a prompt keeps a tail of the lists that were in
 /// force at the capture of `continuation`, and gets the tail of the present lists at the same
 /// distance from their heads.
-pub(super) fn rebase_prompts(heap: &mut Heap, (chain, end): (Value, Value), continuation: Value) {
+pub(super) fn rebase_prompts(heap: &mut Heap, links: Links, continuation: Value) {
     let states = [
         (prompt_link::WINDERS, captured::WINDERS, Register::Winders),
         (prompt_link::DYNAMIC, captured::DYNAMIC, Register::Dynamic),
     ];
-    let mut rest = chain;
-    while rest != end {
+    let mut rest = links.head;
+    while rest != links.end {
         if heap.is_kind(rest, Kind::PromptLink) {
             for (field, captured, register) in states {
-                let lists = (heap.field(continuation, captured), heap.register(register));
-                if let Some(tail) = corresponding_tail(heap, lists, heap.field(rest, field)) {
+                let (before, now) = (heap.field(continuation, captured), heap.register(register));
+                if let Some(tail) = corresponding_tail(heap, before, now, heap.field(rest, field)) {
                     heap.set_field(rest, field, tail);
                 }
             }
@@ -387,9 +408,8 @@ pub(super) fn rebase_prompts(heap: &mut Heap, (chain, end): (Value, Value), cont
     }
 }
 
-/// The tail of the second list that stands where `tail` stands in the first.
-fn corresponding_tail(heap: &Heap, lists: (Value, Value), tail: Value) -> Option<Value> {
-    let (mut before, mut now) = lists;
+/// The tail of the list `now` that stands where `tail` stands in `before`.
+fn corresponding_tail(heap: &Heap, mut before: Value, mut now: Value, tail: Value) -> Option<Value> {
     while before != tail {
         if !before.is_pair() || !now.is_pair() {
             return None;

@@ -175,7 +175,7 @@ impl Complex {
             let (product, norm) = (self.mul(&conjugate)?, other.norm()?);
             return Ok(Complex::new(product.real.div(&norm)?, product.imaginary.div(&norm)?));
         }
-        let (real, imaginary) = quotient(self.to_floats(), other.to_floats());
+        let Point { real, imaginary } = self.to_point().over(&other.to_point());
         Ok(Complex::from_floats(real, imaginary))
     }
 
@@ -219,6 +219,11 @@ impl Complex {
         (self.real.to_f64(), self.imaginary.to_f64())
     }
 
+    fn to_point(&self) -> Point {
+        let (real, imaginary) = self.to_floats();
+        Point { real, imaginary }
+    }
+
     fn from_floats(real: f64, imaginary: f64) -> Complex {
         Complex::new(Number::Flonum(real), Number::Flonum(imaginary))
     }
@@ -258,18 +263,29 @@ fn over(part: &Number, divisor: &Number) -> Result<Number, NumberError> {
     }
 }
 
-/// Divides two points.
-///
-/// Source: R. L. Smith, *Algorithm 116: Complex division*, which avoids the overflow of the
-/// divisor's square.
-fn quotient((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
-    if libm::fabs(c) >= libm::fabs(d) {
-        let ratio = d / c;
-        let divisor = c + d * ratio;
-        ((a + b * ratio) / divisor, (b - a * ratio) / divisor)
-    } else {
-        let ratio = c / d;
-        let divisor = c * ratio + d;
-        ((a * ratio + b) / divisor, (b * ratio - a) / divisor)
+/// A complex number of two floats.
+struct Point {
+    real: f64,
+    imaginary: f64,
+}
+
+impl Point {
+    /// Divides by another point.
+    ///
+    /// Source: R. L. Smith, *Algorithm 116: Complex division*, which avoids the overflow of the
+    /// divisor's square.
+    fn over(&self, divisor: &Point) -> Point {
+        let (a, b) = (self.real, self.imaginary);
+        let (c, d) = (divisor.real, divisor.imaginary);
+        let (real, imaginary) = if libm::fabs(c) >= libm::fabs(d) {
+            let ratio = d / c;
+            let divisor = c + d * ratio;
+            ((a + b * ratio) / divisor, (b - a * ratio) / divisor)
+        } else {
+            let ratio = c / d;
+            let divisor = c * ratio + d;
+            ((a * ratio + b) / divisor, (b * ratio - a) / divisor)
+        };
+        Point { real, imaginary }
     }
 }

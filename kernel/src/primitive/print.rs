@@ -198,7 +198,7 @@ fn write_string(
     end: usize,
 ) -> Result<Value, PrimitiveError> {
     match heap.ascii_storage(string) {
-        Some(storage) => append_from(heap, port, (storage, start), end - start)?,
+        Some(storage) => append_from(heap, port, storage, start, end - start)?,
         None => append(heap, port, heap.string_range(string, start, end).as_bytes())?,
     }
     wish(heap, port)

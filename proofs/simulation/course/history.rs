@@ -12,7 +12,7 @@ use duet_runtime::history::merge::between;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads::move_head;
-use duet_runtime::run::source::Source;
+use duet_runtime::run::source::{BranchClaim, Source};
 use duet_runtime::run::tip::Tip;
 use preserves::IOValue;
 
@@ -118,7 +118,7 @@ impl Course {
         let name = self.new_branch()?;
         move_head(
             &mut *self.store,
-            (&self.name, &self.branch, OWNER),
+            BranchClaim::new(&self.name, &self.branch, OWNER),
             head.sequence,
             Some(&name),
         )?;
@@ -140,7 +140,12 @@ impl Course {
 
     /// Begins a branch at a turn of this one, and goes on there.
     fn begin_branch(&mut self, name: BranchName, turn: Sequence, opening: Opening) -> Outcome {
-        match move_head(&mut *self.store, (&self.name, &self.branch, OWNER), turn, Some(&name)) {
+        match move_head(
+            &mut *self.store,
+            BranchClaim::new(&self.name, &self.branch, OWNER),
+            turn,
+            Some(&name),
+        ) {
             Ok(_) => {}
             Err(RunError::Store(StoreError::Io { .. })) => return self.crash_while_moving(None, Some(name)),
             Err(error) => return Err(error.into()),

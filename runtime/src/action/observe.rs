@@ -35,7 +35,7 @@ impl Act for Observe {
             target,
             is_closing: false,
         };
-        begin(draft, self.observer, (observer, &self.pattern))
+        begin(draft, self.observer, observer, &self.pattern)
     }
 
     fn claims(&self) -> Claims {
@@ -58,7 +58,8 @@ impl Act for Observe {
 pub(super) fn begin(
     draft: &mut Draft,
     id: ObserverId,
-    (observer, pattern): (Observer, &PackedPattern),
+    observer: Observer,
+    pattern: &PackedPattern,
 ) -> Result<(), Refusal> {
     let (facet, handle) = (observer.facet, observer.handle);
     let fact = observe_fact(

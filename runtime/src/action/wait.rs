@@ -126,7 +126,7 @@ impl Wait {
             is_closing: false,
         };
         let event_count = draft.outbox.count(draft.actor);
-        observe::begin(draft, *observer, (entry, pattern))?;
+        observe::begin(draft, *observer, entry, pattern)?;
         if self.is_edge {
             // The events for the observer so far are the facts that were present before it.
             draft.outbox.forget(draft.actor, *observer, event_count);

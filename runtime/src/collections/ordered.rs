@@ -194,7 +194,7 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
             Root::One((only, value)) => return (only == key).then_some(value),
             Root::Many { node, .. } => node,
         };
-        let mut bounds = (None, None);
+        let mut bounds = Bounds::NONE;
         loop {
             match Arc::make_mut(node) {
                 Node::Leaf(entries) => {
@@ -203,7 +203,7 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
                 }
                 Node::Branch(Branch { keys, children }) => {
                     let place = child(keys, key, bounds);
-                    bounds = around(keys, place, bounds);
+                    bounds = bounds.of_child(keys, place);
                     node = &mut children[place];
                 }
             }
@@ -298,24 +298,18 @@ fn halve<T>(items: &mut Vec<T>) -> Vec<T> {
     second
 }
 
-/// Returns the bounds of the keys of the child at `place`; `bounds` are those of the branch.
-fn around<'a, K>(keys: &'a [K], place: usize, bounds: Bounds<'a, K>) -> Bounds<'a, K> {
-    let low = place.checked_sub(1).and_then(|before| keys.get(before));
-    (low.or(bounds.0), keys.get(place).or(bounds.1))
-}
-
 impl<K: Key, V> Node<K, V> {
     fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        let (mut node, mut bounds) = (self, (None, None));
+        let (mut node, mut bounds) = (self, Bounds::NONE);
         loop {
             match node {
                 Self::Leaf(entries) => return find(entries, key, bounds).map(|place| &entries[place].1),
                 Self::Branch(branch) => {
                     let place = child(&branch.keys, key, bounds);
-                    bounds = around(&branch.keys, place, bounds);
+                    bounds = bounds.of_child(&branch.keys, place);
                     node = &branch.children[place];
                 }
             }
@@ -336,7 +330,7 @@ impl<K: Key + Clone, V: Clone> Node<K, V> {
                 Err(place) => split_leaf(entries, place, (key, value)),
             },
             Self::Branch(branch) => {
-                let place = child(&branch.keys, &key, (None, None));
+                let place = child(&branch.keys, &key, Bounds::NONE);
                 match Self::insert(&mut branch.children[place], key, value) {
                     Inserted::Split(key, right) => branch.insert_child(place, key, right),
                     inserted @ (Inserted::Added | Inserted::Replaced(_)) => inserted,
@@ -354,7 +348,7 @@ impl<K: Key + Clone, V: Clone> Node<K, V> {
                 Some(value)
             }
             Self::Branch(branch) => {
-                let place = child(&branch.keys, key, (None, None));
+                let place = child(&branch.keys, key, Bounds::NONE);
                 let removed = Self::remove(&mut branch.children[place], key)?;
                 branch.tidy(place);
                 Some(removed)

@@ -317,7 +317,9 @@ impl Index {
         let leaves = self.leaves.iter().map(|(_, leaf)| {
             (
                 &leaf.observers,
-                self.matches_of(leaf.number).map(seen).collect::<Vec<_>>(),
+                self.matches_of(leaf.number)
+                    .map(|(entry, known)| seen(entry, known))
+                    .collect::<Vec<_>>(),
             )
         });
         let mut leaves: Vec<_> = leaves.filter(|(_, matches)| !matches.is_empty()).collect();
@@ -332,7 +334,7 @@ impl Index {
 
     /// Returns the matches of a leaf in the order of Preserves.
     fn sorted(&self, leaf: u64) -> Vec<Match> {
-        let mut matches: Vec<Match> = self.matches_of(leaf).map(seen).collect();
+        let mut matches: Vec<Match> = self.matches_of(leaf).map(|(entry, known)| seen(entry, known)).collect();
         sort(&mut matches, |found| &found.captures);
         matches
     }
@@ -436,9 +438,9 @@ impl Index {
 }
 
 /// Makes a match as its observers see it.
-fn seen(((_, captures), known): (&(u64, Captures), &Known)) -> Match {
+fn seen(entry: &(u64, Captures), known: &Known) -> Match {
     Match {
-        captures: captures.clone(),
+        captures: entry.1.clone(),
         handle: known.handle,
     }
 }

@@ -21,7 +21,8 @@ pub(crate) type Conveyed = BTreeMap<CapabilityId, Authority>;
 /// one, the action that uses it refuses it.
 pub(crate) fn giver(
     before: StateBefore<'_>,
-    (made, maker): (Option<&Conveyed>, ActorId),
+    made: Option<&Conveyed>,
+    maker: ActorId,
     capability: CapabilityId,
     wanted: &Authority,
 ) -> Option<ActorId> {

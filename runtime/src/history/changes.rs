@@ -127,7 +127,7 @@ const PORTIONS: usize = 32;
 /// # Errors
 /// [`RunError`].
 pub fn cover(index: &mut Index, source: &Source<'_>, at: Sequence) -> Result<Coverage, RunError> {
-    let mut coverage = index.coverage(source.store, (source.run, source.branch), at)?;
+    let mut coverage = index.coverage(source.store, source.run, source.branch, at)?;
     if coverage.sequence() >= at {
         return Ok(coverage);
     }
@@ -282,7 +282,7 @@ impl Search<'_> {
 /// [`RunError`] if a record cannot be read.
 pub fn check(index: &Index, source: &Source<'_>) -> Result<Option<Sequence>, RunError> {
     let head = source.position(None)?;
-    let coverage = index.coverage(source.store, (source.run, source.branch), head)?;
+    let coverage = index.coverage(source.store, source.run, source.branch, head)?;
     if coverage.sequence() == Sequence::FIRST {
         return Ok(None);
     }

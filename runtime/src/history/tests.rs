@@ -9,7 +9,7 @@ use crate::run::DriveOutcome;
 use crate::run::heads::move_head;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
-use crate::run::source::Source;
+use crate::run::source::{BranchClaim, Source};
 use crate::state::event::Cause;
 use crate::tests::script::Scripts;
 use crate::tests::script::world::{World, branch, read_answers, run_id};
@@ -106,13 +106,19 @@ fn branches_part_where_they_differ_first() {
     let asked = (1..=head.number())
         .find(|turn| world.turns("main")[*turn as usize - 1].cause == (Cause::Input {}))
         .expect("the world said something");
-    move_head(&mut world.store, (&run, &main, "test"), at(asked - 1), Some(&fork)).expect("it forks");
+    move_head(
+        &mut world.store,
+        BranchClaim::new(&run, &main, "test"),
+        at(asked - 1),
+        Some(&fork),
+    )
+    .expect("it forks");
     let mut forked = World::script(SCRIPT, &["*"], SnapshotPolicy::NEVER);
     std::mem::swap(&mut forked.store, &mut world.store);
     let programs = forked.programs();
     forked.run = crate::run::Run::open(
         &mut forked.store,
-        (&run, &fork, "test"),
+        BranchClaim::new(&run, &fork, "test"),
         programs,
         SnapshotPolicy::NEVER,
         &crate::run::inflight::Recovery::default(),

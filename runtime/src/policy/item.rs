@@ -185,7 +185,7 @@ impl<'a> Case<'a> {
     /// The proposal leads to the state `after`; `earlier` calls come before the item.
     pub(super) fn rule(&self, grounds: Grounds<'_>, after: &Entries, earlier: usize) -> Ruling {
         let entitled = match self.item {
-            Item::Call { tool, is_conveyed, .. } => self.entitlement_fault(grounds, (tool, *is_conveyed), earlier),
+            Item::Call { tool, is_conveyed, .. } => self.entitlement_fault(grounds, tool, *is_conveyed, earlier),
             Item::Delta { key, text } => self.delta_fault(grounds, key, text.as_deref()),
         };
         if let Some(fault) = entitled {
@@ -205,12 +205,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn entitlement_fault(
-        &self,
-        grounds: Grounds<'_>,
-        (tool, is_conveyed): (&str, bool),
-        earlier: usize,
-    ) -> Option<Ruling> {
+    fn entitlement_fault(&self, grounds: Grounds<'_>, tool: &str, is_conveyed: bool, earlier: usize) -> Option<Ruling> {
         if !grounds.tools.is_open && grounds.tools.find(tool).is_none() {
             return Some(Ruling::deny(Code::ToolUnknown, format!("\"{tool}\"")));
         }

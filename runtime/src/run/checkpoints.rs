@@ -69,7 +69,8 @@ impl Checkpoints {
     /// checkpoint.
     pub(crate) fn before_turn(
         &mut self,
-        (actor, is_new): (ActorId, bool),
+        actor: ActorId,
+        is_new: bool,
         ActorSlot { instance, known, .. }: &mut ActorSlot<AnyInstance>,
         programs: &mut dyn ErasedPrograms,
     ) {
@@ -171,7 +172,8 @@ impl Checkpoints {
     pub(super) fn restore_savepoint(
         &mut self,
         number: u64,
-        (state, instances): (&mut RunState, &mut Instances<AnyInstance>),
+        state: &mut RunState,
+        instances: &mut Instances<AnyInstance>,
         programs: &mut dyn ErasedPrograms,
     ) -> Option<(Tip, Since)> {
         let mut ended = Vec::new();

@@ -4,10 +4,10 @@
 //! It does not run any turn.
 //! Read next: `source.rs`.
 
-use duet_journal::{BranchName, Epoch, HeadMove, RunId, Sequence, Store};
+use duet_journal::{BranchName, HeadMove, Sequence, Store};
 
 use crate::run::error::RunError;
-use crate::run::source::Source;
+use crate::run::source::{BranchClaim, HeldBranch, Source};
 use crate::run::tip::Tip;
 
 /// Moves a branch's head to the turn at `to`, or makes a new branch there.
@@ -18,10 +18,11 @@ use crate::run::tip::Tip;
 /// [`RunError::NoTurn`], [`RunError::Store`]; a new branch's name must not be taken.
 pub fn move_head(
     store: &mut dyn Store,
-    (run, branch, owner): (&RunId, &BranchName, &str),
+    claim: BranchClaim<'_>,
     to: Sequence,
     new_branch: Option<&BranchName>,
 ) -> Result<Option<Tip>, RunError> {
+    let BranchClaim { run, branch, owner } = claim;
     let epoch = store.claim(run, owner)?;
     let target = Source { store, run, branch }.name(to)?;
     let moved = new_branch.unwrap_or(branch);
@@ -49,14 +50,9 @@ pub fn move_head(
 ///
 /// # Errors
 /// [`RunError::NoTurn`], [`RunError::Store`] if a name is taken.
-pub fn fork(
-    store: &mut dyn Store,
-    (run, branch, owner): (&RunId, &BranchName, &str),
-    to: Sequence,
-    names: &[BranchName],
-) -> Result<(), RunError> {
-    let epoch = store.claim(run, owner)?;
-    fork_held(store, (run, branch, epoch), to, names)
+pub fn fork(store: &mut dyn Store, claim: BranchClaim<'_>, to: Sequence, names: &[BranchName]) -> Result<(), RunError> {
+    let held = claim.take(store)?;
+    fork_held(store, held, to, names)
 }
 
 /// Makes new branches as [`fork`] does, for the owner of the run, under the epoch that it holds.
@@ -65,10 +61,11 @@ pub fn fork(
 /// As [`fork`].
 pub fn fork_held(
     store: &mut dyn Store,
-    (run, branch, epoch): (&RunId, &BranchName, Epoch),
+    held: HeldBranch<'_>,
     to: Sequence,
     names: &[BranchName],
 ) -> Result<(), RunError> {
+    let HeldBranch { run, branch, epoch } = held;
     let to = Source { store, run, branch }.name(to)?;
     let new = |branch| HeadMove {
         run,

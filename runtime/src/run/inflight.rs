@@ -10,6 +10,7 @@
 //! Read next: `recovery.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use duet_journal::store::one_by_one;
 use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Sequence, StoreError};
@@ -164,11 +165,11 @@ impl Memory {
             return Ok(None);
         };
         if at > *alike {
-            *lines = going_along(source, std::mem::take(lines), (*alike, at))?;
+            *lines = going_along(source, std::mem::take(lines), turns_after(*alike, at))?;
             *alike = at;
         }
         for line in &*lines {
-            let outcome = recorded(source, &line.branch, (at, line.sequence), request)?;
+            let outcome = recorded(source, &line.branch, turns_after(at, line.sequence), request)?;
             if outcome.is_some() {
                 return Ok(Some((at, line.branch.clone(), outcome)));
             }
@@ -189,16 +190,17 @@ fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
     Ok(ahead)
 }
 
-/// Filters the branches whose turns after `after` and up to `last` equal this branch's turns and
-/// were written on this branch. Their records may differ in whether there is a snapshot.
-fn going_along(
-    source: &Source<'_>,
-    mut lines: Vec<Head>,
-    (after, last): (Sequence, Sequence),
-) -> Result<Vec<Head>, RunError> {
-    let mut start = after.number() + 1;
-    while start <= last.number() && !lines.is_empty() {
-        let end = (last.number() + 1).min(start + PORTION);
+/// The positions after `after` and up to `last`.
+fn turns_after(after: Sequence, last: Sequence) -> Range<u64> {
+    after.number() + 1..last.number() + 1
+}
+
+/// Filters the branches whose turns at some positions equal this branch's turns and were written on
+/// this branch. Their records may differ in whether there is a snapshot.
+fn going_along(source: &Source<'_>, mut lines: Vec<Head>, positions: Range<u64>) -> Result<Vec<Head>, RunError> {
+    let mut start = positions.start;
+    while start < positions.end && !lines.is_empty() {
+        let end = positions.end.min(start + PORTION);
         let range = || Ok::<_, RunError>(position(start)?..position(end)?);
         let ours = source.store.read_closed(source.run, source.branch, range()?)?;
         let mut along = Vec::new();
@@ -269,7 +271,7 @@ pub(crate) fn answers(
         for other in others.iter().filter(|other| other.sequence > at) {
             let there = source.store.closed_at(source.run, &other.branch, at)?;
             if there.is_some_and(|record| record.hash() == hash)
-                && let Some(outcome) = recorded(source, &other.branch, (at, other.sequence), request)?
+                && let Some(outcome) = recorded(source, &other.branch, turns_after(at, other.sequence), request)?
             {
                 answers.insert(request, outcome);
                 break;
@@ -305,7 +307,7 @@ fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, Rec
     };
     while end > 0 {
         let start = end.saturating_sub(PORTION);
-        for record in portion(source, source.branch, (start, end))?.rev() {
+        for record in portion(source, source.branch, start..end)?.rev() {
             let record = record?;
             let turn = turn(&record)?;
             if turn.is_some_and(|turn| turn.actions.iter().any(is_it)) {
@@ -317,17 +319,17 @@ fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, Rec
     Ok(None)
 }
 
-/// Finds the answer to a request among the records of a branch after `after` and up to `last`.
+/// Finds the answer to a request among the records of a branch at some positions.
 fn recorded(
     source: &Source<'_>,
     branch: &BranchName,
-    (after, last): (Sequence, Sequence),
+    positions: Range<u64>,
     wanted: RequestId,
 ) -> Result<Option<Outcome>, RunError> {
-    let mut start = after.number() + 1;
-    while start <= last.number() {
-        let end = (last.number() + 1).min(start + PORTION);
-        for record in portion(source, branch, (start, end))? {
+    let mut start = positions.start;
+    while start < positions.end {
+        let end = positions.end.min(start + PORTION);
+        for record in portion(source, branch, start..end)? {
             let record = record?;
             let Some(turn) = turn(&record)? else { continue };
             let found = turn.events.into_iter().find_map(|event| {
@@ -349,13 +351,13 @@ fn recorded(
 fn portion<'a>(
     source: &Source<'a>,
     branch: &BranchName,
-    (from, to): (u64, u64),
+    positions: Range<u64>,
 ) -> Result<impl DoubleEndedIterator<Item = Result<Record, StoreError>> + use<'a>, RunError> {
     Ok(one_by_one(
         source.store,
         source.run,
         branch,
-        position(from)?..position(to)?,
+        position(positions.start)?..position(positions.end)?,
     )?)
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::{BranchName, Epoch, RunId, Store};
+use duet_journal::{Epoch, Store};
 
 use crate::driver::{Effect, EffectKind, Input};
 use crate::model::identity::RequestId;
@@ -16,7 +16,7 @@ use crate::run::inflight::{self, Lines, Memory, Recalled, Recovery, is_declared}
 use crate::run::input::{INTERRUPTED, answered, interrupted};
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
-use crate::run::source::Source;
+use crate::run::source::{BranchClaim, HeldBranch, Source};
 use crate::run::{Run, Step};
 use crate::state::request::Question;
 use crate::turn::program::Programs;
@@ -34,13 +34,13 @@ impl Run {
     /// [`RunError`]; a divergence if the program is not the one that was recorded.
     pub fn open(
         store: &mut dyn Store,
-        (run, branch, owner): (&RunId, &BranchName, &str),
+        claim: BranchClaim<'_>,
         programs: impl Programs,
         policy: SnapshotPolicy,
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
-        let epoch = store.claim(run, owner)?;
-        Self::open_held(store, (run, branch, epoch), programs, policy, recovery)
+        let held = claim.take(store)?;
+        Self::open_held(store, held, programs, policy, recovery)
     }
 
     /// Opens a further branch of a run as [`open`](Self::open) does, for the owner of the run, under
@@ -50,11 +50,12 @@ impl Run {
     /// As [`open`](Self::open).
     pub fn open_held(
         store: &mut dyn Store,
-        (run, branch, epoch): (&RunId, &BranchName, Epoch),
+        held: HeldBranch<'_>,
         programs: impl Programs,
         policy: SnapshotPolicy,
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
+        let HeldBranch { run, branch, epoch } = held;
         let source = Source { store, run, branch };
         let restored = source.restore(None, programs, Snapshots::Use)?;
         restored.take_up(&source, epoch, policy, recovery)

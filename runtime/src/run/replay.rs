@@ -193,7 +193,7 @@ impl Run {
             sequence: record.header().sequence,
         });
         self.durable = Some(record.hash());
-        self.named_parts.follow(record);
+        record.add_named_parts(&mut self.named_parts);
     }
 }
 

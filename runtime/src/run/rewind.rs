@@ -66,7 +66,8 @@ impl Run {
     pub fn reopen(
         self,
         store: &mut dyn Store,
-        (branch, owner): (&BranchName, &str),
+        branch: &BranchName,
+        owner: &str,
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
         let (run, policy) = (self.run.clone(), self.policy);
@@ -80,11 +81,10 @@ impl Run {
     }
 
     fn restore_savepoint(&mut self, number: u64) -> bool {
-        let state_and_instances = (&mut *self.state, &mut self.instances);
-        let Some((tip, since)) = self
-            .checkpoints
-            .restore_savepoint(number, state_and_instances, &mut *self.programs)
-        else {
+        let restored =
+            self.checkpoints
+                .restore_savepoint(number, &mut self.state, &mut self.instances, &mut *self.programs);
+        let Some((tip, since)) = restored else {
             return false;
         };
         self.since_snapshot = since;

@@ -12,7 +12,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use duet_journal::{BlobHash, ClosedRecord, Sequence, parts};
+use duet_journal::{BlobHash, ClosedRecord, Sequence, StoreError, parts};
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
@@ -26,7 +26,7 @@ use crate::run::instances::Instances;
 use crate::run::source::Source;
 use crate::state::RunState;
 use crate::turn::erased::{AnyInstance, ErasedPrograms};
-use crate::turn::image::Stored;
+use crate::turn::image::{Stored, ThawError};
 
 /// When snapshots are taken; has no influence on what a run does.
 ///
@@ -221,7 +221,8 @@ pub(crate) fn thaw(
         })?;
         let program = actor.program.value();
         let limits = genesis.limits.of_actor(actor.heap_bytes_max);
-        let mut body = thaw_body(source, programs, (&program, &limits), &stored, sequence)?;
+        let body = thaw_body(source, programs, &program, &limits, &stored)?;
+        let mut body = body.map_err(|source| RunError::Thaw { sequence, source })?;
         if stored.actor != MAIN {
             programs.compact(&mut body);
         }
@@ -239,10 +240,10 @@ pub(crate) fn thaw(
 fn thaw_body(
     source: &Source<'_>,
     programs: &mut dyn ErasedPrograms,
-    (program, limits): (&IOValue, &Limits),
+    program: &IOValue,
+    limits: &Limits,
     stored: &ActorImage,
-    sequence: Sequence,
-) -> Result<AnyInstance, RunError> {
+) -> Result<Result<AnyInstance, ThawError>, StoreError> {
     let failed = RefCell::new(None);
     let fetch = |name: &BlobHash| match source.store.blob(name) {
         Ok(bytes) => Some(bytes),
@@ -258,8 +259,8 @@ fn thaw_body(
     };
     let body = programs.thaw(program, limits, image);
     match failed.take() {
-        Some(error) => Err(RunError::Store(error)),
-        None => body.map_err(|source| RunError::Thaw { sequence, source }),
+        Some(error) => Err(error),
+        None => Ok(body),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use duet_journal::store::Opener;
-use duet_journal::{BranchName, ClosedRecord, Record, RecordHash, RunId, Sequence, Store, StoreError};
+use duet_journal::{BranchName, ClosedRecord, Epoch, Record, RecordHash, RunId, Sequence, Store, StoreError};
 
 use crate::model::codec::{Codec, DecodeError};
 use crate::record::divergence::{Divergence, difference};
@@ -22,6 +22,51 @@ pub struct Source<'a> {
     pub run: &'a RunId,
     /// One of its branches.
     pub branch: &'a BranchName,
+}
+
+/// A branch, and the owner that is to claim its run.
+#[derive(Clone, Copy)]
+pub struct BranchClaim<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// One of its branches.
+    pub branch: &'a BranchName,
+    /// The owner's name.
+    pub owner: &'a str,
+}
+
+impl<'a> BranchClaim<'a> {
+    /// A branch of a run, which `owner` is to claim.
+    pub fn new(run: &'a RunId, branch: &'a BranchName, owner: &'a str) -> Self {
+        Self { run, branch, owner }
+    }
+
+    /// Claims the run.
+    ///
+    /// # Errors
+    /// As [`Store::claim`].
+    pub(super) fn take(self, store: &mut dyn Store) -> Result<HeldBranch<'a>, StoreError> {
+        let epoch = store.claim(self.run, self.owner)?;
+        Ok(HeldBranch::new(self.run, self.branch, epoch))
+    }
+}
+
+/// A branch of a run that its owner has claimed.
+#[derive(Clone, Copy)]
+pub struct HeldBranch<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// One of its branches.
+    pub branch: &'a BranchName,
+    /// The epoch of the claim.
+    pub epoch: Epoch,
+}
+
+impl<'a> HeldBranch<'a> {
+    /// A branch of a run that is held under an epoch.
+    pub fn new(run: &'a RunId, branch: &'a BranchName, epoch: Epoch) -> Self {
+        Self { run, branch, epoch }
+    }
 }
 
 /// The maximum number of records in one read from the store.

@@ -120,7 +120,7 @@ impl Run {
                 (self.instances.insert(actor, loaded), true)
             }
         };
-        self.checkpoints.before_turn((actor, is_new), slot, &mut *self.programs);
+        self.checkpoints.before_turn(actor, is_new, slot, &mut *self.programs);
         let instance = &mut slot.instance;
         self.programs.begin_turn(instance);
         is_named?;

@@ -60,7 +60,7 @@ impl SchemePrograms {
                     instance.link_apart(&self.code, *unit)?;
                 }
                 let is_watched = self.profile.is_some() || self.observation.is_some() || !brought.is_empty();
-                if !is_watched && self.templates.start(instance, (&library, &units), turn.fuel()) {
+                if !is_watched && self.templates.start(instance, &library, &units, turn.fuel()) {
                     return Ok(self.start_entity(actor)? || self.start_next(actor, turn)?);
                 }
                 for unit in units {

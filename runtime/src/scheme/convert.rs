@@ -297,7 +297,8 @@ pub(super) fn failure(
     heap: &Heap,
     code: &CodeSpace,
     expander: &Expander,
-    (object, raised): (Value, Vec<BacktraceEntry>),
+    object: Value,
+    raised: Vec<BacktraceEntry>,
 ) -> Failure {
     let shown =
         |value| leave(heap, value).unwrap_or_else(|_| write_limited(heap, code, value, SHOWN_CHARACTERS).encode());

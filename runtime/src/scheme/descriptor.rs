@@ -60,7 +60,7 @@ fn read_datum(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault
     }
     match (name.as_str(), fields) {
         ("record", [label, options @ ..]) => field_wait(call, *label, options, descriptor).map(Described::Ready),
-        (name, fields) => named(call, (name, fields), descriptor)?.ok_or_else(|| malformed(descriptor)),
+        (name, fields) => named(call, name, fields, descriptor)?.ok_or_else(|| malformed(descriptor)),
     }
 }
 
@@ -143,7 +143,7 @@ fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault> {
     } else {
         String::new()
     };
-    if let Some(described) = named(call, (&name, &fields), descriptor)? {
+    if let Some(described) = named(call, &name, &fields, descriptor)? {
         return Ok(described);
     }
     if PATTERN_LABELS.contains(&name.as_str()) {
@@ -154,7 +154,7 @@ fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault> {
 }
 
 /// Reads a descriptor that has its own name; `None` if it has none of them.
-fn named(call: &mut Call<'_>, (name, fields): (&str, &[Value]), descriptor: Value) -> Result<Option<Described>, Fault> {
+fn named(call: &mut Call<'_>, name: &str, fields: &[Value], descriptor: Value) -> Result<Option<Described>, Fault> {
     Ok(Some(match (name, fields) {
         ("signal", [signal, options @ ..]) => Described::Ready(signal_wait(call, *signal, options, descriptor)?),
         ("tool-result", options) => Described::Ready(tool_result(call, options, descriptor)?),

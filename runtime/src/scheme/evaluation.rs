@@ -343,7 +343,7 @@ impl Evaluations {
             manifest,
         };
         let expander = &mut *text_compiler.expander;
-        let (top, expansion) = expander.expand_at(top, ("text", text), self.limits.nodes_max, &mut libraries);
+        let (top, expansion) = expander.expand_at(top, "text", text, self.limits.nodes_max, &mut libraries);
         self.tops.insert(String::new(), top);
         expansion.map(|expansion| expansion.units).map_err(Fault::Expand)
     }
@@ -387,9 +387,9 @@ impl Evaluations {
             sources: text_compiler.sources,
             manifest,
         };
-        let (named, nodes_max) = ((&*text.name, &*text.text), self.limits.nodes_max);
+        let nodes_max = self.limits.nodes_max;
         let expander = &mut *text_compiler.expander;
-        let (top, expansion) = expander.expand_at(top, named, nodes_max, &mut libraries);
+        let (top, expansion) = expander.expand_at(top, &text.name, &text.text, nodes_max, &mut libraries);
         let (has_changed, now) = (top.changes() != changes, top.changes());
         self.tops.insert(text.environment.clone(), top);
         let warnings = expansion.iter().flat_map(|expansion| &expansion.warnings);
@@ -444,7 +444,8 @@ impl Evaluations {
     /// # Errors
     /// [`ThawError`] if they are damaged.
     pub(super) fn thaw(
-        (chunks, heap_words_max): (Vec<BlobHash>, usize),
+        chunks: Vec<BlobHash>,
+        heap_words_max: usize,
         find: &dyn Fn(&BlobHash) -> Option<Vec<u8>>,
         text_compiler: &mut TextCompiler<'_>,
     ) -> Result<Self, ThawError> {
@@ -493,7 +494,7 @@ impl TextCompiler<'_> {
         let top = match sandbox {
             Some((number, imports)) => {
                 let name = format!("(sandbox {number})");
-                self.expander.sandbox((&name, imports), &mut libraries)
+                self.expander.sandbox(&name, imports, &mut libraries)
             }
             None if environment.is_empty() => self.expander.interactive_top_level(INTERACTION, &mut libraries),
             None => self.expander.immutable_top_level(environment, &mut libraries),

@@ -39,7 +39,7 @@ impl SchemePrograms {
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
         if let Task::Evaluate { text, sources } = &task {
-            return self.begin_interaction(actor, (text, sources), turn);
+            return self.begin_interaction(actor, text, sources, turn);
         }
         self.templates.give_up();
         if task == Task::Boot {
@@ -141,12 +141,7 @@ impl SchemePrograms {
             return Ok(end);
         };
         let condition = refused.condition(&mut actor.instance.heap, "%console-write")?;
-        let failure = convert::failure(
-            &actor.instance.heap,
-            &self.code,
-            &self.expander,
-            (condition, Vec::new()),
-        );
+        let failure = convert::failure(&actor.instance.heap, &self.code, &self.expander, condition, Vec::new());
         Ok(End::Failed(failure))
     }
 
@@ -190,11 +185,11 @@ impl SchemePrograms {
                         continue;
                     }
                     let raised = self.machine.raised_frames(&actor.instance.heap, &self.code);
-                    let failure = convert::failure(&actor.instance.heap, &self.code, &self.expander, (object, raised));
+                    let failure = convert::failure(&actor.instance.heap, &self.code, &self.expander, object, raised);
                     return Ok(End::Failed(failure));
                 }
                 Outcome::Request { primitive, count } => {
-                    if let Some(end) = self.answer(actor, turn, (primitive, count))? {
+                    if let Some(end) = self.answer(actor, turn, primitive, count)? {
                         return Ok(end);
                     }
                 }
@@ -263,7 +258,8 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-        (primitive, count): (u32, usize),
+        primitive: u32,
+        count: usize,
     ) -> Result<Option<End>, Fault> {
         self.templates.give_up();
         let position = primitive as usize - self.host_start;
@@ -288,7 +284,7 @@ impl SchemePrograms {
             Ok(Reply::Value(value)) => self.machine.resume(value),
             Ok(Reply::Park(until)) => return self.park(actor, until, false).map(Some),
             Ok(Reply::Choose(until)) => return self.park(actor, until, true).map(Some),
-            Ok(Reply::Compile { text, environment }) => self.compile_for(actor, turn, (&text, &environment))?,
+            Ok(Reply::Compile { text, environment }) => self.compile_for(actor, turn, &text, &environment)?,
             Ok(Reply::CompileText {
                 text,
                 environment,

@@ -102,7 +102,8 @@ impl SchemePrograms {
     pub(super) fn begin_interaction(
         &mut self,
         actor: &mut SchemeActor,
-        (text, sources): (&str, &[Attached]),
+        text: &str,
+        sources: &[Attached],
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
         let interact = actor.instance.global(&self.code, &interact());
@@ -144,7 +145,8 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-        (text, environment): (&str, &str),
+        text: &str,
+        environment: &str,
     ) -> Result<(), Fault> {
         let wanted = Wanted {
             environment,

@@ -438,7 +438,8 @@ impl Programs for SchemePrograms {
             None
         } else {
             Some(Box::new(Evaluations::thaw(
-                (texts, self.heap_limits(limits).words_max()),
+                texts,
+                self.heap_limits(limits).words_max(),
                 image.fetch,
                 &mut self.text_compiler(entity.as_ref().map(|entity| entity.name().library).as_ref()),
             )?))

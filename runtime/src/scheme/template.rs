@@ -46,12 +46,7 @@ struct Present {
 impl LibraryTemplates {
     /// Starts a new instance from the template of its library, and returns whether it did. If there
     /// is no template, watches the units that the instance evaluates.
-    pub(super) fn start(
-        &mut self,
-        instance: &mut Instance,
-        (library, units): (&Name, &[usize]),
-        fuel: &mut i64,
-    ) -> bool {
+    pub(super) fn start(&mut self, instance: &mut Instance, library: &Name, units: &[usize], fuel: &mut i64) -> bool {
         let known = self.known.get(library).filter(|known| known.units == units);
         if let Some(known) = known {
             // An entity with too little fuel must stop where it would stop without a template.

@@ -117,7 +117,7 @@ impl Draft {
     /// The event by which another actor hears of a line for its log; `None` if it is no session.
     pub(crate) fn news_for(&self, to: ActorId, request: RequestId, text: String) -> Option<Event> {
         let session = self.state.actor(to).filter(|actor| is_watching_session(actor))?;
-        self.news_at(session.root, request, (Change::Logged, text.encode()), None)
+        self.news_at(session.root, request, Change::Logged, text.encode(), None)
     }
 
     /// Whether the acting actor is a session that watches something.
@@ -126,14 +126,15 @@ impl Draft {
     }
 
     fn news(&self, request: RequestId, change: Change, subject: IOValue, fiber: Option<FiberId>) -> Option<Event> {
-        self.news_at(self.acting().ok()?.root, request, (change, subject), fiber)
+        self.news_at(self.acting().ok()?.root, request, change, subject, fiber)
     }
 
     fn news_at(
         &self,
         facet: FacetId,
         request: RequestId,
-        (change, subject): (Change, IOValue),
+        change: Change,
+        subject: IOValue,
         fiber: Option<FiberId>,
     ) -> Option<Event> {
         let name = self.names.name("request", request.0).encode();

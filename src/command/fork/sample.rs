@@ -14,6 +14,7 @@ use duet_runtime::history::input::{What, recorded};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 use duet_runtime::run::heads;
+use duet_runtime::run::source::BranchClaim;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Place, owner};
@@ -49,8 +50,13 @@ pub(super) fn sample(
         ..options.clone()
     };
     let branches = free_names(&*store, &place, (count, name.unwrap_or(NAME)))?;
-    let at = (&place.run, &place.branch, &*owner("fork"));
-    heads::fork(&mut *store, at, before, &branches)?;
+    let owner = owner("fork");
+    heads::fork(
+        &mut *store,
+        BranchClaim::new(&place.run, &place.branch, &owner),
+        before,
+        &branches,
+    )?;
     let mut code = ExitCode::OK;
     for branch in &branches {
         let address = journal::name(&place.run, branch);

@@ -22,7 +22,7 @@ use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::Source;
+use duet_runtime::run::source::{BranchClaim, Source};
 use duet_runtime::scheme::{self, SchemePrograms};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
@@ -294,7 +294,7 @@ fn open(recording: &Recording, mut store: MemoryStore) {
     drop(source.restore(middle, programs(), Snapshots::Use));
     let opened = Run::open(
         &mut store,
-        (&run, &branch, ""),
+        BranchClaim::new(&run, &branch, ""),
         programs(),
         policy(),
         &Recovery::default(),

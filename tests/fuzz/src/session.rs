@@ -115,7 +115,7 @@ impl Session {
         let top = top.expect("the standard library has no errors");
         let (_, expansion) = self
             .expander
-            .expand_at(top, ("text", text), LIMIT_EXPANSION_NODES, &mut self.libraries);
+            .expand_at(top, "text", text, LIMIT_EXPANSION_NODES, &mut self.libraries);
         let expansion = match expansion {
             Ok(expansion) => expansion,
             Err(errors) => return Err(errors.iter().map(|error| self.shown(error)).collect()),

@@ -13,6 +13,7 @@ use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::BranchClaim;
 use preserves::IOValue;
 
 use crate::support::readable::first_with;
@@ -62,7 +63,7 @@ impl Past {
         let mut store = self.store();
         move_head(
             &mut store,
-            (&self.scenario.run, &self.scenario.main, "test"),
+            BranchClaim::new(&self.scenario.run, &self.scenario.main, "test"),
             turn,
             fork,
         )
@@ -238,7 +239,7 @@ fn a_fork_begins_where_it_was_asked_to() {
         let fork = branch("fork");
         move_head(
             &mut store,
-            (&past.scenario.run, &past.scenario.main, "test"),
+            BranchClaim::new(&past.scenario.run, &past.scenario.main, "test"),
             turn,
             Some(&fork),
         )
@@ -255,7 +256,13 @@ fn going_back_on_a_fork_keeps_the_facts() {
     let fork = branch("other");
     for policy_turn in (4..=18).map(at) {
         let (_, mut store) = fork_at_the_question(&past, "no");
-        move_head(&mut store, (&past.scenario.run, &fork, "test"), policy_turn, None).unwrap();
+        move_head(
+            &mut store,
+            BranchClaim::new(&past.scenario.run, &fork, "test"),
+            policy_turn,
+            None,
+        )
+        .unwrap();
         let facts = past.facts(&store, &fork, None);
         assert_eq!(facts, past.facts(&store, &past.scenario.main, Some(policy_turn)));
         let is_measured = |(fact, _): &(IOValue, u64)| format!("{fact:?}").starts_with("<measured");
@@ -268,14 +275,19 @@ fn a_fork_cannot_take_the_name_of_a_branch() {
     let past = reviewed(SnapshotPolicy::NEVER);
     let mut store = past.store();
     let main = &past.scenario.main;
-    let refused = move_head(&mut store, (&past.scenario.run, main, "test"), at(3), Some(main));
+    let refused = move_head(
+        &mut store,
+        BranchClaim::new(&past.scenario.run, main, "test"),
+        at(3),
+        Some(main),
+    );
     assert!(
         matches!(refused, Err(RunError::Store(StoreError::HeadMoved { .. }))),
         "{refused:?}"
     );
     let beyond = move_head(
         &mut store,
-        (&past.scenario.run, main, "test"),
+        BranchClaim::new(&past.scenario.run, main, "test"),
         at(past.head() + 1),
         None,
     );

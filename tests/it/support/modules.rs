@@ -278,7 +278,7 @@ fn is_word(token: &str) -> bool {
 
 /// The words, the `::` and the single marks of a Rust text, without comments, strings and
 /// characters.
-fn tokens(text: &str) -> Vec<&str> {
+pub(crate) fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

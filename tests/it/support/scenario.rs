@@ -21,7 +21,7 @@ use duet_runtime::record::Genesis;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::Source;
+use duet_runtime::run::source::{BranchClaim, Source};
 use duet_runtime::run::{DriveOutcome, Run, Start};
 use duet_runtime::scheme::{self, Program, SchemePrograms};
 
@@ -154,7 +154,7 @@ impl Scenario {
         let programs = self.programs.clone();
         Run::open(
             store,
-            (&self.run, branch, "test"),
+            BranchClaim::new(&self.run, branch, "test"),
             programs,
             policy,
             &Recovery::default(),

@@ -27,6 +27,26 @@ pub struct OwnHeaders {
     key: Option<HeaderName>,
 }
 
+/// The header that a protocol has for a key.
+#[derive(Clone, Copy)]
+pub(in crate::tool) struct KeyHeader {
+    name: &'static str,
+    /// The text before the key, with its space.
+    scheme: &'static str,
+}
+
+impl KeyHeader {
+    pub(in crate::tool) const BEARER: Self = Self {
+        name: "authorization",
+        scheme: "Bearer ",
+    };
+
+    /// A header that has the key alone.
+    pub(in crate::tool) const fn bare(name: &'static str) -> Self {
+        Self { name, scheme: "" }
+    }
+}
+
 impl OwnHeaders {
     /// Adds a header.
     ///
@@ -65,12 +85,12 @@ impl OwnHeaders {
     pub(in crate::tool) fn show_key(
         &self,
         key: &str,
-        (usual, scheme): (&'static str, &str),
+        usual: KeyHeader,
         headers: &mut HeaderMap,
     ) -> Result<(), InvalidHeaderValue> {
         let (name, text) = match &self.key {
             Some(name) => (name.clone(), key.to_owned()),
-            None => (HeaderName::from_static(usual), format!("{scheme}{key}")),
+            None => (HeaderName::from_static(usual.name), format!("{}{key}", usual.scheme)),
         };
         let mut value = HeaderValue::from_str(&text)?;
         value.set_sensitive(true);

@@ -58,7 +58,7 @@ pub(super) fn result(server: &str, shown: &str, answer: Json) -> Result<Json, To
 ///
 /// # Errors
 /// As [`result`]; `bad-result` for a task without an id, or in answer to anything else.
-pub(super) fn result_of(server: &str, (shown, is_call): (&str, bool), answer: Json) -> Result<Json, ToolFailure> {
+pub(super) fn result_of(server: &str, shown: &str, is_call: bool, answer: Json) -> Result<Json, ToolFailure> {
     let text = |member: &str| answer.get(member).and_then(Json::as_str).map(str::to_owned);
     if text("resultType").as_deref() != Some("task") {
         return result(server, shown, answer);

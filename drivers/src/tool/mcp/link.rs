@@ -162,21 +162,21 @@ impl Link {
         } else {
             probing
         };
-        match Self::open_as((settings, bearer), first).await {
+        match Self::open_as(settings, bearer, first).await {
             // Some servers end when the first message is not the handshake.
             Err(Unopened { is_cut: true, .. }) => {
-                Self::open_as((settings, bearer), ClientLifecycleMode::Initialize).await
+                Self::open_as(settings, bearer, ClientLifecycleMode::Initialize).await
             }
             Err(Unopened { is_modern: true, .. }) => {
                 let preferred_versions = newest();
-                Self::open_as((settings, bearer), ClientLifecycleMode::Discover { preferred_versions }).await
+                Self::open_as(settings, bearer, ClientLifecycleMode::Discover { preferred_versions }).await
             }
             opened => opened,
         }
         .map_err(|unopened| unopened.failure)
     }
 
-    async fn open_as((settings, bearer): (&Settings, &Bearer), mode: ClientLifecycleMode) -> Result<Self, Unopened> {
+    async fn open_as(settings: &Settings, bearer: &Bearer, mode: ClientLifecycleMode) -> Result<Self, Unopened> {
         let (client, late) = (Client::default(), LateAnswer::default());
         let (service, program) = match &settings.place {
             Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
@@ -363,7 +363,7 @@ impl Link {
         let (shown, is_call) = (method.shown(), method.is_call());
         let message = self.message(method, context).await;
         let result = self.follow(self.following(message, context)).await?;
-        elicitation::result_of(&self.name, (&shown, is_call), result)
+        elicitation::result_of(&self.name, &shown, is_call, result)
     }
 
     /// Begins a request that may ask the person.
@@ -432,7 +432,7 @@ impl Link {
             .question
             .answer(responses.into_values().next().unwrap_or_default());
         let result = self.follow(suspended.following).await?;
-        elicitation::result_of(&self.name, (&method.shown(), method.is_call()), result)
+        elicitation::result_of(&self.name, &method.shown(), method.is_call(), result)
     }
 
     /// Waits until a call has its answer or asks the person.

@@ -88,7 +88,7 @@ pub(super) fn read(settings: &Settings, listed: &Pages) -> Listing {
             listing.problems.push(problem);
             continue;
         }
-        let (tool, fault) = described_tool(settings, (name, tool), &mut room_bytes);
+        let (tool, fault) = described_tool(settings, name, tool, &mut room_bytes);
         listing.tools.push(tool);
         listing.problems.extend(fault.map(|fault| {
             format!("the arguments of `{name}` are not checked, because the schema that it has for them {fault}")
@@ -110,11 +110,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Reads a tool; the second value is the fault of its schema, if it has one.
-fn described_tool(
-    settings: &Settings,
-    (name, tool): (&str, &Json),
-    room_bytes: &mut usize,
-) -> (Listed, Option<String>) {
+fn described_tool(settings: &Settings, name: &str, tool: &Json, room_bytes: &mut usize) -> (Listed, Option<String>) {
     let (schema, problem) = checked(tool.get("inputSchema"), room_bytes);
     let hint = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Json::as_bool) == Some(true);
     let said = if hint("readOnlyHint") {

@@ -26,7 +26,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::kept_token::KeptToken;
-use super::web::send;
+use super::web::{Sending, send};
 use crate::tool::failure::Kind;
 use crate::tool::model::Key;
 
@@ -206,7 +206,7 @@ impl Tokens {
             .map(|(name, value)| format!("{name}={}", encoded(value)))
             .collect::<Vec<_>>()
             .join("&");
-        let response = send((Method::POST, token_url), (headers, body.into_bytes()))
+        let response = send(Sending::new(Method::POST, token_url, headers, body.into_bytes()))
             .await
             .map_err(|error| self.unreachable(&error.to_string()))?;
         let status = response.status();

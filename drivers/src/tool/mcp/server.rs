@@ -247,11 +247,11 @@ impl Server {
         }
         let mut waiting = task::Waiting::new(&task, context);
         if let Some(update) = task.update() {
-            self.about(&task, (&update, &mut waiting), context).await?;
+            self.about(&task, &update, &mut waiting, context).await?;
         }
         let shown = context.live.until_dropped();
         loop {
-            let answer = self.about(&task, (&task.question(), &mut waiting), context).await?;
+            let answer = self.about(&task, &task.question(), &mut waiting, context).await?;
             match task.read(&self.settings.name, answer) {
                 Ok(Standing::Works { interval, says }) => {
                     if !says.is_empty() {
@@ -279,7 +279,7 @@ impl Server {
         let (mut attempt, mut delay) = (1, TASK_DELAY);
         loop {
             if answer.is_none() {
-                let state = self.about(&task, (&task.question(), &mut waiting), context).await;
+                let state = self.about(&task, &task.question(), &mut waiting, context).await;
                 let works = state.and_then(|state| task.read_older(name, &state));
                 let works = works.inspect_err(|_| waiting.is_over())?;
                 if let Some(Standing::Works { interval, says }) = works {
@@ -314,7 +314,8 @@ impl Server {
     async fn about(
         &self,
         task: &Task,
-        (message, waiting): (&ClientRequest, &mut task::Waiting),
+        message: &ClientRequest,
+        waiting: &mut task::Waiting,
         context: &Context,
     ) -> Result<Json, ToolFailure> {
         let (mut attempt, mut delay) = (1, TASK_DELAY);

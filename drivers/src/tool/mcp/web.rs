@@ -36,8 +36,8 @@ use tokio_stream::Stream;
 use super::mend::{mended, unreadable};
 use super::oauth::Tokens;
 use crate::tool::failure::Kind;
-use crate::tool::http::OwnHeaders;
 use crate::tool::http::connection::Server;
+use crate::tool::http::{KeyHeader, OwnHeaders};
 use crate::tool::http::{port, read_url};
 
 /// The maximum length of an answer to one message, in bytes.
@@ -53,7 +53,6 @@ const OF_2024: &str = "URLs that end in `/sse` mostly belong to the transport of
 /// The maximum length of an error that is repeated, in characters.
 const ERROR_CHARACTERS_MAX: usize = 400;
 
-const AUTHORIZATION_NAME: &str = "authorization";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const BOTH_KINDS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -96,22 +95,37 @@ impl Headers {
     }
 }
 
+/// A request to be sent.
+#[derive(Clone)]
+pub(super) struct Sending<'a> {
+    method: Method,
+    url: &'a str,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl<'a> Sending<'a> {
+    pub(super) fn new(method: Method, url: &'a str, headers: HeaderMap, body: Vec<u8>) -> Self {
+        Self {
+            method,
+            url,
+            headers,
+            body,
+        }
+    }
+}
+
 impl Web {
     /// Sends a request with a token; once more with a new one if the server refuses the token and
     /// there can be another.
-    async fn ask(
-        &self,
-        (method, url): (Method, &str),
-        (mut headers, body): (HeaderMap, Vec<u8>),
-    ) -> Result<Response<Incoming>, Failed> {
-        self.headers.apply(&mut headers);
+    async fn ask(&self, mut sending: Sending<'_>) -> Result<Response<Incoming>, Failed> {
+        self.headers.apply(&mut sending.headers);
         let token = match &self.bearer {
-            Bearer::None => return send((method, url), (headers, body)).await,
-            Bearer::Fixed(token) => return send((method, url), (self.authorized(headers, token)?, body)).await,
+            Bearer::None => return send(sending).await,
+            Bearer::Fixed(token) => return send(self.authorized(sending, token)?).await,
             Bearer::Given(tokens) => tokens.get(None).await.map_err(refused_token)?,
         };
-        let first = self.authorized(headers.clone(), &token)?;
-        let response = send((method.clone(), url), (first, body.clone())).await?;
+        let response = send(self.authorized(sending.clone(), &token)?).await?;
         let Bearer::Given(tokens) = &self.bearer else {
             return Ok(response);
         };
@@ -119,15 +133,13 @@ impl Web {
             return Ok(response);
         }
         let token = tokens.get(Some(&token)).await.map_err(refused_token)?;
-        send((method, url), (self.authorized(headers, &token)?, body)).await
+        send(self.authorized(sending, &token)?).await
     }
 
-    fn authorized(&self, mut headers: HeaderMap, token: &str) -> Result<HeaderMap, Failed> {
-        let shown = self
-            .headers
-            .show_key(token, (AUTHORIZATION_NAME, "Bearer "), &mut headers);
+    fn authorized<'a>(&self, mut sending: Sending<'a>, token: &str) -> Result<Sending<'a>, Failed> {
+        let shown = self.headers.show_key(token, KeyHeader::BEARER, &mut sending.headers);
         shown.map_err(failed)?;
-        Ok(headers)
+        Ok(sending)
     }
 }
 
@@ -151,11 +163,8 @@ fn failed(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Faile
 }
 
 /// Sends a request on a connection of its own.
-pub(super) async fn send(
-    (method, url): (Method, &str),
-    (headers, body): (HeaderMap, Vec<u8>),
-) -> Result<Response<Incoming>, Failed> {
-    let (url, is_secure) = read_url(url).map_err(failed)?;
+pub(super) async fn send(sending: Sending<'_>) -> Result<Response<Incoming>, Failed> {
+    let (url, is_secure) = read_url(sending.url).map_err(failed)?;
     let (Some(host), Some(port), Some(authority)) = (url.host(), port(&url, is_secure), url.authority()) else {
         return Err(failed("the URL names no host and port"));
     };
@@ -167,11 +176,11 @@ pub(super) async fn send(
     // It ends when the response has been read or is dropped.
     tokio::spawn(connection);
     let path = url.path_and_query().map_or("/", |path| path.as_str());
-    let mut request = Request::builder().method(method).uri(path);
+    let mut request = Request::builder().method(sending.method).uri(path);
     let own = request.headers_mut().ok_or_else(|| failed("the URL has no path"))?;
-    *own = headers;
+    *own = sending.headers;
     own.insert(HOST, HeaderValue::from_str(authority.as_str()).map_err(failed)?);
-    let request = request.body(Full::new(Bytes::from(body))).map_err(failed)?;
+    let request = request.body(Full::new(Bytes::from(sending.body))).map_err(failed)?;
     sender.send_request(request).await.map_err(failed)
 }
 
@@ -232,7 +241,8 @@ fn text_header(response: &Response<Incoming>, name: &HeaderName) -> Option<Strin
 /// A server of an older revision refuses the probe with an error of HTTP; the library understands
 /// it as an error of the protocol.
 async fn refused(
-    (uri, message): (&str, &ClientJsonRpcMessage),
+    uri: &str,
+    message: &ClientJsonRpcMessage,
     response: Response<Incoming>,
 ) -> Result<StreamableHttpPostResponse, Failed> {
     let status = response.status();
@@ -294,13 +304,13 @@ impl StreamableHttpClient for Web {
         kinds.insert(ACCEPT, BOTH_KINDS);
         let is_in_session = session.is_some();
         let headers = Headers { session, custom }.with(kinds)?;
-        let response = self.ask((Method::POST, &uri), (headers, body)).await?;
+        let response = self.ask(Sending::new(Method::POST, &uri, headers, body)).await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && is_in_session {
             return Err(StreamableHttpError::SessionExpired);
         }
         if !status.is_success() {
-            return refused((&uri, &message), response).await;
+            return refused(&uri, &message, response).await;
         }
         let session = text_header(&response, &SESSION);
         let JsonRpcMessage::Request(asked) = message else {
@@ -331,7 +341,7 @@ impl StreamableHttpClient for Web {
         let session = Some(session);
         let headers = Headers { session, custom }.with(HeaderMap::new())?;
         // A server need not know sessions that are deleted.
-        self.ask((Method::DELETE, &uri), (headers, Vec::new()))
+        self.ask(Sending::new(Method::DELETE, &uri, headers, Vec::new()))
             .await
             .map(|_| ())
     }
@@ -350,7 +360,7 @@ impl StreamableHttpClient for Web {
             kinds.insert(LAST_EVENT, HeaderValue::from_str(&last_event).map_err(failed)?);
         }
         let headers = Headers { session, custom }.with(kinds)?;
-        let response = self.ask((Method::GET, &uri), (headers, Vec::new())).await?;
+        let response = self.ask(Sending::new(Method::GET, &uri, headers, Vec::new())).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }

@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, arguments_text, completed};
 use super::events::Event;
 use super::protocol::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
+use crate::tool::http::KeyHeader;
 
 /// The types of blocks that are thoughts.
 const THOUGHTS: [&str; 2] = ["thinking", "redacted_thinking"];
@@ -48,7 +49,7 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     Posting {
         path: "/v1/messages",
         headers: &[("anthropic-version", "2023-06-01")],
-        key: ("x-api-key", ""),
+        key: KeyHeader::bare("x-api-key"),
         body: Json::Object(body),
     }
 }

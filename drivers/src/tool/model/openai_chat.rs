@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, completed};
 use super::events::Event;
 use super::protocol::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
+use crate::tool::http::KeyHeader;
 
 /// The type of thoughts; the field in which servers send them has one of the names.
 const THOUGHT: &str = "text";
@@ -41,7 +42,7 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     Posting {
         path: "/chat/completions",
         headers: &[],
-        key: ("authorization", "Bearer "),
+        key: KeyHeader::BEARER,
         body: Json::Object(body),
     }
 }

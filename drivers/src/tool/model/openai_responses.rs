@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, arguments_text, completed};
 use super::events::Event;
 use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+use crate::tool::http::KeyHeader;
 
 /// The type of items that are thoughts.
 const THOUGHT: &str = "reasoning";
@@ -43,7 +44,7 @@ pub(super) fn posting(chat: &Chat, model: &str) -> Posting {
     Posting {
         path: "/responses",
         headers: &[],
-        key: ("authorization", "Bearer "),
+        key: KeyHeader::BEARER,
         body: Json::Object(body),
     }
 }

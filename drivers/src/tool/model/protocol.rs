@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::chat::{Chat, Reply, Stop};
 use super::events::Event;
 use super::{anthropic, openai_chat, openai_responses};
+use crate::tool::http::KeyHeader;
 use crate::tool::surrogate::marked;
 
 /// A protocol.
@@ -30,8 +31,8 @@ pub(super) struct Posting {
     pub(super) path: &'static str,
     /// Headers besides that of the key.
     pub(super) headers: &'static [(&'static str, &'static str)],
-    /// The header of the key, and what stands before the key.
-    pub(super) key: (&'static str, &'static str),
+    /// The header of the key.
+    pub(super) key: KeyHeader,
     pub(super) body: Json,
 }
 

@@ -125,7 +125,7 @@ pub(super) fn entries(workspace: &Workspace, start: &Path, options: &ListOptions
     };
     let mut directories = vec![(start.to_owned(), ignored)];
     while let Some((directory, ignored)) = directories.pop() {
-        match scan(workspace, (&directory, &ignored), options, &mut entries) {
+        match scan(workspace, &directory, &ignored, options, &mut entries) {
             Ok(found) => directories.extend(found),
             // A directory that vanishes during the listing is left out.
             Err(error) if error.kind() == io::ErrorKind::NotFound && directory != start => {}
@@ -150,7 +150,8 @@ pub(super) fn entries(workspace: &Workspace, start: &Path, options: &ListOptions
 /// Adds the entries of one directory; returns the directories among them that must be listed too.
 fn scan(
     workspace: &Workspace,
-    (directory, ignored): (&Path, &Ignored),
+    directory: &Path,
+    ignored: &Ignored,
     options: &ListOptions,
     entries: &mut Vec<Entry>,
 ) -> io::Result<Vec<(PathBuf, Ignored)>> {

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read as _, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ fn read(workspace: &Workspace, payload: &IOValue, secrets: &Secrets) -> Outcome 
     let mut bytes = Vec::new();
     let around_bytes = before + wanted_bytes + margin;
     file.take(around_bytes).read_to_end(&mut bytes).map_err(explain)?;
-    let bytes = within(&path, bytes, (before, wanted_bytes), secrets)?;
+    let bytes = within(&path, bytes, before..before + wanted_bytes, secrets)?;
 
     let is_cut = offset + (bytes.len() as u64) < size_bytes;
     let (content, taken_bytes) = content(bytes, is_cut);
@@ -101,15 +102,15 @@ fn read(workspace: &Workspace, payload: &IOValue, secrets: &Secrets) -> Outcome 
     ]))
 }
 
-/// Takes the range of `length` bytes after the first `before`, unless a secret goes across an end.
+/// Takes a range of bytes, unless a secret goes across an end.
 fn within(
     path: &Path,
     mut bytes: Vec<u8>,
-    (before, length): (u64, u64),
+    range: Range<u64>,
     secrets: &Secrets,
 ) -> Result<Vec<u8>, duet_runtime::driver::ToolFailure> {
     let place = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(bytes.len());
-    let (start, end) = (place(before), place(before + length));
+    let (start, end) = (place(range.start), place(range.end));
     if let Some(name) = secrets.cut_by(&bytes, &[start, end]) {
         let message = format!(
             "the range of `{}` begins or ends inside {name}; read the file whole, or another range",

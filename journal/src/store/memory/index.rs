@@ -139,7 +139,7 @@ impl Index {
             LogEntry::Record { parent, bytes } => {
                 let content = log[bytes.clone()].to_vec();
                 let hash = name(&content, parent);
-                let record = ClosedRecord::decode_named((hash, parent), content, None).and_then(checked);
+                let record = ClosedRecord::decode_named(hash, parent, content, None).and_then(checked);
                 let record = record.map_err(|source| StoreError::BadRecord { hash, source })?;
                 self.add_record(&record, bytes)?;
             }

@@ -265,7 +265,7 @@ impl Found {
     /// Requires the bytes to be those of the record with the row's name, after the record with the
     /// name `parent`.
     fn check(self, parent: Option<RecordHash>, child: Option<&ClosedRecord>) -> Result<ClosedRecord, StoreError> {
-        let record = checked_record((self.link.hash, parent), self.bytes, child.map(|child| child.header()))?;
+        let record = checked_record(self.link.hash, parent, self.bytes, child.map(|child| child.header()))?;
         if self.link.sequence == record.header().sequence.number().cast_signed() {
             Ok(record)
         } else {

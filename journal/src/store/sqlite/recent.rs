@@ -62,8 +62,16 @@ pub(super) struct RunPlace(usize);
 pub(super) struct Standing {
     pub(super) run: RunPlace,
     pub(super) epoch: Epoch,
-    /// Its newest record, and the key of that; `None` if there is no such branch.
-    pub(super) tip: Option<(Tip, i64)>,
+    /// `None` if there is no such branch.
+    pub(super) tip: Option<StoredTip>,
+}
+
+/// A branch's newest record.
+#[derive(Clone, Copy)]
+pub(super) struct StoredTip {
+    pub(super) tip: Tip,
+    /// The record's key.
+    pub(super) record: i64,
 }
 
 /// A run's row, and those of its branches that were looked for.
@@ -109,7 +117,7 @@ impl Recent {
     }
 
     /// Says whether the writer has seen this epoch of a run, and nobody else has written since.
-    pub(super) fn is_sure(&self, connection: &Connection, (run, epoch): (&RunId, Epoch)) -> Result<bool, StoreError> {
+    pub(super) fn is_sure(&self, connection: &Connection, run: &RunId, epoch: Epoch) -> Result<bool, StoreError> {
         let Some(place) = self.places.get(run) else {
             return Ok(false);
         };
@@ -145,7 +153,10 @@ impl Recent {
         Ok(Standing {
             run,
             epoch: known.run.epoch,
-            tip: known.branches.get(branch).map(|branch| (branch.tip(), branch.record)),
+            tip: known.branches.get(branch).map(|branch| StoredTip {
+                tip: branch.tip(),
+                record: branch.record,
+            }),
         })
     }
 
@@ -189,9 +200,11 @@ impl Recent {
     pub(super) fn write_branch<'a>(
         &mut self,
         writing: &mut Writing<'a>,
-        (run, branch): (RunPlace, &'a BranchName),
-        (tip, record): (Tip, i64),
+        run: RunPlace,
+        branch: &'a BranchName,
+        newest: StoredTip,
     ) -> Result<(), StoreError> {
+        let StoredTip { tip, record } = newest;
         let known = &mut self.runs[run.0];
         if let Some(place) = known.branches.get_mut(branch) {
             (place.head.sequence, place.head.hash, place.record) = (tip.sequence, tip.hash, record);
@@ -236,7 +249,8 @@ impl Recent {
         &mut self,
         writing: &mut Writing<'a>,
         parent: Option<i64>,
-        (record, time): (&'a Record, CommitTime),
+        record: &'a Record,
+        time: CommitTime,
     ) -> Result<i64, StoreError> {
         let hash = record.hash();
         let childless = parent.and_then(|parent| self.leaves.remove(&parent));

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use rusqlite::{Connection, params};
 
-use super::recent::Recent;
+use super::recent::{Recent, StoredTip};
 use super::row::{self, Branch, Run, Workspace};
 use super::writing::Writing;
 use super::{blobs, chain};
@@ -24,7 +24,8 @@ use crate::store::{Append, Claim, CommitTime, HeadMove, Removal, StoreError};
 pub(super) fn claim(
     connection: &Connection,
     recent: &mut Recent,
-    (run, owner): (&RunId, &str),
+    run: &RunId,
+    owner: &str,
 ) -> Result<Epoch, StoreError> {
     let found = Run::find(connection, run)?;
     let is_new = found.is_none();
@@ -89,7 +90,8 @@ pub(super) fn bring_claims(connection: &Connection, claimed: &[Run]) -> Result<(
 pub(super) fn change_run(
     connection: &Connection,
     recent: &mut Recent,
-    (run, epoch): (&RunId, Epoch),
+    run: &RunId,
+    epoch: Epoch,
     change: impl FnOnce(&mut Run),
 ) -> Result<(), StoreError> {
     let mut row = Run::read(connection, run)?;
@@ -122,13 +124,13 @@ pub(super) fn append<'a>(
 ) -> Result<(), StoreError> {
     let standing = recent.branch(writing, append.run, append.branch)?;
     batch::check_epoch(append.run, append.epoch, standing.epoch)?;
-    let tip = batch::check(append, standing.tip.map(|(tip, _)| tip))?;
+    let tip = batch::check(append, standing.tip.map(|stored| stored.tip))?;
     let mut brought = append.brought().peekable();
     if brought.peek().is_some() {
         let connection = writing.tables()?;
         brought.try_for_each(|blob| blobs::insert(connection, blob))?;
     }
-    let mut key = standing.tip.map(|(_, key)| key);
+    let mut key = standing.tip.map(|stored| stored.record);
     for (index, record) in append.records.iter().enumerate() {
         for blob in record.blobs() {
             if !blobs::has(writing.tables()?, &blob)? {
@@ -138,10 +140,10 @@ pub(super) fn append<'a>(
                 });
             }
         }
-        key = Some(recent.insert(writing, key, (record, append.time(index, now)))?);
+        key = Some(recent.insert(writing, key, record, append.time(index, now))?);
     }
-    let key = key.expect("a checked append has records");
-    recent.write_branch(writing, (standing.run, append.branch), (tip, key))
+    let record = key.expect("a checked append has records");
+    recent.write_branch(writing, standing.run, append.branch, StoredTip { tip, record })
 }
 
 pub(super) fn move_head<'a>(
@@ -155,13 +157,13 @@ pub(super) fn move_head<'a>(
         head_move.run,
         head_move.branch,
         head_move.expected_head,
-        standing.tip.map(|(tip, _)| tip),
+        standing.tip.map(|stored| stored.tip),
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
     let connection = writing.tables()?;
-    let key = recent.find(connection, &hash)?.ok_or_else(no_record)?;
-    let target = chain::read(connection, key, hash)?;
+    let record = recent.find(connection, &hash)?.ok_or_else(no_record)?;
+    let target = chain::read(connection, record, hash)?;
     if target.header().run != *head_move.run {
         return Err(no_record());
     }
@@ -169,7 +171,7 @@ pub(super) fn move_head<'a>(
         hash,
         sequence: target.header().sequence,
     };
-    recent.write_branch(writing, (standing.run, head_move.branch), (tip, key))
+    recent.write_branch(writing, standing.run, head_move.branch, StoredTip { tip, record })
 }
 
 pub(super) fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreError> {

@@ -68,20 +68,15 @@ impl<'a> Writing<'a> {
         // undone first. Without keys, which the database gives out by ones above the greatest: so
         // it need not look whether there is such a row.
         let insert = "INSERT OR FAIL INTO records (sequence, parent, jump, time, hash, seal, bytes) VALUES ";
-        write(
-            self.connection,
-            (insert, RECORD),
-            &self.records,
-            |(link, record), row| {
-                row.bind(link.sequence)?;
-                row.bind(link.parent)?;
-                row.bind(link.jump)?;
-                row.bind(link.time)?;
-                row.bind(link.hash.as_bytes())?;
-                row.bind(link.with_fields(seal))?;
-                row.bind(record.as_bytes())
-            },
-        )
+        write(self.connection, insert, RECORD, &self.records, |(link, record), row| {
+            row.bind(link.sequence)?;
+            row.bind(link.parent)?;
+            row.bind(link.jump)?;
+            row.bind(link.time)?;
+            row.bind(link.hash.as_bytes())?;
+            row.bind(link.with_fields(seal))?;
+            row.bind(record.as_bytes())
+        })
         .map_err(failed("writing records"))?;
         let last = self.records.drain(..).next_back();
         if last.is_some_and(|(link, _)| link.key != self.connection.last_insert_rowid()) {
@@ -92,7 +87,7 @@ impl<'a> Writing<'a> {
         // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody
         // else has written since. Of two rows of a branch the later stays.
         let replace = "REPLACE INTO heads (run, branch, commits, sequence, record, hash, seal) VALUES ";
-        write(self.connection, (replace, HEAD), &self.heads, |head, row| {
+        write(self.connection, replace, HEAD, &self.heads, |head, row| {
             row.bind(head.run)?;
             row.bind(head.branch.as_str())?;
             row.bind(head.commits)?;
@@ -124,7 +119,8 @@ impl Parameters<'_, '_> {
 /// at a time while at least that many are left.
 fn write<T>(
     connection: &Connection,
-    (statement, row): (&str, &str),
+    statement: &str,
+    row: &str,
     rows: &[T],
     bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {

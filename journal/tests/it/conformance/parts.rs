@@ -87,7 +87,7 @@ pub(crate) fn a_fork_names_the_parts_that_its_own_chain_lacks<M: Medium>() {
     let mut side = main.on("side", Some(&written[0]));
     set_head(&mut store, &side, None, written[0].hash()).unwrap();
     let mut named = NamedParts::default();
-    named.follow(&written[0]);
+    written[0].add_named_parts(&mut named);
     let forked = follow(&side, &talk(21_000), &mut named);
     store.append(side.append(std::slice::from_ref(&forked), &[])).unwrap();
     side.move_to(&forked);

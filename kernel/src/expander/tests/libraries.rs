@@ -444,7 +444,7 @@ fn a_sandbox_takes_definitions_and_names_only_what_it_was_given() {
     let mut libraries = texts(&[("(stack)", STACK)]);
     let imports = "(only (stack) push) (only (duet kernel) define define-syntax syntax-rules lambda if \
                    include begin begin-for-syntax import)";
-    let mut top = session.sandbox(("(sandbox 1)", imports), &mut libraries).unwrap();
+    let mut top = session.sandbox("(sandbox 1)", imports, &mut libraries).unwrap();
     for (input, expected) in [
         (
             "(define (f x) (push x))",
@@ -468,7 +468,7 @@ fn a_sandbox_takes_definitions_and_names_only_what_it_was_given() {
         ),
         ("(begin-for-syntax (define h 1))", "a sandbox takes no procedural macro"),
     ] {
-        let (next, expansion) = session.expand_at(top, ("text", input), LIMIT_EXPANSION_NODES, &mut libraries);
+        let (next, expansion) = session.expand_at(top, "text", input, LIMIT_EXPANSION_NODES, &mut libraries);
         top = next;
         let found = match expansion {
             Ok(expansion) => expansion.units.last().unwrap().to_string(),

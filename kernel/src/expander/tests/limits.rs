@@ -14,7 +14,7 @@ fn expand(
     libraries: &mut dyn Libraries,
     text: &str,
 ) -> Option<String> {
-    let (next, expansion) = session.expand_at(top.take().unwrap(), ("text", text), NODES_MAX, libraries);
+    let (next, expansion) = session.expand_at(top.take().unwrap(), "text", text, NODES_MAX, libraries);
     *top = Some(next);
     expansion.err().map(|errors| errors[0].kind.to_string())
 }
@@ -71,7 +71,7 @@ fn a_long_let_star_is_expanded_in_proportion_to_its_bindings() {
     let names = (1..16_000).map(|number| format!("(a{number} (list a{}))", number - 1));
     let chained = format!("(let* ((a0 0) {}) a15999)", names.collect::<String>());
     for text in [one_name, chained] {
-        let (next, expansion) = session.expand_at(top.take().unwrap(), ("text", &text), u32::MAX, &mut libraries);
+        let (next, expansion) = session.expand_at(top.take().unwrap(), "text", &text, u32::MAX, &mut libraries);
         top = Some(next);
         assert_eq!(expansion.err().map(|errors| errors[0].kind.to_string()), None);
     }

@@ -137,7 +137,7 @@ impl Starts {
             begins[walked] = PAIR;
             walked += 1;
             if !(is_expected && is_sound_field(car, begins, walked) && is_sound_field(cdr, begins, walked)) {
-                return Err(fault(None, pair, (begins, walked)));
+                return Err(fault(None, pair, begins, walked));
             }
         }
         self.walked = walked;
@@ -174,7 +174,7 @@ impl Starts {
         };
         match are_sound {
             true => Ok(object),
-            false => Err(fault(Some(kind), fields, (begins, walked))),
+            false => Err(fault(Some(kind), fields, begins, walked)),
         }
     }
 
@@ -249,7 +249,7 @@ fn may_be_characters(word: Value, begins: &mut [u8], walked: usize) -> bool {
 
 /// Says what is wrong with fields of which one is not sound.
 #[cold]
-fn fault(kind: Option<Kind>, fields: &[u64], (begins, walked): (&mut [u8], usize)) -> ImageError {
+fn fault(kind: Option<Kind>, fields: &[u64], begins: &mut [u8], walked: usize) -> ImageError {
     let mut references = fields
         .iter()
         .map(|word| Value::from_bits(*word))

@@ -267,7 +267,7 @@ impl Frame {
     pub(super) fn call_with_prompt(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
         let (tag, thunk, handler) = (self.get(1), self.get(2), self.get(3));
         let frame = (slow.machine.argument_count > 3).then(|| self.get(4));
-        if !self.enter_prompt(slow.machine, slow.heap, (tag, handler), frame) {
+        if !self.enter_prompt(slow.machine, slow.heap, tag, handler, frame) {
             return slow.defer(|slow, frame, _| slow.call_with_prompt(frame));
         }
         self.move_to_bottom();

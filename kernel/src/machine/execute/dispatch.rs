@@ -81,12 +81,12 @@ macro_rules! declare_dispatch {
             fuel: i64,
             slow: &mut SlowPath<'_>,
         ) {
-            let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
+            let mut frame = Frame::from_words(Words { next, base, heap, fuel }, &slow.frame);
             let instruction = frame.fetch();
             match frame.$method(slow, instruction) {
                 Flow::Next => dispatch_next(frame, slow),
                 Flow::Slow => {
-                    let (next, base, heap, fuel) = frame.words();
+                    let Words { next, base, heap, fuel } = frame.words();
                     dispatch_slow(next, base, heap, fuel, slow);
                 }
                 Flow::Stop => slow.frame = frame,
@@ -109,7 +109,7 @@ instruction_table!(declare_dispatch);
 #[cfg(not(debug_assertions))]
 use crate::instruction::Instruction;
 #[cfg(not(debug_assertions))]
-use crate::machine::frame::HeapWords;
+use crate::machine::frame::{HeapWords, Words};
 #[cfg(not(debug_assertions))]
 use crate::value::Value;
 
@@ -127,7 +127,7 @@ fn no_such_instruction(_: *const Instruction, _: *mut Value, _: HeapWords, _: i6
 fn enter_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) {
     if run_native(next, base, heap, fuel, slow) == Exit::Redo {
         let frame = slow.frame;
-        let (next, base, heap, fuel) = frame.words();
+        let Words { next, base, heap, fuel } = frame.words();
         FUNCTIONS[slow.original_code_at(frame)](next, base, heap, fuel, slow);
     }
 }
@@ -136,10 +136,10 @@ fn enter_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fue
 #[cfg(not(debug_assertions))]
 #[inline(never)]
 fn run_native(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) -> Exit {
-    let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
+    let mut frame = Frame::from_words(Words { next, base, heap, fuel }, &slow.frame);
     let exit = native::run(&mut frame, slow);
     slow.frame.set_stack(&frame);
-    let ((next, base, heap, fuel), limit) = (frame.words(), frame.limit());
+    let (Words { next, base, heap, fuel }, limit) = (frame.words(), frame.limit());
     keep(next, base, heap, fuel, limit, slow);
     exit
 }
@@ -155,7 +155,7 @@ fn compile_native(next: *const Instruction, base: *mut Value, heap: HeapWords, f
 #[cfg(not(debug_assertions))]
 #[inline(never)]
 fn compile_next(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, slow: &mut SlowPath<'_>) {
-    let mut frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
+    let mut frame = Frame::from_words(Words { next, base, heap, fuel }, &slow.frame);
     slow.compile_next(&mut frame);
     slow.frame = frame;
 }
@@ -164,7 +164,7 @@ fn compile_next(next: *const Instruction, base: *mut Value, heap: HeapWords, fue
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 fn dispatch_next(frame: Frame, slow: &mut SlowPath<'_>) {
-    let (next, base, heap, fuel) = frame.words();
+    let Words { next, base, heap, fuel } = frame.words();
     FUNCTIONS[frame.next_code()](next, base, heap, fuel, slow);
 }
 
@@ -188,10 +188,10 @@ fn run_slow_step(
     fuel: i64,
     slow: &mut SlowPath<'_>,
 ) -> Flow {
-    let frame = Frame::from_words((next, base, heap, fuel), &slow.frame);
+    let frame = Frame::from_words(Words { next, base, heap, fuel }, &slow.frame);
     let (frame, flow) = slow.run_slow_step(frame);
     slow.frame.set_stack(&frame);
-    let ((next, base, heap, fuel), limit) = (frame.words(), frame.limit());
+    let (Words { next, base, heap, fuel }, limit) = (frame.words(), frame.limit());
     keep(next, base, heap, fuel, limit, slow);
     flow
 }
@@ -209,5 +209,5 @@ fn keep(
     limit: *mut Value,
     slow: &mut SlowPath<'_>,
 ) {
-    slow.frame.set_words((next, base, heap, fuel), limit);
+    slow.frame.set_words(Words { next, base, heap, fuel }, limit);
 }

@@ -106,7 +106,7 @@ impl SlowPath<'_> {
 
     /// Calls a computing primitive in its own frame and returns its value.
     fn enter_function(&mut self, mut frame: Frame, primitive: &Primitive, count: usize) -> (Frame, Flow) {
-        let outcome = self.compute(&mut frame, primitive, (1, count), InUse::First(1 + count));
+        let outcome = self.compute(&mut frame, primitive, 1, count, InUse::First(1 + count));
         self.leave_function(frame, outcome)
     }
 
@@ -145,7 +145,8 @@ impl SlowPath<'_> {
         &mut self,
         frame: &mut Frame,
         primitive: &Primitive,
-        (first_register, count): (usize, usize),
+        first_register: usize,
+        count: usize,
         in_use: InUse,
     ) -> Result<Value, PrimitiveError> {
         let PrimitiveBody::Function(function) = primitive.body else {
@@ -235,7 +236,7 @@ impl SlowPath<'_> {
         let mut failure = failure;
         if failure == PrimitiveError::HeapFull {
             self.heap.take_charge();
-            match self.compute(&mut frame, &primitive, (first, count), InUse::Before) {
+            match self.compute(&mut frame, &primitive, first, count, InUse::Before) {
                 Ok(value) => {
                     frame.set(first, value);
                     self.pay(&mut frame);

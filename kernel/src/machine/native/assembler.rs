@@ -8,6 +8,8 @@
 //! It does not know what instructions do; the templates do.
 //! Read next: `machine/native/template/`, `machine/native/registers.rs`.
 
+use std::ops::Range;
+
 use dynasmrt::DynamicLabel;
 
 use super::processor::{Condition, PAIR_TAG, Processor};
@@ -75,15 +77,15 @@ pub(super) struct Assembler<'a, P> {
     has_left: bool,
 }
 
-/// Assembles the block that the positions `start..end` make up, to run at `address`. `None` if it
+/// Assembles the block of these positions, to run at `address`. `None` if it
 /// cannot be encoded.
 pub(super) fn assemble<P: Processor>(
     code: &CodeSpace,
-    (start, end): (u32, u32),
+    block: Range<u32>,
     address: usize,
     surroundings: &dyn Surroundings,
 ) -> Option<Assembly> {
-    let instructions = &code.instructions()[start as usize..end as usize];
+    let instructions = &code.instructions()[block.start as usize..block.end as usize];
     let mut out = P::new(address);
     let labels = instructions.iter().map(|_| out.label()).collect();
     let mut assembler = Assembler {
@@ -91,8 +93,8 @@ pub(super) fn assemble<P: Processor>(
         registers: Registers::new(P::POOL),
         code,
         surroundings,
-        start,
-        position: start,
+        start: block.start,
+        position: block.start,
         labels,
         exits: Vec::new(),
         cold_paths: Vec::new(),

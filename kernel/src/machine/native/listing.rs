@@ -52,7 +52,7 @@ impl MachineCode {
     /// is no such block, or it is too large.
     pub fn of_block(code: &CodeSpace, position: u32, architecture: Architecture) -> Option<MachineCode> {
         let block = code.block_at(position)?;
-        let range = (block.start, block.end);
+        let range = block.start..block.end;
         let assembly = match architecture {
             Architecture::X86_64 => assemble::<X86_64>(code, range, 0, &Nothing)?,
             Architecture::Aarch64 => assemble::<Aarch64>(code, range, 0, &Nothing)?,

@@ -68,7 +68,7 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
         // SAFETY: machine code has written the callee to register 0.
         let callee = unsafe { *base };
         let Some(primitive) = slow.code.primitive_in(callee) else {
-            return enter_slowly(context, slow, (position, count), None);
+            return enter_slowly(context, slow, position, count, None);
         };
         if let PrimitiveBody::Function(function) = primitive.body
             && primitive.accepts(count as usize)
@@ -83,7 +83,7 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
                 context.load_free(slow.heap);
                 return context.slot(Slot::Return);
             }
-            return enter_slowly(context, slow, (position, count), Some(outcome));
+            return enter_slowly(context, slow, position, count, Some(outcome));
         }
         let mut frame = context.frame(slow, position + 1);
         if let Some(entry) = control_entry(callee.payload(), count as usize)
@@ -100,7 +100,7 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
                 }
             };
         }
-        enter_slowly(context, slow, (position, count), None)
+        enter_slowly(context, slow, position, count, None)
     });
     target.unwrap_or_else(|| stop(context))
 }
@@ -111,7 +111,8 @@ pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32)
 fn enter_slowly(
     context: &mut Context,
     slow: &mut SlowPath<'_>,
-    (position, count): (u32, u32),
+    position: u32,
+    count: u32,
     outcome: Option<Result<Value, PrimitiveError>>,
 ) -> usize {
     let base = context.base;

@@ -203,7 +203,8 @@ pub(in crate::primitive) fn append(heap: &mut Heap, port: Value, bytes: &[u8]) -
 pub(in crate::primitive) fn append_from(
     heap: &mut Heap,
     port: Value,
-    (from, start): (Value, usize),
+    from: Value,
+    start: usize,
     count: usize,
 ) -> Result<(), HeapFull> {
     let (buffer, end) = reserve(heap, port, count)?;

@@ -42,20 +42,25 @@ enum PatternNode {
     Variable(usize),
     Literal(Identifier),
     Atom(Node),
-    /// The elements, the position of the repeated one if any, and the tail.
-    List {
-        elements: Vec<usize>,
-        repeated: Option<Repeat>,
-        tail: usize,
-    },
+    List(ListPattern),
     Nil,
     /// A list pattern that the elements must match.
     Vector(usize),
 }
 
+/// A pattern of a list: its elements, of which one may be repeated, and its tail.
+#[derive(Debug)]
+struct ListPattern {
+    elements: Vec<usize>,
+    repeated: Option<Repeat>,
+    tail: usize,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Repeat {
     position: usize,
+    /// How many elements follow.
+    following: usize,
     first_variable: usize,
     end_variable: usize,
 }
@@ -106,26 +111,15 @@ impl Pattern {
                 }
                 None => false,
             },
-            PatternNode::List {
-                elements,
-                repeated,
-                tail,
-            } => self.list(store, (elements, *repeated, *tail), form, matches),
+            PatternNode::List(list) => self.list(store, list, form, matches),
         }
     }
 
-    fn list(
-        &self,
-        store: &mut SyntaxStore,
-        (elements, repeated, tail): (&[usize], Option<Repeat>, usize),
-        form: Syntax,
-        matches: &mut [Match],
-    ) -> bool {
+    fn list(&self, store: &mut SyntaxStore, list: &ListPattern, form: Syntax, matches: &mut [Match]) -> bool {
         let mut rest = form;
-        for (position, element) in elements.iter().enumerate() {
-            if let Some(repeat) = repeated.filter(|repeat| repeat.position == position) {
-                let following = elements.len() - position - 1;
-                let Some(behind) = self.repetitions(store, *element, repeat, (rest, following), matches) else {
+        for (position, element) in list.elements.iter().enumerate() {
+            if let Some(repeat) = list.repeated.filter(|repeat| repeat.position == position) {
+                let Some(behind) = self.repetitions(store, *element, repeat, rest, matches) else {
                     return false;
                 };
                 rest = behind;
@@ -139,20 +133,20 @@ impl Pattern {
             }
             rest = others;
         }
-        self.part(store, tail, rest, matches)
+        self.part(store, list.tail, rest, matches)
     }
 
-    /// Matches all elements except the last `following` ones; returns the rest of the list.
+    /// Matches all elements except those that follow the repeated one; returns the rest of the list.
     fn repetitions(
         &self,
         store: &mut SyntaxStore,
         element: usize,
         repeat: Repeat,
-        (form, following): (Syntax, usize),
+        form: Syntax,
         matches: &mut [Match],
     ) -> Option<Syntax> {
         let (available, _) = store.split_list(form);
-        let count = available.len().checked_sub(following)?;
+        let count = available.len().checked_sub(repeat.following)?;
         let variables = repeat.first_variable..repeat.end_variable;
         let mut collected: Vec<Vec<Match>> = variables.clone().map(|_| Vec::with_capacity(count)).collect();
         for form in &available[..count] {
@@ -241,7 +235,7 @@ impl Compiler<'_> {
                 .failure(pattern, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
         }
         let mut elements = Vec::new();
-        let mut repeated = None;
+        let mut repeated: Option<Repeat> = None;
         let mut sources = sources.into_iter().peekable();
         while let Some(source) = sources.next() {
             let follows = sources.next_if(|next| self.conventions.is_ellipsis(self.store, *next));
@@ -254,15 +248,19 @@ impl Compiler<'_> {
             let end_variable = self.variables.len();
             repeated = Some(Repeat {
                 position: elements.len() - 1,
+                following: 0,
                 first_variable,
                 end_variable,
             });
         }
         let tail = self.part(tail, ellipses, depth + 1)?;
-        Ok(PatternNode::List {
+        if let Some(repeat) = &mut repeated {
+            repeat.following = elements.len() - repeat.position - 1;
+        }
+        Ok(PatternNode::List(ListPattern {
             elements,
             repeated,
             tail,
-        })
+        }))
     }
 }

@@ -142,78 +142,77 @@ impl Template {
     pub(crate) fn instantiate(
         &self,
         store: &mut SyntaxStore,
-        mut matches: Vec<Match>,
+        matches: Vec<Match>,
         step: &ExpansionStep,
     ) -> Result<Syntax, RuleProblem> {
-        self.part(store, self.root, &mut matches, step)
+        let mut filling = Filling {
+            template: self,
+            store,
+            matches,
+            step,
+        };
+        filling.part(self.root)
     }
+}
 
-    fn part(
-        &self,
-        store: &mut SyntaxStore,
-        part: usize,
-        matches: &mut [Match],
-        step: &ExpansionStep,
-    ) -> Result<Syntax, RuleProblem> {
-        match &self.nodes[part] {
-            TemplateNode::Variable(variable) => match &matches[*variable] {
+/// A template that is being filled.
+struct Filling<'a> {
+    template: &'a Template,
+    store: &'a mut SyntaxStore,
+    matches: Vec<Match>,
+    step: &'a ExpansionStep,
+}
+
+impl Filling<'_> {
+    fn part(&mut self, part: usize) -> Result<Syntax, RuleProblem> {
+        let (template, step) = (self.template, self.step);
+        match &template.nodes[part] {
+            TemplateNode::Variable(variable) => match &self.matches[*variable] {
                 Match::One(syntax) => Ok(*syntax),
                 Match::Nothing | Match::Many(_) => Err(RuleProblem::NothingToRepeat),
             },
             TemplateNode::Insert(syntax, place) => {
-                let inserted = store.copy_atom(*syntax, step.scope, step.span, step.origin);
-                store.set_written(inserted, *place);
+                let inserted = self.store.copy_atom(*syntax, step.scope, step.span, step.origin);
+                self.store.set_written(inserted, *place);
                 Ok(inserted)
             }
             TemplateNode::List { elements, tail, place } => {
-                let filled = self.elements(store, elements, matches, step)?;
-                let tail = self.part(store, *tail, matches, step)?;
-                let list = store.make_list_at(&filled, tail, step.span, step.origin);
+                let filled = self.elements(elements)?;
+                let tail = self.part(*tail)?;
+                let list = self.store.make_list_at(&filled, tail, step.span, step.origin);
                 if !filled.is_empty() {
-                    store.set_written(list, *place);
+                    self.store.set_written(list, *place);
                 }
                 Ok(list)
             }
             TemplateNode::Vector(elements) => {
-                let filled = self.elements(store, elements, matches, step)?;
-                Ok(store.make_vector(filled, step.span, step.origin))
+                let filled = self.elements(elements)?;
+                Ok(self.store.make_vector(filled, step.span, step.origin))
             }
         }
     }
 
-    fn elements(
-        &self,
-        store: &mut SyntaxStore,
-        elements: &[Element],
-        matches: &mut [Match],
-        step: &ExpansionStep,
-    ) -> Result<Vec<Syntax>, RuleProblem> {
+    fn elements(&mut self, elements: &[Element]) -> Result<Vec<Syntax>, RuleProblem> {
         let mut filled = Vec::with_capacity(elements.len());
         for element in elements {
-            self.repeat(store, (element, element.ellipses), matches, (step, &mut filled))?;
+            self.repeat(element, element.ellipses, &mut filled)?;
         }
         Ok(filled)
     }
 
     /// Fills one element once for each match of its variables; `ellipses` of its levels remain to
     /// be repeated.
-    fn repeat(
-        &self,
-        store: &mut SyntaxStore,
-        (element, ellipses): (&Element, u32),
-        matches: &mut [Match],
-        (step, filled): (&ExpansionStep, &mut Vec<Syntax>),
-    ) -> Result<(), RuleProblem> {
-        if store.is_full_for(filled.len()) {
+    fn repeat(&mut self, element: &Element, ellipses: u32, filled: &mut Vec<Syntax>) -> Result<(), RuleProblem> {
+        if self.store.is_full_for(filled.len()) {
             return Err(RuleProblem::TooLarge);
         }
         if ellipses == 0 {
-            filled.push(self.part(store, element.part, matches, step)?);
+            filled.push(self.part(element.part)?);
             return Ok(());
         }
         let mut sequences = Vec::new();
         for variable in &element.variables {
-            if let Match::Many(sequence) = &mut matches[*variable] {
+            if let Match::Many(sequence) = &mut self.matches[*variable] {
                 sequences.push((*variable, std::mem::take(sequence)));
             }
         }
@@ -226,15 +225,15 @@ impl Template {
         }
         for index in 0..count {
             for (variable, sequence) in &mut sequences {
-                matches[*variable] = std::mem::replace(&mut sequence[index], Match::Nothing);
+                self.matches[*variable] = std::mem::replace(&mut sequence[index], Match::Nothing);
             }
-            self.repeat(store, (element, ellipses - 1), matches, (step, filled))?;
+            self.repeat(element, ellipses - 1, filled)?;
             for (variable, sequence) in &mut sequences {
-                sequence[index] = std::mem::replace(&mut matches[*variable], Match::Nothing);
+                sequence[index] = std::mem::replace(&mut self.matches[*variable], Match::Nothing);
             }
         }
         for (variable, sequence) in sequences {
-            matches[variable] = Match::Many(sequence);
+            self.matches[variable] = Match::Many(sequence);
         }
         Ok(())
     }

@@ -66,7 +66,33 @@ impl<A: Key, B: Ord> Key for (A, B) {
 }
 
 /// The bounds of some keys: the first is at most the least of them, the second is greater than all.
-pub(super) type Bounds<'a, K> = (Option<&'a K>, Option<&'a K>);
+pub(super) struct Bounds<'a, K> {
+    low: Option<&'a K>,
+    high: Option<&'a K>,
+}
+
+impl<K> Clone for Bounds<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Bounds<'_, K> {}
+
+impl<'a, K> Bounds<'a, K> {
+    /// Those of all keys.
+    pub(super) const NONE: Self = Self { low: None, high: None };
+
+    /// Those of the child at `place` of a branch with these bounds, from the least key of each
+    /// child but the first.
+    pub(super) fn of_child(self, keys: &'a [K], place: usize) -> Self {
+        let low = if place == 0 { None } else { keys.get(place - 1) };
+        Self {
+            low: low.or(self.low),
+            high: keys.get(place).or(self.high),
+        }
+    }
+}
 
 /// Finds `key` among entries between two bounds.
 pub(super) fn find<K: Borrow<Q>, V, Q: Key + ?Sized>(
@@ -120,9 +146,9 @@ fn first_at<T>(items: &[T], is_reached: impl Fn(&T) -> bool, guess: Option<usize
 }
 
 /// Guesses the position of `key` among `length` entries between two bounds.
-fn guess<K: Borrow<Q>, Q: Key + ?Sized>(length: usize, key: &Q, (low, high): Bounds<'_, K>) -> Option<usize> {
+fn guess<K: Borrow<Q>, Q: Key + ?Sized>(length: usize, key: &Q, bounds: Bounds<'_, K>) -> Option<usize> {
     let ordinal = key.ordinal()?;
-    let (low, high) = (low?.borrow().ordinal()?, high?.borrow().ordinal()?);
+    let (low, high) = (bounds.low?.borrow().ordinal()?, bounds.high?.borrow().ordinal()?);
     let (offset, span) = (ordinal.checked_sub(low)?, high.checked_sub(low)?);
     if span == 0 {
         return None;

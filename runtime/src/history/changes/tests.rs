@@ -164,7 +164,7 @@ fn an_index_that_says_something_else_is_found_out() {
         let mut portion = portion(&mut shadow, &source, head).expect("the records fit");
         change(&mut portion.entries);
         let mut index = Index::in_memory().expect("an index");
-        let mut coverage = index.coverage(&world.store, (&run, &main), head).expect("it is empty");
+        let mut coverage = index.coverage(&world.store, &run, &main, head).expect("it is empty");
         index.extend(&mut coverage, &[portion]).expect("it is extended");
         check(&index, &source).expect("the records fit")
     };

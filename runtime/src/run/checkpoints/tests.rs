@@ -5,7 +5,7 @@ use crate::model::codec::Codec;
 use crate::run::inflight::Recovery;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
-use crate::run::source::Source;
+use crate::run::source::{BranchClaim, Source};
 use crate::run::{DriveOutcome, Run};
 use crate::tests::script::world::{World, branch, read_answers, run_id};
 use crate::tests::script::{Scripts, parse};
@@ -112,12 +112,17 @@ fn a_run_that_was_reopened_goes_on_as_one_that_another_process_opens() {
     let mut world = rested(1);
     let (name, main, fork) = (run_id(), branch("main"), branch("fork"));
     let head = world.run.head().expect("turns were taken").sequence.number();
-    crate::run::heads::move_head(&mut world.store, (&name, &main, "test"), at(head / 2), Some(&fork))
-        .expect("it forks");
+    crate::run::heads::move_head(
+        &mut world.store,
+        BranchClaim::new(&name, &main, "test"),
+        at(head / 2),
+        Some(&fork),
+    )
+    .expect("it forks");
     let recovery = Recovery::default();
     let mut reopened = world
         .run
-        .reopen(&mut world.store, (&fork, "test"), &recovery)
+        .reopen(&mut world.store, &fork, "test", &recovery)
         .expect("it opens");
     reopened.flush(&mut world.store).expect("nothing is left to write");
     let effects = |run: &mut Run| {
@@ -126,7 +131,7 @@ fn a_run_that_was_reopened_goes_on_as_one_that_another_process_opens() {
     };
     let here = effects(&mut reopened);
     let programs = (world.again)(&world.store);
-    let place = (&name, &fork, "test");
+    let place = BranchClaim::new(&name, &fork, "test");
     let mut opened = Run::open(&mut world.store, place, programs, SnapshotPolicy::NEVER, &recovery).expect("it opens");
     assert_eq!(here, effects(&mut opened));
 }

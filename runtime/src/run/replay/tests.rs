@@ -10,6 +10,7 @@ use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::record::TurnRecord;
 use crate::run::inflight::{Recalled, Recovery};
 use crate::run::snapshot::SnapshotPolicy;
+use crate::run::source::BranchClaim;
 use crate::run::{DriveOutcome, Step};
 use crate::state::event::Event;
 use crate::tests::script::world::{World, branch, run_id};
@@ -76,7 +77,14 @@ fn busy() -> World<Scripts> {
 fn open(world: &mut World<Scripts>, on: &BranchName) -> Run {
     let programs = world.programs();
     let recovery = Recovery::default();
-    Run::open(&mut world.store, (&run_id(), on, "test"), programs, NEVER, &recovery).expect("the run opens")
+    Run::open(
+        &mut world.store,
+        BranchClaim::new(&run_id(), on, "test"),
+        programs,
+        NEVER,
+        &recovery,
+    )
+    .expect("the run opens")
 }
 
 #[test]
@@ -145,7 +153,7 @@ fn a_fork_at_any_turn_takes_what_is_in_flight_along() {
         let name = branch(&format!("fork-{turn}"));
         move_head(
             &mut whole.store,
-            (&run_id(), &branch("main"), "test"),
+            BranchClaim::new(&run_id(), &branch("main"), "test"),
             at(turn),
             Some(&name),
         )
@@ -221,7 +229,13 @@ fn rewinding_moves_the_head_and_deletes_nothing() {
     let mut world = busy();
     world.drive();
     let main = branch("main");
-    let before = move_head(&mut world.store, (&run_id(), &main, "test"), at(4), None).expect("it moves");
+    let before = move_head(
+        &mut world.store,
+        BranchClaim::new(&run_id(), &main, "test"),
+        at(4),
+        None,
+    )
+    .expect("it moves");
     let before = before.expect("there was a head");
     assert_eq!(
         world
@@ -238,7 +252,12 @@ fn rewinding_moves_the_head_and_deletes_nothing() {
     );
     let rewound = open(&mut world, &main);
     assert_eq!(rewound.head().map(|tip| tip.sequence), Some(at(4)));
-    let beyond = move_head(&mut world.store, (&run_id(), &main, "test"), at(99), None);
+    let beyond = move_head(
+        &mut world.store,
+        BranchClaim::new(&run_id(), &main, "test"),
+        at(99),
+        None,
+    );
     assert!(matches!(beyond, Err(RunError::NoTurn { .. })));
 }
 
@@ -431,7 +450,7 @@ fn forks_call_tools_under_keys_of_their_own() {
     for name in &names {
         move_head(
             &mut world.store,
-            (&run_id(), &branch("main"), "test"),
+            BranchClaim::new(&run_id(), &branch("main"), "test"),
             at(0),
             Some(name),
         )
@@ -474,7 +493,7 @@ fn taken_back(script: &str) -> World<Scripts> {
         .expect("there")
         .sequence;
     for (turn, fork) in [(head, Some(&branch("kept"))), (at(1), None)] {
-        move_head(&mut world.store, (&run_id(), &main, "test"), turn, fork).expect("it moves");
+        move_head(&mut world.store, BranchClaim::new(&run_id(), &main, "test"), turn, fork).expect("it moves");
     }
     world
 }
@@ -521,7 +540,7 @@ fn a_call_whose_result_nobody_heard_of_is_not_repeated_after_going_back() {
     world.drive();
     let main = branch("main");
     for (turn, fork) in [(at(2), Some(&branch("kept"))), (at(1), None)] {
-        move_head(&mut world.store, (&run_id(), &main, "test"), turn, fork).expect("it moves");
+        move_head(&mut world.store, BranchClaim::new(&run_id(), &main, "test"), turn, fork).expect("it moves");
     }
     let (calls, recalled) = go_on(&mut world, &main, false);
     assert_eq!(calls, [""; 0]);
@@ -539,7 +558,7 @@ fn a_branch_that_is_begun_before_a_call_makes_the_call_for_itself() {
     let fork = branch("fork");
     move_head(
         &mut world.store,
-        (&run_id(), &branch("main"), "test"),
+        BranchClaim::new(&run_id(), &branch("main"), "test"),
         at(1),
         Some(&fork),
     )

@@ -13,6 +13,7 @@ use crate::run::heads::move_head;
 use crate::run::inflight::Recovery;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
+use crate::run::source::BranchClaim;
 use crate::run::source::Source as Journal;
 use crate::tests::script::world::{LIMITS, World, branch, run_id};
 
@@ -150,8 +151,14 @@ fn check_fork(world: &mut World<SchemePrograms>, texts: &[(&str, &[&str])], (end
     let (run, main) = (run_id(), branch("main"));
     let fork = branch(&format!("fork-{end}"));
     let expected = world.drivers.seen[seen..].to_vec();
-    move_head(&mut world.store, (&run, &main, "test"), end, Some(&fork)).expect("the turn exists");
-    let at = (&run, &fork, "test");
+    move_head(
+        &mut world.store,
+        BranchClaim::new(&run, &main, "test"),
+        end,
+        Some(&fork),
+    )
+    .expect("the turn exists");
+    let at = BranchClaim::new(&run, &fork, "test");
     let programs = world.programs();
     let policy = SnapshotPolicy::NEVER;
     let mut forked = Run::open(&mut world.store, at, programs, policy, &Recovery::default()).expect("it opens");

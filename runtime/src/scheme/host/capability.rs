@@ -145,7 +145,8 @@ pub(super) fn pass<T>(
     call: &mut Call<'_>,
     argument: usize,
     value: IOValue,
-    (expected, read): (&'static str, impl FnOnce(Authority) -> Option<T>),
+    expected: &'static str,
+    read: impl FnOnce(Authority) -> Option<T>,
 ) -> Result<(T, Option<IOValue>), Fault> {
     let capability = capability(call, argument)?;
     let authority = call.turn.authority(capability)?;

@@ -101,7 +101,7 @@ fn handle(call: &Call<'_>, argument: usize) -> Result<Handle, Fault> {
 fn admitted(call: &mut Call<'_>) -> Result<Option<Fact>, Fault> {
     let is_it = |authority| (authority == Authority::Dataspace {}).then_some(());
     let value = call.datum(0)?;
-    let ((), passed) = pass(call, 1, value, ("a capability for the dataspace", is_it))?;
+    let ((), passed) = pass(call, 1, value, "a capability for the dataspace", is_it)?;
     Ok(passed.map(Fact::new).transpose().map_err(Refusal::Value)?)
 }
 
@@ -111,13 +111,13 @@ fn send_through(call: &mut Call<'_>) -> Result<Reply, Fault> {
         Authority::Facet { actor, facet } => Some((actor, facet)),
         Authority::Tool { .. } | Authority::Dataspace {} | Authority::Capability { .. } => None,
     };
-    let ((actor, facet), passed) = pass(call, 0, value, ("a capability for a facet", to))?;
+    let ((actor, facet), passed) = pass(call, 0, value, "a capability for a facet", to)?;
     let Some(value) = passed else {
         return Ok(Reply::Value(Value::FALSE));
     };
     let via = super::capability::capability(call, 0)?;
     let value = Fact::new(value).map_err(Refusal::Value)?;
-    call.turn.send_through(Some(via), (actor, facet), value)?;
+    call.turn.send_through(Some(via), actor, facet, value)?;
     DONE
 }
 

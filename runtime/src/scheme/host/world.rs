@@ -66,7 +66,7 @@ host_procedures! {
         let what = call.text(0, "a string or symbol")?;
         let object = call.argument(1);
         if let Some(expander) = call.expander {
-            let failure = convert::failure(&call.instance.heap, call.code, expander, (object, Vec::new()));
+            let failure = convert::failure(&call.instance.heap, call.code, expander, object, Vec::new());
             call.turn.report_taken(what, failure)?;
         }
         DONE
@@ -185,7 +185,7 @@ fn through(call: &mut Call<'_>, payload: IOValue) -> Result<(String, IOValue, Op
             None
         }
     };
-    let (tool, passed) = pass(call, 1, payload, (EXPECTED, tool))?;
+    let (tool, passed) = pass(call, 1, payload, EXPECTED, tool)?;
     let payload = passed.ok_or_else(|| {
         let message = format!("invoke-tool!: the capability for `{tool}` does not let this payload pass");
         Fault::condition_of("capability-denied", &message, vec![call.argument(2)])

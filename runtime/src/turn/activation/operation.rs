@@ -167,7 +167,7 @@ impl Activation {
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
     pub fn send(&mut self, to: ActorId, facet: FacetId, value: Fact) -> Result<Option<Ignored>, Refusal> {
-        self.send_through(None, (to, facet), value)
+        self.send_through(None, to, facet, value)
     }
 
     /// Sends `value` to the watches of a facet; returns the reason if the call was ignored. With a
@@ -178,7 +178,8 @@ impl Activation {
     pub fn send_through(
         &mut self,
         via: Option<CapabilityId>,
-        (to, facet): (ActorId, FacetId),
+        to: ActorId,
+        facet: FacetId,
         value: Fact,
     ) -> Result<Option<Ignored>, Refusal> {
         let recipient = self.draft.state.actor(to);

@@ -19,6 +19,14 @@ pub(super) enum Operand {
     Small(i16),
 }
 
+/// The registers of an operation on flonums.
+#[derive(Clone, Copy)]
+struct FlonumOperands {
+    left: u8,
+    right: Operand,
+    result: u8,
+}
+
 impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn add(&mut self, instruction: Instruction) {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
@@ -54,7 +62,7 @@ impl<P: Processor> Assembler<'_, P> {
         let (result, leave, done) = (self.result(), self.leave(), self.label());
         let cold = self.cold(move |assembler| {
             let right = Operand::Small(small);
-            assembler.compute_flonum((left, right, result), FlonumOperation::Add, leave);
+            assembler.compute_flonum(FlonumOperands { left, right, result }, FlonumOperation::Add, leave);
             assembler.out.jump(done);
         });
         self.out.test_fixnum(left);
@@ -68,7 +76,8 @@ impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn divide(&mut self, instruction: Instruction) {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
         let (result, leave) = (self.result(), self.leave());
-        let operands = (left, Operand::Register(right), result);
+        let right = Operand::Register(right);
+        let operands = FlonumOperands { left, right, result };
         self.compute_flonum(operands, FlonumOperation::Divide, leave);
         self.write(instruction.a(), result);
     }
@@ -79,7 +88,7 @@ impl<P: Processor> Assembler<'_, P> {
         let (leave, done) = (self.leave(), self.label());
         let cold = self.cold(move |assembler| {
             let right = Operand::Register(right);
-            assembler.compute_flonum((left, right, result), operation, leave);
+            assembler.compute_flonum(FlonumOperands { left, right, result }, operation, leave);
             assembler.out.jump(done);
         });
         self.expect_fixnums(left, right, cold);
@@ -93,16 +102,11 @@ impl<P: Processor> Assembler<'_, P> {
     }
 
     /// Computes with immediate flonums; leaves if an operand or the result is none.
-    fn compute_flonum(
-        &mut self,
-        (left, right, result): (u8, Operand, u8),
-        operation: FlonumOperation,
-        leave: DynamicLabel,
-    ) {
-        self.load_flonums(left, right, leave);
+    fn compute_flonum(&mut self, operands: FlonumOperands, operation: FlonumOperation, leave: DynamicLabel) {
+        self.load_flonums(operands.left, operands.right, leave);
         self.out.compute_flonum(operation);
         self.out.take_flonum();
-        self.out.make_flonum(result, leave);
+        self.out.make_flonum(operands.result, leave);
     }
 
     /// Loads an operand as the left one; leaves unless it is an immediate flonum.

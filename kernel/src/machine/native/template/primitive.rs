@@ -112,7 +112,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// Makes an object of the words in registers of the frame; D is the place behind it.
-    fn make_object(&mut self, kind: Kind, (first, count): (usize, usize)) -> u8 {
+    fn make_object(&mut self, kind: Kind, first: usize, count: usize) -> u8 {
         let header = Header::new(kind, count as u32).to_value();
         self.load(P::A, header);
         self.out.store_new(0, P::A);
@@ -131,7 +131,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
 
     fn make_vector(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         self.out.reserve(padded(1 + call.count), slow);
-        self.make_object(Kind::Vector, (call.first, call.count))
+        self.make_object(Kind::Vector, call.first, call.count)
     }
 
     fn make_record(&mut self, call: Call, slow: DynamicLabel) -> u8 {
@@ -144,7 +144,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
             .compare_object_half(P::A, 4 - OBJECT_TAG, call.count as i32 - 1);
         self.out.branch(Condition::NotEqual, slow);
         self.out.reserve(padded(1 + call.count), slow);
-        self.make_object(Kind::Record, (call.first, call.count))
+        self.make_object(Kind::Record, call.first, call.count)
     }
 
     fn string_set(&mut self, call: Call, slow: DynamicLabel) -> u8 {

@@ -1,14 +1,18 @@
 //! What can go wrong with a store.
 //!
 //! INVARIANT: an error names the thing that is wrong and, where two things differ, both.
-//! Read next: `store/memory.rs`.
+//! It knows no store; `store.rs` gives these errors their public name.
+//! Read next: `error/record.rs`.
+
+mod record;
+
+pub use record::RecordError;
 
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::identity::{BlobHash, BranchName, Epoch, IdentityError, RecordHash, RunId};
+use crate::identity::{BlobHash, BranchName, Epoch, IdentityError, MAX_BLOB_BYTES, RecordHash, RunId};
 use crate::owner::Owner;
-use crate::record::RecordError;
 
 /// A failure of a store.
 #[derive(Debug)]
@@ -65,7 +69,7 @@ pub enum StoreError {
         /// The blob.
         blob: BlobHash,
     },
-    /// A blob above [`MAX_BLOB_BYTES`](super::MAX_BLOB_BYTES).
+    /// A blob above [`MAX_BLOB_BYTES`].
     BlobTooLarge {
         /// Its length.
         length_bytes: usize,
@@ -272,8 +276,7 @@ impl fmt::Display for StoreError {
             Self::BlobTooLarge { length_bytes } => {
                 write!(
                     f,
-                    "a blob has {length_bytes} bytes, at most {} are allowed",
-                    super::MAX_BLOB_BYTES
+                    "a blob has {length_bytes} bytes, at most {MAX_BLOB_BYTES} are allowed"
                 )
             }
             Self::NoSuchRun { run } => write!(f, "there is no run {run}"),
