@@ -125,6 +125,11 @@ fn weight(heap: &Heap, arguments: &[Value], range: Range, times: u64) -> u64 {
     span(heap, arguments, range.object, range.first) * if_wide(heap, arguments[range.object], times)
 }
 
+/// Returns the cost of copying `characters` of a text.
+pub(super) fn copied_text(heap: &Heap, text: Value, characters: usize) -> u64 {
+    characters as u64 * if_wide(heap, text, WIDE) / BYTES
+}
+
 /// Returns the count in the first argument, as far as the memory could hold as many words.
 fn count(heap: &Heap, arguments: &[Value]) -> u64 {
     let count = arguments[0].as_fixnum().and_then(|count| u64::try_from(count).ok());

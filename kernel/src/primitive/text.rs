@@ -185,8 +185,7 @@ fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool)
         end -= 1;
     }
     let trimmed = context.heap.string_length(string) - (end - start);
-    context
-        .heap
-        .charge(trimmed as u64 / cost::CHARACTERS + (end - start) as u64 / cost::BYTES);
+    let copied = cost::copied_text(context.heap, string, end - start);
+    context.heap.charge(trimmed as u64 / cost::CHARACTERS + copied);
     Ok(context.heap.substring(string, start, end)?)
 }

@@ -120,6 +120,9 @@ const BETWEEN: &[(&str, &str, [i64; 2])] = &[
     ("1e300", "(number->string x 2)", [500, 2_000]),
     ("1e-300", "(rationalize x 1e-310)", [50, 2_000]),
     ("(expt 3 60000)", "(eqv? x 7)", [0, 5]),
+    // A character beyond ASCII takes four bytes.
+    ("(make-string 64000 #\\a)", "(string-trim x)", [450, 600]),
+    ("(make-string 64000 #\\λ)", "(string-trim x)", [1_950, 2_100]),
 ];
 
 #[test]
@@ -162,6 +165,7 @@ fn a_text_costs_the_same_however_it_is_stored() {
         "(string=? s s)",
         "(%hash s)",
         "(string->utf8 s)",
+        "(string-trim s)",
     ] {
         assert_eq!(after(narrow, call), after(wide, call), "{call}");
     }
