@@ -203,6 +203,7 @@ embed! {
     "srfi/210.sld",
     "srfi/219.sld",
     "srfi/227.sld",
+    "srfi/227/definition.sld",
     "srfi/23.sld",
     "srfi/232.sld",
     "srfi/235.sld",

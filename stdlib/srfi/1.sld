@@ -30,5 +30,7 @@
     (rename lset-xor lset-xor!) (rename lset-diff+intersection lset-diff+intersection!))
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme cxr) (duet internal lists)
-          (only (duet kernel) cons*) (only (duet internal sequences) %cars %cdrs))
+          (only (duet kernel) cons*) (only (duet internal control) %wrong-type)
+          (only (duet internal sequences) %cars %cdrs %check-rest %check-rests)
+          (only (duet internal ranges) %check-natural))
   (include "1/lists.scm" "1/sets.scm"))

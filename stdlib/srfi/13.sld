@@ -23,7 +23,7 @@
   (import (except (scheme base) string-map string-for-each) (scheme case-lambda)
           (rename (scheme char) (string-upcase %upcase) (string-downcase %downcase))
           (srfi 14) (duet internal ranges)
-          (only (duet internal lists) fold) (only (duet internal tables) string-hash string-ci-hash)
+          (only (duet internal lists) any every fold) (only (duet internal tables) string-hash string-ci-hash)
           (rename (only (duet kernel) string-contains string-prefix? string-suffix?)
             (string-contains %string-contains) (string-prefix? %string-prefix?) (string-suffix? %string-suffix?)))
   (include "13/basics.scm" "13/comparison.scm" "13/searching.scm" "13/mutation.scm"))

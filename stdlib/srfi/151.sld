@@ -11,7 +11,7 @@
     bitwise-fold bitwise-for-each bitwise-unfold make-bitwise-generator)
   (on-demand)
   (import (scheme base)
-          (only (duet internal lists) fold) (only (duet internal ranges) %out-of-range)
+          (only (duet internal lists) fold) (only (duet internal ranges) %out-of-range %check-natural)
           (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count
                     integer-length)
             (bit-count %ones)))
@@ -47,10 +47,13 @@
       (arithmetic-shift (- (%power (- end start)) 1) start))
 
     ;;;> Returns whether the bit at an index is 1.
-    (define (bit-set? index number) (odd? (arithmetic-shift number (- index))))
+    (define (bit-set? index number)
+      (%check-natural 'bit-set? "index" index)
+      (odd? (arithmetic-shift number (- index))))
 
     ;;;> Returns the number with the bit at an index set as the boolean says.
     (define (copy-bit index number on?)
+      (%check-natural 'copy-bit "index" index)
       (if on? (bitwise-or number (%power index)) (bitwise-andc2 number (%power index))))
 
     ;;;> Returns the number with two bits exchanged.
@@ -86,10 +89,10 @@
 
     ;;;> Returns the number with the field rotated by `count` towards the higher bits.
     (define (bit-field-rotate number count start end)
-      (let ((width (- end start)))
+      (let ((width (- end start)) (field (bit-field number start end)))
         (if (= width 0)
             number
-            (let* ((count (modulo count width)) (field (bit-field number start end)))
+            (let ((count (modulo count width)))
               (bit-field-replace
                 number
                 (bitwise-or (arithmetic-shift field count) (arithmetic-shift field (- count width)))
@@ -104,7 +107,8 @@
     ;;;> Returns a list of booleans, one for each bit from the lowest on; `count` bits, or all
     ;;;> significant ones.
     (define (bits->list number . count)
-      (let ((count (if (pair? count) (car count) (integer-length number))))
+      (let* ((length (integer-length number)) (count (if (pair? count) (car count) length)))
+        (%check-natural 'bits->list "number of bits" count)
         (let loop ((index (- count 1)) (list '()))
           (if (< index 0) list (loop (- index 1) (cons (bit-set? index number) list))))))
     ;;;> Returns a vector of booleans, like `bits->list`.

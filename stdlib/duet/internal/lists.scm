@@ -223,8 +223,7 @@
 
 ;;;> Returns the first `count` elements.
 (define (take list count)
-  (if (negative? count)
-      (raise (%make-condition 'out-of-range "take: the number of elements is negative" (cons count '()))))
+  (%check-natural 'take "number of elements" count)
   (let loop ((list list) (count count) (taken '()))
     (if (= count 0) (reverse taken) (loop (cdr list) (- count 1) (cons (car list) taken)))))
 

@@ -6,6 +6,6 @@
     find find-tail any every count list-index filter-map append-map
     iota last last-pair list-head take drop concatenate flatten append-reverse)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) raise error %wrong-type)
-    (only (duet internal sequences) map member %cars %cdrs %check-rests))
+  (import (duet kernel) (only (duet internal control) error %wrong-type)
+    (only (duet internal sequences) map member %cars %cdrs %check-rests) (only (duet internal ranges) %check-natural))
   (include "lists.scm"))

@@ -1,11 +1,17 @@
 ;;; Ranges of indices, as the SRFIs pass them: `[start [end]]`, the end exclusive.
 (define-library (duet internal ranges)
-  (export %out-of-range %range)
+  (export %out-of-range %range %check-natural)
   (on-demand)
   (import (duet kernel) (only (duet internal control) raise %wrong-type))
   (begin
     (define (%out-of-range procedure problem . values)
       (raise (%make-condition 'out-of-range (string-append (symbol->string procedure) ": " problem) values)))
+
+    ;;; Checks a number, whose meaning `noun` says.
+    (define (%check-natural procedure noun number)
+      (%check-index procedure number)
+      (if (negative? number)
+          (%out-of-range procedure (string-append "the " noun " is negative") number)))
 
     ;;; Calls `(use start end)` for a list of at most a start and an end in a sequence of `length`
     ;;; elements. An end of #f is the length.

@@ -1,7 +1,8 @@
+;;; Checks that a list ends here.
 (define (%check-end procedure tail)
   (if (not (null? tail)) (%wrong-type procedure "a proper list" tail)))
 
-;;; Checks that the rest of a list, at the end of a shorter one, is a list so far.
+;;; Checks that the rest of a list, where a procedure stops reading it, is a list so far.
 (define (%check-rest procedure tail)
   (if (not (pair? tail)) (%check-end procedure tail)))
 

@@ -3,17 +3,18 @@
   (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash))
 
 ;;; Returns the part of a string that options `[bound [start [end]]]` select.
-(define (%part string options)
+(define (%part procedure string options)
+  (if (not (string? string)) (%wrong-type procedure "a string" string))
   (if (and (pair? options) (pair? (cdr options))) (apply string-copy string (cdr options)) string))
 
 ;;;> Returns a hash that equal strings share; below `bound`, if it is given and positive:
 ;;;> `(string-hash string [bound [start [end]]])`.
-(define (string-hash string . options) (%bounded (%hash (%part string options)) options))
+(define (string-hash string . options) (%bounded (%hash (%part 'string-hash string options)) options))
 
 ;;;> Returns a hash that strings which differ only in case share; below `bound`, if it is given and
 ;;;> positive: `(string-ci-hash string [bound [start [end]]])`.
 (define (string-ci-hash string . options)
-  (%bounded (%hash (string-foldcase (%part string options))) options))
+  (%bounded (%hash (string-foldcase (%part 'string-ci-hash string options))) options))
 
 ;;; A table stores entries, pairs of key and value, in one of two ways:
 ;;;     own     `entries` is a dictionary from key to entry, by `equal?` or `eqv?`

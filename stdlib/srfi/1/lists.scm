@@ -3,6 +3,7 @@
 
 ;;;> Returns the list of the values of `procedure` for the indices below `count`.
 (define (list-tabulate count procedure)
+  (%check-natural 'list-tabulate "number of elements" count)
   (let loop ((index (- count 1)) (tail '()))
     (if (< index 0) tail (loop (- index 1) (cons (procedure index) tail)))))
 
@@ -89,19 +90,25 @@
 
 ;;;> Returns the last `count` elements, with the tail of the last pair; shared, not copied.
 (define (take-right list count)
+  (%check-natural 'take-right "number of elements" count)
   (list-tail list (- (%pairs list) count)))
 
 ;;;> Returns the list without its last `count` elements.
 (define (drop-right list count)
+  (%check-natural 'drop-right "number of elements" count)
   (take list (- (%pairs list) count)))
 
 ;;;> Returns two values: the first `count` elements, and the rest.
 (define (split-at list count)
+  (%check-natural 'split-at "number of elements" count)
   (values (take list count) (list-tail list count)))
 
-;;;> Returns how many elements a list has, or #f if it is circular.
+;;;> Returns how many elements a list has, or #f if it is circular. Fails if the argument is no list.
 (define (length+ list)
-  (if (circular-list? list) #f (%pairs list)))
+  (let ((end (%chain-end list %circular)))
+    (cond ((eq? end %circular) #f)
+          ((null? end) (length list))
+          (else (%wrong-type 'length+ "a proper or circular list" list)))))
 
 ;;;> Returns the list of lists of the elements at the same indices.
 (define (zip list . lists) (apply map (lambda elements elements) list lists))
@@ -139,7 +146,8 @@
        (if (stop? seed) list (loop (next seed) (cons (element seed) list)))))))
 
 ;;; The first pairs of lists, or #f if one of them has none.
-(define (%heads lists) (and (every pair? lists) lists))
+(define (%heads procedure lists)
+  (if (every pair? lists) lists (begin (%check-rests procedure lists) #f)))
 
 ;;;> Combines the pairs of one or more lists from the left: `(combine pair … accumulated)`.
 (define pair-fold
@@ -148,17 +156,17 @@
      (let loop ((accumulated initial) (rest list))
        (if (pair? rest)
            (let ((next (cdr rest))) (loop (combine rest accumulated) next))
-           accumulated)))
+           (begin (%check-rest 'pair-fold rest) accumulated))))
     ((combine initial list . lists)
      (let loop ((accumulated initial) (lists (cons list lists)))
-       (if (%heads lists)
+       (if (%heads 'pair-fold lists)
            (let ((next (%cdrs lists))) (loop (apply combine (append lists (cons accumulated '()))) next))
            accumulated)))))
 
 ;;;> Combines the pairs of one or more lists from the right: `(combine pair … accumulated)`.
 (define (pair-fold-right combine initial list . lists)
   (let loop ((lists (cons list lists)))
-    (if (%heads lists)
+    (if (%heads 'pair-fold-right lists)
         (apply combine (append lists (cons (loop (%cdrs lists)) '())))
         initial)))
 
@@ -166,38 +174,41 @@
 (define (reduce-right combine initial list)
   (if (pair? list)
       (let ((reversed (reverse list))) (fold combine (car reversed) (cdr reversed)))
-      initial))
+      (begin (%check-rest 'reduce-right list) initial)))
 
 ;;;> Calls `procedure` for the pairs of one or more lists in order; it may change their cdrs.
 (define (pair-for-each procedure list . lists)
   (let loop ((lists (cons list lists)))
-    (if (%heads lists)
+    (if (%heads 'pair-for-each lists)
         (let ((next (%cdrs lists)))
           (apply procedure lists)
           (loop next)))))
 
 ;;;> Returns the longest prefix of a list whose elements satisfy a predicate.
 (define (take-while wanted? list)
-  (let loop ((rest list) (taken '()))
-    (if (and (pair? rest) (wanted? (car rest)))
-        (loop (cdr rest) (cons (car rest) taken))
-        (reverse taken))))
+  (call-with-values (lambda () (%span 'take-while wanted? list)) (lambda (taken rest) taken)))
 
 ;;;> Returns the rest of a list after the longest prefix whose elements satisfy a predicate.
 (define (drop-while wanted? list)
-  (if (and (pair? list) (wanted? (car list))) (drop-while wanted? (cdr list)) list))
+  (let loop ((rest list))
+    (cond ((not (pair? rest)) (%check-rest 'drop-while rest) rest)
+          ((wanted? (car rest)) (loop (cdr rest)))
+          (else rest))))
+
+;;; Returns the values of `span`.
+(define (%span procedure wanted? list)
+  (let loop ((rest list) (taken '()))
+    (cond ((not (pair? rest)) (%check-rest procedure rest) (values (reverse taken) rest))
+          ((wanted? (car rest)) (loop (cdr rest) (cons (car rest) taken)))
+          (else (values (reverse taken) rest)))))
 
 ;;;> Returns two values: the longest prefix of a list whose elements satisfy a predicate, and the
 ;;;> rest.
-(define (span wanted? list)
-  (let loop ((rest list) (taken '()))
-    (if (and (pair? rest) (wanted? (car rest)))
-        (loop (cdr rest) (cons (car rest) taken))
-        (values (reverse taken) rest))))
+(define (span wanted? list) (%span 'span wanted? list))
 
 ;;;> Returns two values: the longest prefix of a list whose elements do not satisfy a predicate, and
 ;;;> the rest.
-(define (break stop? list) (span (lambda (element) (not (stop? element))) list))
+(define (break stop? list) (%span 'break (lambda (element) (not (stop? element))) list))
 
 ;;;> Returns an association list with one more entry at the front.
 (define (alist-cons key value alist) (cons (cons key value) alist))

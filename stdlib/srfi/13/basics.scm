@@ -12,19 +12,14 @@
 (define (string-null? string) (= (string-length string) 0))
 
 ;;;> Returns the last value of a criterion for the characters if all are true, otherwise #f.
-(define (string-every criterion string . range)
-  (let ((wanted? (%wanted criterion)))
-    (let loop ((chars (apply string->list string range)) (answer #t))
-      (if (and answer (pair? chars)) (loop (cdr chars) (wanted? (car chars))) answer))))
+(define (string-every criterion string . range) (every (%wanted criterion) (apply string->list string range)))
 
 ;;;> Returns the first true value of a criterion for the characters, or #f.
-(define (string-any criterion string . range)
-  (let ((wanted? (%wanted criterion)))
-    (let loop ((chars (apply string->list string range)))
-      (and (pair? chars) (or (wanted? (car chars)) (loop (cdr chars)))))))
+(define (string-any criterion string . range) (any (%wanted criterion) (apply string->list string range)))
 
 ;;;> Returns the string of the values of `procedure` for the indices below `length`.
 (define (string-tabulate procedure length)
+  (%check-natural 'string-tabulate "length" length)
   (let loop ((index (- length 1)) (chars '()))
     (if (< index 0) (list->string chars) (loop (- index 1) (cons (procedure index) chars)))))
 
@@ -43,7 +38,7 @@
      (if (and (eq? grammar 'strict-infix) (null? strings)) (error "string-join: there are no strings" strings))
      (let ((port (open-output-string)))
        (let loop ((rest strings))
-         (if (pair? rest)
+         (if (not (null? rest))
              (begin
                (if (or (eq? grammar 'prefix) (and (not (eq? grammar 'suffix)) (not (eq? rest strings))))
                    (write-string delimiter port))
@@ -63,14 +58,17 @@
 ;;;> Returns the string without its last `count` characters.
 (define (string-drop-right string count) (string-copy string 0 (- (string-length string) count)))
 
+;;; Returns what a string lacks in length.
+(define (%padding string length char) (make-string (max 0 (- length (string-length string))) char))
+
 ;;;> Returns the last `length` characters; pads a shorter string at the front with `char`, by
 ;;;> default a space.
 (define string-pad
   (case-lambda
     ((string length) (string-pad string length #\space))
     ((string length char . range)
-     (let* ((part (%part string range)) (missing (- length (string-length part))))
-       (if (< missing 0) (string-take-right part length) (string-append (make-string missing char) part))))))
+     (let* ((part (%part string range)) (padding (%padding part length char)))
+       (if (string-null? padding) (string-take-right part length) (string-append padding part))))))
 
 ;;;> Returns the first `length` characters; pads a shorter string at the end with `char`, by default
 ;;;> a space.
@@ -78,8 +76,8 @@
   (case-lambda
     ((string length) (string-pad-right string length #\space))
     ((string length char . range)
-     (let* ((part (%part string range)) (missing (- length (string-length part))))
-       (if (< missing 0) (string-take part length) (string-append part (make-string missing char)))))))
+     (let* ((part (%part string range)) (padding (%padding part length char)))
+       (if (string-null? padding) (string-take part length) (string-append part padding))))))
 
 (define (%trimmed string options left? right?)
   (let* ((criterion (if (pair? options) (car options) char-whitespace?))

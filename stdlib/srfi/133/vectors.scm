@@ -56,6 +56,8 @@
            (let loop ((index 0))
              (or (= index length)
                  (and (same? (vector-ref a index) (vector-ref b index)) (loop (+ index 1))))))))
+  ;; An argument that is no vector is refused even behind a difference.
+  (for-each vector-length vectors)
   (or (null? vectors)
       (let loop ((first (car vectors)) (rest (cdr vectors)))
         (or (null? rest)

@@ -19,9 +19,10 @@
   (let ((range (%of-ranges (if (< start end) (%common %all (list (cons start (- end 1)))) '()))))
     (if (and (pair? options) (pair? (cdr options))) (%union range (cadr options)) range)))
 
-;;;> Returns the set of the characters of `set` that satisfy a predicate, and of another set.
+;;;> Returns the set of the characters of `set` that satisfy a predicate, and of another set. Calls
+;;;> the predicate with every character of `set` before it returns.
 (define (char-set-filter wanted? set . base)
-  (apply char-set-union (%intersection set (%of-predicate wanted?)) base))
+  (apply char-set-union (%of-ranges (%scan wanted? (%ranges set))) base))
 
 ;;;> Converts a set, a string, a character or a predicate to a set.
 (define (->char-set object)
@@ -35,24 +36,24 @@
 (define char-set:empty (%of-ranges '()))
 ;;;> The set of all characters.
 (define char-set:full (%of-ranges %all))
-;;;> The lower-case letters.
-(define char-set:lower-case (%of-predicate char-lower-case?))
-;;;> The upper-case letters.
-(define char-set:upper-case (%of-predicate char-upper-case?))
 ;;; The characters of some general categories.
 (define (%of-categories . categories)
   (%of-predicate (lambda (char) (and (memq (char-general-category char) categories) #t))))
 
+;;;> The lower-case letters, general category Ll.
+(define char-set:lower-case (%of-categories 'Ll))
+;;;> The upper-case letters, general category Lu.
+(define char-set:upper-case (%of-categories 'Lu))
 ;;;> The letters that are titlecase.
 (define char-set:title-case (%of-categories 'Lt))
-;;;> The letters.
-(define char-set:letter (%of-predicate char-alphabetic?))
+;;;> The letters, general categories L*; `char-alphabetic?` holds for some marks and numbers too.
+(define char-set:letter (%of-categories 'Ll 'Lu 'Lt 'Lm 'Lo))
 ;;;> The decimal digits of all scripts.
 (define char-set:digit (%of-predicate char-numeric?))
 ;;;> The letters and digits.
 (define char-set:letter+digit (%union char-set:letter char-set:digit))
-;;;> The characters that are white space.
-(define char-set:whitespace (%of-predicate char-whitespace?))
+;;;> The characters that are white space: general categories Z*, and those from tab to carriage return.
+(define char-set:whitespace (%union (%of-ranges '((9 . 13))) (%of-categories 'Zs 'Zl 'Zp)))
 ;;;> The control characters.
 (define char-set:iso-control (%of-ranges '((0 . #x1F) (#x7F . #x9F))))
 ;;;> The punctuation.
@@ -65,8 +66,9 @@
 (define char-set:blank (%union (char-set #\tab) (%of-categories 'Zs)))
 ;;;> The characters of ASCII.
 (define char-set:ascii (%of-ranges '((0 . 127))))
-;;;> The visible characters: letters, digits, punctuation, symbols.
-(define char-set:graphic (char-set-union char-set:letter+digit char-set:punctuation char-set:symbol))
+;;;> The visible characters: letters, marks such as accents, numbers, punctuation, symbols.
+(define char-set:graphic
+  (char-set-union char-set:letter (%of-categories 'Mn 'Mc 'Me 'Nd 'Nl 'No) char-set:punctuation char-set:symbol))
 ;;;> The visible characters, and white space.
 (define char-set:printing (char-set-union char-set:graphic char-set:whitespace))
 

@@ -34,17 +34,18 @@
 ;;; The ranges of characters: code points without surrogates.
 (define %all '((0 . #xD7FF) (#xE000 . #x10FFFF)))
 
-;;; Returns the ranges of the characters that satisfy a predicate; tests each character.
-(define (%scan wanted?)
+;;; Returns the ranges of the characters in some ranges that satisfy a predicate; tests each of them.
+(define (%scan wanted? ranges)
   (define (scan code last ranges)
     (let loop ((code code) (start #f) (ranges ranges))
       (cond ((> code last) (if start (cons (cons start last) ranges) ranges))
             ((wanted? (integer->char code)) (loop (+ code 1) (or start code) ranges))
             (start (loop (+ code 1) #f (cons (cons start (- code 1)) ranges)))
             (else (loop (+ code 1) #f ranges)))))
-  (%normal (scan #xE000 #x10FFFF (scan 0 #xD7FF '()))))
+  (%normal (fold (lambda (range found) (scan (car range) (cdr range) found)) '() ranges)))
 
-(define (%of-predicate wanted?) (%char-set wanted? (delay (%scan wanted?))))
+;;; The predicate must always give the same answer, because it is called whenever the set is used.
+(define (%of-predicate wanted?) (%char-set wanted? (delay (%scan wanted? %all))))
 
 (define (%common a b)
   (cond ((or (null? a) (null? b)) '())

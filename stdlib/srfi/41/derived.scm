@@ -205,10 +205,11 @@
           ((= left 0) (stream-car rest))
           (else (loop (stream-cdr rest) (- left 1))))))
 
-;;;> Returns the elements in reverse order, without computing them.
+;;;> Returns the stream of the elements in reverse order. Its first use goes through the whole
+;;;> stream, without computing the elements.
 (define (stream-reverse stream)
   (%need-stream 'stream-reverse stream)
-  (let next ((stream stream) (reversed stream-null))
+  (stream-let next ((stream stream) (reversed stream-null))
     (if (stream-null? stream)
         reversed
         (next (stream-cdr stream) (stream-cons (stream-car stream) reversed)))))

@@ -1,10 +1,24 @@
 (define %help
   "(format [port] template object ...)
 port: #f or none for a string, #t for the current output port
-~a  the next object, as by display     ~s  as by write     ~w  as by write, labels included
-~d ~x ~o ~b  a number, in radix 10, 16, 8, 2     ~[w[,d]]f  a number, w wide, with d decimals
-~c  a character     ~y  an object and a newline     ~?  a template and its list of objects
-~t  a tab     ~_  a space     ~%  a newline     ~&  a newline, unless at one     ~~  a tilde     ~h  this text
+~a  the next object, as by display
+~s  the next object, as by write
+~w  the next object, as by write-shared
+~d  a number
+~x  a number, in radix 16
+~o  a number, in radix 8
+~b  a number, in radix 2
+~[w[,d]]f  a number or a string, at least w wide; a number with d decimals
+~c  a character
+~y  an object and a newline
+~?  a template and the list of its objects
+~k  the same
+~t  a tab
+~_  a space
+~%  a newline
+~&  a newline, unless this call has just written one
+~~  a tilde
+~h  this text
 ")
 
 ;;; Returns a number that ends before the first character that is not a digit, or #f, and the index
@@ -21,7 +35,7 @@ port: #f or none for a string, #t for the current output port
   (define (next objects) (if (pair? objects) (car objects) (bad "too few objects")))
   (define (numeral objects radix)
     (let ((number (next objects)))
-      (if (number? number) (number->string number radix) number)))
+      (if (number? number) (number->string number radix) (bad "the directive shows a number" number))))
   (define (fixed index objects use)
     (call-with-values
       (lambda () (%natural template index))
@@ -52,8 +66,9 @@ port: #f or none for a string, #t for the current output port
       ((#\y) (show (lambda (object) (out (string-append (%text write object) "\n"))) objects))
       ((#\? #\k)
        (let ((inner (next objects)))
-         (if (null? (cdr objects)) (bad "~? takes a template and a list"))
-         (%format inner (cadr objects) out)
+         (if (or (null? (cdr objects)) (not (string? inner)) (not (list? (cadr objects))))
+             (bad "~? takes a template and a list"))
+         (if (pair? (%format inner (cadr objects) out)) (bad "too many objects for ~?" inner (cadr objects)))
          (loop (+ index 1) (cddr objects))))
       ((#\t) (put "\t"))
       ((#\_) (put " "))
@@ -84,9 +99,9 @@ port: #f or none for a string, #t for the current output port
     (show object port)
     (get-output-string port)))
 
-;;; Makes a procedure that writes texts to a port and knows whether a line has just begun.
+;;; Makes a procedure that writes texts to a port and knows whether it has just ended a line.
 (define (%shower port)
-  (let ((fresh? #t))
+  (let ((fresh? #f))
     (lambda (text)
       (cond ((eq? text 'is-fresh?) fresh?)
             ((string=? text "") #f)
@@ -99,7 +114,9 @@ port: #f or none for a string, #t for the current output port
 ;;;> objects or too many, or the template has another directive.
 (define (format first . rest)
   (cond ((string? first) (apply format #f first rest))
-        ((null? rest) (error "format: a template is missing" first))
+        ((not (or (boolean? first) (output-port? first)))
+         (error "format: expected a template, a boolean or an output port" first))
+        ((or (null? rest) (not (string? (car rest)))) (error "format: a template is missing" first))
         (first
          (let* ((template (car rest))
                 (left (%format template (cdr rest) (%shower (if (eq? first #t) (current-output-port) first)))))

@@ -18,9 +18,12 @@
           ((char=? (string-ref text index) char) index)
           (else (loop (+ index 1))))))
 
-;;; Writes a real number with `digits` decimals; a number that is written with an exponent keeps it.
-(define (%decimals number digits)
-  (let* ((text (number->string number)) (exponent (and (inexact? number) (%index-of #\e text))))
+;;; Writes a real number; with `digits` decimals, in its inexact form. A number that is written with
+;;; an exponent keeps it.
+(define (%decimals given digits)
+  (let* ((number (if digits (inexact given) given))
+         (text (number->string number))
+         (exponent (%index-of #\e text)))
     (cond ((not (and (rational? number) digits)) text)
           (exponent
            (string-append
@@ -29,7 +32,7 @@
           (else
            (let* ((negative? (or (negative? number) (eqv? number -0.0)))
                   ;; The shortest decimal text of a flonum reads back as the same number.
-                  (magnitude (abs (if (inexact? number) (string->number (string-append "#e" text)) number))))
+                  (magnitude (abs (string->number (string-append "#e" text)))))
              (string-append (if negative? "-" "") (%fixed magnitude digits)))))))
 
 ;;; Returns the text for `~w,dF`.

@@ -130,3 +130,26 @@
 (any (lambda (a b) (> a b)) '(1 . 2) '(2 3))           ; raises: wrong-type
 (fold + 0 '(1 . 2) '(1 2))                             ; raises: wrong-type
 (take (circular-list 1 2) -1)                          ; raises: out-of-range
+
+;; A procedure that stops reading at something that is no list says so.
+(length+ '(1 2 . 3))                   ; raises: wrong-type
+(length+ 5)                            ; raises: wrong-type
+(length+ (circular-list 1 2))          ; => #f
+(length+ '(1 2))                       ; => 2
+(take-while even? '(2 . 4))            ; raises: wrong-type
+(drop-while even? '(2 . 4))            ; raises: wrong-type
+(span even? '(2 . 4))                  ; raises: wrong-type
+(break odd? '(2 . 4))                  ; raises: wrong-type
+(take-while even? '(2 3 . 4))          ; => (2)
+(pair-fold cons 0 '(1 . 2))            ; raises: wrong-type
+(pair-fold-right list 0 '(1 . 2))      ; raises: wrong-type
+(pair-for-each list '(1 . 2))          ; raises: wrong-type
+(reduce-right + 0 5)                   ; raises: wrong-type
+;; Numbers of elements are exact and not negative.
+(take '(1 2) 1.0)                      ; raises: wrong-type
+(take-right '(1 2) 1.0)                ; raises: wrong-type
+(drop-right '(1 2) 1.0)                ; raises: wrong-type
+(split-at '(1 2) 1.0)                  ; raises: wrong-type
+(split-at '(1 2) -1)                   ; raises: out-of-range
+(list-tabulate -1 list)                ; raises: out-of-range
+(list-tabulate 1/2 list)               ; raises: wrong-type

@@ -69,3 +69,9 @@
 (regexp-search "a" "aaa" 2 1)                ; raises: out-of-range
 (regexp-fold "a" list '() "aaa" list 0 4)    ; raises: out-of-range
 (regexp-replace "a" "aaa" "b" -1)            ; raises: out-of-range
+
+;; Letters and digits are those of the predicates of characters; controls are all of category C.
+(regexp-matches? '(* alpha) "a\x2163;\x345;")  ; => #t
+(regexp-matches? '(* lower) "aª")             ; => #t
+(regexp-matches? 'control "\x200b;")          ; => #t
+(regexp-matches? 'graphic "\x301;")           ; => #f

@@ -131,3 +131,14 @@ text  ; => "bcalo DlroW"
 ;; By default a token has the visible characters.
 (string-tokenize "a\x1;b\tc")                      ; => ("a" "b" "c")
 (string-join '("a") ":" 'nonsense)                 ; raises: error
+
+(string-tabulate (lambda (index) #\a) -1)    ; raises: out-of-range
+(string-join '("a" . "b"))                   ; raises: wrong-type
+(string-hash 5)                              ; raises: wrong-type
+;; The last call of a predicate is a tail call: its values are those of the whole.
+(call-with-values (lambda () (string-every (lambda (char) (values char 2)) "a")) list)  ; => (#\a 2)
+(call-with-values (lambda () (string-any (lambda (char) (values char 2)) "a")) list)    ; => (#\a 2)
+;; Accents belong to the tokens that they stand in.
+(map string-length (string-tokenize "cafe\x301; x"))  ; => (5 1)
+(string-pad "hello" 2 'a)                    ; raises: wrong-type
+(string-pad-right "hello" 2 'a)              ; raises: wrong-type

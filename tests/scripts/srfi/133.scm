@@ -50,3 +50,5 @@
 
 (vector-unfold! (lambda (i) i) (vector 1 2 3) 2 1)        ; raises: out-of-range
 (vector-unfold-right! (lambda (i) i) (vector 1 2 3) 1 4)  ; raises: out-of-range
+(vector= = '())                     ; raises: wrong-type
+(vector= = #(1) #(2) 'a)            ; raises: wrong-type

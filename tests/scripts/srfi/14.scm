@@ -79,3 +79,27 @@
 
 (ucs-range->char-set 100 97)                       ; raises: out-of-range
 (ucs-range->char-set -1 97)                        ; raises: out-of-range
+
+;; `char-set-filter` calls its predicate before it returns, and never later.
+(define seen 0)
+(define filtered
+  (char-set-filter (lambda (char) (set! seen (+ seen 1)) (char=? char #\b)) (char-set #\a #\b #\c)))
+seen                                          ; => 3
+(char-set-contains? filtered #\b)             ; => #t
+(char-set->list filtered)                     ; => (#\b)
+seen                                          ; => 3
+(define limit #\b)
+(define alphabet (char-set #\a #\b #\c))
+(define below (char-set-filter (lambda (char) (char<? char limit)) alphabet (char-set #\z)))
+(set! limit #\x)
+(char-set->list below)                        ; => (#\a #\z)
+;; The sets by general category: letters are no marks and no numbers.
+(map (lambda (char) (char-set-contains? char-set:letter char))
+     '(#\a #\λ #\x2163 #\x345 #\1))          ; => (#t #t #f #f #f)
+(map (lambda (char) (char-set-contains? char-set:lower-case char))
+     '(#\a #\ß #\ª #\A))                      ; => (#t #t #f #f)
+(char-set-contains? char-set:upper-case #\x2163)  ; => #f
+(map (lambda (char) (char-set-contains? char-set:whitespace char))
+     '(#\tab #\return #\space #\xa0 #\x2028 #\x85))  ; => (#t #t #t #t #t #f)
+(map (lambda (char) (char-set-contains? char-set:graphic char))
+     '(#\a #\x301 #\½ #\$ #\space #\x200b))  ; => (#t #t #t #t #f #f)

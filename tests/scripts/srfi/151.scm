@@ -77,3 +77,13 @@
 (bit-field 255 3 1)          ; raises: out-of-range
 (bit-field 255 -1 2)         ; raises: out-of-range
 (bit-field-any? 255 3 1)     ; raises: out-of-range
+
+;; An index or a number of bits is not negative.
+(bit-set? -1 5)                  ; raises: out-of-range
+(copy-bit -1 5 #t)               ; raises: out-of-range
+(bit-set? 1.0 5)                 ; raises: wrong-type
+(bits->list 6 -1)                ; raises: out-of-range
+(bit-field-rotate 6 1 3 2)       ; raises: out-of-range
+(bit-field-rotate 6 1 2 2)       ; => 6
+(bit-field-rotate 6 1 1 3)       ; => 6
+(bits->list 1/2 0)               ; raises: wrong-type

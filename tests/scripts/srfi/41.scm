@@ -86,3 +86,13 @@
 ;; Procedures of one or more streams refuse none.
 (stream-for-each list)  ; raises: wrong-arity
 (stream-map list)       ; raises: wrong-arity
+
+;; `stream-reverse` reads the stream when its result is used.
+(stream? (stream-reverse (stream-from 0)))                     ; => #t
+(define touched 0)
+(define (touch x) (set! touched (+ touched 1)) x)
+(define reversed (stream-reverse (stream-map touch (stream 1 2 3))))
+touched                                                        ; => 0
+(stream-car reversed)                                          ; => 3
+touched                                                        ; => 1
+(stream->list reversed)                                        ; => (3 2 1)

@@ -9,10 +9,13 @@
 (format "~? ~a" "~a+~a" '(1 2) 3)                                        ; => "1+2 3"
 (format "~k" "~s" '(x))                                                  ; => "x"
 
-;; A newline, unless the line has just begun.
-(format "a~&~&b")  ; => "a\nb"
-(format "~&a")     ; => "a"
-(format "a~%~&b")  ; => "a\nb"
+;; A newline, unless the call has just written one.
+(format "a~&~&b")                       ; => "a\nb"
+(format "~&a")                          ; => "\na"
+(format "a~%~&b")                       ; => "a\nb"
+(format #f "~&1~&~&2~&~&~&3~%")         ; => "\n1\n2\n3\n"
+(format "~a~a~&" (string #\newline) "")  ; => "\n"
+(format "~?~&b" "a~%" '())              ; => "a\nb"
 
 ;; Width and decimals.
 (format "~8,2F" 32)          ; => "   32.00"
@@ -22,6 +25,11 @@
 (format "~,2f" 0.005)        ; => "0.00"
 (format "~0,1F" -0.25)       ; => "-0.2"
 (format "~8,2F" "foo")       ; => "     foo"
+;; With decimals, the number is made inexact.
+(format "~1,20F" 1/3)        ; => "0.33333333333333330000"
+(format "~1F" 1/3)           ; => "1/3"
+(format "~1,2F" (expt 10 21))  ; => "1.00e21"
+(format "~1,2F" 4321)        ; => "4321.00"
 (format "~12,2F" 3.5e78)     ; => "     3.50e78"
 (format "~1,2F" 1.23+4.56i)  ; => "1.23+4.56i"
 (format "~5,2F" 0.999)       ; => " 1.00"
@@ -41,3 +49,10 @@
 (format "~q" 1)          ; raises: error
 (format "~c" 1)          ; raises: error
 (format "~")             ; raises: error
+(format "~d" "x")        ; raises: error
+(format "~x" #\a)        ; raises: error
+(format "~?" "~a" '(1 2))  ; raises: error
+(format "~?" "~a" 1)     ; raises: error
+(format "~?" 'a '(1))    ; raises: error
+(format 'port "")        ; raises: error
+(format #t 'template)    ; raises: error
