@@ -44,6 +44,7 @@ mod redeliver;
 mod refusals;
 mod render;
 mod repl;
+mod rerun;
 mod saying;
 mod session;
 mod similar;

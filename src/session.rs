@@ -55,6 +55,8 @@ use crate::launch::{self, Launch, LaunchNote};
 use crate::native;
 use crate::policy;
 use crate::render::{self, SourceTexts};
+use crate::repl::session::is_prompt;
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 use branches::Branches;
@@ -233,8 +235,16 @@ fn granted_for_doubles(store: &dyn Store, genesis: &Genesis) -> Vec<String> {
     names.unwrap_or_default()
 }
 
-/// Compiles a program from its file to stand in for a run's own, under its name, with its arguments
-/// and its grants.
+/// A changed program in the place of a run's own, with the first record of a branch that it begins.
+pub(crate) struct Changed {
+    pub(crate) programs: SchemePrograms,
+    pub(crate) genesis: Genesis,
+    pub(crate) pinned: Vec<Blob>,
+    pub(crate) texts: SourceTexts,
+}
+
+/// Compiles a program from its file to take the place of a run's own, with the arguments, the
+/// grants and the limits that the run began with.
 ///
 /// # Errors
 /// [`CommandError::Shown`] with all errors of the program's texts; or if the file cannot be read.
@@ -243,21 +253,56 @@ pub(crate) fn changed(
     place: &Place,
     program: &Path,
     terminal: &mut Terminal,
-) -> Result<Pinned, CommandError> {
+) -> Result<Changed, CommandError> {
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
-    let (name, arguments) = scheme::description(&genesis.program)
+    if is_prompt(&genesis.program) {
+        let name = place.name();
+        return Err(
+            CommandError::problem(format!("the program of {name} is the prompt, whose texts are inputs")).advise(say![
+                Way::at("repl", name),
+                " goes on with it; what was typed is taken back with `,undo`"
+            ]),
+        );
+    }
+    let (_, arguments) = scheme::description(&genesis.program)
         .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
     let mut launch = Launch::read(
         launch::Program::at(program),
-        None,
+        Some(Path::new(".")),
         arguments.into_iter().skip(1).collect(),
     )?;
+    launch
+        .warnings
+        .iter()
+        .for_each(|warning| terminal.message(warning.clone()));
     launch.manifest = genesis.manifest.clone();
-    let (mut programs, _) = compile(&launch, &name, terminal)?;
-    programs.stand_in_for(genesis.program.clone());
-    measure::begin(&mut programs, genesis.limits.run_bytes_max);
+    let (programs, program) = compile(&launch, &launch.path.display().to_string(), terminal)?;
     let texts = SourceTexts::of(programs.expander());
-    Ok(Pinned { programs, texts })
+    let mut pinned = program.pinned;
+    pinned.extend(launch_notes(store, &genesis)?);
+    let genesis = Genesis {
+        program: program.value,
+        pinned: pinned.iter().map(Blob::hash).collect(),
+        ..genesis
+    };
+    Ok(Changed {
+        programs,
+        genesis,
+        pinned,
+        texts,
+    })
+}
+
+/// The notes about its launch that a run's first record pins, as they are.
+fn launch_notes(store: &dyn Store, genesis: &Genesis) -> Result<Vec<Blob>, CommandError> {
+    let mut notes = Vec::new();
+    for hash in &genesis.pinned {
+        let bytes = store.blob(hash)?;
+        if launch::read_note(&bytes).is_some() || launch::read_note_of_doubles(&bytes).is_some() {
+            notes.push(Blob::new(bytes)?);
+        }
+    }
+    Ok(notes)
 }
 
 /// Reads a record of a branch.

@@ -5,6 +5,7 @@
 //! It grants nothing; `launch.rs` and `session/widening.rs` do.
 //! Read next: `reach.rs`, `session.rs`.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -63,8 +64,9 @@ pub(crate) struct WorldOptions {
     pub(crate) seat: Option<Seat>,
     /// The screen of the prompt at which the command was given, without a seat at it.
     pub(crate) screen: Option<Arc<Screen>>,
-    /// A call in flight that is made again, although another branch has its answer.
-    pub(crate) afresh: Option<RequestId>,
+    /// Calls in flight that are made, although another branch has their answers, or as they would
+    /// have been if the run had not stopped.
+    pub(crate) afresh: BTreeSet<RequestId>,
     /// The terms of the person who imported the run.
     pub(crate) terms: Option<Terms>,
     /// Capabilities that the person grants by name to a run that has begun.

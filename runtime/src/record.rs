@@ -8,6 +8,7 @@
 
 pub mod divergence;
 pub(crate) mod form;
+pub mod key;
 
 use std::collections::BTreeSet;
 use std::fmt;

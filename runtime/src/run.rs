@@ -47,6 +47,7 @@ use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::model::codec::Codec;
 use crate::model::identity::{Namer, RequestId};
 use crate::model::value::Fact;
+use crate::record::key::Ledger;
 use crate::record::{Genesis, TurnRecord};
 use crate::run::actor_cache::ActorCache;
 use crate::run::checkpoints::Checkpoints;
@@ -63,7 +64,7 @@ use crate::turn::activation::Activation;
 use crate::turn::erased::{AnyInstance, AnyPrograms};
 use crate::turn::program::Programs;
 
-pub use input::tool_failure;
+pub use input::{INTERRUPTED, tool_failure};
 pub use outcome::DriveOutcome;
 
 /// A run that executes on one of its branches.
@@ -103,6 +104,8 @@ pub struct Run {
     pub(crate) images: crate::run::snapshot::Images,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) cache: ActorCache,
+    /// What the run has asked, heard and shown, if somebody keeps it.
+    pub(crate) ledger: Option<Box<Ledger>>,
 }
 
 /// The result of a step.
@@ -169,9 +172,18 @@ impl Run {
         store: &mut dyn Store,
     ) -> Result<Self, RunError> {
         let epoch = store.claim(&start.run, &start.owner)?;
+        let mut run = Self::unclaimed(start, programs)?;
+        (run.epoch, run.policy) = (epoch, policy);
+        Ok(run)
+    }
+
+    /// Starts a run that nobody owns yet: creates its first record in memory.
+    ///
+    /// # Errors
+    /// [`RunError`] if the first record is too large.
+    pub(crate) fn unclaimed(start: Start, programs: impl Programs) -> Result<Self, RunError> {
         let body = PackedValue::write(|out| start.genesis.write(out))?;
-        let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, Box::new(programs))?;
-        run.policy = policy;
+        let mut run = Self::at_genesis(start.run, start.branch, Epoch(0), start.genesis, Box::new(programs))?;
         run.unflushed_blobs = start.pinned;
         run.chain_pinned(body)?;
         Ok(run)
@@ -232,6 +244,7 @@ impl Run {
             checkpoints: Checkpoints::default(),
             leaving: leaving::Leaving::default(),
             cache: ActorCache::default(),
+            ledger: None,
         }
     }
 

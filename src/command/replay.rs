@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::native::NativeArgument;
+use crate::rerun::{self, Wish};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 use crate::verb::project::Project;
@@ -24,6 +25,9 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// the same, byte for byte, in every turn up to the addressed one. Duet executes nothing outside.
 /// It reports the first difference, and the exit code is then 3.
 ///
+/// With `--with`, another program runs instead and receives the recorded answers by what it asks;
+/// Duet shows what is the same, moved, new and no longer asked, as `duet resume --with --dry-run`.
+///
 ///   duet replay review@40
 ///   duet replay review --with review-2.scm
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
@@ -35,7 +39,7 @@ pub(crate) struct Arguments {
     /// Says explicitly that turns are compared, which is always so.
     #[arg(long)]
     check: bool,
-    /// Gives the inputs to this program instead, and shows its first turn that differs.
+    /// Gives the answers to this program instead, and shows what it asks otherwise.
     #[arg(long, value_name = "PROGRAM")]
     with: Option<PathBuf>,
     /// Prints JSON.
@@ -79,10 +83,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let journal = &arguments.journal;
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
-    let pinned = match arguments.with.as_deref() {
-        Some(program) => session::changed(&store, &place, program, terminal)?,
-        None => session::pinned(&store, &place)?,
-    };
+    if let Some(program) = arguments.with.as_deref() {
+        let wish = Wish {
+            program,
+            from: None,
+            retried: &[],
+            branch: None,
+        };
+        let rerun = rerun::perform((&store, journal), arguments.address.as_deref(), wish, terminal)?;
+        return super::resume::show_changed(&rerun, arguments.json, terminal);
+    }
+    let pinned = session::pinned(&store, &place)?;
     let source = place.source(&store);
     let run = match source.restore(Some(place.at()), pinned.programs, Snapshots::Ignore) {
         Err(RunError::Divergence(divergence)) => {

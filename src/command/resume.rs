@@ -1,16 +1,20 @@
 //! `duet resume`: continues a run from its last durable turn.
 
+use std::path::{Path, PathBuf};
+
 use duet_journal::Store;
+use duet_journal::store::sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
-use crate::detach;
 use crate::error::{CommandError, ExitCode};
 use crate::imported::{GrantArguments, Wishes};
 use crate::journal::{Journal, Place, owner};
+use crate::rerun::{self, Rerun, Wish};
 use crate::session::{self, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::world_options::WorldArguments;
+use crate::{detach, doors, imported};
 
 pub(crate) use crate::verb::view::Driven as Report;
 
@@ -40,6 +44,16 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// `--grant`, Duet lists what the run asks for.
 ///
 ///   duet resume review --grant workspace/read,process/run --workspace .
+///
+/// With `--with PROGRAM` the run goes on with changed code, on a new branch. The program runs from
+/// its start and receives the recorded answers by what it asks: the actor, the definition around
+/// the question, the tool, the arguments, and how often it was asked. As long as it asks the same,
+/// Duet calls nothing and shows nothing again; from the first request that nobody has made before,
+/// the branch goes on in the world. The branch of the run does not change. `--dry-run` only shows
+/// what would be the same, moved, new and no longer asked.
+///
+///   duet resume review --with review-2.scm --dry-run
+///   duet resume review --with review-2.scm --retry-errors timeout
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -55,6 +69,9 @@ pub(crate) struct Arguments {
     /// Shows output again that may not have been shown, because the process ended while it wrote.
     #[arg(long)]
     replay_output: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    changed: ChangedArguments,
     #[command(flatten)]
     #[serde(flatten)]
     grants: GrantArguments,
@@ -75,6 +92,9 @@ impl Arguments {
     /// # Errors
     /// Why it is not granted.
     pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
+        if self.changed.with.is_some() {
+            return Err("only the person changes the code of a run".to_owned());
+        }
         let world = self.world.within(granted)?;
         Ok(Self { world, ..self })
     }
@@ -95,10 +115,41 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     Ok(execute(&arguments, project.stage()?)?.into())
 }
 
+/// The options of a run with changed code.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ChangedArguments {
+    /// Runs this program from its start instead, on a new branch, with the recorded answers.
+    #[arg(long, value_name = "PROGRAM")]
+    with: Option<PathBuf>,
+    /// Only shows what the program asks, compared with what was recorded.
+    #[arg(long, requires = "with")]
+    dry_run: bool,
+    /// Gives the answers up to this turn, by default all of the run's branch.
+    #[arg(long, value_name = "RUN@N", requires = "with")]
+    from: Option<String>,
+    /// Makes calls again that failed with this kind of failure; `interrupted` stands for calls whose
+    /// result nobody knows, too.
+    #[arg(long, value_name = "KIND", requires = "with")]
+    retry_errors: Vec<String>,
+    /// Refuses to go on if any recorded answer is left.
+    #[arg(long, requires = "with")]
+    strict: bool,
+    /// Names the new branch; without it the name is that of the run's branch, as in main-new.
+    #[arg(long, value_name = "NAME", requires = "with")]
+    branch: Option<String>,
+    /// Prints the report of `--dry-run` as JSON.
+    #[arg(long, requires = "dry_run")]
+    json: bool,
+}
+
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
     if arguments.detach.is_wanted() {
         return detach::detach(journal, terminal);
+    }
+    if let Some(program) = &arguments.changed.with {
+        return go_on_with(arguments, program, terminal);
     }
     let mut store = journal.open_to_write("resume")?;
     let place = journal.resolve(&store, arguments.address.as_deref())?;
@@ -146,6 +197,88 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     session.tell_changed_texts(terminal);
     arguments.detach.announce(&place.run);
     session.drive(&mut store, true, terminal)
+}
+
+/// Goes on with changed code, or shows what it would do.
+fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let (journal, changed) = (&arguments.journal, &arguments.changed);
+    let wish = Wish {
+        program,
+        from: changed.from.as_deref(),
+        retried: &changed.retry_errors,
+        branch: changed.branch.as_deref(),
+    };
+    let looking = journal.open_to_read()?;
+    let rerun = rerun::perform((&looking, journal), arguments.address.as_deref(), wish, terminal)?;
+    if changed.dry_run {
+        return show_changed(&rerun, changed.json, terminal);
+    }
+    if changed.strict && rerun.report.leaves_answers() {
+        terminal.message(rerun.report.tell());
+        return Err(CommandError::problem("recorded answers are left, so no branch begins")
+            .advise("without `--strict` the run goes on where the program asks something else")
+            .with_code(ExitCode::DIVERGED));
+    }
+    drop(looking);
+    let mut store = journal.open_to_write("resume")?;
+    begin_changed(arguments, rerun, &mut store, terminal)
+}
+
+/// Shows what changed code would do.
+pub(super) fn show_changed(rerun: &Rerun, is_json: bool, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    if is_json {
+        terminal.json(&rerun.report.json()?)?;
+    } else {
+        terminal.data(rerun.report.tell().ended())?;
+        rerun.report.ways().into_iter().for_each(|ways| terminal.message(ways));
+    }
+    Ok(rerun.report.code())
+}
+
+/// Writes the new branch and goes on with it in the world.
+fn begin_changed(
+    arguments: &Arguments,
+    rerun: Rerun,
+    store: &mut SqliteStore,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
+    let (journal, run) = (&arguments.journal, rerun.place.run.clone());
+    let mut options = arguments.world.read(false)?;
+    options.is_detached = arguments.detach.is_done();
+    let grants = &arguments.grants;
+    let wishes = |store: &dyn Store| {
+        let restored = session::restore(store, &rerun.place)?;
+        let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
+        Ok(Wishes::of(genesis, grants, session::launch_note(store, genesis)))
+    };
+    grants.settle(store, (&run, &owner("resume")), wishes, &options)?;
+    options.granted = grants.names().to_vec();
+    if imported::terms(store, &run)?.is_some_and(|terms| !terms.is_settled) {
+        let wishes = wishes(store)?;
+        if !wishes.is_empty() {
+            return Err(wishes.refusal(&rerun.place.name()));
+        }
+    }
+    let silent = doors::require_silence(store, &run, doors::WATCH_MS)?;
+    silent.into_iter().for_each(|told| terminal.message(told));
+    let epoch = store.claim(&run, &owner("resume"))?;
+    let address = format!("{run}/{}", rerun.branch);
+    let (told, begins) = (rerun.report.tell(), rerun.report.beginning());
+    let (output, afresh) = rerun.append(store, epoch)?;
+    terminal.message(told);
+    terminal.message(format!("{address} {begins}"));
+    let place = journal.resolve(store, Some(&address))?;
+    let given = options.clone();
+    options.afresh = afresh;
+    let mut session = Session::resume(&place, (store, journal.path()), options, "resume")?;
+    journal.set_current(&place.run, &place.branch);
+    session.show(output);
+    if let Some(code) = session.exit() {
+        return Ok(ExitCode::of_run(code));
+    }
+    session.widen(store, &given, terminal)?;
+    arguments.detach.announce(&place.run);
+    session.drive(store, true, terminal)
 }
 
 /// The message about a run that has ended.

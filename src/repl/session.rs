@@ -413,7 +413,7 @@ fn refuse_programs(journal: &Journal, address: Option<&str>) -> Result<(), Comma
 }
 
 /// Says whether a program is that of a prompt, which takes texts.
-pub(super) fn is_prompt(program: &IOValue) -> bool {
+pub(crate) fn is_prompt(program: &IOValue) -> bool {
     program.is_record() && IOValue::from(program.index(0)) == NAME.to_owned().encode()
 }
 

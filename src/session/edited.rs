@@ -29,8 +29,8 @@ impl Session {
         };
         terminal.message(say![
             format!("{what} {has} changed since {name} began; the run goes on with what it began with\n"),
-            Way::at("replay", name).with("--with FILE"),
-            " shows where the changed program would do something else, ",
+            Way::at("resume", name).with("--with FILE"),
+            " goes on with the changed program on what the run has received, ",
             Way::of("run").with("FILE"),
             " begins a run of it",
         ]);

@@ -35,7 +35,7 @@ pub(super) fn ways_back(name: &str, turn: Sequence) -> Vec<String> {
             "`duet show {name}@{turn}` shows the turn that failed, `duet frames {name}@{turn}` its variables; \
              it left no other trace"
         ),
-        format!("`duet replay {name} --with FILE` shows where a mended program does something else"),
+        format!("`duet resume {name} --with FILE` goes on with a mended program on what it has received"),
     ]
 }
 

@@ -111,7 +111,7 @@ fn surroundings(
             workspace
         }
     };
-    let afresh = options.afresh;
+    let afresh = std::mem::take(&mut options.afresh);
     let is_calling = |request: &Request| request.answer.is_none() && matches!(request.question, Question::Tool { .. });
     if run.state().requests.values().any(is_calling) {
         // A program of the process before may be about to end.

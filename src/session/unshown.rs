@@ -9,6 +9,7 @@
 use duet_journal::store::one_by_one;
 use duet_journal::{Sequence, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Stream};
+use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 
 use super::Session;
@@ -62,6 +63,16 @@ impl Session {
         }
         self.forget_unshown();
         Ok(())
+    }
+
+    /// Shows output of turns that are durable already.
+    pub(crate) fn show(&mut self, output: Vec<EffectKind>) {
+        let effects = output.into_iter().map(|kind| Effect {
+            request: RequestId(0),
+            key: String::new(),
+            kind,
+        });
+        self.world.perform(effects.collect());
     }
 
     fn forget_unshown(&mut self) {

@@ -75,6 +75,7 @@ mod readme;
 mod repl;
 mod repl_pty;
 mod reports;
+mod rerun;
 mod review;
 mod rights;
 mod serve;

@@ -297,19 +297,30 @@ fn a_changed_program_shows_where_its_future_differs() {
     std::fs::write(desk.path("same.scm"), format!(";; The same.\n{text}")).expect("a file");
     std::fs::write(desk.path("other.scm"), text.replace("Hello, ", "Hi, ")).expect("a file");
     std::fs::write(desk.path("wrong.scm"), "(display").expect("a file");
-    desk.check("replay greeter/main --with same.scm", 0, "identical: 4 turns\n");
-    desk.check("replay greeter/main@3 --with other.scm", 0, "identical: 3 turns\n");
-    let said = desk.check("replay greeter/main --with other.scm", 3, "");
+    for line in [
+        "replay greeter/main --with same.scm",
+        "replay greeter/main@3 --with other.scm",
+    ] {
+        let said = desk.duet(line);
+        assert_eq!(said.code, 0, "{line}: {}{}", said.output, said.errors);
+        assert!(said.output.starts_with("identical: "), "{line}: {}", said.output);
+    }
+    let said = desk.duet("replay greeter/main --with other.scm");
+    assert_eq!(said.code, 3, "{}{}", said.output, said.errors);
     assert!(
-        said.errors.contains("turn 4 of actor 0 differs in its actions"),
+        said.output.ends_with("output\n  - Hello, Ada\n  + Hi, Ada\n"),
         "{}",
-        said.errors
+        said.output
     );
     let said = desk.duet("replay greeter/main --with other.scm --json");
     let found: Value = serde_json::from_str(&said.output).expect("JSON");
     assert_eq!(
-        (&found["turn"], &found["identical"]),
-        (&Value::from(4), &Value::from(false))
+        (&found["identical"], &found["output"]["now"][0], &found["new"]),
+        (
+            &Value::from(false),
+            &Value::from("Hi, Ada"),
+            &Value::from(Vec::<Value>::new())
+        )
     );
     desk.check("replay greeter/main --with wrong.scm", 1, "");
 }

@@ -102,7 +102,7 @@ pub fn said(turn: &TurnRecord) -> Vec<RecordedInput> {
     turn.events.iter().filter_map(said_by).collect()
 }
 
-fn said_by(event: &Event) -> Option<RecordedInput> {
+pub(super) fn said_by(event: &Event) -> Option<RecordedInput> {
     match event {
         Event::Answered { request, outcome } => Some(RecordedInput::Answer {
             request: *request,

@@ -86,8 +86,8 @@ pub struct Recovery {
     /// Those among the repeatable tools whose effect may have been undone since. They are called
     /// again even if another branch knows the result.
     pub reversible: BTreeSet<String>,
-    /// A call that is made again, whatever other branches know.
-    pub afresh: Option<RequestId>,
+    /// Calls that are made, whatever was made before and whatever other branches know.
+    pub afresh: BTreeSet<RequestId>,
     /// The deadlines of timers that have none on record, in milliseconds since 1970; a timer
     /// without one starts again.
     pub deadlines: BTreeMap<RequestId, u64>,
@@ -104,7 +104,7 @@ impl Default for Recovery {
             repeatable,
             declaring: BTreeSet::new(),
             reversible,
-            afresh: None,
+            afresh: BTreeSet::new(),
             deadlines: BTreeMap::new(),
         }
     }
@@ -279,6 +279,31 @@ pub(crate) fn answers(
         }
     }
     Ok(answers)
+}
+
+/// Finds the results of calls that are open in `state`, the state after turn `at`: in later turns of
+/// the branch itself, else as [`answers`] does.
+///
+/// # Errors
+/// As [`answers`].
+pub(crate) fn later_answers(
+    source: &Source<'_>,
+    state: &RunState,
+    at: Sequence,
+) -> Result<BTreeMap<RequestId, Outcome>, RunError> {
+    let mut found = answers(source, state, &BTreeSet::new())?;
+    let head = source.store.head(source.run, source.branch)?;
+    let Some(last) = head.map(|head| head.sequence).filter(|last| *last > at) else {
+        return Ok(found);
+    };
+    for (id, request) in state.requests.iter().filter(|(_, request)| request.answer.is_none()) {
+        if matches!(request.question, Question::Tool { .. })
+            && let Some(outcome) = recorded(source, source.branch, (at, last), *id)?
+        {
+            found.insert(*id, outcome);
+        }
+    }
+    Ok(found)
 }
 
 /// Makes the consents to open calls in `state` that have reported what they replace.

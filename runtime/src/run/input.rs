@@ -17,7 +17,7 @@ use crate::state::RunState;
 use crate::state::event::{Batch, Cause, Event};
 
 /// The kind of failure of a tool call whose answer was lost in a crash.
-pub(crate) const INTERRUPTED: &str = "interrupted";
+pub const INTERRUPTED: &str = "interrupted";
 
 /// The kind of failure of a call that found a file changed since it reported what it replaces.
 pub(super) const CONFLICT: &str = "conflict";

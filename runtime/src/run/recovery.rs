@@ -98,7 +98,7 @@ impl Run {
         let mut again = Vec::new();
         let (mut recorded, mut lost) = (Vec::new(), Vec::new());
         for (id, request) in open {
-            let is_afresh = recovery.afresh == Some(*id);
+            let is_afresh = recovery.afresh.contains(id);
             if request.kept.is_some() && is_reversible(recovery, &request.question) && !is_afresh {
                 self.memory.resumed.insert(*id, known.remove(id));
             }

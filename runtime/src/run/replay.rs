@@ -9,17 +9,20 @@
 use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, Epoch, Sequence};
 
+use crate::action::exit::MAIN;
 use crate::model::codec::Codec;
 use crate::model::identity::ActorId;
 use crate::record::TurnRecord;
 use crate::record::divergence::Divergence;
 use crate::record::form;
+use crate::record::key::{Heard, Ledger};
 use crate::run::Run;
 use crate::run::error::RunError;
+use crate::run::inflight;
 use crate::run::snapshot::{self};
 use crate::run::source::{Nearest, PORTION, Source, decode_closed_turn, genesis};
 use crate::run::tip::Tip;
-use crate::state::event::{Batch, Cause, Outbox};
+use crate::state::event::{Batch, Cause, Event, Outbox};
 use crate::turn::erased::AnyPrograms;
 use crate::turn::program::Programs;
 
@@ -94,6 +97,32 @@ impl Source<'_> {
     pub fn check(&self, programs: impl Programs) -> Result<u64, RunError> {
         let run = self.restore(None, programs, Snapshots::Ignore)?;
         Ok(run.head().map_or(0, |tip| tip.sequence.number()))
+    }
+
+    /// Replays the branch from the beginning up to and including turn `at`, by default its head, and
+    /// lists what it has asked, heard and shown. A call that is in flight there has the result that
+    /// a later turn or another branch recorded, because a call is made once.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore).
+    pub fn ledger(&self, at: Option<Sequence>, programs: impl Programs) -> Result<Ledger, RunError> {
+        let last = self.position(at)?;
+        let (mut run, _) = self.begin(last, Box::new(programs), Snapshots::Ignore)?;
+        run.ledger = Some(Box::new(Ledger::new(self.run.as_str())));
+        self.repeat(&mut run, last)?;
+        let later = inflight::later_answers(self, &run.state, last)?;
+        let mut ledger = run.ledger.take();
+        if let Some(ledger) = &mut ledger {
+            ledger.heard.extend(later.iter().map(|(request, outcome)| Heard {
+                turn: last,
+                actor: MAIN,
+                event: Event::Answered {
+                    request: *request,
+                    outcome: outcome.clone(),
+                },
+            }));
+        }
+        Ok(ledger.map_or_else(|| Ledger::new(self.run.as_str()), |ledger| *ledger))
     }
 
     /// Makes a run at the newest snapshot not after `last`, or right after the first record if

@@ -81,6 +81,9 @@ impl Run {
         let body = self.judge(&mut activation, attempt)?;
         self.compare(&mut activation, expected, &body)?;
         self.checkpoints.count_body(body.as_bytes().len());
+        if let Some(ledger) = &mut self.ledger {
+            ledger.note(activation.draft.turn, &activation.turn, activation.places());
+        }
         let has_changed = activation.draft.state.has_touched(activation.turn.actor);
         let effects = self.adopt(&mut activation);
         let (turn, outbox) = (&activation.turn, &mut activation.draft.outbox);
@@ -100,6 +103,9 @@ impl Run {
         let actor = activation.turn.actor;
         self.begin(activation);
         let is_named = self.name_lineage(activation);
+        if self.ledger.is_some() {
+            activation.keep_places();
+        }
         match aim {
             Aim::Take => activation.count_memory(),
             Aim::Seek(action) => activation.seek(action),

@@ -22,6 +22,7 @@ use preserves::IOValue;
 use crate::model::codec::{Codec, Fields, label_of, record};
 use crate::model::failure::{Failure, Frame, FramePlace, Origin};
 use crate::model::identity::ActorId;
+use crate::record::key::Place;
 use crate::turn::task::{Argument, Resumption};
 
 /// The class of a reference out of a heap. The numbers are stable, because heap images contain
@@ -278,7 +279,7 @@ const SHOWN_CHARACTERS: usize = 200;
 
 /// Finds the innermost frame with a place in a source text of the program's own. A place inside an
 /// embedded library means nothing to the program's author.
-pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<Origin> {
+fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<Origin> {
     let mut active = frames.iter().filter(|frame| !frame.is_gone);
     let (span, source) = active.find_map(|frame| text_of(frame, expander))?;
     Some(Origin {
@@ -286,6 +287,25 @@ pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<O
         start: span.start.into(),
         end: span.end.into(),
     })
+}
+
+/// Finds the place of a request: the innermost frame in a source text of the program's own, and the
+/// innermost definition of such a text, whether or not its frame is still there.
+pub(super) fn place(frames: &[BacktraceEntry], expander: &Expander) -> Place {
+    let named = |frame: &BacktraceEntry| {
+        let name = frame
+            .procedure
+            .as_ref()
+            .filter(|_| text_of(frame, expander).is_some())?;
+        // The top level has the name of its text, which is the written name of a library.
+        Some(name.as_str())
+            .filter(|name| !name.starts_with('('))
+            .map(str::to_owned)
+    };
+    Place {
+        definition: frames.iter().find_map(named).unwrap_or_default(),
+        origin: origin(frames, expander),
+    }
 }
 
 /// The first character of the names of source texts that are not files.

@@ -268,7 +268,7 @@ impl SchemePrograms {
         };
         if turn.is_sought() {
             let frames = self.machine.waiting_frames(&actor.instance, &self.code);
-            turn.note_place(convert::origin(&frames, &self.expander));
+            turn.note_place(convert::place(&frames, &self.expander));
         }
         actor.instance.heap.take_charge();
         let reply = self.release_console(actor, turn).and_then(|()| {

@@ -30,6 +30,7 @@ use crate::model::failure::{Failure, Origin};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
 use crate::model::limits::Limits;
 use crate::record::TurnRecord;
+use crate::record::key::Place;
 use crate::state::actor::{Condition, FiberKind};
 use crate::state::draft::{Callables, Draft, Lineage};
 use crate::state::event::{Batch, Cause};
@@ -70,6 +71,8 @@ pub struct Activation {
     attempted_bytes: usize,
     /// The search for the source position of an action.
     search: Option<Search>,
+    /// The places of the actions so far, if somebody keeps them.
+    trace: Option<Trace>,
     /// Whether the turn is taken for the first time: then the heap and the person may stop it,
     /// which its record says and a replay repeats.
     is_memory_counted: bool,
@@ -87,6 +90,15 @@ struct Search {
     now: Option<Origin>,
     /// The place, once the action has been performed.
     found: Option<Origin>,
+}
+
+/// The places in the program from which the actions of a turn came.
+#[derive(Debug, Default)]
+struct Trace {
+    /// The current place in the program.
+    now: Place,
+    /// The place of each action.
+    places: Vec<Place>,
 }
 
 impl Activation {
@@ -110,6 +122,7 @@ impl Activation {
             handler_fuel: limits.turn_fuel,
             attempted_bytes: 0,
             search: None,
+            trace: None,
             is_memory_counted: false,
         }
     }
@@ -149,6 +162,7 @@ impl Activation {
             handler_fuel,
             attempted_bytes,
             search,
+            trace,
             is_memory_counted,
         } = self;
         draft.forget();
@@ -160,7 +174,7 @@ impl Activation {
         }
         (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
         (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
-        (*attempted_bytes, *search, *is_memory_counted) = (0, None, false);
+        (*attempted_bytes, *search, *trace, *is_memory_counted) = (0, None, None, false);
     }
 
     /// Forgets the turn, and keeps some of its memory.
@@ -201,6 +215,16 @@ impl Activation {
         self.search.as_ref()?.found.clone()
     }
 
+    /// Keeps the places of the actions of the turn.
+    pub(crate) fn keep_places(&mut self) {
+        self.trace = Some(Trace::default());
+    }
+
+    /// Returns the places of the actions so far; none unless they are kept.
+    pub(crate) fn places(&self) -> &[Place] {
+        self.trace.as_ref().map_or(&[], |trace| &trace.places)
+    }
+
     /// Returns the acting actor, if it lives.
     pub(crate) fn acting(&self) -> Option<&crate::state::actor::Actor> {
         self.draft.state.actor(self.draft.actor)
@@ -222,13 +246,16 @@ impl Activation {
     /// Returns whether the instance should note places with [`note_place`](Self::note_place);
     /// finding them takes time.
     pub fn is_sought(&self) -> bool {
-        self.search.is_some()
+        self.search.is_some() || self.trace.is_some()
     }
 
     /// Notes the place in the program from which the next actions come.
-    pub fn note_place(&mut self, place: Option<Origin>) {
+    pub fn note_place(&mut self, place: Place) {
         if let Some(search) = &mut self.search {
-            search.now = place;
+            search.now.clone_from(&place.origin);
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.now = place;
         }
     }
 
@@ -285,6 +312,9 @@ impl Activation {
         {
             search.found = search.now.clone();
         }
+        if let Some(trace) = &mut self.trace {
+            trace.places.push(trace.now.clone());
+        }
         self.turn.actions.push(action);
         Ok(())
     }
@@ -321,7 +351,7 @@ impl Activation {
         }
         self.current = Some(fiber);
         self.event = fiber.event;
-        self.note_place(None);
+        self.note_place(Place::default());
         match self.run_task(runner, fiber, task) {
             End::Finished { .. } => self.draft.take_guard(fiber.fiber).map(drop).map_err(failure),
             End::Failed(failure) => Err(failure),

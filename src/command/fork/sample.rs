@@ -5,6 +5,7 @@
 //! It does not compare what they come to; `duet diff` does.
 //! Read next: `../fork.rs`.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use duet_journal::{BranchName, Sequence, Store};
@@ -46,7 +47,7 @@ pub(super) fn sample(
     };
     let (before, request) = beginning(&*store, &place, turn)?;
     let options = WorldOptions {
-        afresh: Some(request),
+        afresh: BTreeSet::from([request]),
         ..options.clone()
     };
     let branches = free_names(&*store, &place, (count, name.unwrap_or(NAME)))?;

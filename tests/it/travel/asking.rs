@@ -254,7 +254,7 @@ fn who_goes_on_after_an_edit_is_told_that_the_text_is_the_old_one() {
         "{}",
         said.errors
     );
-    assert!(said.errors.contains("`duet replay p --with FILE`"), "{}", said.errors);
+    assert!(said.errors.contains("`duet resume p --with FILE`"), "{}", said.errors);
     let said = desk.check("answer p old", 0, "old");
     assert_eq!(said.errors.matches("`p.scm` has changed").count(), 1, "{}", said.errors);
 }

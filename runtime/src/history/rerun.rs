@@ -1,0 +1,366 @@
+//! A run of changed code that receives the answers of an earlier run by what it asks.
+//!
+//! Owns the order in which recorded answers are given, and the comparison of what both runs ask.
+//! INVARIANT: nothing is written and nothing leaves the process. A request receives an answer only
+//! if the same actor asked the same with the same arguments; a recorded failure also requires the
+//! same definition and the same count.
+//! It does not compile and does not go on in the world; the caller appends the records and opens
+//! the branch.
+//! Read next: `../record/key.rs`, `rerun/comparison.rs`.
+
+pub mod comparison;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use duet_journal::{Blob, Epoch, Sequence, Store};
+use preserves::IOValue;
+
+use self::comparison::Comparison;
+use super::input::{RecordedInput, answer, said_by};
+use crate::driver::{EffectKind, Input};
+use crate::model::identity::{ActorId, RequestId};
+use crate::record::key::{Asked, Heard, Key, Ledger};
+use crate::run::error::RunError;
+use crate::run::{DriveOutcome, INTERRUPTED, Run, Start, Step, tool_failure};
+use crate::state::event::Event;
+use crate::turn::program::Programs;
+
+/// The turns after which a run that never rests receives the next recorded input all the same.
+const RESTLESS_TURNS: usize = 1024;
+
+/// What was recorded, and what of it counts.
+pub struct Recorded {
+    /// What the earlier run asked, heard and showed.
+    pub ledger: Ledger,
+    /// The kinds of recorded failures that are not given again.
+    pub retried: BTreeSet<String>,
+}
+
+/// A run of changed code on its way through what was recorded.
+pub struct Rerun {
+    run: Run,
+    recorded: Ledger,
+    retried: BTreeSet<String>,
+    /// Which of the recorded events need no second look.
+    used: Vec<bool>,
+    /// All recorded events before this one are used.
+    first: usize,
+    /// The recorded request with a number.
+    numbers: BTreeMap<RequestId, usize>,
+    /// The recorded request with a key.
+    keys: BTreeMap<Key, usize>,
+    /// The new request that receives the answer of a recorded one.
+    taken: Vec<Option<usize>>,
+    /// The recorded request whose answer a new one receives.
+    met: Vec<Option<usize>>,
+    /// The turns since the run rested last.
+    restless: usize,
+}
+
+/// The result of some turns of a [`Rerun`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The run goes on.
+    More,
+    /// Nothing that was recorded can be given any more.
+    Live,
+    /// The run has ended.
+    Ended {
+        /// Its exit code.
+        code: u64,
+    },
+}
+
+impl Rerun {
+    /// Begins a run of changed code.
+    ///
+    /// # Errors
+    /// [`RunError`] if its first record is too large.
+    pub fn begin(start: Start, programs: impl Programs, recorded: Recorded) -> Result<Self, RunError> {
+        let name = start.run.as_str().to_owned();
+        let mut run = Run::unclaimed(start, programs)?;
+        run.ledger = Some(Box::new(Ledger::new(&name)));
+        let Recorded { ledger, retried } = recorded;
+        let (mut numbers, mut keys) = (BTreeMap::new(), BTreeMap::new());
+        for (index, asked) in ledger.asked.iter().enumerate() {
+            numbers.insert(asked.request, index);
+            keys.insert(asked.key.clone(), index);
+        }
+        Ok(Self {
+            run,
+            used: vec![false; ledger.heard.len()],
+            first: 0,
+            taken: vec![None; ledger.asked.len()],
+            met: Vec::new(),
+            restless: 0,
+            recorded: ledger,
+            retried,
+            numbers,
+            keys,
+        }
+        .without_retried())
+    }
+
+    /// Drops the recorded failures that are not given again, with their requests. A call whose
+    /// result nobody knows counts as one that was interrupted.
+    fn without_retried(mut self) -> Self {
+        if self.retried.contains(INTERRUPTED) {
+            let is_lost = |asked: &&Asked| is_lost(&self.recorded, asked);
+            let lost: Vec<Key> = self
+                .recorded
+                .asked
+                .iter()
+                .filter(is_lost)
+                .map(|asked| asked.key.clone())
+                .collect();
+            for key in lost {
+                self.keys.remove(&key);
+            }
+        }
+        for at in 0..self.recorded.heard.len() {
+            let Event::Answered { request, outcome } = &self.recorded.heard[at].event else {
+                continue;
+            };
+            let failure = outcome.as_ref().err().and_then(tool_failure);
+            if failure.is_some_and(|failure| self.retried.contains(&failure.kind))
+                && let Some(index) = self.numbers.get(request)
+            {
+                self.keys.remove(&self.recorded.asked[*index].key);
+                self.used[at] = true;
+            }
+        }
+        self
+    }
+
+    /// Takes turns, at most this many, and gives recorded inputs whenever the run rests.
+    ///
+    /// # Errors
+    /// [`RunError`]; failures of the store, from which the contents come that calls replaced.
+    pub fn go_on(&mut self, turns: usize, store: &dyn Store) -> Result<Progress, RunError> {
+        for _ in 0..turns {
+            let step = self.run.step()?;
+            self.meet();
+            match step {
+                Step::Turn if self.restless < RESTLESS_TURNS => self.restless += 1,
+                Step::Turn => {
+                    self.restless = 0;
+                    self.give(store)?;
+                }
+                Step::Idle => {
+                    self.restless = 0;
+                    if !self.give(store)? {
+                        return Ok(self.at_rest());
+                    }
+                }
+                Step::Ended { code } => return Ok(Progress::Ended { code }),
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// How a run stands that rests and receives nothing more.
+    fn at_rest(&self) -> Progress {
+        let is_asking = self.asked().iter().any(|asked| self.is_open(asked.request));
+        match self.run.outcome() {
+            DriveOutcome::Ended { code } if !is_asking => Progress::Ended { code },
+            DriveOutcome::Ended { .. }
+            | DriveOutcome::Asking { .. }
+            | DriveOutcome::Waiting { .. }
+            | DriveOutcome::Stuck { .. }
+            | DriveOutcome::Interrupted => Progress::Live,
+        }
+    }
+
+    /// Says whether the person has stopped a turn.
+    pub fn is_stopped(&self) -> bool {
+        self.run.leaving.has_begun()
+    }
+
+    fn asked(&self) -> &[Asked] {
+        self.run.ledger.as_ref().map_or(&[], |ledger| &ledger.asked)
+    }
+
+    /// Looks up the new requests by their keys.
+    fn meet(&mut self) {
+        while let Some(asked) = self.asked().get(self.met.len()) {
+            let found = self.keys.get(&asked.key).copied();
+            let found = found.filter(|found| self.taken[*found].is_none());
+            if let Some(found) = found {
+                self.taken[found] = Some(self.met.len());
+            }
+            self.met.push(found);
+        }
+    }
+
+    /// Gives the oldest recorded input that something waits for; returns whether there was one.
+    fn give(&mut self, store: &dyn Store) -> Result<bool, RunError> {
+        loop {
+            // What the person typed or told belongs to the state that the answers before it led to.
+            let is_apart = self.is_asking_anew();
+            while self.used.get(self.first) == Some(&true) {
+                self.first += 1;
+            }
+            for at in self.first..self.used.len() {
+                if self.used[at] {
+                    continue;
+                }
+                if let Some(input) = self.input(at, is_apart, store)? {
+                    self.used[at] = true;
+                    self.run.deliver(input);
+                    return Ok(true);
+                }
+            }
+            if !self.meet_elsewhere() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Says whether a request is open, timers apart, that has no recorded one.
+    fn is_asking_anew(&self) -> bool {
+        let unmet = std::iter::zip(self.asked(), &self.met).filter(|(_, met)| met.is_none());
+        let mut unmet = unmet.filter(|(asked, _)| self.is_open(asked.request));
+        unmet.any(|(asked, _)| !matches!(asked.question, EffectKind::Timer { .. } | EffectKind::Alarm { .. }))
+    }
+
+    fn is_open(&self, request: RequestId) -> bool {
+        let found = self.run.state().requests.get(&request);
+        found.is_some_and(|request| request.answer.is_none())
+    }
+
+    /// The open new request that stands for a recorded one.
+    fn open(&self, recorded: RequestId) -> Option<(&Asked, RequestId)> {
+        let index = *self.numbers.get(&recorded)?;
+        let asked = self.asked().get(self.taken[index]?)?;
+        self.is_open(asked.request)
+            .then_some((&self.recorded.asked[index], asked.request))
+    }
+
+    /// Makes the input that stands for a recorded event, if something waits for it.
+    fn input(&self, at: usize, is_apart: bool, store: &dyn Store) -> Result<Option<Input>, RunError> {
+        let Heard { actor, event, .. } = &self.recorded.heard[at];
+        if let Event::Answered { request, outcome } = event {
+            let open = self.open(*request);
+            return Ok(open.and_then(|(asked, new)| answer(new, &asked.question, outcome)));
+        }
+        if let Event::Due { request, at_ms } = event {
+            let (open, at_ms) = (self.open(*request), *at_ms);
+            return Ok(open.map(|(_, request)| Input::Due { request, at_ms }));
+        }
+        if let Event::Kept {
+            request,
+            note,
+            contents,
+        } = event
+        {
+            let content = |hash| Ok::<Blob, RunError>(Blob::new(store.blob(hash)?)?);
+            let Some((_, request)) = self.open(*request) else {
+                return Ok(None);
+            };
+            let (note, contents) = (note.clone(), contents.iter().map(content).collect::<Result<_, _>>()?);
+            return Ok(Some(Input::Kept {
+                request,
+                note,
+                contents,
+            }));
+        }
+        if is_apart {
+            return Ok(None);
+        }
+        if let Event::Merged { asserted, retracted } = event {
+            return Ok(self.merge(*actor, (asserted, retracted)));
+        }
+        match said_by(event) {
+            Some(RecordedInput::Unasked(input)) => Ok(Some(input)),
+            Some(RecordedInput::Answer { .. }) | None => Ok(None),
+        }
+    }
+
+    /// Makes a merge again, at the actor with the same path of names.
+    fn merge(&self, actor: ActorId, (asserted, retracted): (&[IOValue], &[IOValue])) -> Option<Input> {
+        let path = self.recorded.path(actor);
+        Some(Input::Merge {
+            actor: self.run.ledger.as_ref()?.actor(&path)?,
+            asserted: asserted.to_vec(),
+            retracted: retracted.to_vec(),
+        })
+    }
+
+    /// Finds, for the oldest open request without a recorded one, a recorded request that asked the
+    /// same elsewhere in the program and received an answer; returns whether there was one.
+    fn meet_elsewhere(&mut self) -> bool {
+        let found = self.asked().iter().enumerate().find_map(|(new, asked)| {
+            if self.met[new].is_some() || !self.is_open(asked.request) {
+                return None;
+            }
+            let recorded = self.recorded.asked.iter().enumerate();
+            let mut same = recorded.filter(|(_, other)| other.key.asks_the_same(&asked.key));
+            let found = same.find(|(index, other)| self.taken[*index].is_none() && self.has_value(other.request));
+            Some((new, found?.0))
+        });
+        let Some((new, recorded)) = found else { return false };
+        (self.met[new], self.taken[recorded]) = (Some(recorded), Some(new));
+        true
+    }
+
+    /// Says whether a recorded request received a value that can still be given.
+    fn has_value(&self, recorded: RequestId) -> bool {
+        let events = std::iter::zip(&self.recorded.heard, &self.used).filter(|(_, used)| !**used);
+        let mut answers = events.filter_map(|(heard, _)| answer_to(recorded, &heard.event));
+        answers.next().is_some_and(Result::is_ok)
+    }
+
+    /// Ends the rerun: compares both runs, and returns the new one.
+    pub fn end(self) -> (Comparison, Prepared) {
+        let fresh = std::iter::zip(self.asked(), &self.met).filter(|(_, met)| met.is_none());
+        let afresh = fresh.map(|(asked, _)| asked.request).collect();
+        let comparison = comparison::compare(&self);
+        (comparison, Prepared { run: self.run, afresh })
+    }
+}
+
+/// A run of changed code that stands where it goes on in the world, in memory.
+pub struct Prepared {
+    run: Run,
+    /// The requests that nobody has made before.
+    pub afresh: BTreeSet<RequestId>,
+}
+
+impl Prepared {
+    /// Writes the run as a new branch under the epoch of a claim, in one commit. Its open requests
+    /// wait for who opens the branch.
+    ///
+    /// # Errors
+    /// [`RunError::Store`]; then nothing was written.
+    pub fn append(mut self, store: &mut dyn Store, epoch: Epoch) -> Result<Option<Sequence>, RunError> {
+        self.run.epoch = epoch;
+        if let Some(append) = self.run.unflushed() {
+            store.append(append)?;
+        }
+        Ok(self.run.head().map(|tip| tip.sequence))
+    }
+}
+
+/// Says whether peers have taken part in a run.
+pub fn has_peers(ledger: &Ledger) -> bool {
+    let is_peer = |heard: &Heard| matches!(heard.event, Event::Joined { .. } | Event::Said { .. });
+    ledger.heard.iter().any(is_peer)
+}
+
+/// Says whether a request is a call whose result nobody knows.
+fn is_lost(ledger: &Ledger, asked: &Asked) -> bool {
+    matches!(asked.question, EffectKind::Tool { .. }) && outcome_of(ledger, asked.request).is_none()
+}
+
+/// The answer to a recorded request, if it received one.
+fn outcome_of(ledger: &Ledger, wanted: RequestId) -> Option<&Result<IOValue, IOValue>> {
+    ledger.heard.iter().find_map(|heard| answer_to(wanted, &heard.event))
+}
+
+fn answer_to(wanted: RequestId, event: &Event) -> Option<&Result<IOValue, IOValue>> {
+    if let Event::Answered { request, outcome } = event {
+        (*request == wanted).then_some(outcome)
+    } else {
+        None
+    }
+}

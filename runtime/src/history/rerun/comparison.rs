@@ -1,0 +1,242 @@
+//! What a run asked before and what it asks with changed code.
+//!
+//! INVARIANT: each recorded request and each new one stands in exactly one list.
+//! It gives no answers. Read next: `../rerun.rs`.
+
+use duet_journal::Sequence;
+use preserves::IOValue;
+
+use super::{Rerun, outcome_of};
+use crate::model::identity::RequestId;
+use crate::record::key::{Asked, Heard, Key, Shown};
+use crate::state::event::Event;
+
+/// A new request that stands for a recorded one.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// The new request.
+    pub asked: Asked,
+    /// The recorded one.
+    pub recorded: Asked,
+    /// Whether the recorded one received an answer.
+    pub is_answered: bool,
+    /// Whether the new one is still open.
+    pub is_open: bool,
+    /// Whether the order among the requests that both runs make is another one.
+    pub is_moved: bool,
+}
+
+impl Met {
+    /// Says whether the request comes from another definition.
+    pub fn is_elsewhere(&self) -> bool {
+        self.asked.key.definition != self.recorded.key.definition
+    }
+}
+
+/// A new request that nobody has made before.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    /// The request.
+    pub asked: Asked,
+    /// Whether it is still open.
+    pub is_open: bool,
+    /// The recorded request that resembles it most, if one is left that does.
+    pub near: Option<Asked>,
+}
+
+/// A recorded request for which no new one stands.
+#[derive(Clone, Debug)]
+pub struct Unused {
+    /// The request.
+    pub recorded: Asked,
+    /// The answer, if there was one.
+    pub outcome: Option<Result<IOValue, IOValue>>,
+}
+
+/// A question that both runs ask, but not equally often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shifted {
+    /// The key of the last time that the run of changed code asks it.
+    pub key: Key,
+    /// How often the earlier run asked it.
+    pub before: u64,
+    /// How often the run of changed code asks it.
+    pub now: u64,
+}
+
+/// What a run asked before and what it asks with changed code.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The requests that both make, in the new order.
+    pub met: Vec<Met>,
+    /// The requests that only the changed code makes, in order.
+    pub fresh: Vec<Fresh>,
+    /// The recorded requests that are left, in order.
+    pub unused: Vec<Unused>,
+    /// Questions that are asked more or less often than before, while both runs ask them.
+    pub shifted: Vec<Shifted>,
+    /// The recorded inputs that nobody asked for and that were not given, in order.
+    pub unheard: Vec<Heard>,
+    /// The output: before, and with changed code.
+    pub shown: [Vec<Shown>; 2],
+    /// The newest turn of the run of changed code.
+    pub turn: Option<Sequence>,
+}
+
+impl Comparison {
+    /// Says whether the changed code asks the same, all of it, and receives all that was recorded.
+    pub fn is_same(&self) -> bool {
+        self.fresh.is_empty()
+            && self.unheard.is_empty()
+            && self.unused.is_empty()
+            && !self.met.iter().any(|met| met.is_moved || met.is_elsewhere())
+    }
+
+    /// Says whether something that was recorded with an answer is left.
+    pub fn leaves_answers(&self) -> bool {
+        !self.unheard.is_empty() || self.unused.iter().any(|unused| unused.outcome.is_some())
+    }
+}
+
+pub(super) fn compare(rerun: &Rerun) -> Comparison {
+    let met: Vec<(usize, usize)> = rerun
+        .met
+        .iter()
+        .enumerate()
+        .filter_map(|(new, old)| Some((new, (*old)?)))
+        .collect();
+    let in_order = longest_ascent(&met.iter().map(|(_, old)| *old).collect::<Vec<_>>());
+    let asked = rerun.asked();
+    let is_answered = |request: RequestId| outcome_of(&rerun.recorded, request).is_some();
+    let met = std::iter::zip(met, in_order).map(|((new, old), is_in_order)| Met {
+        asked: asked[new].clone(),
+        recorded: rerun.recorded.asked[old].clone(),
+        is_answered: is_answered(rerun.recorded.asked[old].request),
+        is_open: rerun.is_open(asked[new].request),
+        is_moved: !is_in_order,
+    });
+    let left = std::iter::zip(&rerun.recorded.asked, &rerun.taken).filter(|(_, taken)| taken.is_none());
+    let left: Vec<&Asked> = left.map(|(asked, _)| asked).collect();
+    let unused = left.iter().map(|recorded| Unused {
+        recorded: (*recorded).clone(),
+        outcome: outcome_of(&rerun.recorded, recorded.request).cloned(),
+    });
+    let heard = std::iter::zip(&rerun.recorded.heard, &rerun.used);
+    let unheard = heard.filter(|(heard, used)| !**used && is_unasked(&heard.event));
+    let shown = rerun
+        .run
+        .ledger
+        .as_ref()
+        .map_or_else(Vec::new, |ledger| ledger.shown.clone());
+    Comparison {
+        met: met.collect(),
+        fresh: fresh(rerun, &left),
+        unused: unused.collect(),
+        shifted: shifted(rerun),
+        unheard: unheard.map(|(heard, _)| heard.clone()).collect(),
+        shown: [rerun.recorded.shown.clone(), shown],
+        turn: rerun.run.head().map(|tip| tip.sequence),
+    }
+}
+
+fn is_unasked(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Evaluate { .. } | Event::Told { .. } | Event::Merged { .. } | Event::Granted { .. }
+    )
+}
+
+/// The requests that nobody has made before, each with the recorded one that is nearest.
+fn fresh(rerun: &Rerun, left: &[&Asked]) -> Vec<Fresh> {
+    let mut left: Vec<Option<&Asked>> = left.iter().map(|asked| Some(*asked)).collect();
+    let unmet = std::iter::zip(rerun.asked(), &rerun.met).filter(|(_, met)| met.is_none());
+    let fresh = unmet.map(|(asked, _)| Fresh {
+        asked: asked.clone(),
+        is_open: rerun.is_open(asked.request),
+        near: nearest(&asked.key, &mut left).cloned(),
+    });
+    fresh.collect()
+}
+
+/// Takes the recorded request that resembles a new one most: by its definition, then by its actor.
+fn nearest<'a>(key: &Key, left: &mut [Option<&'a Asked>]) -> Option<&'a Asked> {
+    let likeness = |other: &Key| {
+        let is_alike = other.what == key.what && (other.actor == key.actor || other.arguments == key.arguments);
+        is_alike.then(|| {
+            (
+                other.asks_the_same(key),
+                other.actor == key.actor,
+                other.definition == key.definition,
+            )
+        })
+    };
+    let mut best: Option<(usize, (bool, bool, bool))> = None;
+    for (index, other) in left.iter().enumerate() {
+        let Some(like) = other.and_then(|other| likeness(&other.key)) else {
+            continue;
+        };
+        if best.is_none_or(|(_, least)| like > least) {
+            best = Some((index, like));
+        }
+    }
+    left[best?.0].take()
+}
+
+/// The questions that both runs ask, but not equally often, as far as the new run has come.
+fn shifted(rerun: &Rerun) -> Vec<Shifted> {
+    let Some(ledger) = &rerun.run.ledger else {
+        return Vec::new();
+    };
+    let lasts = ledger
+        .asked
+        .iter()
+        .filter(|asked| ledger.count(&asked.key) == asked.key.nth);
+    let counted = lasts.map(|asked| Shifted {
+        key: asked.key.clone(),
+        before: rerun.recorded.count(&asked.key),
+        now: asked.key.nth,
+    });
+    counted.filter(|one| one.before > 0 && one.before < one.now).collect()
+}
+
+/// Says of each number whether it is in the longest ascending series of them, or in one of the
+/// longest.
+fn longest_ascent(numbers: &[usize]) -> Vec<bool> {
+    // The position of the least last number of a series of each length, and what comes before each.
+    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
+    for (position, number) in numbers.iter().enumerate() {
+        let length = ends.partition_point(|end| numbers[*end] < *number);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        if let Some(end) = ends.get_mut(length) {
+            *end = position;
+        } else {
+            ends.push(position);
+        }
+    }
+    let mut is_in = vec![false; numbers.len()];
+    let mut next = ends.last().copied();
+    while let Some(position) = next {
+        is_in[position] = true;
+        next = before[position];
+    }
+    is_in
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_requests_count_as_moved() {
+        for (numbers, expected) in [
+            (&[][..], &[][..]),
+            (&[3], &[true]),
+            (&[0, 1, 2], &[true, true, true]),
+            (&[1, 0], &[false, true]),
+            (&[2, 0, 1], &[false, true, true]),
+            (&[0, 4, 1, 2, 3, 5], &[true, false, true, true, true, true]),
+        ] {
+            assert_eq!(longest_ascent(numbers), expected, "{numbers:?}");
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Keys: what a run asks of the world, by what it asks and not by when.
+//!
+//! Owns [`Key`] and the [`Ledger`], which lists what a run has asked, heard and shown, turn by
+//! turn.
+//! INVARIANT: a key depends on the program and on the answers that it has received, never on ids,
+//! on the order in which actors ran, or on the numbers of turns. Equal programs with equal answers
+//! ask under equal keys.
+//! It does not find the place of a request in the program; the turn does, while it runs.
+//! Read next: `../history/rerun.rs`.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+
+use duet_journal::{PackedValue, Sequence};
+use preserves::{IOValue, ValueImpl};
+
+use crate::action::Action;
+use crate::action::exit::MAIN;
+use crate::driver::EffectKind;
+use crate::model::codec::{Codec, Fields, label_of, record};
+use crate::model::failure::Origin;
+use crate::model::identity::{ActorId, Namer, RequestId};
+use crate::model::peer::{embedded, map_references};
+use crate::model::value::map_atoms;
+use crate::record::TurnRecord;
+use crate::state::event::{Cause, Event};
+
+/// The place in a program from which an action came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The name of the innermost procedure of the program's own texts that was active; empty at the
+    /// top level, and where nothing is known.
+    pub definition: String,
+    /// The place in a text, if it is known.
+    pub origin: Option<Origin>,
+}
+
+/// What is asked, by whom and for which time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The path of names of the actor that asks: `main`, `main/worker`, `main/worker 2`.
+    pub actor: String,
+    /// The name of the definition around the question; empty at the top level.
+    pub definition: String,
+    /// The name of the tool; `ask` or `approve` for a question to the person, `timer`, `read`.
+    pub what: String,
+    /// The arguments; keys stand in the place of the run's own ids.
+    pub arguments: IOValue,
+    /// How often the same was asked, this time included.
+    pub nth: u64,
+}
+
+impl Key {
+    /// Says whether two keys differ at most in the definition and in how often the same was asked.
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        (&self.actor, &self.what, &self.arguments) == (&other.actor, &other.what, &other.arguments)
+    }
+
+    /// Returns the key without how often the same was asked.
+    fn base(&self) -> Self {
+        Self { nth: 0, ..self.clone() }
+    }
+
+    /// A text that stands for an id of this request inside of other keys.
+    fn name(&self) -> String {
+        let packed = PackedValue::from_value(&self.arguments);
+        let hash = packed.map(|packed| blake3::hash(packed.as_bytes()).to_hex());
+        let hash = hash.map_or_else(|_| String::new(), |hash| hash[..8].to_owned());
+        format!("{}/{}/{}/{hash}#{}", self.actor, self.definition, self.what, self.nth)
+    }
+}
+
+/// For people: the tool and the definition.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match &*self.definition {
+            "" => Ok(()),
+            definition => write!(f, " in {definition}"),
+        }
+    }
+}
+
+/// A request to the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Its key.
+    pub key: Key,
+    /// Its number on its branch.
+    pub request: RequestId,
+    /// The turn that made it.
+    pub turn: Sequence,
+    /// The question.
+    pub question: EffectKind,
+    /// Its place in a text, if it is known.
+    pub origin: Option<Origin>,
+}
+
+/// An event that came from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heard {
+    /// The turn that received it.
+    pub turn: Sequence,
+    /// The actor that received it.
+    pub actor: ActorId,
+    /// The event.
+    pub event: Event,
+}
+
+/// Something that was shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The turn that showed it.
+    pub turn: Sequence,
+    /// The output.
+    pub output: EffectKind,
+}
+
+/// What a run has asked, heard and shown.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    /// The requests, in order.
+    pub asked: Vec<Asked>,
+    /// What came from outside, in order.
+    pub heard: Vec<Heard>,
+    /// The output, in order.
+    pub shown: Vec<Shown>,
+    names: Namer,
+    /// The path of names of each actor.
+    actors: BTreeMap<ActorId, String>,
+    /// The number of actors with each path, without their numbers.
+    born: BTreeMap<String, u64>,
+    /// The keys of the references that programs hold.
+    references: BTreeMap<(&'static str, u64), String>,
+    /// The number of references and drawn texts of each sort.
+    made: BTreeMap<String, u64>,
+    /// The keys of the texts that only this run has.
+    texts: BTreeMap<String, String>,
+    /// How often each key was asked.
+    counts: BTreeMap<Key, u64>,
+    /// The places of requests that wait for approval.
+    put_off: BTreeMap<RequestId, Place>,
+}
+
+impl Ledger {
+    /// Makes the ledger of a run that has taken no turn.
+    pub fn new(run: &str) -> Self {
+        let main = "main".to_owned();
+        Self {
+            asked: Vec::new(),
+            heard: Vec::new(),
+            shown: Vec::new(),
+            names: Namer::new(run),
+            actors: BTreeMap::from([(MAIN, main.clone())]),
+            born: BTreeMap::new(),
+            references: BTreeMap::from([(("facet", 0), main.clone()), (("actor", MAIN.0), main)]),
+            made: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            put_off: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the path of names of an actor.
+    pub fn path(&self, actor: ActorId) -> String {
+        self.actors.get(&actor).cloned().unwrap_or_default()
+    }
+
+    /// Finds the newest actor with a path of names.
+    pub fn actor(&self, path: &str) -> Option<ActorId> {
+        let mut actors = self.actors.iter().rev();
+        actors.find(|(_, other)| *other == path).map(|(actor, _)| *actor)
+    }
+
+    /// Takes a turn; `places` are those of its actions, as far as they are known.
+    pub(crate) fn note(&mut self, at: Sequence, turn: &TurnRecord, places: &[Place]) {
+        if turn.cause == (Cause::Input {}) {
+            let heard = turn.events.iter().map(|event| Heard {
+                turn: at,
+                actor: turn.actor,
+                event: event.clone(),
+            });
+            self.heard.extend(heard);
+        }
+        let unknown = Place::default();
+        for (index, action) in turn.actions.iter().enumerate() {
+            let place = places.get(index).unwrap_or(&unknown);
+            for part in action.parts() {
+                self.keep_place(part, place);
+            }
+            for done in action.done() {
+                self.name_made(turn.actor, done);
+            }
+            for (request, kind) in action.effects() {
+                self.enter(at, turn.actor, (request, kind), place);
+            }
+        }
+    }
+
+    /// Keeps the place of a call that waits for approval, because another turn will make it.
+    fn keep_place(&mut self, part: &Action, place: &Place) {
+        if let Some(call) = part.call() {
+            self.put_off.entry(call.request).or_insert_with(|| place.clone());
+        }
+    }
+
+    /// Names what an action makes and a program can hold.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "programs hold nothing that other actions make"
+    )]
+    fn name_made(&mut self, actor: ActorId, action: &Action) {
+        let path = self.path(actor);
+        match action {
+            Action::SpawnActor(made) => self.name_actor(&path, &made.role, (made.actor, made.root.0)),
+            Action::Welcome(made) => self.name_actor(&path, &made.name, (made.actor, made.root.0)),
+            Action::SpawnFacet(made) => self.refer(("facet", made.facet.0), &path),
+            Action::ImportObject(made) => self.refer(("facet", made.facet.0), &path),
+            Action::Attenuate(made) => self.refer(("capability", made.capability.0), &path),
+            Action::GenerateRequestId(drawn) => {
+                let sort = format!("{path} {:?} {:?}", drawn.role, drawn.property);
+                let number = count(&mut self.made, &sort);
+                self.texts.insert(drawn.text.clone(), format!("{sort}#{number}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn name_actor(&mut self, parent: &str, role: &str, (actor, root): (ActorId, u64)) {
+        let role = if role.is_empty() { "actor" } else { role };
+        let first = format!("{parent}/{role}");
+        let path = match count(&mut self.born, &first) {
+            1 => first,
+            number => format!("{first} {number}"),
+        };
+        self.references.insert(("actor", actor.0), path.clone());
+        self.references.insert(("facet", root), path.clone());
+        self.actors.insert(actor, path);
+    }
+
+    fn refer(&mut self, reference: (&'static str, u64), path: &str) {
+        let number = count(&mut self.made, &format!("{} of {path}", reference.0));
+        self.references.insert(reference, format!("{path}#{number}"));
+    }
+
+    /// Enters a request or an output.
+    fn enter(&mut self, at: Sequence, actor: ActorId, (request, kind): (RequestId, EffectKind), place: &Place) {
+        let Some((what, arguments)) = subject(&kind) else {
+            if kind.is_output() {
+                self.shown.push(Shown { turn: at, output: kind });
+            }
+            return;
+        };
+        let place = self.put_off.remove(&request).unwrap_or_else(|| place.clone());
+        let mut key = Key {
+            actor: self.path(actor),
+            definition: place.definition,
+            what,
+            arguments: self.canonical(&arguments),
+            nth: 0,
+        };
+        key.nth = {
+            let count = self.counts.entry(key.base()).or_default();
+            *count += 1;
+            *count
+        };
+        self.texts.insert(self.names.name("request", request.0), key.name());
+        self.asked.push(Asked {
+            key,
+            request,
+            turn: at,
+            question: kind,
+            origin: place.origin,
+        });
+    }
+
+    /// Returns how often a question was asked.
+    pub fn count(&self, key: &Key) -> u64 {
+        self.counts.get(&key.base()).copied().unwrap_or_default()
+    }
+
+    /// Returns a value with keys in the place of the run's own ids.
+    pub fn canonical(&self, value: &IOValue) -> IOValue {
+        let named = map_references(value, &mut |reference| Ok::<_, Infallible>(self.reference(reference)));
+        let named = named.unwrap_or_else(|never| match never {});
+        map_atoms(&named, &|atom| self.atom(atom))
+    }
+
+    fn reference(&self, reference: &IOValue) -> IOValue {
+        let inner: IOValue = reference
+            .as_embedded()
+            .map_or_else(|| reference.clone(), std::borrow::Cow::into_owned);
+        let kind = label_of(&inner);
+        let known = ["actor", "facet", "capability"].into_iter().find_map(|sort| {
+            let id: u64 = Fields::of(&inner, sort, 1).ok()?.read("id").ok()?;
+            self.references.get(&(sort, id))
+        });
+        let name = known.map_or_else(|| IOValue::new(false), |known| IOValue::new(known.clone()));
+        let kind = kind.map_or_else(|| IOValue::new(false), |kind| IOValue::symbol(kind));
+        embedded(record("own", vec![kind, name]))
+    }
+
+    fn atom(&self, atom: &IOValue) -> IOValue {
+        if let Some(text) = atom.as_string() {
+            return self.text(&text).map_or_else(|| atom.clone(), IOValue::new);
+        }
+        if let Some(name) = atom.as_symbol() {
+            return self.text(&name).map_or_else(|| atom.clone(), IOValue::symbol);
+        }
+        atom.clone()
+    }
+
+    /// Returns a text with keys in the place of ids; nothing if it has none.
+    fn text(&self, text: &str) -> Option<String> {
+        let mut changed = String::new();
+        let mut kept = 0;
+        let mut at = 0;
+        while at + UUID_BYTES <= text.len() {
+            let name = text.get(at..at + UUID_BYTES).filter(|part| is_uuid(part));
+            match name.and_then(|name| self.texts.get(name)) {
+                Some(key) => {
+                    changed.push_str(&text[kept..at]);
+                    changed.push_str(key);
+                    at += UUID_BYTES;
+                    kept = at;
+                }
+                None => at += 1,
+            }
+        }
+        (kept > 0).then(|| changed + &text[kept..])
+    }
+}
+
+/// The length of a UUID as text.
+const UUID_BYTES: usize = 36;
+
+fn is_uuid(text: &str) -> bool {
+    text.bytes().enumerate().all(|(index, byte)| match index {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, sort: &str) -> u64 {
+    let count = counts.entry(sort.to_owned()).or_default();
+    *count += 1;
+    *count
+}
+
+/// Returns the name of what a request asks, and the arguments; nothing for an effect without an
+/// answer.
+fn subject(kind: &EffectKind) -> Option<(String, IOValue)> {
+    let of = |what: &str, arguments: IOValue| Some((what.to_owned(), arguments));
+    match kind {
+        EffectKind::Tool { name, payload } => of(name, payload.clone()),
+        EffectKind::Read { length_bytes_max } => of("read", (*length_bytes_max as u64).encode()),
+        EffectKind::Timer { delay_ms } | EffectKind::Alarm { delay_ms, .. } => of("timer", delay_ms.encode()),
+        EffectKind::Ask { prompt, approves } if approves.is_empty() => of("ask", prompt.clone()),
+        EffectKind::Ask { prompt, approves } => of("approve", IOValue::new(vec![approves.encode(), prompt.clone()])),
+        EffectKind::Proceed { .. }
+        | EffectKind::Write { .. }
+        | EffectKind::Withdraw
+        | EffectKind::Log { .. }
+        | EffectKind::Failure { .. }
+        | EffectKind::Progress { .. }
+        | EffectKind::Peer { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_ids_have_their_keys_wherever_they_stand() {
+        let mut ledger = Ledger::new("first");
+        let id = ledger.names.name("request", 0);
+        ledger.texts.insert(id.clone(), "key".to_owned());
+        let other = ledger.names.name("request", 1);
+        for (text, expected) in [
+            (format!("{id}"), "key".to_owned()),
+            (format!("ü{id}/{id}."), "ükey/key.".to_owned()),
+            (format!("{other} {id}"), format!("{other} key")),
+            (other.clone(), other.clone()),
+            ("short".to_owned(), "short".to_owned()),
+        ] {
+            let value = IOValue::new(vec![IOValue::new(text)]);
+            assert_eq!(ledger.canonical(&value), IOValue::new(vec![IOValue::new(expected)]));
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Running a run again with changed code, on the answers that it has received.
+//!
+//! Owns the way from an address and a program to a report, and to a new branch.
+//! INVARIANT: until the new branch is written in one commit, nothing changes: no record, no claim
+//! and nothing in the world. The branch whose answers are given stays as it is.
+//! It does not decide which answer belongs to which request; `history/rerun.rs` does.
+//! Read next: `rerun/report.rs`, `../runtime/src/history/rerun.rs`.
+
+mod output;
+mod report;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use duet_journal::{BranchName, Epoch, Sequence, Store};
+use duet_runtime::driver::EffectKind;
+use duet_runtime::history::rerun::{self, Prepared, Progress, Recorded};
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::run::Start;
+
+use crate::error::{CommandError, ExitCode};
+use crate::journal::{Journal, Place};
+use crate::saying::{Way, say};
+use crate::session;
+use crate::terminal::Terminal;
+
+pub(crate) use report::Report;
+
+/// The turns between two looks at the person's wish to stop.
+const PORTION_TURNS: usize = 256;
+
+/// What to run again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish<'a> {
+    /// The changed program.
+    pub(crate) program: &'a Path,
+    /// The address up to which recorded answers are given, if it is not that of the run.
+    pub(crate) from: Option<&'a str>,
+    /// The kinds of recorded failures whose requests are made again.
+    pub(crate) retried: &'a [String],
+    /// The name of the new branch, if the person gave one.
+    pub(crate) branch: Option<&'a str>,
+}
+
+/// A run of changed code that stands where it goes on in the world.
+pub(crate) struct Rerun {
+    /// The branch whose answers were given, and up to which turn.
+    pub(crate) place: Place,
+    /// The new branch.
+    pub(crate) branch: BranchName,
+    pub(crate) report: Report,
+    /// The output that was not shown before.
+    pub(crate) output: Vec<EffectKind>,
+    prepared: Prepared,
+}
+
+/// Runs again.
+///
+/// # Errors
+/// If the program cannot be compiled, or the recorded run not replayed.
+pub(crate) fn perform(
+    (store, journal): (&dyn Store, &Journal),
+    address: Option<&str>,
+    wish: Wish<'_>,
+    terminal: &mut Terminal,
+) -> Result<Rerun, CommandError> {
+    let place = place((store, journal), address, wish.from)?;
+    let branch = new_branch(store, &place, wish.branch)?;
+    let changed = session::changed(store, &place, wish.program, terminal)?;
+    let pinned = session::pinned(store, &place)?;
+    let ledger = place.source(store).ledger(Some(place.at()), pinned.programs)?;
+    if rerun::has_peers(&ledger) {
+        return Err(CommandError::problem(format!(
+            "{} has spoken with peers, who cannot be asked again yet, so changed code cannot take its place",
+            place.name()
+        ))
+        .advise(say![
+            Way::at("resume", place.name()),
+            " goes on with the code that the run began with"
+        ]));
+    }
+    let start = Start {
+        run: place.run.clone(),
+        branch: branch.clone(),
+        owner: String::new(),
+        genesis: changed.genesis,
+        pinned: changed.pinned,
+    };
+    let retried: BTreeSet<String> = wish.retried.iter().cloned().collect();
+    let recorded = Recorded { ledger, retried };
+    let mut rerun = rerun::Rerun::begin(start, changed.programs, recorded)?;
+    let ended = loop {
+        match rerun.go_on(PORTION_TURNS, store)? {
+            Progress::More => {}
+            Progress::Live => break None,
+            Progress::Ended { code } => break Some(code),
+        }
+    };
+    let (comparison, prepared) = rerun.end();
+    let output = output::unseen(&comparison.shown);
+    let report = Report {
+        program: wish.program.display().to_string(),
+        address: place.address(place.at()),
+        name: place.name(),
+        output: output::apart(&comparison.shown),
+        comparison,
+        ended,
+        texts: [pinned.texts, changed.texts],
+    };
+    Ok(Rerun {
+        place,
+        branch,
+        report,
+        output,
+        prepared,
+    })
+}
+
+impl Rerun {
+    /// Writes the new branch under the epoch of a claim; returns the requests that nobody has made
+    /// before.
+    ///
+    /// # Errors
+    /// If the journal cannot be written; then nothing was.
+    pub(crate) fn append(
+        self,
+        store: &mut dyn Store,
+        epoch: Epoch,
+    ) -> Result<(Vec<EffectKind>, BTreeSet<RequestId>), CommandError> {
+        let afresh = self.prepared.afresh.clone();
+        self.prepared.append(store, epoch)?;
+        Ok((self.output, afresh))
+    }
+}
+
+impl Report {
+    /// The exit code of a run that only looks.
+    pub(crate) fn code(&self) -> ExitCode {
+        if self.is_same() {
+            ExitCode::OK
+        } else {
+            ExitCode::DIVERGED
+        }
+    }
+}
+
+/// Finds the branch whose answers are given, and the turn up to which they are.
+fn place(
+    (store, journal): (&dyn Store, &Journal),
+    address: Option<&str>,
+    from: Option<&str>,
+) -> Result<Place, CommandError> {
+    let of_run = journal.resolve_turn(store, address)?;
+    let Some(from) = from else { return Ok(of_run) };
+    let from = journal.resolve_turn(store, Some(from))?;
+    if from.run == of_run.run {
+        return Ok(from);
+    }
+    Err(CommandError::usage(format!(
+        "{} is another run than {}, whose answers are wanted",
+        from.run, of_run.run
+    )))
+}
+
+/// Returns the name of the new branch: the given one, or the first free one that tells where it
+/// comes from.
+fn new_branch(store: &dyn Store, place: &Place, name: Option<&str>) -> Result<BranchName, CommandError> {
+    let heads = store.heads(&place.run)?;
+    let is_free = |name: &BranchName| heads.iter().all(|head| head.branch != *name);
+    let read = |name: &str| {
+        BranchName::new(name)
+            .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))
+    };
+    if let Some(name) = name {
+        let branch = read(name)?;
+        return if is_free(&branch) {
+            Ok(branch)
+        } else {
+            Err(CommandError::usage(format!(
+                "{} has a branch {branch} already",
+                place.run
+            )))
+        };
+    }
+    let first = format!("{}-new", place.branch);
+    let mut branch = read(&first)?;
+    let mut number = 1_u64;
+    while !is_free(&branch) {
+        number += 1;
+        branch = read(&format!("{first}-{number}"))?;
+    }
+    Ok(branch)
+}
+
+/// The number of a turn, or that there is none.
+fn number(turn: Option<Sequence>) -> u64 {
+    turn.map_or(0, Sequence::number)
+}

@@ -1,0 +1,475 @@
+//! What changed code asks, compared with what was recorded: in words, and as JSON.
+//!
+//! INVARIANT: each recorded request and each new one is told of once; whatever stays done in the
+//! world is named with the turn that did it.
+//! It runs nothing. Read next: `../rerun.rs`.
+
+use std::path::Path;
+
+use duet_drivers::text::Text;
+use duet_drivers::tool::description::EffectClass;
+use duet_runtime::gate::payload::as_json;
+use duet_runtime::history::rerun::comparison::{Comparison, Fresh, Met, Shifted, Unused};
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::key::{Asked, Heard, Key};
+use duet_runtime::state::event::Event;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::number;
+use super::output::Apart;
+use crate::error::CommandError;
+use crate::render::SourceTexts;
+use crate::saying::{Saying, Way, say};
+use crate::turn::short;
+use crate::value_text::{abbreviated, apart};
+use crate::world_options::WorldOptions;
+
+/// The characters of a line that was typed that are shown.
+const TYPED_CHARACTERS: usize = 60;
+
+/// A comparison of changed code with a recorded run.
+pub(crate) struct Report {
+    /// The path of the changed program.
+    pub(super) program: String,
+    /// The address of the turn up to which answers are given.
+    pub(super) address: String,
+    /// The branch of that turn.
+    pub(super) name: String,
+    pub(super) comparison: Comparison,
+    /// The lines that only one of both shows.
+    pub(super) output: Apart,
+    /// The exit code, if the changed code has ended the run.
+    pub(super) ended: Option<u64>,
+    /// The texts of both programs.
+    pub(super) texts: [SourceTexts; 2],
+}
+
+/// A report as plain data.
+#[derive(Debug, Serialize)]
+struct Plain {
+    identical: bool,
+    program: String,
+    from: String,
+    /// The number of turns that the changed code took.
+    turns: u64,
+    ended: Option<u64>,
+    same: Vec<PlainMet>,
+    moved: Vec<PlainMet>,
+    new: Vec<PlainFresh>,
+    no_longer_asked: Vec<PlainUnused>,
+    asked_more_often: Vec<PlainShifted>,
+    inputs_left: Vec<PlainHeard>,
+    output: PlainOutput,
+}
+
+/// A request as plain data.
+#[derive(Debug, Serialize)]
+struct PlainAsked {
+    actor: String,
+    definition: String,
+    what: String,
+    nth: u64,
+    arguments: Value,
+    turn: u64,
+    source: Option<String>,
+    line: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlainMet {
+    #[serde(flatten)]
+    asked: PlainAsked,
+    recorded: PlainAsked,
+    is_answered: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct PlainFresh {
+    #[serde(flatten)]
+    asked: PlainAsked,
+    is_open: bool,
+    nearest: Option<PlainAsked>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlainUnused {
+    #[serde(flatten)]
+    recorded: PlainAsked,
+    is_answered: bool,
+    effect: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlainShifted {
+    actor: String,
+    definition: String,
+    what: String,
+    arguments: Value,
+    before: u64,
+    now: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct PlainHeard {
+    turn: u64,
+    kind: &'static str,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PlainOutput {
+    before: Vec<String>,
+    now: Vec<String>,
+}
+
+impl Report {
+    /// Says whether the changed code asks and shows the same.
+    pub(crate) fn is_same(&self) -> bool {
+        self.comparison.is_same() && self.output == Apart::default()
+    }
+
+    /// Says whether something that was recorded with an answer is left.
+    pub(crate) fn leaves_answers(&self) -> bool {
+        self.comparison.leaves_answers()
+    }
+
+    /// The number of recorded answers that were given again.
+    fn given(&self) -> usize {
+        self.comparison.met.iter().filter(|met| met.is_answered).count()
+    }
+
+    /// What a new branch begins with.
+    pub(crate) fn beginning(&self) -> String {
+        let answers = match self.given() {
+            1 => "1 recorded answer".to_owned(),
+            given => format!("{given} recorded answers"),
+        };
+        format!("begins with {} and {answers}", self.program)
+    }
+
+    /// The way on from a run that only looks.
+    pub(crate) fn ways(&self) -> Option<Saying> {
+        if self.is_same() {
+            return None;
+        }
+        let way = Way::at("resume", &self.name).with(format!("--with {}", self.program));
+        Some(say![
+            way,
+            " goes on with it on a new branch; ",
+            self.name.clone(),
+            " stays as it is"
+        ])
+    }
+
+    /// The report as JSON, with members all the way down.
+    ///
+    /// # Errors
+    /// Never, in truth: it has texts and numbers only.
+    pub(crate) fn json(&self) -> Result<Value, CommandError> {
+        let [recorded, now] = &self.texts;
+        let met = |met: &Met| PlainMet {
+            asked: plain(&met.asked, now),
+            recorded: plain(&met.recorded, recorded),
+            is_answered: met.is_answered,
+        };
+        let (moved, same): (Vec<&Met>, Vec<&Met>) = self.comparison.met.iter().partition(|met| is_moved(met));
+        let plain = Plain {
+            identical: self.is_same(),
+            program: self.program.clone(),
+            from: self.address.clone(),
+            turns: number(self.comparison.turn),
+            ended: self.ended,
+            same: same.into_iter().map(met).collect(),
+            moved: moved.into_iter().map(met).collect(),
+            new: self
+                .comparison
+                .fresh
+                .iter()
+                .map(|fresh| self.plain_fresh(fresh))
+                .collect(),
+            no_longer_asked: self
+                .comparison
+                .unused
+                .iter()
+                .map(|unused| self.plain_unused(unused))
+                .collect(),
+            asked_more_often: self.comparison.shifted.iter().map(plain_shifted).collect(),
+            inputs_left: self.comparison.unheard.iter().map(plain_heard).collect(),
+            output: PlainOutput {
+                before: self.output.before.clone(),
+                now: self.output.now.clone(),
+            },
+        };
+        serde_json::to_value(plain).map_err(|error| CommandError::caused("the report is no JSON", &error))
+    }
+
+    fn plain_fresh(&self, fresh: &Fresh) -> PlainFresh {
+        PlainFresh {
+            asked: plain(&fresh.asked, &self.texts[1]),
+            is_open: fresh.is_open,
+            nearest: fresh.near.as_ref().map(|near| plain(near, &self.texts[0])),
+        }
+    }
+
+    fn plain_unused(&self, unused: &Unused) -> PlainUnused {
+        PlainUnused {
+            recorded: plain(&unused.recorded, &self.texts[0]),
+            is_answered: unused.outcome.is_some(),
+            effect: effect(&unused.recorded.key.what).map(|class| class.to_string()),
+        }
+    }
+
+    /// The report in words.
+    pub(crate) fn tell(&self) -> Text {
+        let mut lines = vec![self.first_line()];
+        let comparison = &self.comparison;
+        lines.extend(
+            comparison
+                .met
+                .iter()
+                .filter(|met| is_moved(met))
+                .map(|met| self.moved(met)),
+        );
+        let paired = comparison
+            .fresh
+            .iter()
+            .filter_map(|fresh| Some(fresh.near.as_ref()?.request));
+        let paired: Vec<RequestId> = paired.collect();
+        lines.extend(comparison.fresh.iter().flat_map(|fresh| self.fresh(fresh)));
+        lines.extend(
+            comparison
+                .met
+                .iter()
+                .filter(|met| self.is_lost(met))
+                .map(|met| self.lost(met)),
+        );
+        lines.extend(comparison.shifted.iter().map(|shifted| {
+            let Shifted { key, before, now } = shifted;
+            format!("{key} is asked {now} times, before it was {before}: the answers may belong to other times")
+        }));
+        let is_told = |unused: &&Unused| !paired.contains(&unused.recorded.request);
+        lines.extend(
+            comparison
+                .unused
+                .iter()
+                .filter(is_told)
+                .map(|unused| self.unused(unused)),
+        );
+        lines.extend(comparison.unheard.iter().map(|heard| self.unheard(heard)));
+        // What is missing may still come, unless both have come equally far.
+        let before = if comparison.fresh.is_empty() {
+            &*self.output.before
+        } else {
+            &[]
+        };
+        if !(before.is_empty() && self.output.now.is_empty()) {
+            lines.push("output".to_owned());
+            lines.extend(before.iter().map(|line| format!("  - {line}")));
+            lines.extend(self.output.now.iter().map(|line| format!("  + {line}")));
+        }
+        Text::lines(&lines.join("\n"))
+    }
+
+    /// Says whether the changed code waits for an answer that only the world can give.
+    fn is_under_way(&self) -> bool {
+        self.comparison.fresh.iter().any(|fresh| fresh.is_open)
+    }
+
+    fn first_line(&self) -> String {
+        let met = self.comparison.met.len();
+        let anew = self.comparison.fresh.len();
+        let left = self.comparison.unused.len();
+        let all = if self.is_same() { "identical: " } else { "" };
+        let lost = if self.is_under_way() {
+            "not asked so far"
+        } else {
+            "no longer asked"
+        };
+        let moved = self.comparison.met.iter().filter(|met| is_moved(met)).count();
+        let stands = match self.ended {
+            Some(code) => format!("it ends with code {code}"),
+            None => format!("it stands at turn {}", number(self.comparison.turn)),
+        };
+        format!(
+            "{all}{} on the answers of {}: {} the same, {moved} moved, {anew} new, {left} {lost}; {stands}",
+            self.program,
+            self.address,
+            met - moved,
+        )
+    }
+
+    fn moved(&self, met: &Met) -> String {
+        let [before, now] = [(&met.recorded, &self.texts[0]), (&met.asked, &self.texts[1])]
+            .map(|(asked, texts)| where_asked(asked, texts));
+        let (key, turn) = (&met.recorded.key, met.recorded.turn);
+        if met.is_elsewhere() {
+            let definition = definition(&met.asked.key);
+            return format!(
+                "moved: {key} {before}is asked {now}in {definition}; it has the answer of {}@{turn}",
+                self.name
+            );
+        }
+        format!(
+            "moved: {key} {before}is asked {now}in another order; it has the answer of {}@{turn}",
+            self.name
+        )
+    }
+
+    /// Says whether the result of a call that the changed code waits for is lost.
+    fn is_lost(&self, met: &Met) -> bool {
+        self.ended.is_none() && met.is_open && !met.is_answered && met.asked.key.what.contains('/')
+    }
+
+    fn lost(&self, met: &Met) -> String {
+        let (key, turn) = (&met.recorded.key, met.recorded.turn);
+        format!(
+            "in flight: {key} of {}@{turn} has no recorded result; unless its tool may be repeated, it fails as \
+             interrupted, and `--retry-errors interrupted` makes it again",
+            self.name
+        )
+    }
+
+    fn fresh(&self, fresh: &Fresh) -> Vec<String> {
+        let now = where_asked(&fresh.asked, &self.texts[1]);
+        let (key, turn) = (&fresh.asked.key, fresh.asked.turn);
+        let Some(near) = &fresh.near else {
+            let arguments = abbreviated(&key.arguments);
+            return vec![format!("new: {key} {now}in turn {turn}"), format!("  + {arguments}")];
+        };
+        let before = where_asked(near, &self.texts[0]);
+        let name = &self.name;
+        let recorded = format!("`duet show {name}@{}` shows the recorded call", near.turn);
+        if near.key.asks_the_same(key) {
+            return vec![format!(
+                "new: {key} {now}in turn {turn} asks what {} {before}asked in {name}@{}, and is asked again; {recorded}",
+                near.key, near.turn
+            )];
+        }
+        let [left, right] = apart([Some(&near.key.arguments), Some(&key.arguments)]);
+        let of_near = self
+            .comparison
+            .unused
+            .iter()
+            .find(|unused| unused.recorded.request == near.request);
+        let stays = of_near.map_or("", stays);
+        vec![
+            format!(
+                "changed: {key} asks something else in turn {turn} than in {name}@{}; {recorded}",
+                near.turn
+            ),
+            format!("  - {before}{left}{stays}"),
+            format!("  + {now}{right}"),
+        ]
+    }
+
+    fn unused(&self, unused: &Unused) -> String {
+        let recorded = &unused.recorded;
+        let before = where_asked(recorded, &self.texts[0]);
+        let what = if self.is_under_way() {
+            "not asked so far"
+        } else {
+            "no longer asked"
+        };
+        format!(
+            "{what}: {} {before}in {}@{}{}",
+            recorded.key,
+            self.name,
+            recorded.turn,
+            stays(unused)
+        )
+    }
+
+    fn unheard(&self, heard: &Heard) -> String {
+        let PlainHeard { turn, kind, text } = plain_heard(heard);
+        format!("not given: the {kind} of {}@{turn}: {text}", self.name)
+    }
+}
+
+/// Says what stays done of a recorded call that is left.
+fn stays(unused: &Unused) -> &'static str {
+    let what = &unused.recorded.key.what;
+    match (&unused.outcome, effect(what)) {
+        (Some(Err(_)), _) => "; it failed",
+        (_, Some(EffectClass::Pure)) => "; it changed nothing",
+        (None, Some(_)) => "; nobody knows whether it was done",
+        (Some(Ok(_)), Some(EffectClass::Reversible)) => "; what it did stays done (reversible)",
+        (Some(Ok(_)), Some(EffectClass::Compensable)) => "; what it did stays done (compensable)",
+        (Some(Ok(_)), Some(EffectClass::Irreversible)) => "; what it did stays done (irreversible)",
+        (Some(Ok(_)), None) if what.contains('/') => "; what it did stays done",
+        (Some(Ok(_)) | None, None) => "",
+    }
+}
+
+fn is_moved(met: &Met) -> bool {
+    met.is_moved || met.is_elsewhere()
+}
+
+fn definition(key: &Key) -> &str {
+    match &*key.definition {
+        "" => "the top level",
+        definition => definition,
+    }
+}
+
+/// The place of a request with a space behind it; nothing if it is unknown.
+fn where_asked(asked: &Asked, texts: &SourceTexts) -> String {
+    let Some(origin) = &asked.origin else {
+        return String::new();
+    };
+    match texts.line_of(&origin.source, origin.start) {
+        Some(line) => format!("({}:{line}) ", origin.source),
+        None => String::new(),
+    }
+}
+
+fn plain(asked: &Asked, texts: &SourceTexts) -> PlainAsked {
+    let Asked { key, turn, origin, .. } = asked;
+    PlainAsked {
+        actor: key.actor.clone(),
+        definition: key.definition.clone(),
+        what: key.what.clone(),
+        nth: key.nth,
+        arguments: as_json(&key.arguments),
+        turn: turn.number(),
+        source: origin.as_ref().map(|origin| origin.source.clone()),
+        line: origin
+            .as_ref()
+            .and_then(|origin| texts.line_of(&origin.source, origin.start)),
+    }
+}
+
+fn plain_shifted(shifted: &Shifted) -> PlainShifted {
+    let Shifted { key, before, now } = shifted;
+    PlainShifted {
+        actor: key.actor.clone(),
+        definition: key.definition.clone(),
+        what: key.what.clone(),
+        arguments: as_json(&key.arguments),
+        before: *before,
+        now: *now,
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else comes without a request")]
+fn plain_heard(heard: &Heard) -> PlainHeard {
+    let (kind, text) = match &heard.event {
+        Event::Evaluate { text, .. } => ("typed text", short(text, TYPED_CHARACTERS)),
+        Event::Told { value, .. } => ("told value", abbreviated(value)),
+        Event::Merged { asserted, .. } => ("merge", format!("{} facts", asserted.len())),
+        Event::Granted { .. } => ("grant", "capabilities".to_owned()),
+        _ => ("input", String::new()),
+    };
+    PlainHeard {
+        turn: heard.turn.number(),
+        kind,
+        text,
+    }
+}
+
+/// The class of the effect of a tool; nothing for what is no tool, and for a tool of a server,
+/// whose effect nobody knows here.
+fn effect(tool: &str) -> Option<EffectClass> {
+    let tools = WorldOptions::default().tools(Path::new(".")).ok()?;
+    tools.find(tool).ok().map(|tool| tool.description().effect)
+}
