@@ -4,6 +4,8 @@ use preserves::IOValue;
 use proptest::prelude::*;
 
 use super::*;
+use crate::identity::IdentityError;
+use crate::packed::PackedError;
 use crate::packed::{MAX_DEPTH, PackedFault};
 
 fn header(sequence: u64, parent: Option<RecordHash>) -> Header {

@@ -298,7 +298,7 @@ pub(crate) fn later_answers(
     };
     for (id, request) in state.requests.iter().filter(|(_, request)| request.answer.is_none()) {
         if matches!(request.question, Question::Tool { .. })
-            && let Some(outcome) = recorded(source, source.branch, (at, last), *id)?
+            && let Some(outcome) = recorded(source, source.branch, turns_after(at, last), *id)?
         {
             found.insert(*id, outcome);
         }
