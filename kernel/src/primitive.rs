@@ -187,6 +187,7 @@ macro_rules! primitives {
 mod control;
 pub mod cost;
 mod argument;
+mod fingerprint;
 mod pair;
 mod accessor;
 mod list;

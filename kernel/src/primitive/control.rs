@@ -2,11 +2,11 @@
 //!
 //! Read next: `code/builtin.rs`.
 
+use super::fingerprint::fingerprint;
 use super::{Context, ControlBlock, Cost, Primitive, PrimitiveBody, PrimitiveError, cost};
 use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register, Steps};
-use crate::names::Fingerprint;
 use crate::value::{Immediate, Value};
 
 /// Makes the row of a primitive that is a block of the machine's unit.
@@ -127,24 +127,12 @@ primitives! {
     "procedure?" "object" [1, 1] free => |_, arguments| Ok(Value::boolean(is_procedure(arguments[0])));
 
     /// Returns a list that tells the code of a procedure: the name of the library that defines it,
-    /// a string; its name, a string, or `#f`; and a hash of its code, a string of 64 digits. The
-    /// values that the procedure has captured, and the names of its variables, are no part of the
-    /// hash. Fails with `wrong-type` if the argument is not a procedure.
+    /// a string; its name, a string, or `#f`; and a hash, a string of 64 digits. The hash is of its
+    /// code, and of the values that it has captured as they are now: data, and the code of
+    /// procedures. The names of variables are no part of it, nor are data in variables that are
+    /// assigned. Fails with `wrong-type` if the argument is not a procedure.
     "%procedure-code" "procedure" [1, 1] counted => |context, arguments| {
-        let refusal = PrimitiveError::WrongType {
-            argument: 0,
-            expected: "a procedure",
-        };
-        let procedure = arguments[0];
-        let found = if procedure.is_immediate(Immediate::Primitive) {
-            Some(Fingerprint::of_primitive(context.names.primitive_name(procedure.payload())))
-        } else if procedure.is_procedure_object() {
-            context.names.fingerprint(context.heap.field(procedure, 0).payload())
-        } else {
-            None
-        };
-        let found = found.ok_or(refusal)?;
-        context.heap.spend(found.fuel)?;
+        let found = fingerprint(context, arguments[0])?;
         let hash: String = found.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         let library = context.heap.string(&found.library)?;
         let name = found.name.map_or(Ok(Value::FALSE), |name| context.heap.string(&name))?;

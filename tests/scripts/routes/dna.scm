@@ -44,6 +44,27 @@
 (string=? (code-of car) (code-of cdr))                       ; => #f
 (string-length (code-of honest))                             ; => 64
 
+;; What a procedure has captured tells it apart, too: data, and the code of other procedures.
+(define (answering what) (lambda (message context) (move what)))
+(string=? (code-of (answering 'ok)) (code-of (answering 'no)))                         ; => #f
+(string=? (code-of (answering 'ok)) (code-of (answering 'ok)))                         ; => #t
+(string=? (code-of (answering '(1 "a" #(2)))) (code-of (answering '(1 "a" #(3)))))     ; => #f
+(string=? (code-of (answering (list 1.5 (string #\a)))) (code-of (answering '(1.5 "a"))))  ; => #t
+(string=? (code-of (answering (dictionary 'a 1))) (code-of (answering (dictionary 'a 2)))) ; => #f
+(string=? (code-of (answering (answering 1))) (code-of (answering (answering 2))))     ; => #f
+(string=? (code-of (answering car)) (code-of (answering cdr)))                         ; => #f
+(define (around inner) (lambda (message context) (inner message)))
+(string=? (code-of (around (lambda (m) (move 'ok)))) (code-of (around (lambda (m) (move 'no))))) ; => #f
+(define ring (list 1 2))
+(set-cdr! (cdr ring) ring)
+(string=? (code-of (answering ring)) (code-of (answering ring)))                       ; => #t
+;; A variable that is assigned is state, not behaviour.
+(define (counting) (let ((count 0)) (lambda (message context) (set! count (+ count 1)) (move 'ok))))
+(define counted (counting))
+(define before (code-of counted))
+(counted 1 2)
+(string=? before (code-of counted) (code-of (counting)))     ; => #t
+
 (define report (dna-report text))
 (dictionary-ref report 'format)                              ; => profile
 (dictionary-ref report 'problems)                            ; => ()
