@@ -413,7 +413,7 @@ fn a_program_that_prints_takes_few_turns_and_keeps_the_order_of_its_output() {
     desk.check("replay --check lines", 0, "identical: 3 turns\n");
 
     let said = desk.check("run mixed.scm", 3, "a\nc");
-    assert_eq!(said.errors, "b\nd\n");
+    assert_eq!(said.errors, "log: b\nd\n");
     let shown: serde_json::Value = serde_json::from_str(&desk.duet("show mixed@1 --json").output).expect("JSON");
     let actions = shown["actions"].as_array().expect("actions");
     let kinds: Vec<&str> = actions.iter().filter_map(|action| action["kind"].as_str()).collect();

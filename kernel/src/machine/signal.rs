@@ -5,7 +5,7 @@
 //! It does not handle conditions; the library does.
 //! Read next: `primitive.rs`.
 
-use crate::code::CodeSpace;
+use crate::code::{CodeSpace, LoadedBlock};
 use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Register};
@@ -119,11 +119,35 @@ fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<Back
     let block = code
         .block_at(word.payload())
         .filter(|_| word.is_immediate(Immediate::Code))?;
-    (block.start != inner).then(|| BacktraceEntry {
-        procedure: block.name.clone(),
-        span: code.span_at(block.start),
-        is_gone: true,
+    (block.start != inner).then(|| {
+        let left_at = left_at(heap, code, block, inner);
+        BacktraceEntry {
+            procedure: block.name.clone(),
+            span: left_at.or_else(|| code.span_at(block.start)),
+            is_gone: left_at.is_none(),
+        }
     })
+}
+
+/// The place of the tail call by which a procedure was left for the one that begins at `inner`: its
+/// only call of that one, or its only tail call. Otherwise nobody knows which it was.
+fn left_at(heap: &Heap, code: &CodeSpace, block: &LoadedBlock, inner: u32) -> Option<Span> {
+    let opcode = |position: &u32| code.instructions().get(*position as usize)?.opcode();
+    let is_tail = |position: &u32| matches!(opcode(position), Some(Opcode::TailCall | Opcode::TailCallGlobal));
+    let tail_calls: Vec<u32> = (block.start..block.end).filter(is_tail).collect();
+    let leads_to_inner = |position: &&u32| {
+        let instruction = code.instructions().get(**position as usize);
+        let called = instruction.filter(|instruction| instruction.opcode() == Some(Opcode::TailCallGlobal));
+        let called = called.and_then(|instruction| global(heap, instruction.w()));
+        let called = called.filter(|value| heap.is_kind(*value, Kind::Closure));
+        called.is_some_and(|called| heap.field(called, 0).payload() == inner)
+    };
+    let direct: Vec<&u32> = tail_calls.iter().filter(leads_to_inner).collect();
+    match (&direct[..], &tail_calls[..]) {
+        ([position], _) => code.span_at(**position),
+        (_, [position]) => code.span_at(*position),
+        _ => None,
+    }
 }
 
 /// The entries of a call: the procedures that were integrated around it, innermost first, and the
