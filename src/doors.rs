@@ -22,7 +22,7 @@ use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
 
 use crate::error::CommandError;
-use crate::journal::{Journal, Place};
+use crate::journal::{Journal, Place, owner};
 use crate::saying::{Saying, Way, say};
 use crate::session::serve::Wish;
 
@@ -57,7 +57,10 @@ pub(crate) fn tell(world: &mut World, text: String) {
     world.perform(vec![Effect {
         request: RequestId(0),
         key: String::new(),
-        kind: EffectKind::Log { text },
+        kind: EffectKind::Log {
+            text,
+            by_program: false,
+        },
     }]);
 }
 
@@ -116,6 +119,16 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
         "{who} said nothing for {} s; the run goes on here",
         watch_ms / 1000
     )))
+}
+
+/// Describes this process as the next owner of a run, after an owner on another host was silent. A
+/// command that claims a run in any other way may stop a process that executes it.
+///
+/// # Errors
+/// As [`require_silence`].
+pub(crate) fn successor(store: &dyn Store, run: &RunId, command: &str) -> Result<String, CommandError> {
+    require_silence(store, run, WATCH_MS)?;
+    Ok(owner(command))
 }
 
 /// Asks the process that owns a run for something; `None` if no other process owns it.

@@ -18,6 +18,7 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::Genesis;
 use serde::{Deserialize, Serialize};
 
+use crate::doors;
 use crate::error::CommandError;
 use crate::launch::{self, LaunchNote};
 use crate::reach::Reach;
@@ -245,6 +246,7 @@ impl GrantArguments {
             hosts: options.hosts.clone(),
             ..terms
         };
+        doors::require_silence(store, run, doors::WATCH_MS)?;
         let epoch = store.claim(run, owner)?;
         Ok(store.set_note(run, epoch, &terms.pack()?)?)
     }

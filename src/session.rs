@@ -485,7 +485,7 @@ impl Session {
         else {
             return Self::resume(place, (store, journal), options, "repl");
         };
-        let epoch = store.claim(&place.run, &journal::owner("repl"))?;
+        let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "repl")?)?;
         let restored = run.rewind(&place.source(store), None)?;
         let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
         branches.renew(run.epoch());

@@ -215,8 +215,11 @@ impl World {
                 }
             }
             EffectKind::Withdraw => self.withdraw(request),
-            // Duet's own messages begin lines there, so that no further line of a program's does.
-            EffectKind::Log { text } => self.console().line(text.replace('\n', "\n  ")),
+            // Duet's own messages begin lines there, so no line of a program's does.
+            EffectKind::Log { text, by_program } => {
+                let mark = if by_program { "log: " } else { "" };
+                self.console().line(format!("{mark}{}", text.replace('\n', "\n  ")));
+            }
             EffectKind::Failure { failed, .. } => {
                 let text = format!(
                     "error: {} failed in turn {}: {}",

@@ -92,10 +92,12 @@ pub enum EffectKind {
     /// Withdraw a request that nothing waits for any more: the driver removes a question or a timer
     /// and abandons a call. Has no answer.
     Withdraw,
-    /// Show a line of the program's log; has no answer.
+    /// Show a line of the log; has no answer.
     Log {
         /// The text.
         text: String,
+        /// Whether the program says it, so that it must not look like a message of Duet.
+        by_program: bool,
     },
     /// Show the failure of an actor that no other actor takes, or one that has been taken; has no
     /// answer.

@@ -16,9 +16,10 @@ use duet_runtime::scheme::SchemePrograms;
 use preserves::{IOValue, Map, Value, ValueImpl};
 use serde::{Deserialize, Serialize};
 
+use crate::doors;
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, Place, owner};
+use crate::journal::{self, Place};
 use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};
@@ -134,7 +135,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Ok(ExitCode::OK.into());
     };
     let branch = new_branch(&*store, &place, turn, request.branch.as_deref())?;
-    let owner = owner("amend");
+    let owner = doors::successor(&*store, &place.run, "amend")?;
     move_head(
         &mut *store,
         BranchClaim::new(&place.run, &place.branch, &owner),

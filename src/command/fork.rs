@@ -9,8 +9,9 @@ use duet_runtime::run::source::BranchClaim;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, owner};
+use crate::journal;
 use crate::saying::{Speaker, Way, say};
 use crate::session::serve::Wish;
 use crate::verb::project::Project;
@@ -96,7 +97,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         branches: branches.iter().map(BranchName::to_string).collect(),
     };
     if project.hand_over(&*store, &place, &wish)?.is_none() {
-        let owner = owner("fork");
+        let owner = doors::successor(&*store, &place.run, "fork")?;
         heads::fork(
             &mut *store,
             BranchClaim::new(&place.run, &place.branch, &owner),

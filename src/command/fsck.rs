@@ -10,6 +10,7 @@ use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::changes;
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place, name, owner, what_is_lost};
 use crate::session::{self, ProofError};
@@ -124,7 +125,7 @@ impl Check<'_> {
         if report.is_sound() {
             self.sound.push((run.clone(), branch.clone()));
         } else if self.arguments.repair {
-            let epoch = store.claim(run, &owner("fsck"))?;
+            let epoch = store.claim(run, &doors::successor(store, run, "fsck")?)?;
             lost = repair(store, &report, epoch)?;
         }
         self.is_sound &= report.is_sound() || lost.is_some();

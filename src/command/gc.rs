@@ -8,8 +8,9 @@ use duet_journal::index::Index;
 use duet_journal::{BranchName, Head, Owner, Store, StoreError};
 use serde_json::json;
 
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{FIRST_BRANCH, Journal, Place, owner};
+use crate::journal::{FIRST_BRANCH, Journal, Place};
 use crate::records::hash_at;
 use crate::saying::{Saying, Way, say};
 use crate::terminal::Terminal;
@@ -63,7 +64,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let given_up = arguments.choose(journal, &store, &place)?;
     let mut garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
     if !is_dry && !garbage.branches.is_empty() {
-        let epoch = store.claim(&place.run, &owner("gc"))?;
+        let epoch = store.claim(&place.run, &doors::successor(&store, &place.run, "gc")?)?;
         while let Err(error) = store.remove(&garbage.removal(&place.run, epoch)) {
             let StoreError::Overtaken = error else {
                 return Err(error.into());

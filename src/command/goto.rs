@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::doors;
 use crate::error::CommandError;
-use crate::journal::{self, Journal, Place, owner};
+use crate::journal::{self, Journal, Place};
 use crate::moves::{self, Move, MoveKind};
 use crate::records::{called_tools, hash_at};
 use crate::saying::{Saying, Speaker, Way, say};
@@ -222,7 +222,7 @@ fn aim(
 fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<Went, CommandError> {
     let effects = outside_effects(store, place, turn)?;
     let kept = keep(store, place)?;
-    let owner = owner("goto");
+    let owner = doors::successor(store, &place.run, "goto")?;
     move_head(store, BranchClaim::new(&place.run, &place.branch, &owner), turn, None)?;
     let kept = journal::name(&place.run, &kept);
     Ok(Went::Back(Left { kept, effects }))
@@ -248,7 +248,7 @@ pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, C
             " under a shorter name first",
         ])
     })?;
-    let owner = owner("goto");
+    let owner = doors::successor(store, &place.run, "goto")?;
     move_head(
         store,
         BranchClaim::new(&place.run, &place.branch, &owner),
@@ -293,7 +293,7 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName
 }
 
 fn forward(store: &mut dyn Store, place: &Place, to: RecordHash) -> Result<Went, CommandError> {
-    let epoch = store.claim(&place.run, &owner("goto"))?;
+    let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "goto")?)?;
     store.set_head(&HeadMove {
         run: &place.run,
         branch: &place.branch,

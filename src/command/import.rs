@@ -15,6 +15,7 @@ use duet_runtime::run::error::RunError;
 use duet_runtime::run::source;
 
 use crate::command::fsck;
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::export_file::{self, ExportFile, damaged};
 use crate::imported::{Terms, own_limits};
@@ -207,13 +208,14 @@ impl<'a> Import<'a> {
         let (run, heads) = (&self.run, &self.heads);
         let journal = &self.arguments.journal;
         let mut store = journal.open_or_create("import")?;
+        let owner = doors::successor(&store, run, "import")?;
         let is_new = |head: &Head| matches!(store.record(&head.hash), Err(StoreError::NoSuchRecord { .. }));
         let note = Terms::nothing(self.memory_bytes).pack()?;
         let has_news = heads.iter().any(is_new);
         let task = Task {
             run,
             heads,
-            owner: &owner("import"),
+            owner: &owner,
             note: has_news.then_some(&note),
         };
         let was_there = store.has_run(run)?;

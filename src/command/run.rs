@@ -7,6 +7,7 @@ use duet_journal::{RunId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::detach::{self, DetachArguments};
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
@@ -279,18 +280,24 @@ pub(super) fn claim_name(
 ) -> Result<RunId, CommandError> {
     loop {
         let id = given.cloned().map_or_else(|| free_name(store, stem), Ok)?;
-        let is_claimed = match store.claim(&id, &journal::owner(command)) {
-            Ok(_) => !store.has_run(&id)?,
-            Err(StoreError::Owned { .. }) => false,
-            Err(StoreError::EpochFenced { run, .. }) => return Err(CommandError::NameLost(run)),
-            Err(error) => return Err(error.into()),
-        };
-        if is_claimed {
+        // The claim of a name that is taken would stop whoever executes its run.
+        if !store.has_run(&id)? && is_claimed(store, &id, command)? {
             return Ok(id);
         }
         if given.is_some() {
             return Err(taken(&id));
         }
+    }
+}
+
+/// Claims a name; returns whether it is still free then.
+fn is_claimed(store: &mut dyn Store, id: &RunId, command: &str) -> Result<bool, CommandError> {
+    doors::require_silence(store, id, doors::WATCH_MS)?;
+    match store.claim(id, &journal::owner(command)) {
+        Ok(_) => Ok(!store.has_run(id)?),
+        Err(StoreError::Owned { .. }) => Ok(false),
+        Err(StoreError::EpochFenced { run, .. }) => Err(CommandError::NameLost(run)),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::command::goto::keep;
+use crate::doors;
 use crate::error::CommandError;
-use crate::journal::{Place, owner};
+use crate::journal::Place;
 use crate::moves::{self, Move, MoveKind};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
@@ -83,7 +84,7 @@ pub(super) fn go(
         found => found?.header().sequence,
     };
     keep(store, place)?;
-    let epoch = store.claim(&place.run, &owner("undo"))?;
+    let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "undo")?)?;
     let from = place.head.hash;
     store.set_head(&HeadMove {
         run: &place.run,

@@ -123,7 +123,7 @@ fn written(way: Way, stream: Stream, bytes: Vec<u8>) -> Piece {
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is output")]
 fn report(output: &EffectKind) -> Option<Piece> {
     let text = match output {
-        EffectKind::Log { text } => text.clone(),
+        EffectKind::Log { text, .. } => text.clone(),
         EffectKind::Failure { failed, .. } => failed.failure.to_string(),
         _ => return None,
     };

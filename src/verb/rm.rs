@@ -14,8 +14,8 @@ use serde_json::{Value as Json, json};
 use super::project::Project;
 use super::view::{Told, View};
 use crate::command::gc::space_later;
+use crate::doors;
 use crate::error::CommandError;
-use crate::journal::owner;
 use crate::saying::{Way, say};
 
 /// Deletes a run with all its branches.
@@ -64,7 +64,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if !store.has_run(&run)? {
         return Err(StoreError::NoSuchRun { run }.into());
     }
-    let epoch = store.claim(&run, &owner("rm"))?;
+    let epoch = store.claim(&run, &doors::successor(&*store, &run, "rm")?)?;
     let mut garbage = Garbage::find(&*store, &run, |_| true)?;
     if request.yes {
         while let Err(error) = store.remove(&garbage.removal(&run, epoch)) {

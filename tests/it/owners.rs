@@ -13,6 +13,9 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::time::Duration;
 
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::{Epoch, Owner, RunId, Store};
+
 use crate::support::desk::Desk;
 use crate::support::running::Running;
 
@@ -453,4 +456,40 @@ fn a_journal_far_down_has_a_door_too() {
     let said = desk.duet(&format!("answer asker Ada {journal}"));
     assert_eq!(said.code, 0, "{}", said.errors);
     assert_eq!(asker.line(), "(hello Ada)");
+}
+
+/// Makes a living run look as if its owner were on another host whose clock is far behind.
+fn move_elsewhere(desk: &Desk, run: &RunId) -> Epoch {
+    let mut store = SqliteStore::open(&journal(desk), "test").expect("a journal");
+    let epoch = store
+        .claimed(run)
+        .expect("it can be read")
+        .expect("it is claimed")
+        .epoch;
+    let owner = Owner {
+        host: "elsewhere".to_owned(),
+        seen_ms: 1,
+        ..Owner::this("run asker.scm")
+    };
+    store.note_owner(run, epoch, &owner.to_string()).expect("it is claimed");
+    epoch
+}
+
+#[test]
+fn a_name_that_is_taken_stays_with_its_owner_on_a_host_whose_clock_is_behind() {
+    let desk = Desk::new(&[("asker.scm", "(await (user-input :prompt \"?\"))")]);
+    assert_eq!(desk.duet("run asker.scm --name r").code, 4);
+    let run = RunId::new("r").expect("a name");
+    let epoch = move_elsewhere(&desk, &run);
+    let said = desk.check("run asker.scm --name r", 2, "");
+    assert!(said.errors.contains("there is a run r already"), "{}", said.errors);
+    let store = SqliteStore::open(&journal(&desk), "test").expect("a journal");
+    assert_eq!(
+        store
+            .claimed(&run)
+            .expect("it can be read")
+            .expect("it is claimed")
+            .epoch,
+        epoch
+    );
 }

@@ -162,12 +162,14 @@ fn an_approval_that_was_given_ahead_answers_no_question_and_approves_only_what_i
 }
 
 #[test]
-fn no_further_line_of_a_log_begins_where_messages_of_duet_begin() {
-    let program = r#"(import (duet base) (duet dataspace)) (log! "one\nl waits for approval: two")"#;
+fn no_line_of_a_log_begins_as_messages_of_duet_do() {
+    let program =
+        r#"(import (duet base) (duet dataspace)) (log! "l waits for approval: one\nl waits for approval: two")"#;
     let desk = Desk::new(&[("l.scm", program)]);
     let said = desk.check("run l.scm", 0, "");
     assert!(
-        said.errors.starts_with("one\n  l waits for approval: two\n"),
+        said.errors
+            .starts_with("log: l waits for approval: one\n  l waits for approval: two\n"),
         "{}",
         said.errors
     );

@@ -35,6 +35,7 @@ impl Act for Log {
             self.request,
             EffectKind::Log {
                 text: self.text.clone(),
+                by_program: true,
             },
         ))
     }

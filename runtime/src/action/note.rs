@@ -28,8 +28,11 @@ impl Act for Note {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        let text = self.text.clone();
-        Some((self.request, EffectKind::Log { text }))
+        let effect = EffectKind::Log {
+            text: self.text.clone(),
+            by_program: false,
+        };
+        Some((self.request, effect))
     }
 
     fn show(&self) -> String {

@@ -17,8 +17,9 @@ use duet_runtime::record::Body;
 use duet_runtime::run::heads;
 use duet_runtime::run::source::BranchClaim;
 
+use crate::doors;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, Place, owner};
+use crate::journal::{self, Place};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::world_options::WorldOptions;
@@ -51,7 +52,7 @@ pub(super) fn sample(
         ..options.clone()
     };
     let branches = free_names(&*store, &place, (count, name.unwrap_or(NAME)))?;
-    let owner = owner("fork");
+    let owner = doors::successor(&*store, &place.run, "fork")?;
     heads::fork(
         &mut *store,
         BranchClaim::new(&place.run, &place.branch, &owner),

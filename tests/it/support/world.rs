@@ -164,7 +164,7 @@ impl World {
                 failed.turn,
                 failed.failure
             )),
-            EffectKind::Log { text } => self.logged.push(text.clone()),
+            EffectKind::Log { text, .. } => self.logged.push(text.clone()),
             EffectKind::Write {
                 stream: Stream::Error, ..
             }

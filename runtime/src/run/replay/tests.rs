@@ -338,7 +338,10 @@ fn effects_wait_for_the_disk() {
     );
     let effects = world.run.flush(&mut world.store).expect("nothing fails");
     let kinds: Vec<_> = effects.into_iter().map(|effect| effect.kind).collect();
-    let log = |text: &str| EffectKind::Log { text: text.to_owned() };
+    let log = |text: &str| EffectKind::Log {
+        text: text.to_owned(),
+        by_program: true,
+    };
     let written = EffectKind::Write {
         stream: crate::driver::Stream::Output,
         bytes: b"b".to_vec(),

@@ -57,7 +57,7 @@ impl Table {
     fn see(&mut self, effect: &Effect) {
         let request = effect.request;
         let (shown, is_answered) = match &effect.kind {
-            EffectKind::Log { text } => (text.clone(), false),
+            EffectKind::Log { text, .. } => (text.clone(), false),
             // The failed turn itself is in the record, which the tests read.
             EffectKind::Failure { .. } => return,
             EffectKind::Write { bytes, .. } => (format!(">{}", String::from_utf8_lossy(bytes)), false),
