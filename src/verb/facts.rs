@@ -142,6 +142,7 @@ impl Report {
                 "name": fact.name,
                 "facet": fact.facet.0,
                 "value": as_json(&fact.value),
+                "text": shown(&fact.value),
             })
         });
         facts.collect()

@@ -42,8 +42,8 @@
 
 ;;;> Returns the facts at a turn that match a pattern in Preserves text, as a list of Scheme values.
 (define (branch-facts address pattern)
-  (map (lambda (line) (text->value (%after-columns line)))
-       (%lines (history-command "facts" address pattern))))
+  (map (lambda (fact) (text->value (dictionary-ref fact 'text)))
+       (json->value (history-command "facts" address pattern "--json"))))
 
 ;;;> Returns the differences between two turns or branches: the lines of `duet diff`.
 (define (branch-difference one other)
@@ -53,10 +53,6 @@
 (define (branch-heads address)
   (map (lambda (line) (substring line 2 (string-length line)))
        (%lines (history-command "branches" address))))
-
-;;; A line of facts has a handle in 10 columns and an actor in 8, each followed by a blank.
-(define (%after-columns line)
-  (if (> (string-length line) 20) (substring line 20 (string-length line)) line))
 
 (define (%lines text)
   (let loop ((start 0) (at 0) (lines '()))

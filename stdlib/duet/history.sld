@@ -7,5 +7,6 @@
   (on-demand)
   (import
     (scheme base) (duet base) (duet dataspace)
+    (only (duet json) json->value)
     (only (duet kernel) %text->value))
   (include "history.scm"))

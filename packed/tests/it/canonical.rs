@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 use preserves::{IOValue, Map, PackedWriter, Set, SignedInteger, Value, ValueImpl, read_iovalue_packed};
 use proptest::prelude::*;
 
-fn hex(text: &str) -> Vec<u8> {
+pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .bytes()
         .filter_map(|b| char::from(b).to_digit(16))

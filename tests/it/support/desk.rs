@@ -42,9 +42,13 @@ impl Desk {
     }
 
     pub(crate) fn spawn(&self, line: &str) -> Child {
+        self.spawn_words(&words(line))
+    }
+
+    fn spawn_words(&self, words: &[String]) -> Child {
         let mut command = Command::new(DUET);
         command
-            .args(words(line))
+            .args(words)
             .current_dir(self.0.path())
             .env("DUET_LIBRARY_PATH", LISTED)
             .env("XDG_CONFIG_HOME", self.path("config"));
@@ -55,18 +59,16 @@ impl Desk {
         command.spawn().expect("duet starts")
     }
 
+    /// Runs a command whose last word is a text of any characters.
+    pub(crate) fn with(&self, line: &str, last: &str) -> CommandOutput {
+        let mut words = words(line);
+        words.push(last.to_owned());
+        output_of(self.spawn_words(&words), "")
+    }
+
     /// Runs a command with some input.
     pub(crate) fn feed(&self, line: &str, input: &str) -> CommandOutput {
-        let mut child = self.spawn(line);
-        // A program may end without reading.
-        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
-        let done = child.wait_with_output().expect("duet ends");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        CommandOutput {
-            output: text(done.stdout),
-            errors: text(done.stderr),
-            code: done.status.code().unwrap_or(-1),
-        }
+        output_of(self.spawn(line), input)
     }
 
     pub(crate) fn duet(&self, line: &str) -> CommandOutput {
@@ -84,6 +86,19 @@ impl Desk {
             said.errors
         );
         said
+    }
+}
+
+/// Gives a command some input and waits for its end.
+fn output_of(mut child: Child, input: &str) -> CommandOutput {
+    // A program may end without reading.
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    let done = child.wait_with_output().expect("duet ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    CommandOutput {
+        output: text(done.stdout),
+        errors: text(done.stderr),
+        code: done.status.code().unwrap_or(-1),
     }
 }
 
