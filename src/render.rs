@@ -192,7 +192,7 @@ fn explained_failure<'a>(
     let what = message_of(failure);
     let mut group = Group::with_title(
         Level::ERROR
-            .primary_title(prose(&what))
+            .primary_title(prose(&cut(&what)))
             .id(line(&failure.kind).into_owned()),
     );
     if let Some((source, place)) = texts.of_failure(failure) {
@@ -210,6 +210,17 @@ fn explained_failure<'a>(
         group = group.element(Level::HELP.message(prose(advice)));
     }
     group
+}
+
+/// The beginning of a message that is too long to show.
+fn cut(message: &str) -> Cow<'_, str> {
+    match message.char_indices().nth(MESSAGE_CHARACTERS_MAX) {
+        Some((end, _)) => {
+            let more = message[end..].chars().count();
+            format!("{}… ({more} more characters)", &message[..end]).into()
+        }
+        None => message.into(),
+    }
 }
 
 /// Advice for conditions of some kinds.
@@ -277,6 +288,9 @@ fn explained<'a>(mut group: Group<'a>, problem: &Problem, speaker: Speaker) -> G
     }
     group
 }
+
+/// The maximum length of a message with its irritants, in characters.
+const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
 /// The maximum depth of values in messages, in levels.
 const SHOWN_DEPTH: usize = 8;

@@ -242,9 +242,12 @@ pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) 
     bench.rule(attempts, is_approved)
 }
 
-/// Bounds the work to judge attempts by the schemas of the tools that they call, in steps; more
-/// than `steps_max` are only told to be more.
+/// Bounds the work to judge attempts by the schemas of the tools that they call and of constraints,
+/// in steps; more than `steps_max` are only told to be more.
 pub fn work(proposal: &Proposal<'_>, attempts: &[Action], steps_max: u64) -> u64 {
+    if proposal.before.has_policy() {
+        return Bench::new(*proposal).work(attempts, steps_max);
+    }
     let tools = proposal.before.tools();
     let mut steps = 0;
     for call in attempts.iter().flat_map(Action::done).filter_map(Action::call) {

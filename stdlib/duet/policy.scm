@@ -1,5 +1,5 @@
-;;; The JSON of policy entries. A list whose elements are all pairs with a symbol or string first is
-;;; an object, any other list or vector an array, `null` is null, any other symbol a string.
+;;; The JSON of policy entries. A dictionary, or a list whose elements are all pairs with a symbol or
+;;; string first, is an object, any other list or vector an array, `null` is null, any other symbol a string.
 
 (define (%json value)
   (cond
@@ -11,6 +11,7 @@
     ((and (number? value) (exact? value) (integer? value)) (number->string value))
     ((and (real? value) (inexact? value) (= value value) (< (abs value) +inf.0)) (%json-real value))
     ((vector? value) (%json-array (vector->list value)))
+    ((dictionary? value) (%json-object (dictionary->alist value)))
     ((null? value) "[]")
     ((and (list? value) (%object? value)) (%json-object value))
     ((list? value) (%json-array value))

@@ -6,6 +6,7 @@
     propose! explain pending-approvals approve! reject! session-name
     policy-refusal? refusal-code refusal-follows refusal-key refusal-explanation)
   (on-demand)
-  (import (except (duet kernel) close-port close-output-port) (scheme base) (only (duet base) string-join keyword? keyword->symbol record)
+  (import (except (duet kernel) close-port close-output-port) (scheme base) (only (duet base)
+            string-join keyword? keyword->symbol record dictionary? dictionary->alist)
           (only (duet dataspace) assert! retract! yield) (only (duet internal options) %option))
   (include "policy.scm"))

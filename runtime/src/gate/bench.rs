@@ -15,6 +15,7 @@ use crate::policy::document::Malformed;
 use crate::policy::entry::Entries;
 use crate::policy::item::{Grounds, Item, Tools};
 use crate::policy::keyed::{self, Keyed};
+use crate::policy::predicate::sum_until;
 use crate::policy::proposal::judge_with;
 use crate::policy::ruling::{Code, Ruling};
 use crate::policy::schema::Schema;
@@ -136,6 +137,26 @@ impl<'a> Bench<'a> {
             .map(|key| second_text(key))
     }
 
+    /// Bounds the steps that schemas take to judge attempts; more than `steps_max` are only told to
+    /// be more.
+    pub(crate) fn work(&self, attempts: &[Action], steps_max: u64) -> u64 {
+        let done = attempts.iter().flat_map(Action::done);
+        let items = done.filter_map(|attempt| self.item(attempt));
+        sum_until(items, steps_max, |item, steps_max| {
+            item.work(self.grounds(false), steps_max)
+        })
+    }
+
+    fn grounds(&self, is_approved: bool) -> Grounds<'_> {
+        Grounds {
+            entries: self.before,
+            schemas: &self.schemas,
+            tools: self.tools,
+            principal: &self.principal,
+            is_approved,
+        }
+    }
+
     /// Judges actions of a turn that leads to the entries `after`; [`None`] if policy does not
     /// apply to them.
     pub(crate) fn rule_with(&self, attempts: &[Action], after: &Entries, is_approved: bool) -> Option<Ruling> {
@@ -143,14 +164,7 @@ impl<'a> Bench<'a> {
         if items.is_empty() {
             return None;
         }
-        let grounds = Grounds {
-            entries: self.before,
-            schemas: &self.schemas,
-            tools: self.tools,
-            principal: &self.principal,
-            is_approved,
-        };
-        let ruling = judge_with(grounds, &items, after, self.calls);
+        let ruling = judge_with(self.grounds(is_approved), &items, after, self.calls);
         let has_call = items.iter().any(|item| matches!(item, Item::Call { .. }));
         let broken = self.broken_token.clone().filter(|_| has_call);
         Some(broken.map_or(ruling.clone(), |broken| ruling.or_stricter(broken)))

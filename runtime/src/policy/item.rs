@@ -20,7 +20,7 @@ use super::document::Malformed;
 use super::entry::{CONSTRAINTS, Entries, Entry, INVARIANTS};
 use super::evidence;
 use super::place::Places;
-use super::predicate::Situation;
+use super::predicate::{Predicate, Situation, sum_until};
 use super::ruling::{Code, OnFail, Ruling};
 use super::schema::Schema;
 use super::token::{GRANTS, Principal};
@@ -245,6 +245,34 @@ impl<'a> Case<'a> {
         is_excess.then(|| Ruling::deny(Code::Scope, "whoever grants cannot grant more than they were granted"))
     }
 
+    /// Bounds the steps that the schemas of the tool and of the constraints take; more than
+    /// `steps_max` are only told to be more.
+    pub(super) fn work(&self, grounds: Grounds<'_>, steps_max: u64) -> u64 {
+        let known = match self.item {
+            Item::Call { tool, .. } => grounds.tools.find(tool),
+            Item::Delta { .. } => None,
+        };
+        let of_tool = known.map_or(0, |tool| tool.work(&self.arguments, steps_max));
+        let constraints = grounds.entries.under(CONSTRAINTS).filter_map(|(_, entry)| {
+            let constraint = entry.constraint.as_ref()?.as_ref().ok()?;
+            self.is_covered(&constraint.subject)
+                .then_some(constraint.when.as_ref()?)
+        });
+        let situation = self.situation(grounds, grounds.entries);
+        let work = |predicate: &Predicate, steps_max| predicate.work(situation, steps_max);
+        let left = steps_max.saturating_sub(of_tool);
+        of_tool.saturating_add(sum_until(constraints, left, work))
+    }
+
+    fn situation<'s>(&'s self, grounds: Grounds<'s>, entries: &'s Entries) -> Situation<'s> {
+        Situation {
+            entries,
+            arguments: &self.arguments,
+            unknown: &self.unknown,
+            schemas: grounds.schemas,
+        }
+    }
+
     /// Weighs the constraints against each other.
     fn weigh(&self, grounds: Grounds<'_>) -> Ruling {
         let mut scale = Scale {
@@ -288,12 +316,7 @@ impl<'a> Case<'a> {
             Some(Ok(constraint)) if self.is_covered(&constraint.subject) => constraint,
             Some(_) => return Speech::Silent,
         };
-        let situation = Situation {
-            entries,
-            arguments: &self.arguments,
-            unknown: &self.unknown,
-            schemas: grounds.schemas,
-        };
+        let situation = self.situation(grounds, entries);
         match (constraint.holds(situation), constraint.effect) {
             (Err(fault), _) => Speech::Broken(fault.to_string()),
             (Ok(true), Effect::Deny) => Speech::Against(constraint),
@@ -326,6 +349,14 @@ impl<'a> Case<'a> {
             Item::Delta { .. } => true,
         };
         principal.grants_allow && is_granted
+    }
+}
+
+impl Item {
+    /// Bounds the steps that schemas take to judge the item; more than `steps_max` are only told to
+    /// be more.
+    pub(crate) fn work(&self, grounds: Grounds<'_>, steps_max: u64) -> u64 {
+        Case::of(self, grounds.tools).work(grounds, steps_max)
     }
 }
 

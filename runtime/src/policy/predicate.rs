@@ -147,6 +147,22 @@ impl Predicate {
         }
     }
 
+    /// Bounds the steps that its schemas take; more than `steps_max` are only told to be more.
+    pub fn work(&self, situation: Situation<'_>, steps_max: u64) -> u64 {
+        match self {
+            Self::All(inner) | Self::Any(inner) => {
+                sum_until(inner, steps_max, |inner, steps_max| inner.work(situation, steps_max))
+            }
+            Self::Not(inner) => inner.work(situation, steps_max),
+            Self::Schema(path, schema) => {
+                let value = situation.read(path).ok().flatten();
+                let judged = schema.find(situation).ok().zip(value);
+                judged.map_or(0, |(schema, value)| schema.work(value, steps_max))
+            }
+            Self::Exists(_) | Self::Missing(_) | Self::Eq(..) | Self::In(..) => 0,
+        }
+    }
+
     /// Says whether the predicate holds.
     ///
     /// # Errors
@@ -176,6 +192,18 @@ impl Predicate {
             }
         }
     }
+}
+
+/// Sums the work of parts until it exceeds `steps_max`.
+pub(crate) fn sum_until<T>(parts: impl IntoIterator<Item = T>, steps_max: u64, work: impl Fn(T, u64) -> u64) -> u64 {
+    let mut sum = 0u64;
+    for part in parts {
+        if sum > steps_max {
+            break;
+        }
+        sum = sum.saturating_add(work(part, steps_max - sum));
+    }
+    sum
 }
 
 fn count(inner: &[Predicate], situation: Situation<'_>) -> Result<usize, Malformed> {
