@@ -372,6 +372,7 @@ impl CodeSpace {
             name: Name::from(primitive.name),
             minimum: primitive.least.into(),
             maximum: primitive.most.map(usize::from),
+            is_host: matches!(primitive.body, PrimitiveBody::Host),
         };
         self.primitives.iter().map(signature).collect()
     }

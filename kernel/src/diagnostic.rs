@@ -370,8 +370,12 @@ impl From<ReadError> for Diagnostic {
             kind: NoteKind::StartsAtMargin,
             span,
         });
+        let kind = match error.problem {
+            ReadProblem::TooManyNodes { limit } => DiagnosticKind::TooLarge { limit },
+            problem => DiagnosticKind::Unreadable(problem),
+        };
         Self {
-            kind: DiagnosticKind::Unreadable(error.problem),
+            kind,
             span: error.span,
             notes: notes.into_iter().collect(),
         }

@@ -14,6 +14,7 @@ mod demand;
 mod extent;
 mod import;
 mod library;
+mod limits;
 mod node;
 mod procedural;
 mod top_level;
@@ -25,7 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::core::{INTERACTION, Unit, VariableId};
-use crate::datum::reader::{read_all, read_all_folding_case};
+use crate::datum::reader::read_within;
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::Diagnostic;
 use crate::form::FORMS;
@@ -178,6 +179,8 @@ pub struct PrimitiveSignature {
     pub minimum: usize,
     /// The most arguments, if there is a limit.
     pub maximum: Option<usize>,
+    /// Whether the host performs it.
+    pub is_host: bool,
 }
 
 /// The result of expanding a text.
@@ -283,6 +286,8 @@ struct Library {
     imports: Vec<Name>,
     /// The capabilities that it and the libraries that it imports need.
     needs: Vec<Requirement>,
+    /// Whether its own code may use the capabilities that it declares, and no others.
+    is_limited: bool,
     /// Whether it is finished only on demand.
     is_on_demand: bool,
     /// The scope of its definitions, if its text was read.
@@ -311,6 +316,8 @@ pub(crate) struct Module {
     imports: Vec<Name>,
     /// The capabilities that it and the libraries that it imports need.
     needs: Vec<Requirement>,
+    /// The text of the capabilities that its own code may use, if it declares them.
+    limits: Option<Name>,
     /// The import sets whose names are bound at its top level, in order.
     import_sets: Vec<Importing>,
     /// The number of bindings made at its top level so far.
@@ -379,6 +386,7 @@ impl Expander {
                 exports,
                 imports: Vec::new(),
                 needs: Vec::new(),
+                is_limited: false,
                 is_on_demand: false,
                 scope: None,
             },
@@ -519,15 +527,21 @@ impl Expander {
             changes: 0,
             nodes_kept: 0,
             needs: Vec::new(),
+            limits: None,
             reserved_macros: 0..0,
         }
     }
 
-    /// Stores a text and reads it; the forms get the given scopes.
-    fn read(&mut self, source: SourceText, scopes: ScopeSet, folds_case: bool) -> (Vec<Syntax>, Vec<Diagnostic>) {
+    /// Stores a text and reads it, with `nodes_max` nodes at most; the forms get the given scopes.
+    fn read(
+        &mut self,
+        source: SourceText,
+        scopes: ScopeSet,
+        folds_case: bool,
+        nodes_max: u32,
+    ) -> (Vec<Syntax>, Vec<Diagnostic>) {
         let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
-        let read = if folds_case { read_all_folding_case } else { read_all };
-        let (reading, errors) = read(&source.text, id);
+        let (reading, errors) = read_within(&source.text, id, folds_case, nodes_max);
         self.sources.push(source);
         (
             self.syntax.import(reading, scopes),

@@ -26,6 +26,7 @@ mod inspection;
 mod image_root;
 mod observation;
 mod interaction;
+mod limits;
 mod profile;
 mod programs;
 mod shared_definitions;

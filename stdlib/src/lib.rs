@@ -59,6 +59,8 @@ embed! {
     "duet/internal/lazy.sld",
     "duet/internal/lists.scm",
     "duet/internal/lists.sld",
+    "duet/internal/needs.scm",
+    "duet/internal/needs.sld",
     "duet/internal/neuroscript.scm",
     "duet/internal/neuroscript.sld",
     "duet/internal/options.sld",

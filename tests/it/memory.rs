@@ -208,3 +208,26 @@ fn a_system_that_refuses_memory_ends_the_process_in_plain_words() {
         std::fs::remove_dir_all(desk.path(".duet")).unwrap();
     }
 }
+
+/// The data of a text take memory before anybody counts them, so the reader counts its nodes.
+#[test]
+fn a_datum_beyond_the_limit_takes_no_more_memory_than_one_within_it() {
+    let datum = "1 ".repeat(7_000_000);
+    let library = format!("(define-library (l) (export d) (import (scheme base)) (begin (define d '({datum}))))");
+    let desk = Desk::new(&[
+        ("d.scm", &format!("(display (length '({datum})))")),
+        ("l.sld", &library),
+        ("p.scm", "(import (scheme base) (l))"),
+        ("i.scm", "(import (scheme base)) (include \"d.scm\")"),
+    ]);
+    for program in ["d.scm", "p.scm", "i.scm"] {
+        let said = within(&desk, 900_000, &format!("run {program}"));
+        assert_eq!((said.code, said.output.as_str()), (1, ""), "{program}: {}", said.errors);
+        assert!(
+            said.errors.contains("have more than 8388608 nodes of code"),
+            "{program}: {}",
+            said.errors
+        );
+        assert!(said.errors.len() < 4_000, "{program}: {} bytes", said.errors.len());
+    }
+}

@@ -427,3 +427,100 @@ fn a_merge_that_the_main_program_has_no_right_to_is_refused_and_changes_nothing(
     assert!(said.errors.contains(expected), "{}", said.errors);
     assert_eq!(desk.duet("log p/main --json").output, before);
 }
+
+/// Each way in which the code of a module acts, and whether it lists what that needs.
+const WAYS: &[(&str, bool)] = &[
+    ("(current-jiffy)", true),
+    ("(assert! (record 'told 1))", false),
+    ("(let ((f assert!)) (f (record 'told 2)))", false),
+    ("(for-each assert! (list (record 'told 3)))", false),
+    ("(apply assert! (list (record 'told 4)))", false),
+    ("(on-message (said $x) x)", false),
+    ("(call-tool 'm \"workspace/read\" (dictionary 'path \"x\"))", false),
+    ("(invoke-tool! 'm 'workspace/read (dictionary 'path \"x\"))", false),
+    (
+        "(eval '(assert! (record 'told 5)) (environment '(duet dataspace) '(duet base) '(scheme base)))",
+        false,
+    ),
+    ("(par-map (lambda (n) (assert! (record 'told n))) '(6))", false),
+    ("(with-retry (lambda () (message! 7)) :attempts 1)", false),
+    ("(await (record 'told))", false),
+    ("(call-with-output-file \"x\" (lambda (port) (write 8 port)))", false),
+    ("(tool-capability 'workspace/read)", false),
+    ("(own! 9)", false),
+    ("(theirs! 10)", false),
+    ("(given (lambda (n) (assert! (record 'told n))))", false),
+    ("(keep! (lambda () 11))", true),
+    ("(map (lambda (n) (* n n)) '(1 2))", true),
+];
+
+#[test]
+fn the_code_of_a_module_uses_only_what_it_lists() {
+    let attempts: String = WAYS
+        .iter()
+        .map(|(way, _)| format!("(try (lambda () {way}))\n"))
+        .collect();
+    let module = format!(
+        "(define-module (m)
+  (provide try-all call-it each)
+  (require (scheme base) (scheme eval) (scheme file) (scheme time) (scheme write) (duet base) (duet dataspace)
+           (duet agents) (duet capability) (helper))
+  (capabilities clock/*)
+  (define (own! n) (assert! (record 'told n)))
+  (define kept #f)
+  (define (keep! thunk) (set! kept thunk) (kept))
+  (define (given f) (f 12))
+  (define (try thunk)
+    (write (guard (c ((condition? c) (condition-kind c))) (thunk) 'done)) (newline))
+  (define (call-it f) (f 20))
+  (define (each f list) (for-each f list))
+  (define (try-all) {attempts}))"
+    );
+    // What others hand to the module keeps its rights, and so does what they do before and after.
+    let main = "(import (scheme base) (duet base) (duet dataspace) (m))
+        (assert! (record 'free 0))
+        (try-all)
+        (call-it (lambda (n) (assert! (record 'free n))))
+        (each (lambda (n) (assert! (record 'free n))) '(30 40))
+        (assert! (record 'free 50))";
+    let helper = "(define-library (helper) (export theirs!) (import (scheme base) (duet base) (duet dataspace))
+        (begin (define (theirs! n) (assert! (record 'told n)))))";
+    let desk = Desk::new(&[
+        (
+            "p/manifest.scm",
+            "((program \"main.scm\") (workspace (argument 1)) (tools clock/* workspace/* console))",
+        ),
+        ("p/main.scm", main),
+        ("p/m.sld", &module),
+        ("p/helper.sld", helper),
+    ]);
+    let said = desk.duet("run p -- p");
+    let expected = WAYS
+        .iter()
+        .map(|(_, is_listed)| if *is_listed { "done" } else { "capability-denied" });
+    let found: Vec<(&str, &str)> = WAYS.iter().map(|(way, _)| *way).zip(said.output.lines()).collect();
+    let expected: Vec<(&str, &str)> = WAYS.iter().map(|(way, _)| *way).zip(expected).collect();
+    assert_eq!((said.code, found), (0, expected), "{}", said.errors);
+    let facts = desk.duet("facts p").output;
+    assert!(!facts.contains("told"), "{facts}");
+    assert_eq!(facts.matches("<free ").count(), 5, "{facts}");
+    assert_eq!(desk.duet("replay --check p").code, 0);
+    let refused = desk.duet("show p@2").output;
+    assert!(refused.contains("refused   assert <told 1>"), "{refused}");
+}
+
+/// A capability with patterns is enough for an entity, too.
+#[test]
+fn an_entity_with_a_limited_right_uses_a_module_that_lists_it() {
+    let module = "(define-module (m) (provide teller) (require (scheme base) (duet base) (duet dataspace))
+        (capabilities (dataspace/assert (pattern (job _))))
+        (define (teller config)
+          (assert! (record 'job 1))
+          (guard (c (#t (assert! (record 'job (condition-kind c))))) (assert! (record 'other 2)))))";
+    let main = "(import (scheme base) (duet base) (duet dataspace) (m))
+        (register-entity! 'teller teller)
+        (spawn-entity! 'teller ':grants '((dataspace/assert (pattern (job _)) (pattern (other _)))))
+        (write (record-fields (await (record 'job ':field 0 ':equals 'capability-denied)))) (newline)";
+    let desk = Desk::new(&[("main.scm", main), ("m.sld", module)]);
+    desk.check("run main.scm", 0, "(capability-denied)\n");
+}

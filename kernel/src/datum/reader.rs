@@ -18,15 +18,17 @@ use crate::number::Number;
 ///
 /// All errors are reported in one pass; the data around them are still returned.
 pub fn read_all(text: &str, source: SourceId) -> (Reading, Vec<ReadError>) {
-    read_lexed(text, Lexer::new(text, 0), source)
+    read_lexed(text, Lexer::new(text, 0), source, u32::MAX)
 }
 
-/// Reads every datum of `text` as if it began with `#!fold-case`.
-pub fn read_all_folding_case(text: &str, source: SourceId) -> (Reading, Vec<ReadError>) {
-    read_lexed(text, Lexer::new(text, 0).with_case_folding(true), source)
+/// Reads as [`read_all`] does, with case folding on or off at the beginning. A text of more than
+/// `nodes_max` nodes is an error, without its data, and takes no more memory than so many.
+pub fn read_within(text: &str, source: SourceId, folds_case: bool, nodes_max: u32) -> (Reading, Vec<ReadError>) {
+    let lexer = Lexer::new(text, 0).with_case_folding(folds_case);
+    read_lexed(text, lexer, source, nodes_max)
 }
 
-fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<ReadError>) {
+fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId, nodes_max: u32) -> (Reading, Vec<ReadError>) {
     if u32::try_from(text.len()).is_err() {
         let span = Span {
             source,
@@ -43,7 +45,17 @@ fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<R
         );
     }
     let mut reader = Reader::new(text, lexer, source);
-    while reader.step(usize::MAX) {}
+    while reader.step(usize::MAX) {
+        if reader.reading.nodes.len() + reader.pairs_due > nodes_max as usize {
+            let span = reader.reading.spans.last().copied();
+            let error = span.map(|span| ReadError {
+                problem: ReadProblem::TooManyNodes { limit: nodes_max },
+                span,
+                related: None,
+            });
+            return (Reading::default(), error.into_iter().collect());
+        }
+    }
     (reader.reading, reader.errors)
 }
 
@@ -174,6 +186,11 @@ pub enum ReadProblem {
     ReservedCharacter(char),
     /// A text of 4 GiB or more.
     TextTooLong,
+    /// The data of the text have more nodes than the reader may make.
+    TooManyNodes {
+        /// The limit.
+        limit: u32,
+    },
 }
 
 impl ReadProblem {
@@ -210,6 +227,7 @@ impl fmt::Display for ReadProblem {
             Self::UnknownEscape(text) => write!(formatter, "unknown escape sequence `{text}`"),
             Self::ReservedCharacter(character) => write!(formatter, "`{character}` is reserved; use parentheses"),
             Self::TextTooLong => write!(formatter, "the text is longer than 4 GiB"),
+            Self::TooManyNodes { limit } => write!(formatter, "the text has more than {limit} nodes"),
         }
     }
 }
@@ -262,6 +280,8 @@ struct Reader<'a> {
     hidden: Vec<(u64, Option<Label>)>,
     /// The first form at the left margin inside the outermost open list.
     margin: Option<Extent>,
+    /// The number of pairs that the elements of open lists will need.
+    pairs_due: usize,
     reading: Reading,
     errors: Vec<ReadError>,
 }
@@ -279,6 +299,7 @@ impl<'a> Reader<'a> {
             comments: 0,
             hidden: Vec::new(),
             margin: None,
+            pairs_due: 0,
             reading: Reading::default(),
             errors: Vec::new(),
         }
@@ -387,7 +408,8 @@ impl<'a> Reader<'a> {
                     self.leave_comment();
                     return;
                 }
-                Some(_) => {
+                Some(frame) => {
+                    self.pairs_due += usize::from(matches!(frame.kind, FrameKind::List(_)));
                     self.values.push(node);
                     return;
                 }
@@ -497,6 +519,7 @@ impl<'a> Reader<'a> {
 
     fn close_list(&mut self, base: usize, dot: Option<usize>, whole: &Extent) -> NodeId {
         let mut elements = self.values.split_off(base);
+        self.pairs_due -= elements.len();
         let mut list = None;
         if let Some(before) = dot {
             if elements.len() == before + 1 {

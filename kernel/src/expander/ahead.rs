@@ -18,7 +18,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::unit::UnitExpander;
-use super::{Expander, Expansion, KERNEL_LIBRARY, Library, LibraryName, Macro, Requirement, SourceText, Transformer};
+use super::{
+    Expander, Expansion, KERNEL_LIBRARY, LIMIT_EXPANSION_NODES, Library, LibraryName, Macro, Requirement, SourceText,
+    Transformer,
+};
 use crate::core::{Core, CoreId, Global, Unit};
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::{DiagnosticKind, FormError};
@@ -296,6 +299,7 @@ impl UnitExpander<'_> {
             Library {
                 exports,
                 imports: ahead.imports,
+                is_limited: ahead.needs.iter().any(|need| need.module == name),
                 needs: ahead.needs,
                 is_on_demand: ahead.is_on_demand,
                 scope: None,
@@ -326,7 +330,7 @@ impl UnitExpander<'_> {
         };
         stub.progress = Progress::Reading;
         let source = stub.texts[0].clone();
-        let (forms, errors) = self.session.read(source, ScopeSet::EMPTY, false);
+        let (forms, errors) = self.session.read(source, ScopeSet::EMPTY, false, LIMIT_EXPANSION_NODES);
         self.absorb(errors, Vec::new());
         self.libraries_of_file(&forms, name)?;
         if let Some(stub) = self.session.stubs.get_mut(name) {

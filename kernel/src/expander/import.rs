@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::unit::UnitExpander;
-use super::{KERNEL_LIBRARY, LibraryName, Requirement};
+use super::{KERNEL_LIBRARY, LIMIT_EXPANSION_NODES, LibraryName, Requirement};
 use crate::datum::{Name, Node};
 use crate::diagnostic::{Conflict, DiagnosticKind, FormError, Note, NoteKind, similar_names};
 use crate::number::Number;
@@ -417,7 +417,7 @@ impl UnitExpander<'_> {
             }
         };
         let file = Name::from(source.name.as_str());
-        let (forms, mut errors) = self.session.read(source, ScopeSet::EMPTY, false);
+        let (forms, mut errors) = self.session.read(source, ScopeSet::EMPTY, false, LIMIT_EXPANSION_NODES);
         let is_readable = errors.is_empty();
         let note = Note {
             kind: NoteKind::ImportedHere(name.clone()),

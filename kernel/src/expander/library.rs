@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use super::body::Context;
 use super::demand::Waiting;
+use super::limits::LIMITER;
 use super::unit::UnitExpander;
 use super::{Library, LibraryName, Requirement, SourceText};
 use crate::core::Core;
@@ -162,7 +163,7 @@ impl UnitExpander<'_> {
             name: name.to_owned(),
             text: text.into(),
         };
-        let (forms, errors) = self.session.read(source, self.module.scopes, false);
+        let (forms, errors) = self.session.read(source, self.module.scopes, false, self.nodes_max);
         let is_readable = errors.is_empty();
         self.absorb(errors, Vec::new());
         // A form that could not be read may define names that the others use.
@@ -250,6 +251,7 @@ impl UnitExpander<'_> {
                         exports,
                         imports: module.imports,
                         needs: module.needs,
+                        is_limited: module.limits.is_some(),
                         is_on_demand,
                         scope: Some(module.scope),
                     }))
@@ -341,6 +343,7 @@ impl UnitExpander<'_> {
     /// Notes the capabilities that a module requires; every import of it asks for them. One is a
     /// name, or a list that the host understands, such as a right with patterns.
     fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), FormError> {
+        self.exports(&LibraryName::parse(&Name::from(LIMITER.0)), library)?;
         for capability in capabilities {
             let written = match self.session.syntax.identifier(*capability) {
                 Some(identifier) => self.name_of(identifier),
@@ -354,7 +357,11 @@ impl UnitExpander<'_> {
                 module: self.module.name.clone(),
                 capability: written,
             };
+            self.limit(requirement.capability.as_str());
             self.need(requirement);
+        }
+        if capabilities.is_empty() {
+            self.limit("");
         }
         Ok(())
     }
@@ -443,7 +450,7 @@ impl UnitExpander<'_> {
                 })?,
             };
             let scopes = self.session.syntax.scopes(form);
-            let (forms, errors) = self.session.read(source, scopes, folds_case);
+            let (forms, errors) = self.session.read(source, scopes, folds_case, self.nodes_max);
             if !errors.is_empty() {
                 self.absorb(errors, Vec::new());
                 self.abandon();

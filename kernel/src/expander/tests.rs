@@ -18,6 +18,13 @@ pub(super) struct Texts(BTreeMap<String, String>);
 impl Libraries for Texts {
     fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
         let key = name.to_string();
+        // Every module with capabilities refers to it.
+        if key == "(duet internal needs)" {
+            return Ok(Some(SourceText {
+                name: key,
+                text: Arc::from("(define-library (duet internal needs) (import (duet kernel)))"),
+            }));
+        }
         Ok(self.0.get(&key).map(|text| SourceText {
             name: key,
             text: Arc::from(text.as_str()),
@@ -85,6 +92,7 @@ pub(super) fn session() -> Expander {
             name: Name::from(name),
             minimum: 0,
             maximum: None,
+            is_host: false,
         })
         .collect();
     primitives[5].minimum = 1;

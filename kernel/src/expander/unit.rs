@@ -380,7 +380,8 @@ impl<'a> UnitExpander<'a> {
             }
             None => Core::Global(self.unbound(syntax, identifier)),
         };
-        Ok(self.node(core, syntax))
+        let reference = self.node(core, syntax);
+        Ok(self.limited(reference, binding, syntax))
     }
 
     /// Finds the visible names that an unbound one may stand for. Beyond

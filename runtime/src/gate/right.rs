@@ -26,12 +26,8 @@ pub(crate) fn lack_of(before: StateBefore<'_>, principal: Principal<'_>, need: &
     if is_met(principal, need) {
         return None;
     }
-    let capability = match need {
-        Need::Capability(name) => name,
-        Need::Value(right, _) | Need::Some(right) => right.name(),
-        Need::Observe(_) => Right::Observe.name(),
-        Need::Reach(_) => Right::Message.name(),
-        Need::Manifest(_) => return Some(Reason::CapabilityExceeded {}),
+    let Some(capability) = name(need) else {
+        return Some(reason(need));
     };
     let is_granted_by_policy = || {
         let proposal = Proposal {
@@ -42,13 +38,29 @@ pub(crate) fn lack_of(before: StateBefore<'_>, principal: Principal<'_>, need: &
         Bench::new(proposal).is_granted(capability)
     };
     let is_missing = !before.has_policy() || !is_granted_by_policy();
-    is_missing.then(|| Reason::CapabilityMissing {
+    is_missing.then(|| reason(need))
+}
+
+/// Returns the name of the capability that a need is about, if it is about one.
+pub(crate) fn name<'a>(need: &'a Need<'_>) -> Option<&'a str> {
+    match need {
+        Need::Capability(name) => Some(name),
+        Need::Value(right, _) | Need::Some(right) => Some(right.name()),
+        Need::Observe(_) => Some(Right::Observe.name()),
+        Need::Reach(_) => Some(Right::Message.name()),
+        Need::Manifest(_) => None,
+    }
+}
+
+/// Returns the reason for refusing what has a need that is not met.
+pub(crate) fn reason(need: &Need<'_>) -> Reason {
+    name(need).map_or(Reason::CapabilityExceeded {}, |capability| Reason::CapabilityMissing {
         capability: capability.to_owned(),
     })
 }
 
 /// Says whether the manifest of a principal meets a need.
-fn is_met(principal: Principal<'_>, need: &Need<'_>) -> bool {
+pub(crate) fn is_met(principal: Principal<'_>, need: &Need<'_>) -> bool {
     let manifest = principal.manifest;
     match need {
         Need::Capability(name) => manifest.grants(name),

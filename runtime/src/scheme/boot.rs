@@ -13,6 +13,7 @@ use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
 use super::convert;
+use super::grants::covers;
 use super::programs::{Fault, SchemePrograms};
 use super::template::THE_ENTITY;
 use crate::model::failure::Failure;
@@ -80,7 +81,7 @@ impl SchemePrograms {
         let library = actor.entity.as_ref()?.name().library;
         let needs = self.expander.requirements(&library);
         let manifest = (!needs.is_empty()).then(|| turn.manifest())?;
-        let missing = needs.iter().find(|need| !manifest.grants(need.capability.as_str()))?;
+        let missing = needs.iter().find(|need| !covers(&manifest, need.capability.as_str()))?;
         let Requirement { module, capability } = missing;
         let message = format!("{module} needs the capability `{capability}`, which was not granted");
         Some(Failure::new("capability-denied", message))

@@ -24,7 +24,7 @@ use crate::turn::task::{End, Task, Until};
 
 use super::actor::SchemeActor;
 use super::programs::{Fault, SchemePrograms};
-use super::{convert, host};
+use super::{convert, host, limits};
 
 /// The fuel after which the machine asks whether the person wants to stop it, some milliseconds'
 /// worth.
@@ -272,6 +272,8 @@ impl SchemePrograms {
         }
         actor.instance.heap.take_charge();
         let reply = self.release_console(actor, turn).and_then(|()| {
+            // What is written to the console before belongs to everybody.
+            turn.limit_to(limits::of(&actor.instance, &self.code));
             let arguments = self.machine.arguments(count);
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
             call.command_line = &self.command_line;

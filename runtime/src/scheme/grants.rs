@@ -103,18 +103,9 @@ pub fn covers(manifest: &Manifest, wanted: &str) -> bool {
     if !wanted.starts_with('(') {
         return manifest.grants(wanted);
     }
-    let (reading, errors) = read_all(wanted, SourceId(0));
-    let [root] = reading.forms[..] else {
+    let Some(asked) = asked(wanted) else {
         return false;
     };
-    let datum = Datum {
-        nodes: reading.nodes,
-        root,
-    };
-    let mut asked = Manifest::default();
-    if !errors.is_empty() || add(&mut asked, &datum, root).is_err() {
-        return false;
-    }
     let is_covered = |right: Right, narrower: &Fact| match manifest.extent(right) {
         Extent::Nothing => false,
         Extent::Whole => true,
@@ -129,6 +120,31 @@ pub fn covers(manifest: &Manifest, wanted: &str) -> bool {
     asked
         .limited()
         .all(|limited| is_covered(limited.right, &limited.pattern))
+}
+
+/// Returns what a module asks for in its written form, if it means something.
+fn asked(wanted: &str) -> Option<Manifest> {
+    let mut asked = Manifest::default();
+    if !wanted.starts_with('(') {
+        asked.extend([wanted.to_owned()]);
+        return Some(asked);
+    }
+    let (reading, errors) = read_all(wanted, SourceId(0));
+    let [root] = reading.forms[..] else {
+        return None;
+    };
+    let datum = Datum {
+        nodes: reading.nodes,
+        root,
+    };
+    (errors.is_empty() && add(&mut asked, &datum, root).is_ok()).then_some(asked)
+}
+
+/// Returns all that a module lists.
+pub(super) fn listed<'a>(capabilities: impl Iterator<Item = &'a str>) -> Manifest {
+    let mut listed = Manifest::default();
+    capabilities.filter_map(asked).for_each(|asked| listed.add(&asked));
+    listed
 }
 
 fn pattern_of(packed: &Fact) -> Option<Pattern> {

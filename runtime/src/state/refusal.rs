@@ -45,6 +45,14 @@ pub enum Refusal {
         /// The patterns that limit it, if it was granted with a limit.
         limit: Option<String>,
     },
+    /// The code of a module that does not list the capability would act; the journal records the
+    /// attempt.
+    NotListed {
+        /// The name of the capability.
+        capability: String,
+        /// The module.
+        module: String,
+    },
     /// The actor would grant more than it has; the journal records the attempt.
     Excess {
         /// The first grant that it does not have.
@@ -101,6 +109,9 @@ impl fmt::Display for Refusal {
                 capability,
                 limit: Some(limit),
             } => write!(f, "the capability `{capability}` was granted only for {limit}"),
+            Self::NotListed { capability, module } => {
+                write!(f, "{module} does not list the capability `{capability}`")
+            }
             Self::Excess { capability } => {
                 write!(f, "an actor cannot grant what it was not granted: `{capability}`")
             }

@@ -23,6 +23,7 @@ use smallvec::SmallVec;
 
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
+pub(crate) use self::right::ModuleLimit;
 use crate::action::exit::MAIN;
 use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -69,6 +70,8 @@ pub struct Activation {
     handler_fuel: u64,
     /// The length in bytes of what the gate has refused in the turn.
     attempted_bytes: usize,
+    /// The limits of the modules whose code runs, in the place of the actor's rights.
+    limits_of_modules: Vec<ModuleLimit>,
     /// The search for the source position of an action.
     search: Option<Search>,
     /// The places of the actions so far, if somebody keeps them.
@@ -121,6 +124,7 @@ impl Activation {
             debt_max: None,
             handler_fuel: limits.turn_fuel,
             attempted_bytes: 0,
+            limits_of_modules: Vec::new(),
             search: None,
             trace: None,
             is_memory_counted: false,
@@ -161,10 +165,12 @@ impl Activation {
             debt_max,
             handler_fuel,
             attempted_bytes,
+            limits_of_modules,
             search,
             trace,
             is_memory_counted,
         } = self;
+        limits_of_modules.clear();
         draft.forget();
         turn.forget();
         jobs.clear();
@@ -304,6 +310,7 @@ impl Activation {
         if let Some(lack) = self.lack(&action) {
             return Err(self.refuse(vec![action], lack));
         }
+        self.require_listed(std::slice::from_ref(&action))?;
         action.perform(&mut self.draft)?;
         if let Some(search) = self
             .search
@@ -352,7 +359,14 @@ impl Activation {
         self.current = Some(fiber);
         self.event = fiber.event;
         self.note_place(Place::default());
-        match self.run_task(runner, fiber, task) {
+        let end = self.run_task(runner, fiber, task);
+        let ended = self.end_run(fiber, end);
+        self.limits_of_modules.clear();
+        ended
+    }
+
+    fn end_run(&mut self, fiber: Current, end: End) -> Result<(), Failure> {
+        match end {
             End::Finished { .. } => self.draft.take_guard(fiber.fiber).map(drop).map_err(failure),
             End::Failed(failure) => Err(failure),
             End::Parked {

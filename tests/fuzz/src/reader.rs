@@ -1,6 +1,6 @@
 //! Any text: it is read or refused, and what was read is written as a text that reads the same.
 
-use duet_kernel::datum::reader::{is_incomplete, read_all, read_all_folding_case, read_one};
+use duet_kernel::datum::reader::{is_incomplete, read_all, read_one, read_within};
 use duet_kernel::datum::{Datum, SourceId};
 
 /// Reads the bytes as text in every way there is.
@@ -18,7 +18,7 @@ pub fn run(bytes: &[u8]) {
     errors
         .iter()
         .for_each(|error| assert!(!error.problem.to_string().is_empty()));
-    read_all_folding_case(&text, source);
+    read_within(&text, source, true, 1_000);
     if is_incomplete(&text) {
         assert!(!errors.is_empty(), "what is incomplete has errors");
     }

@@ -125,7 +125,9 @@ impl Fault {
             Self::HeapFull => convert::make_condition(heap, "out-of-memory", "the memory limit is reached", &[]),
             Self::Boundary(error) => convert::boundary_condition(heap, error),
             Self::Refused(Refusal::Policy(ruling)) => policy::condition(heap, procedure, ruling),
-            Self::Refused(refusal @ Refusal::NotGranted { capability, .. }) => {
+            Self::Refused(
+                refusal @ (Refusal::NotGranted { capability, .. } | Refusal::NotListed { capability, .. }),
+            ) => {
                 let name = heap.intern(capability)?;
                 convert::make_condition(heap, "capability-denied", &format!("{caller}{refusal}"), &[name])
             }
@@ -159,6 +161,7 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         | Refusal::Unfit(_)
         | Refusal::NotOwner(_)
         | Refusal::NotGranted { .. }
+        | Refusal::NotListed { .. }
         | Refusal::Excess { .. } => "capability-denied",
         Refusal::TooNarrow(_) => "too-large",
         Refusal::TooManyFacts(_) => "too-many-facts",

@@ -83,6 +83,10 @@ impl Activation {
             self.tell_of_calls(&calls, Change::Refused);
             return Err(self.refuse(attempts, lack));
         }
+        if let Err(refusal) = self.require_listed(&attempts) {
+            self.tell_of_calls(&calls, Change::Refused);
+            return Err(refusal);
+        }
         let ruling = self.explain(&attempts);
         let (outcome, change) = match ruling.on_fail {
             None => {

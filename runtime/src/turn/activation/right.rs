@@ -12,14 +12,23 @@ use super::Activation;
 use crate::action::{Action, Need, Note, Observe};
 use crate::capability::Authority;
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::gate::{self, Reason, Verdict, right};
+use crate::gate::{self, Principal, Reason, Verdict, right};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::model::identity::CapabilityId;
-use crate::model::manifest::{Extent, Right};
+use crate::model::manifest::{Extent, Manifest, Right};
 use crate::model::value::Fact;
 use crate::record::Attempt;
 use crate::state::refusal::Refusal;
+
+/// The capabilities that a module lists.
+#[derive(Clone, Debug)]
+pub(crate) struct ModuleLimit {
+    /// The module's name.
+    pub(crate) module: String,
+    /// What it lists.
+    pub(crate) listed: Manifest,
+}
 
 /// The maximum length in bytes of the attempts in a turn's record, which leaves room for the rest.
 const ATTEMPTED_BYTES_MAX: usize = 16 << 20;
@@ -38,6 +47,47 @@ impl Activation {
         })
     }
 
+    /// Limits the next actions to what modules list whose code runs.
+    pub(crate) fn limit_to(&mut self, limits: Vec<ModuleLimit>) {
+        self.limits_of_modules = limits;
+    }
+
+    /// Requires that each module whose code runs lists what the attempts need.
+    ///
+    /// # Errors
+    /// [`Refusal::NotListed`]; the attempts are on record.
+    pub(super) fn require_listed(&mut self, attempts: &[Action]) -> Result<(), Refusal> {
+        if self.limits_of_modules.is_empty() {
+            return Ok(());
+        }
+        let needs = attempts.iter().flat_map(Action::needs);
+        let unlisted = needs
+            .into_iter()
+            .find_map(|need| Some((self.unlisted(&need)?, right::reason(&need))));
+        let Some(((module, capability), reason)) = unlisted else {
+            return Ok(());
+        };
+        self.note_attempt(attempts.to_vec(), Verdict::Deny { reason });
+        Err(Refusal::NotListed { capability, module })
+    }
+
+    /// Finds the module whose code runs and that does not list a need, and the capability.
+    fn unlisted(&self, need: &Need<'_>) -> Option<(String, String)> {
+        let actor = self.draft.actor;
+        let mut limits = self.limits_of_modules.iter();
+        let limit = limits.find(|limit| {
+            let manifest = &limit.listed;
+            !right::is_met(Principal { actor, manifest }, need)
+        })?;
+        let capability = match need {
+            Need::Manifest(granted) => right::excess(&limit.listed, granted),
+            Need::Capability(_) | Need::Value(..) | Need::Observe(_) | Need::Some(_) | Need::Reach(_) => {
+                right::name(need).map(str::to_owned)
+            }
+        };
+        Some((limit.module.clone(), capability.unwrap_or_default()))
+    }
+
     /// Finds the right that attempts need and the actor lacks.
     pub(super) fn lack_of_all(&self, attempts: &[Action]) -> Option<Reason> {
         attempts.iter().find_map(|attempt| self.lack(attempt))
@@ -45,7 +95,8 @@ impl Activation {
 
     /// Returns whether the actor has a right.
     pub(crate) fn holds(&self, need: &Need<'_>) -> bool {
-        self.with_proposal(|proposal| right::lack_of(proposal.before, proposal.principal, need).is_none())
+        self.unlisted(need).is_none()
+            && self.with_proposal(|proposal| right::lack_of(proposal.before, proposal.principal, need).is_none())
     }
 
     /// Records attempts for which the actor lacks a right; returns the reason for the program.
