@@ -26,15 +26,18 @@
     ;;;> Returns a queue of the same elements.
     (define (list-queue-copy queue) (make-list-queue (list-copy (%first queue))))
 
-    ;;;> Makes a queue of the elements of `unfold`, before those of another queue.
+    ;;;> Adds the elements of `unfold` before those of a queue, by default a new one; returns it.
     (define (list-queue-unfold stop? element next seed . queue)
-      (let ((elements (unfold stop? element next seed)))
-        (make-list-queue (if (pair? queue) (append elements (%first (car queue))) elements))))
+      (let ((queue (if (pair? queue) (car queue) (list-queue))))
+        (list-queue-set-list! queue (append (unfold stop? element next seed) (%first queue)))
+        queue))
 
-    ;;;> Makes a queue of the elements of `unfold-right`, after those of another queue.
+    ;;;> Adds the elements of `unfold-right` after those of a queue, by default a new one; returns
+    ;;;> it.
     (define (list-queue-unfold-right stop? element next seed . queue)
-      (let ((elements (unfold-right stop? element next seed)))
-        (make-list-queue (if (pair? queue) (append (%first (car queue)) elements) elements))))
+      (let ((queue (if (pair? queue) (car queue) (list-queue))))
+        (list-queue-set-list! queue (append (%first queue) (unfold-right stop? element next seed)))
+        queue))
 
     ;;;> Returns whether a queue has no elements.
     (define (list-queue-empty? queue) (null? (%first queue)))

@@ -104,4 +104,7 @@
 
     ;;;> Moves the `k` smallest elements of the part of the vector to the front.
     (define (vector-separate! less? vector k . range)
-      (apply vector-sort! less? vector range))))
+      (%range 'vector-separate! range (vector-length vector)
+        (lambda (start end)
+          (if (not (<= 0 k (- end start))) (%out-of-range 'vector-separate! "there are not as many elements" k))
+          (vector-sort! less? vector start end))))))

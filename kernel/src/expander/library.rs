@@ -28,7 +28,7 @@ const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 const LOAD: (&str, &str) = ("(duet internal eval)", "load");
 
 /// The features that `(features)` returns and `cond-expand` knows.
-pub(crate) const FEATURES: [&str; 59] = [
+pub(crate) const FEATURES: [&str; 63] = [
     "r7rs",
     "exact-closed",
     "exact-complex",
@@ -88,6 +88,10 @@ pub(crate) const FEATURES: [&str; 59] = [
     "srfi-227",
     "srfi-232",
     "srfi-235",
+    "regexp-non-greedy",
+    "regexp-look-around",
+    "regexp-backrefs",
+    "regexp-unicode",
 ];
 
 /// An item of an `export` declaration.

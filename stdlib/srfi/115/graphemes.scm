@@ -13,16 +13,31 @@
 (define (%before state index) (string-ref (%text state) (- index 1)))
 (define (%after state index) (string-ref (%text state) index))
 
+;;; Whether a character is before or after an index.
+(define (%is-before? state index char) (and (> index (%from state)) (char=? (%before state index) char)))
+(define (%is-after? state index char) (and (< index (%to state)) (char=? (%after state index) char)))
+
+;;; A line ends with a line feed, a carriage return, or both in this order.
 (define (%begins-line? state index)
-  (or (= index (%from state)) (char=? (%before state index) #\newline)))
+  (or (= index (%from state))
+      (%is-before? state index #\newline)
+      (and (%is-before? state index #\return) (not (%is-after? state index #\newline)))))
 
 (define (%ends-line? state index)
-  (or (= index (%to state)) (char=? (%after state index) #\newline)))
+  (or (= index (%to state))
+      (%is-after? state index #\return)
+      (and (%is-after? state index #\newline) (not (%is-before? state index #\return)))))
 
 (define (%word-char? char) (or (char-alphabetic? char) (char-numeric? char) (char=? char #\_)))
+(define (%ascii-word-char? char) (and (char<? char #\x80) (%word-char? char)))
 
-(define (%word-before? state index) (and (> index (%from state)) (%word-char? (%before state index))))
-(define (%word-after? state index) (and (< index (%to state)) (%word-char? (%after state index))))
+;;; Makes a predicate of an index in a search: `holds?` receives whether characters of words are
+;;; before and after it.
+(define (%at-word ascii? holds?)
+  (let ((word-char? (if ascii? %ascii-word-char? %word-char?)))
+    (lambda (state index)
+      (holds? (and (> index (%from state)) (word-char? (%before state index)))
+              (and (< index (%to state)) (word-char? (%after state index)))))))
 
 (define (%between? code first last) (<= first code last))
 

@@ -75,3 +75,23 @@
 (regexp-matches? '(* lower) "aª")             ; => #t
 (regexp-matches? 'control "\x200b;")          ; => #t
 (regexp-matches? 'graphic "\x301;")           ; => #f
+
+;; The features that the SRFI names.
+(cond-expand ((and regexp-non-greedy regexp-look-around regexp-backrefs regexp-unicode) 'all)
+  (else 'some))                               ; => all
+;; A line ends with a line feed, a carriage return, or both.
+(regexp-extract '(: bol (+ alpha)) "ab\ncd\r\nef\rgh")  ; => ("ab" "cd" "ef" "gh")
+(regexp-extract '(: (+ alpha) eol) "ab\ncd\r\nef\rgh")  ; => ("ab" "cd" "ef" "gh")
+(first '(: "a\r" bol) "a\r\n")              ; => #f
+(first '(: "a\r" eol) "a\r\n")              ; => #f
+;; Words and grapheme clusters depend on the context.
+(first '(: bow "foo") "éfoo")                ; => #f
+(first '(w/ascii (: bow "foo")) "éfoo")      ; => ("foo")
+(first '(w/ascii (: nwb "oo")) "foo")        ; => ("oo")
+(first '(: "e" eog) "e\x301;")               ; => #f
+(first '(w/ascii (: "e" eog)) "e\x301;")     ; => ("e")
+(all '(w/ascii grapheme) "e")                ; => ("e")
+(regexp-matches? '(w/ascii grapheme) "é")    ; => #f
+;; The bar is another name of alternation.
+(all '(|\|| "a" "bc") "bc")                  ; => ("bc")
+(all '(+ (|\|| #\a ("bc"))) "abc")           ; => ("abc")

@@ -38,3 +38,14 @@
   (list-queue-map! square p)
   (list-queue-add-back! p 5)
   (list-queue-list p))                                 ; => (1 4 5)
+
+;; Unfolding into a queue changes that queue.
+(define tail (list-queue 8))
+(define (past-three? n) (> n 3))
+(define (next n) (+ n 1))
+(eq? tail (list-queue-unfold past-three? - next 2 tail))          ; => #t
+(list-queue-list tail)                                            ; => (-2 -3 8)
+(eq? tail (list-queue-unfold-right past-three? - next 2 tail))    ; => #t
+(list-queue-add-back! tail 'last)
+(list-queue-list tail)                                            ; => (-2 -3 8 -3 -2 last)
+(list-queue-list (list-queue-unfold past-three? - next 9 tail))   ; => (-2 -3 8 -3 -2 last)

@@ -46,3 +46,6 @@
 
 (vector-select! < (vector 3 1 2 5 4) 2 1 3)   ; raises: out-of-range
 (vector-select! < (vector 3 1 2 5 4) 1 1 3)   ; => 2
+(vector-separate! < (vector 3 1 2) 4)   ; raises: out-of-range
+(vector-separate! < (vector 3 1 2) -1)  ; raises: out-of-range
+(let ((v (vector 5 3 1 2))) (vector-separate! < v 2 1 4) v)  ; => #(5 1 2 3)
