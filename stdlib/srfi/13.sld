@@ -21,7 +21,7 @@
     xsubstring string-replace string-tokenize string-filter string-delete)
   (on-demand)
   (import (except (scheme base) string-map string-for-each) (scheme case-lambda)
-          (rename (scheme char) (string-upcase %upcase) (string-downcase %downcase))
+          (except (scheme char) string-upcase string-downcase)
           (srfi 14) (duet internal ranges)
           (only (duet internal lists) any every fold) (only (duet internal tables) string-hash string-ci-hash)
           (rename (only (duet kernel) string-contains string-prefix? string-suffix?)

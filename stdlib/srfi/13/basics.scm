@@ -116,17 +116,32 @@
     ((strings final) (string-concatenate (reverse (cons final strings))))
     ((strings final end) (string-concatenate-reverse strings (string-take final end)))))
 
-;;;> Returns the string in upper case.
-(define (string-upcase string . range) (%upcase (%part string range)))
-;;;> Returns the string in lower case.
-(define (string-downcase string . range) (%downcase (%part string range)))
-;;;> Returns the string with the first letter of each word in upper case, the others in lower case.
+;;;> Returns the string in upper case, character by character: ß stays.
+(define (string-upcase string . range) (apply string-map char-upcase string range))
+;;;> Returns the string in lower case, character by character.
+(define (string-downcase string . range) (apply string-map char-downcase string range))
+
+(define (%cased? char)
+  (or (char-lower-case? char) (char-upper-case? char) (char-set-contains? char-set:title-case char)))
+
+;;; Returns the titlecase form of a character: the upper-case form, except of four Latin pairs of
+;;; letters and in Georgian.
+(define (%titlecase char)
+  (let ((code (char->integer char)))
+    (cond ((<= #x1C4 code #x1CC) (integer->char (+ #x1C5 (* 3 (quotient (- code #x1C4) 3)))))
+          ((<= #x1F1 code #x1F3) #\x1F2)
+          ((<= #x10D0 code #x10FF) char)
+          (else (char-upcase char)))))
+
+;;;> Returns the string with a letter in titlecase if the character before it has no case, otherwise
+;;;> in lower case.
 (define (string-titlecase string . range)
   (let loop ((chars (apply string->list string range)) (inside? #f) (result '()))
-    (cond ((null? chars) (reverse-list->string result))
-          ((char-alphabetic? (car chars))
-           (loop (cdr chars) #t (cons ((if inside? char-downcase char-upcase) (car chars)) result)))
-          (else (loop (cdr chars) #f (cons (car chars) result))))))
+    (if (null? chars)
+        (reverse-list->string result)
+        (loop (cdr chars)
+              (%cased? (car chars))
+              (cons ((if inside? char-downcase %titlecase) (car chars)) result)))))
 
 ;;;> Returns the string of the values of `procedure` for the characters.
 (define (string-map procedure string . range) (list->string (map procedure (apply string->list string range))))

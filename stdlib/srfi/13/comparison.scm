@@ -21,18 +21,22 @@
 (define string<= (%comparing string<=?))
 ;;;> Returns whether the first string does not come before the second.
 (define string>= (%comparing string>=?))
+;;; Makes a predicate of two strings that ignores case, character by character: ß is not ss.
+(define (%folding holds?)
+  (lambda (a b) (holds? (string-map char-foldcase a) (string-map char-foldcase b))))
+
 ;;;> Like `string=`, ignoring case.
-(define string-ci= (%comparing string-ci=?))
+(define string-ci= (%comparing (%folding string=?)))
 ;;;> Like `string<>`, ignoring case.
-(define string-ci<> (%comparing (%opposite string-ci=?)))
+(define string-ci<> (%comparing (%folding (%opposite string=?))))
 ;;;> Like `string<`, ignoring case.
-(define string-ci< (%comparing string-ci<?))
+(define string-ci< (%comparing (%folding string<?)))
 ;;;> Like `string>`, ignoring case.
-(define string-ci> (%comparing string-ci>?))
+(define string-ci> (%comparing (%folding string>?)))
 ;;;> Like `string<=`, ignoring case.
-(define string-ci<= (%comparing string-ci<=?))
+(define string-ci<= (%comparing (%folding string<=?)))
 ;;;> Like `string>=`, ignoring case.
-(define string-ci>= (%comparing string-ci>=?))
+(define string-ci>= (%comparing (%folding string>=?)))
 
 ;;; Makes a procedure that counts the characters that two strings have in common at their start.
 (define (%common-prefix same?)
@@ -67,11 +71,9 @@
 ;;;> Returns whether the second string, or part of it, ends with the first, or part of it.
 (define string-suffix? (%comparing (lambda (a b) (%string-suffix? a b))))
 ;;;> Like `string-prefix?`, ignoring case.
-(define string-prefix-ci?
-  (%comparing (lambda (a b) (%string-prefix? (string-foldcase a) (string-foldcase b)))))
+(define string-prefix-ci? (%comparing (%folding (lambda (a b) (%string-prefix? a b)))))
 ;;;> Like `string-suffix?`, ignoring case.
-(define string-suffix-ci?
-  (%comparing (lambda (a b) (%string-suffix? (string-foldcase a) (string-foldcase b)))))
+(define string-suffix-ci? (%comparing (%folding (lambda (a b) (%string-suffix? a b)))))
 
 (define (%three-way common same? less?)
   (lambda (a b less equal greater . range)

@@ -10,9 +10,9 @@
 ;;;> Reverses the characters in place.
 (define (string-reverse! string . range) (%change! string range string-reverse))
 ;;;> Replaces each character by its upper-case form.
-(define (string-upcase! string . range) (%change! string range (lambda (part) (string-map char-upcase part))))
+(define (string-upcase! string . range) (%change! string range string-upcase))
 ;;;> Replaces each character by its lower-case form.
-(define (string-downcase! string . range) (%change! string range (lambda (part) (string-map char-downcase part))))
+(define (string-downcase! string . range) (%change! string range string-downcase))
 ;;;> Makes the first letter of each word upper-case, the others lower-case.
 (define (string-titlecase! string . range) (%change! string range string-titlecase))
 ;;;> Replaces each character by the value of `procedure` for it.

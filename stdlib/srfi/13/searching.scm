@@ -42,8 +42,7 @@
 
 ;;;> Like `string-contains`, ignoring case.
 (define (string-contains-ci string pattern . range)
-  (define (folded string) (list->string (map char-foldcase (string->list string))))
-  (apply string-contains (folded string) (folded pattern) range))
+  (apply string-contains (string-map char-foldcase string) (string-map char-foldcase pattern) range))
 
 ;;;> Returns a list of the longest parts of a string whose characters meet a criterion, by default
 ;;;> the visible ones.

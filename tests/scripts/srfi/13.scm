@@ -1,5 +1,8 @@
 ;; SRFI 13: strings.
-(import (except (scheme base) string-map string-for-each) (scheme char) (srfi 13) (srfi 14))
+(import (except (scheme base) string-map string-for-each)
+        (except (scheme char) string-upcase string-downcase)
+        (srfi 13)
+        (srfi 14))
 
 ;; Predicates and constructors.
 (string-null? "")                                          ; => #t
@@ -142,3 +145,16 @@ text  ; => "bcalo DlroW"
 (map string-length (string-tokenize "cafe\x301; x"))  ; => (5 1)
 (string-pad "hello" 2 'a)                    ; raises: wrong-type
 (string-pad-right "hello" 2 'a)              ; raises: wrong-type
+;; Case is mapped character by character, so that lengths stay.
+(string-upcase "straße")                     ; => "STRAßE"
+(string-downcase "ΟΔΟΣ")                     ; => "οδοσ"
+(string-upcase "straße" 4)                   ; => "ßE"
+(string-ci= "straße" "STRASSE")              ; => #f
+(string-ci= "straße" "STRAßE")               ; => #t
+(string-ci< "Ab" "aC")                       ; => #t
+(string-prefix-ci? "SS" "ß")                 ; => #f
+(string-suffix-ci? "ΣΑΣ" "ρσας")             ; => #t
+(string-titlecase "--capitalize tHIS sentence.")  ; => "--Capitalize This Sentence."
+(string-titlecase "greasy fried chicken" 2)  ; => "Easy Fried Chicken"
+(string-titlecase "中a3com ǆ")               ; => "中A3Com ǅ"
+(let ((text (string-copy "aßc"))) (string-upcase! text) text)  ; => "AßC"
