@@ -38,43 +38,13 @@ use tokio::time::timeout;
 use self::packet::{Incoming, Packets};
 use crate::bell::Bell;
 use crate::report::{Report, Reporter};
+pub use crate::request::Request;
 
 /// The maximum number of clients at a time.
 const CLIENTS_MAX: u32 = 64;
 
 /// The time in which a client has to send the rest of a packet, and to take one.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// What another process asks for.
-pub struct Request {
-    /// The run, by its address without a turn.
-    pub run: String,
-    /// The thing asked for.
-    pub what: IOValue,
-    handle: u64,
-    /// `None` once the request is answered.
-    replies: Option<UnboundedSender<Vec<u8>>>,
-}
-
-impl Request {
-    /// Answers the request.
-    pub fn reply(mut self, answer: Result<IOValue, String>) {
-        self.send(answer);
-    }
-
-    fn send(&mut self, answer: Result<IOValue, String>) {
-        if let Some(replies) = self.replies.take() {
-            // The client may have gone.
-            let _ = replies.send(packet::answer(self.handle, answer));
-        }
-    }
-}
-
-impl Drop for Request {
-    fn drop(&mut self) {
-        self.send(Err("the run stopped before it could do this".to_owned()));
-    }
-}
 
 /// The process behind a door.
 #[derive(Clone)]
@@ -232,12 +202,11 @@ async fn read(mut reading: OwnedReadHalf, house: &House, replies: &UnboundedSend
             let Incoming { run, what, handle } = incoming;
             let _ = replies.send(packet::heard());
             let stops = house.is_stopped_by(&run, &what);
-            let request = Request {
-                run,
-                what,
-                handle,
-                replies: Some(replies.clone()),
-            };
+            let replies = replies.clone();
+            let request = Request::new(run, what, move |answer| {
+                // The client may have gone.
+                let _ = replies.send(packet::answer(handle, answer));
+            });
             if house.reporter.send(Report::Asked(request)).is_err() {
                 return Err("the process is about to end".to_owned());
             }

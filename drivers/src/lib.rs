@@ -4,31 +4,35 @@
 //! INVARIANT: the asynchronous runtime is private to [`world`]; callers use plain methods from one
 //! thread.
 //! It knows neither Scheme nor journals: it receives effects and returns inputs.
-//! Read next: `world.rs`; the modules below are in suggested reading order.
+//! Read next: the modules in the order in which they stand here, in which each uses those before
+//! it; or `world.rs`, which joins them.
 
-pub mod world;
-
-pub mod ask;
-pub mod bell;
-pub mod client;
-pub mod console;
-mod dispatch;
 pub use duet_runtime::driver::packed::framing;
-pub mod door;
-pub mod guard;
-pub mod heart;
-pub mod host;
-mod input;
-pub mod interrupts;
-pub mod live;
-mod lobby;
-pub mod memory;
-mod page;
-pub mod prepared;
-mod progress;
-mod report;
-pub mod serve;
+
+mod clock;
 pub mod text;
 mod timers;
-
+mod progress;
+pub mod console;
+pub mod ask;
+pub mod prepared;
+mod request;
+mod visit;
+mod report;
+pub mod bell;
+pub mod door;
+mod lobby;
+mod page;
+pub mod guard;
+pub mod live;
 pub mod tool;
+mod dispatch;
+mod input;
+pub mod serve;
+pub mod client;
+pub mod host;
+pub mod heart;
+pub mod interrupts;
+pub mod memory;
+
+pub mod world;

@@ -11,9 +11,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
-use crate::door::Request;
-use crate::serve::host::Visit;
+use crate::request::Request;
 use crate::timers::Moment;
+use crate::visit::Visit;
 
 /// Sends reports to the thread that runs turns; clones send to the same.
 #[derive(Clone)]

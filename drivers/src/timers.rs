@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use duet_runtime::model::identity::RequestId;
 
-use crate::tool::clock;
+use crate::clock;
 
 /// The longest wait before the clock is read again. The clock goes on while the machine sleeps, the
 /// count of a wait does not.

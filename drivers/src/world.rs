@@ -31,9 +31,9 @@ use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
-use due::Due;
+use happening::Due;
+pub use happening::Happening;
 pub use settings::{Person, Settings};
-pub use visitors::Happening;
 
 /// The answer to a request for approval without a person.
 const NOBODY: &str = "nobody is there to approve it";
@@ -528,6 +528,7 @@ impl LazyInput {
 }
 
 mod due;
+mod happening;
 mod interruptions;
 mod servers;
 mod settings;

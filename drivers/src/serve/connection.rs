@@ -18,13 +18,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
-use super::host::{Ear, News, Visit};
-use super::listener::Arrival;
+use super::arrival::Arrival;
+use super::gate::{Admission, Gate};
 use super::pace::Paces;
 use super::relay::{Deed, Relay};
-use super::{Admission, Gate};
 use crate::framing::{Decoder, Encoding};
 use crate::lobby::Stranger;
+use crate::visit::{Ear, News, Visit};
 
 /// The limits of a packet.
 pub(super) const PACKET_LIMITS: PackedLimits = PackedLimits {

@@ -10,57 +10,12 @@ use std::sync::Arc;
 use duet_runtime::driver::Input;
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::ActorId;
-use duet_runtime::model::manifest::Manifest;
-use duet_runtime::model::peer::{Said, Told};
+use duet_runtime::model::peer::Told;
 use preserves::IOValue;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::UnboundedSender;
 
 use crate::report::{Report, Reporter};
-
-/// What a run tells a connection: the number of the way in, the client's actor, the event.
-pub(super) type News = (u64, ActorId, Told);
-
-/// The connection's end of a way into a run.
-#[derive(Clone)]
-pub(crate) struct Ear {
-    /// The connection's number for it.
-    pub(super) way: u64,
-    pub(super) news: UnboundedSender<News>,
-}
-
-/// What a connection wants of a run.
-pub(crate) enum Visit {
-    /// To come in.
-    Join {
-        name: String,
-        manifest: Manifest,
-        caveats: Vec<IOValue>,
-        ear: Ear,
-        _permit: OwnedSemaphorePermit,
-    },
-    /// To say something. Dropping the permit, the run lets the connection send more.
-    Said {
-        peer: ActorId,
-        what: Vec<Said>,
-        _permit: OwnedSemaphorePermit,
-    },
-    /// To leave.
-    Leave { peer: ActorId },
-    /// Nothing: its reference was refused; the run hears of it.
-    Refused { refusal: Refusal },
-}
-
-/// References that were refused at the gatekeeper.
-pub struct Refusal {
-    /// The kind of refusal: `malformed`, `forged`, `revoked`, `expired`, `denied`, or `unknown` for
-    /// a run that is not hosted.
-    pub kind: &'static str,
-    /// Why the newest of them was refused.
-    pub why: String,
-    /// Their number.
-    pub count: u64,
-}
+pub use crate::visit::Refusal;
+use crate::visit::{Ear, Visit};
 
 /// A run that takes clients.
 #[derive(Clone)]

@@ -20,11 +20,12 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
-use super::Gate;
+use super::arrival::Arrival;
+use super::gate::Gate;
 use super::pace::Paces;
 use super::{connection, websocket};
 use crate::door::{Near, is_left_behind};
-use crate::lobby::{Lobby, Metered, Stranger};
+use crate::lobby::{Lobby, Metered};
 
 /// The maximum number of clients with a reference at a time.
 const CLIENTS_MAX: usize = 4_096;
@@ -131,18 +132,6 @@ struct Places {
     lobby: Lobby,
     clients: Arc<Semaphore>,
     paces: Paces,
-}
-
-/// A client that has come.
-pub(super) struct Arrival {
-    /// The name of its connection.
-    pub(super) name: String,
-    pub(super) gate: Arc<dyn Gate>,
-    /// Its place until it has shown a reference.
-    pub(super) stranger: Arc<Stranger>,
-    /// The places of those that have.
-    pub(super) clients: Arc<Semaphore>,
-    pub(super) paces: Paces,
 }
 
 /// A server that is open; dropping it closes it.

@@ -18,10 +18,10 @@ use duet_runtime::model::identity::{ActorId, Handle, ObserverId};
 use duet_runtime::model::peer::{self, Said, Told, map_references};
 use preserves::{IOValue, ValueImpl};
 
+use super::gate::{Admission, Gate};
 use super::host::Host;
 use super::membrane::{Membrane, Pins, Shown, Wire, narrowed};
 use super::pace::Stay;
-use super::{Admission, Gate};
 
 /// The maximum number of assertions of a client, and of its objects that they mention.
 const ASSERTIONS_MAX: usize = 10_000;

@@ -22,8 +22,8 @@ use tokio_tungstenite::tungstenite::http::header::ORIGIN;
 use tokio_tungstenite::tungstenite::protocol::{Message, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
+use super::arrival::Arrival;
 use super::connection::{self, PACKET_LIMITS, PATIENCE, Queue};
-use super::listener::Arrival;
 use crate::lobby::Metered;
 use crate::page::may_be_of_a_page;
 

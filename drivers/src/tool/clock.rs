@@ -6,11 +6,11 @@
 //! Read next: `world.rs`.
 
 use std::borrow::Cow;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use preserves::IOValue;
 
 use super::interface::{Call, Context, Tool};
+use crate::clock::since_1970;
 use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
 
@@ -55,17 +55,6 @@ static MILLISECOND: Description = Description {
     retry: Retry::NEVER,
     takes_secrets: false,
 };
-
-/// Returns the time, in milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
-}
-
-fn since_1970() -> std::time::Duration {
-    #[expect(clippy::disallowed_methods, reason = "this is where the time comes in")]
-    let now = SystemTime::now();
-    now.duration_since(UNIX_EPOCH).unwrap_or_default()
-}
 
 /// One of the three tools.
 pub(crate) struct Clock {

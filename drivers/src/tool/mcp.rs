@@ -27,7 +27,8 @@ pub use oauth::Credentials;
 use preserves::IOValue;
 use request::Request;
 use serde_json::Value as Json;
-pub use server::{Login, Place, Server, Settings};
+pub use server::Server;
+pub use settings::{Login, Place, Settings};
 use tokio::runtime::Builder;
 
 mod client;
@@ -43,6 +44,7 @@ mod probe;
 mod program;
 mod request;
 mod server;
+mod settings;
 mod task;
 mod web;
 

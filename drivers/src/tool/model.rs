@@ -25,6 +25,7 @@ mod events;
 mod exchange;
 mod openai_chat;
 mod openai_responses;
+mod posting;
 mod protocol;
 mod provider;
 #[cfg(test)]

@@ -10,18 +10,13 @@ use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
 use super::World;
+use super::happening::Due;
 use crate::report::Report;
 use crate::timers::{Moment, Timer};
 
 /// The shortest timer whose deadline is recorded, in milliseconds: another process takes about as
 /// long to notice that this one has died, and to begin.
 const TIMER_TOLD_MS_MIN: u64 = 50;
-
-/// What comes next.
-pub(super) enum Due {
-    Timer(Input),
-    Report(Report),
-}
 
 impl World {
     /// Starts a timer, and reports its deadline, so that another process can continue it.

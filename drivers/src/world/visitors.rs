@@ -14,24 +14,13 @@ use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::model::peer::Told;
 use preserves::IOValue;
 
-use super::{Due, Engine, World};
+use super::happening::{Due, Happening};
+use super::{Engine, World};
 use crate::bell::Bell;
 use crate::door::{Door, House, Request};
 use crate::report::Report;
-use crate::serve::host::{Host, Visit};
-
-/// What a wait ended with.
-#[derive(Debug)]
-pub enum Happening {
-    /// An input of the run.
-    Input(Input),
-    /// The bell rang.
-    Ring,
-    /// Another process asks for something.
-    Asked,
-    /// No effect in progress can answer any more.
-    Nothing,
-}
+use crate::serve::host::Host;
+use crate::visit::Visit;
 
 impl World {
     /// Lets other processes ask for things at a socket.

@@ -385,8 +385,8 @@ impl Machine {
     }
 }
 
-/// Moves the winders and dynamic environments of the prompts among the links, which are copies
-/// from a composable continuation, to the present ones: a prompt keeps a tail of the lists that were in
+/// Moves the winders and dynamic environments of the prompts among the links, which are copies from
+/// a composable continuation, to the present ones: a prompt keeps a tail of the lists that were in
 /// force at the capture of `continuation`, and gets the tail of the present lists at the same
 /// distance from their heads.
 pub(super) fn rebase_prompts(heap: &mut Heap, links: Links, continuation: Value) {

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
-use super::Hosts;
+use super::hosts::Hosts;
 use crate::tool::failure::Kind;
 
 /// Chooses the addresses of a host that may be connected to: those of the public network, those

@@ -17,8 +17,8 @@ use tokio_rustls::rustls;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::address::admitted;
+use super::hosts::{Hosts, not_listed};
 use super::roots::configuration;
-use super::{Hosts, not_listed};
 use crate::tool::failure::Kind;
 
 /// The time limit for opening a connection.

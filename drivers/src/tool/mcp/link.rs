@@ -31,12 +31,13 @@ use tokio::time::timeout;
 use super::client::{Client, Question};
 use super::elicitation;
 use super::failed;
+use super::listing::Pages;
 use super::mend::Lines;
 use super::older;
 use super::probe::{LateAnswer, Probed};
 use super::program::{End, Program};
 use super::request::{Answer, Method};
-use super::server::{Place, Settings};
+use super::settings::{Place, Settings};
 use super::web::{self, Bearer};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Context;
@@ -66,13 +67,6 @@ pub(super) struct Link {
     has_older_tasks: bool,
     /// The tools whose calls can be such tasks, once the server has listed its tools.
     with_tasks: Mutex<Option<BTreeSet<String>>>,
-}
-
-/// What a server lists.
-pub(super) struct Pages {
-    pub(super) all: Vec<Json>,
-    /// Whether the list ended because the server gave a cursor that it had given before.
-    pub(super) is_going_round: bool,
 }
 
 /// A call under way.

@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 use duet_runtime::policy::schema::Schema;
 use serde_json::{Value as Json, json};
 
-use super::link::Pages;
-use super::server::Settings;
+use super::settings::Settings;
 use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
 
@@ -54,6 +53,13 @@ impl Listing {
             "problems": self.problems,
         })
     }
+}
+
+/// What a server lists.
+pub(super) struct Pages {
+    pub(super) all: Vec<Json>,
+    /// Whether the list ended because the server gave a cursor that it had given before.
+    pub(super) is_going_round: bool,
 }
 
 /// Reads the tools that a server lists.

@@ -20,7 +20,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use super::server::{Place, Settings};
+use super::settings::{Place, Settings};
 use crate::guard::{self, Errand, Guarded, Input, NotRun, Reach};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;

@@ -1,12 +1,10 @@
-//! One server: its settings, and the connection to it while there is one.
+//! One server: the connection to it while there is one.
 //!
 //! INVARIANT: at most one connection is open at a time, and a call that finds it ended opens the
 //! next one.
 //! It does not know what a request means; `request.rs` does.
 //! Read next: `link.rs`.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,96 +14,20 @@ use serde_json::Value as Json;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
-use super::link::{Link, Pages};
-use super::listing::{self, Listing};
-use super::oauth::{self, Credentials, Tokens};
+use super::link::Link;
+use super::listing::{self, Listing, Pages};
+use super::oauth::{self, Tokens};
 use super::request::Request;
+use super::settings::{Login, Place, Settings};
 use super::task::{self, Standing, Task};
 use super::web::Bearer;
 use crate::tool::arguments::integer;
-use crate::tool::description::EffectClass;
 use crate::tool::failure::Kind;
-use crate::tool::http::OwnHeaders;
 use crate::tool::interface::Context;
-use crate::tool::model::Key;
-
-/// The time limit for the start of a server, in milliseconds; some are downloaded first.
-pub(super) const START_TIMEOUT_MS: u64 = 30_000;
-
-/// The time limit of a request without progress, in milliseconds.
-pub(super) const TIMEOUT_MS: u64 = 600_000;
 
 /// The maximum number of attempts to ask for a task, and the delay before the second; it doubles.
 const TASK_ATTEMPTS_MAX: u32 = 6;
 const TASK_DELAY: Duration = Duration::from_millis(500);
-
-/// The description of a server that nobody has asked yet.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The name that its tools begin with.
-    pub name: String,
-    /// Where it is.
-    pub place: Place,
-    /// The effects of tools, by their names; they go before what the server says.
-    pub effects: BTreeMap<String, EffectClass>,
-    /// Further headers of the requests to a URL, and which one has the token.
-    pub headers: OwnHeaders,
-    /// Whether it is spoken to by the revision of 2025 without being asked for that of 2026.
-    pub is_of_2025: bool,
-    /// The time limit of its start, in milliseconds.
-    pub start_timeout_ms: u64,
-    /// The time limit of a request that makes no progress, in milliseconds.
-    pub timeout_ms: u64,
-}
-
-/// Where a server is.
-#[derive(Clone, Debug)]
-pub enum Place {
-    /// A program that is started, and speaks on its standard streams.
-    Program {
-        /// The program and its arguments.
-        words: Vec<String>,
-        /// All variables that it gets.
-        environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-        /// Where it runs.
-        directory: PathBuf,
-    },
-    /// A server on the net that speaks streamable HTTP.
-    Url {
-        /// Its URL.
-        url: String,
-        /// How it is shown who asks.
-        login: Login,
-    },
-    /// Nobody has allowed it; why, and what to do.
-    Refused(String),
-}
-
-/// How a server on the net is shown who asks.
-#[derive(Clone, Debug)]
-pub enum Login {
-    /// Not at all.
-    None,
-    /// By a token.
-    Token(Key),
-    /// By tokens that an authorization server gives.
-    OAuth(Box<Credentials>),
-}
-
-impl Settings {
-    /// Describes a server with the usual limits.
-    pub fn new(name: impl Into<String>, place: Place) -> Self {
-        Self {
-            name: name.into(),
-            place,
-            effects: BTreeMap::new(),
-            headers: OwnHeaders::default(),
-            is_of_2025: false,
-            start_timeout_ms: START_TIMEOUT_MS,
-            timeout_ms: TIMEOUT_MS,
-        }
-    }
-}
 
 /// A server.
 pub struct Server {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message as Said, Offer, Part, Reply, arguments_text, completed};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
+use super::posting::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
 use crate::tool::http::KeyHeader;
 
 /// The types of blocks that are thoughts.

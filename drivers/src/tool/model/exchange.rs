@@ -22,11 +22,11 @@ use tokio::time::{sleep, timeout};
 
 use super::chat::Reply;
 use super::events::{Events, MARK};
-use super::protocol::{Broken, Posting, error};
+use super::posting::{Broken, Posting, error};
 use super::provider::Provider;
+use crate::clock::now_ms;
 use crate::live::Live;
 use crate::tool::arguments::integer;
-use crate::tool::clock::now_ms;
 use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{port, read_url};

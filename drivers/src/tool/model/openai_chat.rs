@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, completed};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
+use super::posting::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
 use crate::tool::http::KeyHeader;
 
 /// The type of thoughts; the field in which servers send them has one of the names.

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, arguments_text, completed};
 use super::events::Event;
-use super::protocol::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+use super::posting::{Answer, Broken, Posting, data, error, stream, text, thoughts};
 use crate::tool::http::KeyHeader;
 
 /// The type of items that are thoughts.

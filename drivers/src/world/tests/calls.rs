@@ -93,7 +93,7 @@ fn a_timer_tells_when_it_will_have_run_out() {
         effect(1, EffectKind::Timer { delay_ms: 60_000 }),
         effect(2, EffectKind::Timer { delay_ms: 1 }),
     ]);
-    let now_ms = crate::tool::clock::now_ms();
+    let now_ms = crate::clock::now_ms();
     match world.next_input() {
         Some(Input::Due { request, at_ms }) => {
             assert_eq!(request, RequestId(1));

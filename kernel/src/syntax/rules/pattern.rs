@@ -136,7 +136,8 @@ impl Pattern {
         self.part(store, list.tail, rest, matches)
     }
 
-    /// Matches all elements except those that follow the repeated one; returns the rest of the list.
+    /// Matches all elements except those that follow the repeated one; returns the rest of the
+    /// list.
     fn repetitions(
         &self,
         store: &mut SyntaxStore,
