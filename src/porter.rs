@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use duet_drivers::heart::Heart;
 use duet_drivers::serve::host::Host;
 use duet_drivers::serve::{Admission, Gate};
+use duet_drivers::ticker::Ticker;
 use duet_journal::owner::now_ms;
 use duet_journal::{BranchName, Store};
 use duet_runtime::capability::sturdy::SturdyRef;
@@ -38,7 +38,7 @@ pub(crate) struct Porter {
     /// The grants as the file had them at a time.
     known: Mutex<(Option<(SystemTime, u64)>, Grants)>,
     refusals: Arc<Refusals>,
-    _heart: Option<Heart>,
+    _ticker: Option<Ticker>,
 }
 
 /// Why a reference is refused.
@@ -90,7 +90,7 @@ impl Porter {
             known: Mutex::default(),
             refusals,
             // Without it a count waits for the next refusal.
-            _heart: Heart::start(BEAT, beat).ok(),
+            _ticker: Ticker::start(BEAT, beat).ok(),
         })
     }
 

@@ -35,8 +35,8 @@ mod widening;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
-use duet_drivers::bell::Bell;
 use duet_drivers::door::Request;
+use duet_drivers::waker::Waker;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, LibraryName};
@@ -508,8 +508,8 @@ impl Session {
     }
 
     /// The bell of its world.
-    fn bell(&self) -> Option<Bell> {
-        self.world.bell()
+    fn bell(&self) -> Option<Waker> {
+        self.world.waker()
     }
 
     /// The address of its branch.

@@ -36,9 +36,9 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use self::packet::{Incoming, Packets};
-use crate::bell::Bell;
 use crate::report::{Report, Reporter};
 pub use crate::request::Request;
+use crate::waker::Waker;
 
 /// The maximum number of clients at a time.
 const CLIENTS_MAX: u32 = 64;
@@ -51,7 +51,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct House {
     pub(crate) reporter: Reporter,
     /// Stops a turn that takes too long when the request waits to be stopped.
-    pub(crate) bell: Bell,
+    pub(crate) waker: Waker,
     /// What executes here, as requests name it.
     pub(crate) name: Arc<Mutex<String>>,
 }
@@ -211,7 +211,7 @@ async fn read(mut reading: OwnedReadHalf, house: &House, replies: &UnboundedSend
                 return Err("the process is about to end".to_owned());
             }
             if stops {
-                house.bell.interrupt();
+                house.waker.interrupt();
             }
         }
         let read = reading.read(&mut buffer);

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: after [`watch`], an interruption sets the flag and does not end the process.
 //! It does not know what an interruption ends.
-//! Read next: `bell.rs`.
+//! Read next: `waker.rs`.
 
 use std::io;
 use std::sync::Arc;

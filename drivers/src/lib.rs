@@ -19,7 +19,7 @@ pub mod prepared;
 mod request;
 mod visit;
 mod report;
-pub mod bell;
+pub mod waker;
 pub mod door;
 mod lobby;
 mod page;
@@ -31,7 +31,7 @@ mod input;
 pub mod serve;
 pub mod client;
 pub mod host;
-pub mod heart;
+pub mod ticker;
 pub mod interrupts;
 pub mod memory;
 

@@ -18,7 +18,6 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::ask::Question;
-use crate::bell::{Bell, Stop};
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::door::{Door, Request};
@@ -31,6 +30,7 @@ use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
+use crate::waker::{Stop, Waker};
 use happening::Due;
 pub use happening::Happening;
 pub use settings::{Person, Settings};
@@ -112,7 +112,7 @@ impl World {
         let (reporter, reports) = Reporter::new();
         let stop = Stop::default();
         if settings.is_interruptible {
-            Bell::new(&runtime, &reporter, &stop).watch_interrupts()?;
+            Waker::new(&runtime, &reporter, &stop).watch_interrupts()?;
         }
         let calls = Dispatch::new(settings.tool_calls_max, reporter.clone());
         let engine = Engine { runtime, calls };
@@ -471,7 +471,7 @@ impl Drivers for World {
             match self.next_happening() {
                 Happening::Input(input) => return Some(input),
                 Happening::Nothing => return None,
-                Happening::Ring | Happening::Asked => {}
+                Happening::Woken | Happening::Asked => {}
             }
         }
     }

@@ -83,7 +83,7 @@ pub struct Portion {
 
 /// Where something is filed: the turn's position, and the place among what that turn filed, counted
 /// from 0.
-pub type Place = (Sequence, u64);
+pub type EntryPosition = (Sequence, u64);
 
 /// How far an index covers a branch.
 #[derive(Clone, Debug)]
@@ -283,7 +283,7 @@ impl Index {
         coverage: &Coverage,
         term: Term,
         order: Order,
-        mut tell: impl FnMut(Place, &[u8]) -> ControlFlow<()>,
+        mut tell: impl FnMut(EntryPosition, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let failed = failed("looking into the index");
         let sql = match order {
@@ -323,7 +323,7 @@ impl Index {
         coverage: &Coverage,
         range: RangeInclusive<Sequence>,
         order: Order,
-        mut tell: impl FnMut(Place, &[u8]) -> ControlFlow<()>,
+        mut tell: impl FnMut(EntryPosition, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         for stretch in in_order(coverage.path.iter().rev(), order) {
             if line::each_filed(&self.linked.connection, &stretch.within(&range), order, &mut tell)?.is_break() {
@@ -342,7 +342,7 @@ impl Index {
         &self,
         coverage: &Coverage,
         range: RangeInclusive<Sequence>,
-    ) -> Result<BTreeMap<Place, Vec<Term>>, StoreError> {
+    ) -> Result<BTreeMap<EntryPosition, Vec<Term>>, StoreError> {
         let failed = failed("listing the index");
         let sql = "SELECT sequence, line, place, term FROM terms WHERE reach = ?1 ORDER BY term";
         let mut statement = self.linked.connection.prepare_cached(sql).map_err(&failed)?;

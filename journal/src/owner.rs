@@ -155,18 +155,18 @@ pub fn now_ms() -> u64 {
 }
 
 /// What the system says of a process.
-struct Found {
+struct ProcessStatus {
     started: u64,
     /// It has ended, and nobody has asked for its result yet.
     is_over: bool,
 }
 
 /// Source: proc(5), `/proc/pid/stat`: the second field, in parentheses, may contain anything.
-fn look(process: u32) -> Option<Found> {
+fn look(process: u32) -> Option<ProcessStatus> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
-    Some(Found {
+    Some(ProcessStatus {
         started: fields.get(19)?.parse().ok()?,
         is_over: matches!(*fields.first()?, "Z" | "X" | "x"),
     })

@@ -15,7 +15,7 @@
 mod access;
 mod allocate;
 mod charge;
-mod checkpoint;
+mod old_words;
 mod collect;
 mod copier;
 mod dictionary;

@@ -135,7 +135,7 @@ impl fmt::Write for Output {
 
 /// A task that remains to be done.
 #[derive(Clone, Copy)]
-enum Task {
+enum Pending {
     Text(&'static str),
     Value(Value),
     /// Prints the rest of a list, and its closer.
@@ -170,7 +170,7 @@ struct Printer<'a> {
     labels: Labels,
     output: Output,
     /// The last one is next.
-    work: Vec<Task>,
+    work: Vec<Pending>,
 }
 
 impl<'a> Printer<'a> {
@@ -189,7 +189,7 @@ impl<'a> Printer<'a> {
     }
 
     fn run(&mut self, value: Value) -> fmt::Result {
-        self.work.push(Task::Value(value));
+        self.work.push(Pending::Value(value));
         let mut steps = Steps::<STEPS>::default();
         steps.walk(self.heap, STEPS).map_err(|_| fmt::Error)?;
         let mut before = self.output.characters_left;
@@ -198,21 +198,21 @@ impl<'a> Printer<'a> {
             before = self.output.characters_left;
             steps.walk(self.heap, 1 + written as u64 / 4).map_err(|_| fmt::Error)?;
             match task {
-                Task::Text(text) => self.output.write_str(text)?,
-                Task::Value(value) => self.value(value)?,
-                Task::Tail(value, close) => self.tail(value, close)?,
-                Task::Fields {
+                Pending::Text(text) => self.output.write_str(text)?,
+                Pending::Value(value) => self.value(value)?,
+                Pending::Tail(value, close) => self.tail(value, close)?,
+                Pending::Fields {
                     object,
                     next,
                     blank,
                     close,
                 } => self.fields(object, next, blank, close)?,
-                Task::TypedFields {
+                Pending::TypedFields {
                     object,
                     next,
                     are_named,
                 } => self.typed_fields(object, next, are_named)?,
-                Task::Entries { table, ordinal, blank } => self.entries(table, ordinal, blank)?,
+                Pending::Entries { table, ordinal, blank } => self.entries(table, ordinal, blank)?,
             }
         }
         let written = before - self.output.characters_left;
@@ -237,12 +237,12 @@ impl<'a> Printer<'a> {
     fn pair(&mut self, pair: Value) -> fmt::Result {
         if let Some((prefix, quoted)) = self.abbreviation(pair) {
             self.output.write_str(prefix)?;
-            self.work.push(Task::Value(quoted));
+            self.work.push(Pending::Value(quoted));
             return Ok(());
         }
         self.output.write_char('(')?;
-        self.work.push(Task::Tail(self.heap.cdr(pair), ")"));
-        self.work.push(Task::Value(self.heap.car(pair)));
+        self.work.push(Pending::Tail(self.heap.cdr(pair), ")"));
+        self.work.push(Pending::Value(self.heap.car(pair)));
         Ok(())
     }
 
@@ -270,12 +270,12 @@ impl<'a> Printer<'a> {
             self.output.write_str(close)
         } else if rest.is_pair() && !self.labels.is_labelled(rest) {
             self.output.write_char(' ')?;
-            self.work.push(Task::Tail(self.heap.cdr(rest), close));
-            self.work.push(Task::Value(self.heap.car(rest)));
+            self.work.push(Pending::Tail(self.heap.cdr(rest), close));
+            self.work.push(Pending::Value(self.heap.car(rest)));
             Ok(())
         } else {
             self.output.write_str(" . ")?;
-            self.work.extend([Task::Text(close), Task::Value(rest)]);
+            self.work.extend([Pending::Text(close), Pending::Value(rest)]);
             Ok(())
         }
     }
@@ -287,13 +287,13 @@ impl<'a> Printer<'a> {
         if blank {
             self.output.write_char(' ')?;
         }
-        self.work.push(Task::Fields {
+        self.work.push(Pending::Fields {
             object,
             next: next + 1,
             blank: true,
             close,
         });
-        self.work.push(Task::Value(self.heap.field(object, next)));
+        self.work.push(Pending::Value(self.heap.field(object, next)));
         Ok(())
     }
 
@@ -308,13 +308,13 @@ impl<'a> Printer<'a> {
             self.name(name)?;
             self.output.write_str(": ")?;
         }
-        self.work.push(Task::TypedFields {
+        self.work.push(Pending::TypedFields {
             object,
             next: place + 1,
             are_named,
         });
         self.work
-            .push(Task::Value(self.heap.field(object, record::FIELDS + place)));
+            .push(Pending::Value(self.heap.field(object, record::FIELDS + place)));
         Ok(())
     }
 
@@ -325,15 +325,15 @@ impl<'a> Printer<'a> {
         if blank {
             self.output.write_char(' ')?;
         }
-        self.work.push(Task::Entries {
+        self.work.push(Pending::Entries {
             table,
             ordinal: entry.ordinal + 1,
             blank: true,
         });
         if self.heap.is_kind(table, Kind::Dictionary) {
-            self.work.extend([Task::Value(entry.value), Task::Text(" ")]);
+            self.work.extend([Pending::Value(entry.value), Pending::Text(" ")]);
         }
-        self.work.push(Task::Value(entry.key));
+        self.work.push(Pending::Value(entry.key));
         Ok(())
     }
 
@@ -353,7 +353,7 @@ impl<'a> Printer<'a> {
                 self.type_name(self.heap.record_label(object))?;
                 let mut places = 0..self.heap.record_length(object);
                 let are_named = !places.any(|place| is_private_field(self.heap, object, place));
-                self.work.push(Task::TypedFields {
+                self.work.push(Pending::TypedFields {
                     object,
                     next: 0,
                     are_named,
@@ -388,7 +388,7 @@ impl<'a> Printer<'a> {
 
     fn open_fields(&mut self, object: Value, open: &str, next: usize, blank: bool, close: &'static str) -> fmt::Result {
         self.output.write_str(open)?;
-        self.work.push(Task::Fields {
+        self.work.push(Pending::Fields {
             object,
             next,
             blank,
@@ -399,7 +399,7 @@ impl<'a> Printer<'a> {
 
     fn open_entries(&mut self, table: Value, open: &str) -> fmt::Result {
         self.output.write_str(open)?;
-        self.work.push(Task::Entries {
+        self.work.push(Pending::Entries {
             table,
             ordinal: 0,
             blank: false,
@@ -412,10 +412,10 @@ impl<'a> Printer<'a> {
         let message = self.heap.field(object, condition::MESSAGE);
         self.output.write_str("#<condition ")?;
         self.work
-            .push(Task::Tail(self.heap.field(object, condition::IRRITANTS), ">"));
+            .push(Pending::Tail(self.heap.field(object, condition::IRRITANTS), ">"));
         if !self.heap.is_string(message) {
-            self.work.extend([Task::Value(message), Task::Text(": ")]);
-            self.work.push(Task::Value(self.heap.field(object, condition::KIND)));
+            self.work.extend([Pending::Value(message), Pending::Text(": ")]);
+            self.work.push(Pending::Value(self.heap.field(object, condition::KIND)));
             return Ok(());
         }
         let kind = self.heap.field(object, condition::KIND);

@@ -28,7 +28,7 @@ use crate::syntax::Syntax;
 use crate::syntax::procedural::{Evaluated, Expanding, TransformerFault, TransformerId};
 use crate::value::Value;
 use convert::Unconvertible;
-use operation::{Desk, Operation, Stop};
+use operation::{Operation, OperationContext, Stop};
 
 /// The maximum number of procedure calls in one transformer call; work on syntax objects counts as
 /// calls.
@@ -202,7 +202,7 @@ impl Session {
             return Err(TransformerFault::TooMuchSyntax);
         }
         let reply = match self.operations.get(primitive as usize).copied().flatten() {
-            Some(operation) => operation(&mut Desk {
+            Some(operation) => operation(&mut OperationContext {
                 heap: &mut self.instance.heap,
                 code: &self.code,
                 expanding,

@@ -29,7 +29,7 @@ impl<'a> Image<'a> {
     /// Returns the compiled library whose text has this path below the tree's root.
     pub fn find(&self, path: &str) -> Option<Ahead> {
         let mut rest = self.index;
-        while let Some((row, after)) = Row::read(rest) {
+        while let Some((row, after)) = IndexRow::read(rest) {
             if row.path == path.as_bytes() {
                 return Ahead::from_bytes(self.libraries.get(row.start..row.end)?);
             }
@@ -40,13 +40,13 @@ impl<'a> Image<'a> {
 }
 
 /// A row of the index.
-struct Row<'a> {
+struct IndexRow<'a> {
     path: &'a [u8],
     start: usize,
     end: usize,
 }
 
-impl<'a> Row<'a> {
+impl<'a> IndexRow<'a> {
     fn read(index: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (numbers, rest) = index.split_first_chunk::<12>()?;
         let (numbers, _) = numbers.as_chunks::<4>();

@@ -78,7 +78,7 @@ impl fmt::Debug for View<'_> {
 }
 
 /// A part that is still to be written.
-enum Task {
+enum Pending {
     Value(Tree),
     Close(Compound),
 }
@@ -87,16 +87,16 @@ impl PackedWriter {
     /// Writes a tree without its annotations.
     pub fn value(&mut self, value: &IOValue) {
         self.attempt(|out| {
-            let mut tasks = vec![Task::Value(value.value().clone())];
+            let mut tasks = vec![Pending::Value(value.value().clone())];
             while let Some(task) = tasks.pop()
                 && !out.is_over()
             {
                 match task {
-                    Task::Close(compound) => out.close(compound),
-                    Task::Value(value) => match compound_of(&value) {
+                    Pending::Close(compound) => out.close(compound),
+                    Pending::Value(value) => match compound_of(&value) {
                         Ok(compound) => {
                             out.open(compound);
-                            tasks.push(Task::Close(compound));
+                            tasks.push(Pending::Close(compound));
                             add_parts(&value, compound, &mut tasks);
                         }
                         Err(class) => write_atom(out, &value, class),
@@ -119,21 +119,21 @@ fn compound_of(value: &Tree) -> Result<Compound, AtomClass> {
 }
 
 /// Adds the parts of a compound value to the tasks, the first on top.
-fn add_parts(value: &Tree, compound: Compound, tasks: &mut Vec<Task>) {
+fn add_parts(value: &Tree, compound: Compound, tasks: &mut Vec<Pending>) {
     let bottom = tasks.len();
     match compound {
         Compound::Record => {
-            tasks.push(Task::Value(value.label()));
-            tasks.extend(value.iter().map(Task::Value));
+            tasks.push(Pending::Value(value.label()));
+            tasks.extend(value.iter().map(Pending::Value));
         }
-        Compound::Sequence | Compound::Set => tasks.extend(value.iter().map(Task::Value)),
+        Compound::Sequence | Compound::Set => tasks.extend(value.iter().map(Pending::Value)),
         Compound::Dictionary => {
             let parts = value.entries().flat_map(|(key, value)| [key, value]);
-            tasks.extend(parts.map(Task::Value));
+            tasks.extend(parts.map(Pending::Value));
         }
         Compound::Embedded => {
             let inner = value.as_embedded().expect("the class says embedded");
-            tasks.push(Task::Value(inner.value().clone()));
+            tasks.push(Pending::Value(inner.value().clone()));
         }
     }
     tasks[bottom..].reverse();

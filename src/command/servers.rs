@@ -1,6 +1,6 @@
 //! `duet servers`: lists the servers of the Model Context Protocol, and the tools of one.
 
-use duet_drivers::tool::mcp::{self, Place};
+use duet_drivers::tool::mcp::{self, Transport};
 use serde_json::{Value, json};
 
 use crate::configuration::listed::{ListArguments, Listed};
@@ -160,8 +160,8 @@ fn listed((name, entry): (&String, &ServerEntry)) -> Listed {
 
 fn place(entry: &ServerEntry) -> String {
     match &entry.settings.place {
-        Place::Program { words, .. } => words.join(" "),
-        Place::Url { url, .. } => url.clone(),
-        Place::Refused(why) => why.clone(),
+        Transport::Program { words, .. } => words.join(" "),
+        Transport::Url { url, .. } => url.clone(),
+        Transport::Refused(why) => why.clone(),
     }
 }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use duet_drivers::tool::description::EffectClass;
-use duet_drivers::tool::mcp::{Credentials, Login, Place, Settings};
+use duet_drivers::tool::mcp::{Credentials, Login, Settings, Transport};
 use duet_drivers::tool::model::Key;
 use duet_drivers::tool::process::allowed;
 use duet_drivers::tool::secret::is_secret_name;
@@ -127,7 +127,7 @@ pub(crate) fn settings(
     for (name, entry) in entries {
         let mut settings = entry.settings;
         if entry.needs_permission && !choice.allowed.contains(&name) {
-            settings.place = Place::Refused(format!(
+            settings.place = Transport::Refused(format!(
                 "the MCP server `{name}` is described by `{}`, which may come from somebody else; `--allow-server \
                  {name}` lets it start",
                 entry.origin
@@ -138,7 +138,7 @@ pub(crate) fn settings(
     for words in &choice.described {
         if let Some((name, rest)) = words.split_first() {
             let place = match rest {
-                [url] if is_url(url) => Place::Url {
+                [url] if is_url(url) => Transport::Url {
                     url: url.clone(),
                     login: Login::None,
                 },
@@ -161,7 +161,7 @@ pub(crate) fn settings(
             )));
     }
     for settings in all.values_mut() {
-        if let Place::Program {
+        if let Transport::Program {
             environment: own,
             directory,
             ..
@@ -195,8 +195,8 @@ fn wrong_entry(name: &str) -> String {
 }
 
 /// A program whose environment and folder are not known yet.
-fn program(words: Vec<String>) -> Place {
-    Place::Program {
+fn program(words: Vec<String>) -> Transport {
+    Transport::Program {
         words,
         environment: Vec::new(),
         directory: Path::new(".").to_owned(),
@@ -217,7 +217,7 @@ impl File<'_> {
         let entries = entries.as_table().ok_or_else(|| wrong("it is no table".to_owned()))?;
         let place = match (entries.get("command"), entries.get("url")) {
             (Some(command), None) => strings(command).filter(|words| !words.is_empty()).map(program),
-            (None, Some(Value::String(url))) if is_url(url) => Some(Place::Url {
+            (None, Some(Value::String(url))) if is_url(url) => Some(Transport::Url {
                 url: url.clone(),
                 login: Login::None,
             }),
@@ -248,7 +248,7 @@ impl File<'_> {
         match (name, value) {
             ("command" | "url", _) => {}
             ("environment", Value::Table(variables)) => {
-                let Place::Program { environment, .. } = &mut settings.place else {
+                let Transport::Program { environment, .. } = &mut settings.place else {
                     return Err("`environment` belongs to a server with a `command`".to_owned());
                 };
                 for (variable, value) in variables {
@@ -350,7 +350,7 @@ impl File<'_> {
     /// Gives a server variables of the person's environment.
     fn server_secrets(&self, settings: &mut Settings, value: &Value) -> Result<(), String> {
         let names = strings(value).ok_or("`secrets` is a list of names of variables")?;
-        let Place::Program { environment, .. } = &mut settings.place else {
+        let Transport::Program { environment, .. } = &mut settings.place else {
             return Err("`secrets` belongs to a server with a `command`; one with a `url` has a `token`".to_owned());
         };
         for name in names {
@@ -364,10 +364,10 @@ impl File<'_> {
 
 /// Gives a server on the net a login; the error of `login` is a variable that is not set.
 fn log_in(settings: &mut Settings, entry: &str, login: Result<Login, String>) -> Result<(), String> {
-    let Place::Url { login: kept, .. } = &mut settings.place else {
+    let Transport::Url { login: kept, .. } = &mut settings.place else {
         return match settings.place {
-            Place::Refused(_) => Ok(()),
-            Place::Program { .. } | Place::Url { .. } => Err(format!(
+            Transport::Refused(_) => Ok(()),
+            Transport::Program { .. } | Transport::Url { .. } => Err(format!(
                 "`{entry}` belongs to a server with a `url`; one with a `command` has `secrets`"
             )),
         };
@@ -379,7 +379,7 @@ fn log_in(settings: &mut Settings, entry: &str, login: Result<Login, String>) ->
         Ok(login) => *kept = login,
         // Other commands need not fail for it.
         Err(variable) => {
-            settings.place = Place::Refused(format!(
+            settings.place = Transport::Refused(format!(
                 "the MCP server `{}` needs a token, but the variable {variable} is not set",
                 settings.name
             ));

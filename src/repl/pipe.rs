@@ -40,7 +40,7 @@ impl Pipe {
                     return;
                 }
                 if let Some(bell) = &*bell.lock().unwrap_or_else(PoisonError::into_inner) {
-                    bell.ring();
+                    bell.wake();
                 }
             }
         });

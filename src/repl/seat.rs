@@ -83,7 +83,7 @@ impl Seat {
 
     /// Listens to the bell of a new world.
     pub(crate) fn listen(&self, world: &World) {
-        *self.0.bell.lock().unwrap_or_else(PoisonError::into_inner) = world.bell();
+        *self.0.bell.lock().unwrap_or_else(PoisonError::into_inner) = world.waker();
     }
 
     /// Whether the program waits for a line of input.
@@ -130,7 +130,7 @@ impl Read for Given {
         if self.left.is_empty() {
             self.seat.0.is_input_wanted.store(true, Ordering::Relaxed);
             if let Some(bell) = &*self.seat.0.bell.lock().unwrap_or_else(PoisonError::into_inner) {
-                bell.ring();
+                bell.wake();
             }
             self.left = self.lines.recv().unwrap_or_default();
         }

@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use duet_drivers::bell::Bell;
 use duet_drivers::text::Text;
+use duet_drivers::waker::Waker;
 
 use super::complete::Names;
 use super::editor::{Editor, EditorError, Line, Printer};
@@ -27,7 +27,7 @@ pub(crate) enum Wanted {
 type Typed = (Result<Line, EditorError>, Option<EditorError>);
 
 /// The bell of the current world, which rings for each line.
-pub(crate) type SharedBell = Arc<Mutex<Option<Bell>>>;
+pub(crate) type SharedBell = Arc<Mutex<Option<Waker>>>;
 
 /// The time from the end of the editor's mode of the terminal to the arrival of the line, at most.
 const SOON: Duration = Duration::from_millis(20);
@@ -131,7 +131,7 @@ fn serve(editor: &mut Editor, questions: &Receiver<Wanted>, answers: &Sender<Typ
             return;
         }
         if let Some(bell) = &*bell {
-            bell.ring();
+            bell.wake();
         }
     }
 }

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use duet_drivers::bell::Bell;
 use duet_drivers::serve::host::Host;
+use duet_drivers::waker::Waker;
 use duet_journal::{BranchName, Epoch, Store};
 
 use super::Session;
@@ -43,7 +43,7 @@ struct Going {
 
 #[derive(Default)]
 struct Shared {
-    bell: Mutex<Option<Bell>>,
+    bell: Mutex<Option<Waker>>,
     is_stopping: AtomicBool,
     /// The epoch under which the owner has claimed the run anew.
     renewed: Mutex<Option<Epoch>>,

@@ -51,7 +51,7 @@ impl Session {
                     return Ok(DriveOutcome::Interrupted);
                 }
                 Happening::Input(input) => self.run.deliver(input),
-                Happening::Ring | Happening::Asked => {}
+                Happening::Woken | Happening::Asked => {}
                 Happening::Nothing => return Ok(self.run.outcome()),
             }
         }

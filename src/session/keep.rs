@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use duet_drivers::heart::Heart;
+use duet_drivers::ticker::Ticker;
 use duet_drivers::world::World;
 use duet_journal::owner::{BEAT_MS, now_ms};
 use duet_journal::store::sqlite::SqliteStore;
@@ -23,7 +23,7 @@ use crate::doors;
 #[derive(Default)]
 pub(super) struct Keeper {
     is_lost: Arc<AtomicBool>,
-    _heart: Option<Heart>,
+    _ticker: Option<Ticker>,
 }
 
 impl Keeper {
@@ -39,21 +39,21 @@ impl Keeper {
             return Self::default();
         }
         let is_lost = Arc::new(AtomicBool::new(false));
-        let (bell, lost) = (world.bell(), Arc::clone(&is_lost));
+        let (bell, lost) = (world.waker(), Arc::clone(&is_lost));
         let (path, name, epoch) = (journal.to_owned(), run.id().clone(), run.epoch());
         let beat = move || {
             // A failure may pass; if it does not, a commit says what is wrong.
             if !renew(&path, &name, epoch).unwrap_or(true) {
                 lost.store(true, Ordering::Relaxed);
                 // The thread that runs turns may miss a ring while it takes one: each beat rings.
-                bell.iter().for_each(|bell| bell.ring());
+                bell.iter().for_each(|bell| bell.wake());
             }
             true
         };
         Self {
             is_lost,
             // Without it the lease runs out for other hosts; on this one the process is known.
-            _heart: Heart::start(Duration::from_millis(BEAT_MS), beat).ok(),
+            _ticker: Ticker::start(Duration::from_millis(BEAT_MS), beat).ok(),
         }
     }
 

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use duet_drivers::bell::Bell;
 use duet_drivers::door::Request;
 use duet_drivers::serve::host::Host;
+use duet_drivers::waker::Waker;
 use duet_drivers::world::{Happening, World};
 use duet_journal::{RecordHash, RunId, Sequence};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
@@ -144,8 +144,8 @@ impl Reporting {
     }
 
     /// The bell of the world.
-    pub(super) fn bell(&self) -> Option<Bell> {
-        self.world.bell()
+    pub(super) fn bell(&self) -> Option<Waker> {
+        self.world.waker()
     }
 
     /// Lets clients of a server come.

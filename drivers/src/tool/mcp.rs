@@ -28,7 +28,7 @@ use preserves::IOValue;
 use request::Request;
 use serde_json::Value as Json;
 pub use server::Server;
-pub use settings::{Login, Place, Settings};
+pub use settings::{Login, Settings, Transport};
 use tokio::runtime::Builder;
 
 mod client;

@@ -18,8 +18,8 @@ pub(super) enum Due {
 pub enum Happening {
     /// An input of the run.
     Input(Input),
-    /// The bell rang.
-    Ring,
+    /// Somebody has woken the thread that runs turns.
+    Woken,
     /// Another process asks for something.
     Asked,
     /// No effect in progress can answer any more.

@@ -3,20 +3,20 @@
 //! INVARIANT: an interruption reaches the run as an input; only a turn that takes too long is
 //! stopped by the flag.
 //! It does not end the process; whoever drives the run does.
-//! Read next: `../bell.rs`.
+//! Read next: `../waker.rs`.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Engine, World};
-use crate::bell::Bell;
+use crate::waker::Waker;
 
 impl World {
-    /// Returns a bell for other threads; `None` while the world is being dropped.
-    pub fn bell(&self) -> Option<Bell> {
+    /// Returns the waker for other threads; `None` while the world is being dropped.
+    pub fn waker(&self) -> Option<Waker> {
         let Engine { runtime, .. } = self.engine.as_ref()?;
-        Some(Bell::new(runtime, &self.reporter, &self.stop))
+        Some(Waker::new(runtime, &self.reporter, &self.stop))
     }
 
     /// Returns the flag that is set while an interruption waits too long for the end of a turn.
@@ -35,8 +35,8 @@ impl World {
     /// # Errors
     /// If the operating system gives no signals.
     pub fn leave_when_terminated(&self) -> io::Result<()> {
-        let bell = self.bell();
-        bell.map_or(Ok(()), |bell| bell.watch_termination(Arc::clone(&self.is_terminated)))
+        let waker = self.waker();
+        waker.map_or(Ok(()), |waker| waker.watch_termination(Arc::clone(&self.is_terminated)))
     }
 
     /// Says whether the process was asked to end.

@@ -1,4 +1,4 @@
-//! What reaches a run besides the answers to its effects: the bell, requests of other processes,
+//! What reaches a run besides the answers to its effects: wake-ups, requests of other processes,
 //! and what people type or give.
 //!
 //! INVARIANT: a request stays queued until the thread that runs turns takes it, and is answered or
@@ -16,11 +16,11 @@ use preserves::IOValue;
 
 use super::happening::{Due, Happening};
 use super::{Engine, World};
-use crate::bell::Bell;
 use crate::door::{Door, House, Request};
 use crate::report::Report;
 use crate::serve::host::Host;
 use crate::visit::Visit;
+use crate::waker::Waker;
 
 impl World {
     /// Lets other processes ask for things at a socket.
@@ -31,7 +31,7 @@ impl World {
         if let Some(Engine { runtime, .. }) = &self.engine {
             let house = House {
                 reporter: self.reporter.clone(),
-                bell: Bell::new(runtime, &self.reporter, &self.stop),
+                waker: Waker::new(runtime, &self.reporter, &self.stop),
                 name: Arc::clone(&self.name),
             };
             self.door = Some(Door::open(runtime, path, house)?);
@@ -94,7 +94,7 @@ impl World {
         while self.asked.is_empty() {
             match self.next_due() {
                 Some(Due::Timer(input)) => return Happening::Input(input),
-                Some(Due::Report(Report::Wake)) => return Happening::Ring,
+                Some(Due::Report(Report::Wake)) => return Happening::Woken,
                 Some(Due::Report(report)) => {
                     if let Some(input) = self.admit(report) {
                         return Happening::Input(input);
@@ -108,7 +108,7 @@ impl World {
     }
 
     /// Waits for the next input, also when no effect in progress can answer; returns `None` when
-    /// the bell rings, or another process asks for something.
+    /// somebody wakes it, or another process asks for something.
     pub fn next_input_or_ring(&mut self) -> Option<Input> {
         while self.asked.is_empty() {
             match self.next_due() {

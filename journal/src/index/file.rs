@@ -67,7 +67,7 @@ pub(super) fn of_journal(journal: &Path) -> PathBuf {
 
 /// The kind of a file, by its first bytes.
 #[derive(PartialEq, Eq)]
-enum Found {
+enum FileKind {
     Nothing,
     Index,
     /// One of another version, or damaged beyond recognition.
@@ -77,13 +77,13 @@ enum Found {
 /// The ends of the names of the files that SQLite keeps for an index.
 const SUFFIXES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
-fn look(path: &Path) -> Result<Found, StoreError> {
+fn look(path: &Path) -> Result<FileKind, StoreError> {
     let doing = "looking at the index";
     if !SUFFIXES.iter().all(|suffix| is_plain(&beside(path, suffix))) {
-        return Ok(Found::Unusable);
+        return Ok(FileKind::Unusable);
     }
     let header = match SharedFile::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileKind::Nothing),
         Err(error) => return Err(io_error(doing)(error)),
         Ok(file) => file.read_start(100).map_err(io_error(doing))?,
     };
@@ -93,7 +93,7 @@ fn look(path: &Path) -> Result<Found, StoreError> {
             .fold(0, |number, &byte| number << 8 | u32::from(byte))
     };
     if !header.starts_with(b"SQLite format 3\0") || header.len() < 100 {
-        return Ok(Found::Unusable);
+        return Ok(FileKind::Unusable);
     }
     if number(68) != APPLICATION_ID {
         return Err(StoreError::NotAJournal {
@@ -102,9 +102,9 @@ fn look(path: &Path) -> Result<Found, StoreError> {
         });
     }
     Ok(if number(60) == VERSION {
-        Found::Index
+        FileKind::Index
     } else {
-        Found::Unusable
+        FileKind::Unusable
     })
 }
 
@@ -120,7 +120,7 @@ pub(super) struct Linked {
 }
 
 pub(super) fn open_existing(path: &Path) -> Result<Option<Linked>, StoreError> {
-    if look(path)? != Found::Index {
+    if look(path)? != FileKind::Index {
         return Ok(None);
     }
     let lock = Lock::shared(path, LOCKING)?;
@@ -134,13 +134,13 @@ pub(super) fn open_existing(path: &Path) -> Result<Option<Linked>, StoreError> {
 /// Opens an index that has the tables of this program.
 fn usable(path: &Path) -> Result<Option<(Connection, SharedFile)>, StoreError> {
     match look(path)? {
-        Found::Index => {
+        FileKind::Index => {
             let file = SharedFile::open(path).map_err(io_error("opening the index"))?;
             let connection = connect(path)?;
             let is_ours = has_schema(&connection, CREATE).map_err(failed("reading the index's schema"))?;
             Ok(is_ours.then_some((connection, file)))
         }
-        Found::Nothing | Found::Unusable => Ok(None),
+        FileKind::Nothing | FileKind::Unusable => Ok(None),
     }
 }
 

@@ -12,7 +12,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Order, Place};
+use super::{EntryPosition, Order};
 use crate::identity::{RecordHash, RunId, Sequence};
 use crate::store::StoreError;
 use crate::store::sqlite::{failed, seal};
@@ -272,7 +272,7 @@ pub(super) fn each_filed(
     connection: &Connection,
     stretch: &Stretch,
     order: Order,
-    tell: &mut dyn FnMut(Place, &[u8]) -> ControlFlow<()>,
+    tell: &mut dyn FnMut(EntryPosition, &[u8]) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, StoreError> {
     let failed = failed("reading the index");
     let sql = match order {

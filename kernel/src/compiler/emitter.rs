@@ -42,7 +42,7 @@ pub(super) struct LoopState {
 
 /// The source of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Origin {
     pub(super) span: Span,
     /// The integrated call it belongs to, by its index in the unit's list.
     pub(super) integrated: Option<u32>,
@@ -50,7 +50,7 @@ pub(super) struct Place {
 
 pub(super) struct Emitter {
     instructions: Vec<Instruction>,
-    places: Vec<(u32, Place)>,
+    places: Vec<(u32, Origin)>,
     labels: Vec<Option<usize>>,
     jumps: Vec<(usize, Label)>,
     has_long_jumps: bool,
@@ -159,7 +159,7 @@ impl Emitter {
     }
 
     /// Sets the source of the instructions that follow.
-    pub(super) fn at(&mut self, place: Place) {
+    pub(super) fn at(&mut self, place: Origin) {
         let offset = self.instructions.len() as u32;
         match self.places.last_mut() {
             Some((_, last)) if *last == place => {}
@@ -246,7 +246,7 @@ impl Emitter {
         Ok(())
     }
 
-    pub(super) fn into_code(self) -> (Vec<Instruction>, Vec<(u32, Place)>) {
+    pub(super) fn into_code(self) -> (Vec<Instruction>, Vec<(u32, Origin)>) {
         (self.instructions, self.places)
     }
 }

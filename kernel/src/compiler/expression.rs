@@ -12,7 +12,7 @@ use crate::number::Number;
 use crate::unit::EXACT_ARITY_MAX;
 use crate::value::{Immediate, Value};
 
-use super::emitter::{Emitter, Location, OwnName, OwnProcedure, Place, Register};
+use super::emitter::{Emitter, Location, Origin, OwnName, OwnProcedure, Register};
 use super::{CompileError, Compiler};
 
 /// The destination of an expression's value.
@@ -92,8 +92,8 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn place(&self, id: CoreId) -> Place {
-        Place {
+    pub(super) fn place(&self, id: CoreId) -> Origin {
+        Origin {
             span: self.unit.spans[id.0 as usize],
             integrated: self.unit.integrated_nodes.get(&id).copied(),
         }
@@ -411,7 +411,7 @@ impl Compiler<'_> {
             let lambda = self.lambda(*clause);
             let (required, has_rest) = (lambda.parameters.len() as Register, lambda.rest.is_some());
             let next = emitter.new_label();
-            emitter.at(Place {
+            emitter.at(Origin {
                 span: lambda.span,
                 integrated: None,
             });

@@ -10,7 +10,7 @@ use crate::datum::Name;
 use crate::instruction::{CXRS, Instruction, Opcode};
 use crate::value::Value;
 
-use super::emitter::{Emitter, Place, Register};
+use super::emitter::{Emitter, Origin, Register};
 use super::expression::{Context, emit_immediate, small_of};
 use super::{CompileError, Compiler};
 
@@ -261,7 +261,7 @@ impl Compiler<'_> {
         operand: CoreId,
         addend: (i16, u8),
         target: Register,
-        place: Place,
+        place: Origin,
     ) -> Result<(), CompileError> {
         let (small, spelling) = addend;
         let source = self.operand(emitter, operand)?;

@@ -30,17 +30,17 @@ impl fmt::Display for Unit {
 }
 
 /// A task that remains to be done; the last one is next.
-enum Task {
+enum Pending {
     Text(String),
     Node(CoreId),
 }
 
 fn print(unit: &Unit, root: CoreId, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut work = vec![Task::Node(root)];
+    let mut work = vec![Pending::Node(root)];
     while let Some(task) = work.pop() {
         match task {
-            Task::Text(text) => formatter.write_str(&text)?,
-            Task::Node(id) => {
+            Pending::Text(text) => formatter.write_str(&text)?,
+            Pending::Node(id) => {
                 let mut parts = Vec::new();
                 expand(unit, id, &mut parts);
                 work.extend(parts.into_iter().rev());
@@ -50,7 +50,7 @@ fn print(unit: &Unit, root: CoreId, formatter: &mut fmt::Formatter<'_>) -> fmt::
     Ok(())
 }
 
-fn expand(unit: &Unit, id: CoreId, parts: &mut Vec<Task>) {
+fn expand(unit: &Unit, id: CoreId, parts: &mut Vec<Pending>) {
     match &unit.nodes[id.0 as usize] {
         Core::Constant(datum) => text(parts, constant(datum)),
         Core::Unspecified => text(parts, "#unspecified"),
@@ -72,43 +72,43 @@ fn expand(unit: &Unit, id: CoreId, parts: &mut Vec<Task>) {
         Core::Letrec { bindings, body } => binding(unit, "letrec", bindings, *body, parts),
         Core::Call { procedure, arguments } => {
             text(parts, "(");
-            parts.push(Task::Node(*procedure));
+            parts.push(Pending::Node(*procedure));
             operands(parts, arguments);
         }
     }
 }
 
-fn text(parts: &mut Vec<Task>, text: impl Into<String>) {
-    parts.push(Task::Text(text.into()));
+fn text(parts: &mut Vec<Pending>, text: impl Into<String>) {
+    parts.push(Pending::Text(text.into()));
 }
 
-fn form(parts: &mut Vec<Task>, head: impl Into<String>, arguments: &[CoreId]) {
+fn form(parts: &mut Vec<Pending>, head: impl Into<String>, arguments: &[CoreId]) {
     text(parts, "(");
     text(parts, head);
     operands(parts, arguments);
 }
 
-fn operands(parts: &mut Vec<Task>, operands: &[CoreId]) {
+fn operands(parts: &mut Vec<Pending>, operands: &[CoreId]) {
     for operand in operands {
         text(parts, " ");
-        parts.push(Task::Node(*operand));
+        parts.push(Pending::Node(*operand));
     }
     text(parts, ")");
 }
 
-fn binding(unit: &Unit, keyword: &str, bindings: &[(VariableId, CoreId)], body: CoreId, parts: &mut Vec<Task>) {
+fn binding(unit: &Unit, keyword: &str, bindings: &[(VariableId, CoreId)], body: CoreId, parts: &mut Vec<Pending>) {
     text(parts, format!("({keyword} ("));
     for (index, (variable, value)) in bindings.iter().enumerate() {
         let blank = if index > 0 { " " } else { "" };
         text(parts, format!("{blank}({} ", local(unit, *variable)));
-        parts.push(Task::Node(*value));
+        parts.push(Pending::Node(*value));
         text(parts, ")");
     }
     text(parts, ")");
     operands(parts, &[body]);
 }
 
-fn lambda(unit: &Unit, clauses: &[LambdaId], parts: &mut Vec<Task>) {
+fn lambda(unit: &Unit, clauses: &[LambdaId], parts: &mut Vec<Pending>) {
     if let [only] = clauses {
         return clause(unit, *only, "lambda ", parts);
     }
@@ -120,7 +120,7 @@ fn lambda(unit: &Unit, clauses: &[LambdaId], parts: &mut Vec<Task>) {
     text(parts, ")");
 }
 
-fn clause(unit: &Unit, id: LambdaId, keyword: &str, parts: &mut Vec<Task>) {
+fn clause(unit: &Unit, id: LambdaId, keyword: &str, parts: &mut Vec<Pending>) {
     let lambda = &unit.lambdas[id.0 as usize];
     let names: Vec<_> = lambda
         .parameters
@@ -133,7 +133,7 @@ fn clause(unit: &Unit, id: LambdaId, keyword: &str, parts: &mut Vec<Task>) {
         (Some(rest), false) => format!("({} . {})", names.join(" "), local(unit, rest)),
     };
     text(parts, format!("({keyword}{formals} "));
-    parts.push(Task::Node(lambda.body));
+    parts.push(Pending::Node(lambda.body));
     text(parts, ")");
 }
 

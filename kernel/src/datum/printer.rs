@@ -16,11 +16,11 @@ impl fmt::Display for Datum {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut labels = cycle_heads(self);
         let mut next_label = 0;
-        let mut work = vec![Task::Node(self.root)];
+        let mut work = vec![Pending::Node(self.root)];
         while let Some(task) = work.pop() {
             match task {
-                Task::Text(text) => formatter.write_str(text)?,
-                Task::Node(id) => {
+                Pending::Text(text) => formatter.write_str(text)?,
+                Pending::Node(id) => {
                     if let Some(text) = label(&mut labels, &mut next_label, id) {
                         formatter.write_str(&text)?;
                         if text.ends_with('#') {
@@ -29,7 +29,7 @@ impl fmt::Display for Datum {
                     }
                     open(self, id, formatter, &mut work)?;
                 }
-                Task::Tail(id) => tail(self, id, &labels, formatter, &mut work)?,
+                Pending::Tail(id) => tail(self, id, &labels, formatter, &mut work)?,
             }
         }
         Ok(())
@@ -37,27 +37,27 @@ impl fmt::Display for Datum {
 }
 
 /// A task that remains to be done; the last one is next.
-enum Task {
+enum Pending {
     Text(&'static str),
     Node(NodeId),
     /// Prints the rest of a list and its closing parenthesis.
     Tail(NodeId),
 }
 
-fn open(datum: &Datum, id: NodeId, formatter: &mut fmt::Formatter<'_>, work: &mut Vec<Task>) -> fmt::Result {
+fn open(datum: &Datum, id: NodeId, formatter: &mut fmt::Formatter<'_>, work: &mut Vec<Pending>) -> fmt::Result {
     match datum.node(id) {
         Node::Pair(first, rest) => {
             formatter.write_char('(')?;
-            work.extend([Task::Tail(*rest), Task::Node(*first)]);
+            work.extend([Pending::Tail(*rest), Pending::Node(*first)]);
             Ok(())
         }
         Node::Vector(elements) => {
             formatter.write_str("#(")?;
-            work.push(Task::Text(")"));
+            work.push(Pending::Text(")"));
             for (index, element) in elements.iter().enumerate().rev() {
-                work.push(Task::Node(*element));
+                work.push(Pending::Node(*element));
                 if index > 0 {
-                    work.push(Task::Text(" "));
+                    work.push(Pending::Text(" "));
                 }
             }
             Ok(())
@@ -79,7 +79,7 @@ fn tail(
     id: NodeId,
     labels: &BTreeMap<NodeId, Option<u32>>,
     formatter: &mut fmt::Formatter<'_>,
-    work: &mut Vec<Task>,
+    work: &mut Vec<Pending>,
 ) -> fmt::Result {
     if *datum.node(id) == Node::Nil {
         return formatter.write_char(')');
@@ -88,11 +88,11 @@ fn tail(
         && !labels.contains_key(&id)
     {
         formatter.write_char(' ')?;
-        work.extend([Task::Tail(*rest), Task::Node(*first)]);
+        work.extend([Pending::Tail(*rest), Pending::Node(*first)]);
         return Ok(());
     }
     formatter.write_str(" . ")?;
-    work.extend([Task::Text(")"), Task::Node(id)]);
+    work.extend([Pending::Text(")"), Pending::Node(id)]);
     Ok(())
 }
 

@@ -44,7 +44,7 @@ fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId, nodes_max: u32) ->
             }],
         );
     }
-    let mut reader = Reader::new(text, lexer, source);
+    let mut reader = DatumReader::new(text, lexer, source);
     while reader.step(usize::MAX) {
         if reader.reading.nodes.len() + reader.pairs_due > nodes_max as usize {
             let span = reader.reading.spans.last().copied();
@@ -101,7 +101,7 @@ fn read_next(text: &str, lexer: Lexer<'_>) -> Result<Option<Next>, ReadError> {
             related: None,
         });
     }
-    let mut reader = Reader::new(text, lexer, source);
+    let mut reader = DatumReader::new(text, lexer, source);
     while reader.errors.is_empty() && reader.step(1) {}
     let (end, folds_case) = (reader.lexer.offset(), reader.lexer.folds_case());
     if let Some(error) = reader.errors.into_iter().next() {
@@ -263,7 +263,7 @@ struct Label {
     comments: usize,
 }
 
-struct Reader<'a> {
+struct DatumReader<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
     source: SourceId,
@@ -286,7 +286,7 @@ struct Reader<'a> {
     errors: Vec<ReadError>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DatumReader<'a> {
     fn new(text: &'a str, lexer: Lexer<'a>, source: SourceId) -> Self {
         Self {
             text,

@@ -27,14 +27,14 @@ pub(crate) struct Context {
     /// The remaining forms, the next one last, with the scopes of the macro uses that produced
     /// them.
     pending: Vec<(Syntax, ScopeSet)>,
-    items: Vec<Item>,
+    items: Vec<Deferred>,
     /// The identifiers that this body has defined, each with its newest place.
     defined: BTreeMap<Identifier, Syntax>,
 }
 
 /// One task for the second pass.
 #[derive(Debug)]
-enum Item {
+enum Deferred {
     Define {
         target: DefinitionTarget,
         value: Value,
@@ -102,12 +102,12 @@ impl Context {
     }
 
     pub(crate) fn define(&mut self, target: DefinitionTarget, value: Value, place: Syntax) {
-        self.items.push(Item::Define { target, value, place });
+        self.items.push(Deferred::Define { target, value, place });
     }
 
     /// Adds an item without a name, to be evaluated in order.
     pub(crate) fn evaluate(&mut self, value: Value, place: Syntax) {
-        self.items.push(Item::Evaluate(value, place));
+        self.items.push(Deferred::Evaluate(value, place));
     }
 }
 
@@ -216,7 +216,7 @@ impl UnitExpander<'_> {
 
     /// Runs the second pass of a body: `letrec*` around the expressions after the last definition.
     fn finish_body(&mut self, context: Context, place: Syntax) -> Result<CoreId, FormError> {
-        let is_definition = |item: &Item| matches!(item, Item::Define { .. });
+        let is_definition = |item: &Deferred| matches!(item, Deferred::Define { .. });
         let definitions = context.items.iter().rposition(is_definition).map_or(0, |last| last + 1);
         if context.items.len() == definitions && !self.is_abandoned() {
             return Err(self.failure(place, DiagnosticKind::EmptyBody));
@@ -242,10 +242,10 @@ impl UnitExpander<'_> {
     }
 
     /// Runs the second pass of one item; returns its target, if it is a definition, and its code.
-    fn item(&mut self, item: Item) -> (Option<(DefinitionTarget, Syntax)>, CoreId) {
+    fn item(&mut self, item: Deferred) -> (Option<(DefinitionTarget, Syntax)>, CoreId) {
         match item {
-            Item::Evaluate(value, place) => (None, self.value(value, None, place)),
-            Item::Define { target, value, place } => {
+            Deferred::Evaluate(value, place) => (None, self.value(value, None, place)),
+            Deferred::Define { target, value, place } => {
                 let name = match target {
                     DefinitionTarget::Global(global) => self.session.globals[global as usize].name.clone(),
                     DefinitionTarget::Local(variable) => self.variable_name(variable),

@@ -49,7 +49,7 @@ pub(super) struct Frame {
     stack: *mut Value,
     /// The ends of stack and code, for the checks of debug builds.
     #[cfg(debug_assertions)]
-    reach: Reach,
+    reach: Bounds,
 }
 
 /// The words of a frame that pass from instruction to instruction.
@@ -64,7 +64,7 @@ pub(super) struct Words {
 /// The number of instructions and of stack words.
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy)]
-struct Reach {
+struct Bounds {
     instructions: usize,
     stack_words: usize,
 }
@@ -84,7 +84,7 @@ impl Frame {
             code: stream.as_ptr(),
             stack,
             #[cfg(debug_assertions)]
-            reach: Reach {
+            reach: Bounds {
                 instructions: stream.len(),
                 stack_words: machine.stack.len(),
             },

@@ -43,7 +43,7 @@ use crate::value::Value;
 
 use super::execute::SlowPath;
 use super::frame::Frame;
-use assembler::{Surroundings, assemble};
+use assembler::{KnownGlobals, assemble};
 use enter::{CodeMemory, WayIn};
 use processor::Host;
 
@@ -123,7 +123,7 @@ pub enum NativeMode {
 
 /// The progress of a block towards machine code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum BlockState {
     /// A slice of fuel has ended in it.
     Sampled,
     /// It has machine code, in which this many noted runs were short.
@@ -154,7 +154,7 @@ struct NativeCode {
     stream: Vec<Instruction>,
     targets: Vec<usize>,
     /// By the position of the block's first instruction.
-    standings: BTreeMap<u32, Standing>,
+    block_states: BTreeMap<u32, BlockState>,
 }
 
 impl NativeTier {
@@ -242,12 +242,12 @@ impl NativeTier {
             return;
         };
         native.extend(code, false);
-        match native.standings.get(&block.start) {
+        match native.block_states.get(&block.start) {
             None => {
-                native.standings.insert(block.start, Standing::Sampled);
+                native.block_states.insert(block.start, BlockState::Sampled);
             }
-            Some(Standing::Sampled) => self.compile(code, heap, block),
-            Some(Standing::Compiled { .. } | Standing::Interpreted) => {}
+            Some(BlockState::Sampled) => self.compile(code, heap, block),
+            Some(BlockState::Compiled { .. } | BlockState::Interpreted) => {}
         }
     }
 
@@ -304,7 +304,7 @@ impl NativeCode {
             memory: Some(memory),
             stream: Vec::new(),
             targets,
-            standings: BTreeMap::new(),
+            block_states: BTreeMap::new(),
         })
     }
 
@@ -328,7 +328,7 @@ impl NativeCode {
     /// Compiles the machine's own blocks for machine code; the interpreter executes them itself.
     fn add_control(&mut self, code: &CodeSpace) {
         for block in (0..builtin::BLOCKS).map(|number| code.block(number)) {
-            self.standings.insert(block.start, Standing::Interpreted);
+            self.block_states.insert(block.start, BlockState::Interpreted);
             let Some(memory) = self.memory.take() else {
                 return;
             };
@@ -354,12 +354,12 @@ impl NativeCode {
 
     /// Leaves the block that begins at a position to the interpreter.
     fn interpret(&mut self, code: &CodeSpace, position: u32) {
-        self.standings.insert(position, Standing::Interpreted);
+        self.block_states.insert(position, BlockState::Interpreted);
         self.stream[position as usize] = code.instructions()[position as usize];
     }
 
     fn note_run(&mut self, code: &CodeSpace, block: &LoadedBlock, fuel: i64) {
-        let Some(Standing::Compiled { short_runs }) = self.standings.get_mut(&block.start) else {
+        let Some(BlockState::Compiled { short_runs }) = self.block_states.get_mut(&block.start) else {
             return;
         };
         *short_runs = if fuel <= FUEL_SHORT {
@@ -376,7 +376,7 @@ impl NativeCode {
 
     /// Leaves a block that has machine code to the interpreter.
     fn give_up(&mut self, code: &CodeSpace, block: &LoadedBlock) {
-        self.standings.insert(block.start, Standing::Interpreted);
+        self.block_states.insert(block.start, BlockState::Interpreted);
         let positions = block.start as usize..block.end as usize;
         self.stream[positions.clone()].copy_from_slice(&code.instructions()[positions.clone()]);
         let exit = self.targets[SLOTS - 1];
@@ -393,13 +393,14 @@ impl NativeCode {
         }
         for is_last_try in [false, true] {
             let address = self.memory.as_ref()?.next_address();
-            let surroundings = Globals { heap };
-            let Some(assembly) = assemble::<Host>(code, block.start..block.end, address, &surroundings) else {
+            let known_globals = Globals { heap };
+            let Some(assembly) = assemble::<Host>(code, block.start..block.end, address, &known_globals) else {
                 return Some(());
             };
             if self.memory.as_ref()?.has_room(assembly.bytes.len()) {
                 self.memory = Some(self.memory.take()?.append(&assembly.bytes)?);
-                self.standings.insert(block.start, Standing::Compiled { short_runs: 0 });
+                self.block_states
+                    .insert(block.start, BlockState::Compiled { short_runs: 0 });
                 for (position, offset) in assembly.entries {
                     let place = &mut self.stream[position as usize];
                     *place = place.with_code(ENTER_CODE);
@@ -418,7 +419,7 @@ impl NativeCode {
     /// Drops all machine code.
     fn drop_all(&mut self, code: &CodeSpace, traps: bool) -> Option<()> {
         self.memory = Some(self.memory.take()?.clear()?);
-        self.standings.clear();
+        self.block_states.clear();
         self.stream.clear();
         self.targets.truncate(SLOTS);
         self.extend(code, traps);
@@ -431,7 +432,7 @@ struct Globals<'a> {
     heap: &'a Heap,
 }
 
-impl Surroundings for Globals<'_> {
+impl KnownGlobals for Globals<'_> {
     fn code_word(&self, global: usize) -> Option<Value> {
         global_code_word(self.heap, global)
     }

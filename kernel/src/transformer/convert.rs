@@ -87,7 +87,7 @@ enum Progress {
 }
 
 /// A task that remains to be done.
-enum Task {
+enum Pending {
     Visit(Value),
     Pair(Value),
     Vector(Value),
@@ -102,7 +102,7 @@ pub(super) fn to_syntax(
     symbol_scopes: Option<ScopeSet>,
 ) -> Result<Syntax, Unconvertible> {
     let mut known: BTreeMap<u64, Progress> = BTreeMap::new();
-    let mut tasks = vec![Task::Visit(value)];
+    let mut tasks = vec![Pending::Visit(value)];
     let mut made: Vec<Syntax> = Vec::new();
     while let Some(task) = tasks.pop() {
         if expanding.store.length() > expanding.nodes_max {
@@ -110,7 +110,7 @@ pub(super) fn to_syntax(
         }
         let step = expanding.step;
         match task {
-            Task::Visit(value) if value.is_pair() || heap.is_kind(value, Kind::Vector) => {
+            Pending::Visit(value) if value.is_pair() || heap.is_kind(value, Kind::Vector) => {
                 match known.insert(value.to_bits(), Progress::Begun) {
                     Some(Progress::Begun) => return Err(Unconvertible::NotSyntax(NotSyntax::Circular)),
                     Some(Progress::Done(syntax)) => {
@@ -119,29 +119,29 @@ pub(super) fn to_syntax(
                     }
                     None if value.is_pair() => {
                         tasks.extend([
-                            Task::Pair(value),
-                            Task::Visit(heap.cdr(value)),
-                            Task::Visit(heap.car(value)),
+                            Pending::Pair(value),
+                            Pending::Visit(heap.cdr(value)),
+                            Pending::Visit(heap.car(value)),
                         ]);
                     }
                     None => {
-                        tasks.push(Task::Vector(value));
+                        tasks.push(Pending::Vector(value));
                         let fields = (0..heap.object_length(value)).rev();
-                        tasks.extend(fields.map(|field| Task::Visit(heap.field(value, field))));
+                        tasks.extend(fields.map(|field| Pending::Visit(heap.field(value, field))));
                     }
                 }
             }
-            Task::Visit(value) => {
+            Pending::Visit(value) => {
                 let leaf = leaf(heap, value, expanding, symbol_scopes).map_err(Unconvertible::NotSyntax)?;
                 made.push(leaf);
             }
-            Task::Pair(value) => {
+            Pending::Pair(value) => {
                 let parts = made.split_off(made.len() - 2);
                 let pair = expanding.store.make_pair_at(parts[0], parts[1], &step);
                 known.insert(value.to_bits(), Progress::Done(pair));
                 made.push(pair);
             }
-            Task::Vector(value) => {
+            Pending::Vector(value) => {
                 let elements = made.split_off(made.len() - heap.object_length(value));
                 let vector = expanding.store.make_vector_at(elements, &step);
                 known.insert(value.to_bits(), Progress::Done(vector));

@@ -16,8 +16,8 @@ use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
 use crate::value::{Immediate, Value};
 
-/// The environment of an operation.
-pub(super) struct Desk<'a, 'b> {
+/// What an operation works with.
+pub(super) struct OperationContext<'a, 'b> {
     pub(super) heap: &'a mut Heap,
     pub(super) code: &'a CodeSpace,
     pub(super) expanding: &'a mut Expanding<'b>,
@@ -36,35 +36,35 @@ pub(super) enum Stop {
     Fault(TransformerFault),
 }
 
-pub(super) type Operation = fn(&mut Desk<'_, '_>) -> Result<Value, Stop>;
+pub(super) type Operation = fn(&mut OperationContext<'_, '_>) -> Result<Value, Stop>;
 
 const OPERATIONS: &[(&str, Operation)] = &[
     ("syntax?", is_syntax),
     ("identifier?", is_identifier),
-    ("bound-identifier=?", |desk| {
-        let (first, second) = (desk.identifier(0)?, desk.identifier(1)?);
+    ("bound-identifier=?", |context| {
+        let (first, second) = (context.identifier(0)?, context.identifier(1)?);
         Ok(Value::boolean(first == second))
     }),
-    ("free-identifier=?", |desk| {
-        let (first, second) = (desk.identifier(0)?, desk.identifier(1)?);
-        Ok(Value::boolean(desk.expanding.store.is_same_meaning(first, second)))
+    ("free-identifier=?", |context| {
+        let (first, second) = (context.identifier(0)?, context.identifier(1)?);
+        Ok(Value::boolean(context.expanding.store.is_same_meaning(first, second)))
     }),
     ("syntax->datum", to_datum),
     ("datum->syntax", from_datum),
     ("syntax->list", to_list),
     ("generate-temporaries", generate_temporaries),
-    ("make-variable-transformer", |desk| {
-        if !is_procedure(desk.arguments[0]) {
-            return Err(desk.wrong_type(0, "a procedure"));
+    ("make-variable-transformer", |context| {
+        if !is_procedure(context.arguments[0]) {
+            return Err(context.wrong_type(0, "a procedure"));
         }
-        Ok(convert::make_variable_transformer(desk.heap, desk.arguments[0])?)
+        Ok(convert::make_variable_transformer(context.heap, context.arguments[0])?)
     }),
     ("syntax-violation", violation),
     ("%syntax-match", match_pattern),
     ("%syntax-fill", fill_template),
     ("%syntax-rules", apply_rules),
-    ("%syntax-no-match", |desk| {
-        let form = desk.syntax(0)?;
+    ("%syntax-no-match", |context| {
+        let form = context.syntax(0)?;
         Err(Stop::Fault(TransformerFault::NoMatch(form)))
     }),
 ];
@@ -86,7 +86,7 @@ impl From<HeapFull> for Stop {
     }
 }
 
-impl<'b> Desk<'_, 'b> {
+impl<'b> OperationContext<'_, 'b> {
     fn wrong_type(&self, argument: usize, expected: &str) -> Stop {
         Stop::Raise {
             kind: "wrong-type",
@@ -140,53 +140,58 @@ impl<'b> Desk<'_, 'b> {
     }
 }
 
-fn is_syntax(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let syntax = convert::from_value(desk.heap, desk.arguments[0]);
+fn is_syntax(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let syntax = convert::from_value(context.heap, context.arguments[0]);
     Ok(Value::boolean(syntax.is_some()))
 }
 
-fn is_identifier(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let syntax = convert::from_value(desk.heap, desk.arguments[0]);
-    let identifier = syntax.and_then(|syntax| desk.expanding.store.identifier(syntax));
+fn is_identifier(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let syntax = convert::from_value(context.heap, context.arguments[0]);
+    let identifier = syntax.and_then(|syntax| context.expanding.store.identifier(syntax));
     Ok(Value::boolean(identifier.is_some()))
 }
 
-fn to_datum(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let syntax = desk.syntax(0)?;
-    let datum = desk.expanding.store.datum(syntax);
-    Ok(desk.heap.literal(&datum)?)
+fn to_datum(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let syntax = context.syntax(0)?;
+    let datum = context.expanding.store.datum(syntax);
+    Ok(context.heap.literal(&datum)?)
 }
 
-fn from_datum(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let context = desk.identifier(0)?;
-    let made = convert::to_syntax(desk.heap, desk.arguments[1], desk.expanding, Some(context.scopes));
-    let syntax = made.map_err(|problem| desk.not_syntax(1, problem))?;
-    Ok(convert::to_value(desk.heap, syntax)?)
+fn from_datum(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let named = context.identifier(0)?;
+    let made = convert::to_syntax(
+        context.heap,
+        context.arguments[1],
+        context.expanding,
+        Some(named.scopes),
+    );
+    let syntax = made.map_err(|problem| context.not_syntax(1, problem))?;
+    Ok(convert::to_value(context.heap, syntax)?)
 }
 
-fn to_list(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let syntax = desk.syntax(0)?;
-    let Some(elements) = desk.expanding.store.list(syntax) else {
+fn to_list(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let syntax = context.syntax(0)?;
+    let Some(elements) = context.expanding.store.list(syntax) else {
         return Ok(Value::FALSE);
     };
     let mut values = Vec::with_capacity(elements.len());
     for element in elements {
-        values.push(convert::to_value(desk.heap, element)?);
+        values.push(convert::to_value(context.heap, element)?);
     }
-    Ok(desk.heap.list(&values, Value::NIL)?)
+    Ok(context.heap.list(&values, Value::NIL)?)
 }
 
-fn generate_temporaries(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let Some(elements) = convert::elements(desk.heap, desk.arguments[0], desk.expanding) else {
-        return Err(desk.wrong_type(0, "a list"));
+fn generate_temporaries(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let Some(elements) = convert::elements(context.heap, context.arguments[0], context.expanding) else {
+        return Err(context.wrong_type(0, "a list"));
     };
     let mut values = Vec::with_capacity(elements.len());
     for element in elements {
         let like = match element {
             Element::Syntax(syntax) => Some(syntax),
-            Element::Value(value) => convert::from_value(desk.heap, value),
+            Element::Value(value) => convert::from_value(context.heap, value),
         };
-        let store = &mut *desk.expanding.store;
+        let store = &mut *context.expanding.store;
         // The name is only for people; the fresh scope makes the identifier unique.
         let name = like.and_then(|syntax| store.identifier(syntax)).map_or_else(
             || Name::from("temporary"),
@@ -194,31 +199,31 @@ fn generate_temporaries(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
         );
         let scope = store.sets.fresh();
         let scopes = store.sets.insert(ScopeSet::EMPTY, scope);
-        let temporary = store.make_identifier_at(&name, scopes, &desk.expanding.step);
-        values.push(convert::to_value(desk.heap, temporary)?);
+        let temporary = store.make_identifier_at(&name, scopes, &context.expanding.step);
+        values.push(convert::to_value(context.heap, temporary)?);
     }
-    Ok(desk.heap.list(&values, Value::NIL)?)
+    Ok(context.heap.list(&values, Value::NIL)?)
 }
 
-fn violation(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+fn violation(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
     let text = |value: Value| {
-        if desk.heap.is_string(value) {
-            desk.heap.string_text(value)
-        } else if desk.heap.is_symbol(value) {
-            desk.heap.symbol_name(value)
+        if context.heap.is_string(value) {
+            context.heap.string_text(value)
+        } else if context.heap.is_symbol(value) {
+            context.heap.symbol_name(value)
         } else {
-            write_limited(desk.heap, desk.code, value, super::SHOWN_CHARACTERS)
+            write_limited(context.heap, context.code, value, super::SHOWN_CHARACTERS)
         }
     };
-    let mut message = text(desk.arguments[1]);
-    if desk.arguments[0].is_true() {
-        message.insert_str(0, &format!("{}: ", text(desk.arguments[0])));
+    let mut message = text(context.arguments[1]);
+    if context.arguments[0].is_true() {
+        message.insert_str(0, &format!("{}: ", text(context.arguments[0])));
     }
-    let place = match desk.arguments.get(3) {
+    let place = match context.arguments.get(3) {
         Some(subform) if subform.is_true() => 3,
         Some(_) | None => 2,
     };
-    let form = desk.syntax(place).ok();
+    let form = context.syntax(place).ok();
     Err(Stop::Fault(TransformerFault::Raised {
         message,
         form,
@@ -226,47 +231,47 @@ fn violation(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
     }))
 }
 
-fn match_pattern(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let form = desk.syntax(1)?;
-    let Constant::Pattern(pattern) = desk.constant()? else {
-        return Err(desk.wrong_type(0, "the name of a pattern"));
+fn match_pattern(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let form = context.syntax(1)?;
+    let Constant::Pattern(pattern) = context.constant()? else {
+        return Err(context.wrong_type(0, "the name of a pattern"));
     };
-    let Some(matches) = pattern.matches(desk.expanding.store, form) else {
+    let Some(matches) = pattern.matches(context.expanding.store, form) else {
         return Ok(Value::FALSE);
     };
     let mut values = Vec::with_capacity(matches.len());
     for matched in &matches {
-        values.push(convert::match_value(desk.heap, matched)?);
+        values.push(convert::match_value(context.heap, matched)?);
     }
-    Ok(desk.heap.make(Kind::Vector, &values)?)
+    Ok(context.heap.make(Kind::Vector, &values)?)
 }
 
-fn fill_template(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let Constant::Template(template, depths) = desk.constant()? else {
-        return Err(desk.wrong_type(0, "the name of a template"));
+fn fill_template(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let Constant::Template(template, depths) = context.constant()? else {
+        return Err(context.wrong_type(0, "the name of a template"));
     };
-    if desk.arguments.len() - 1 != depths.len() {
-        return Err(desk.wrong_type(0, "the name of a template for this many objects"));
+    if context.arguments.len() - 1 != depths.len() {
+        return Err(context.wrong_type(0, "the name of a template for this many objects"));
     }
     let mut matches = Vec::with_capacity(depths.len());
     for (argument, depth) in (1..).zip(depths) {
-        let matched = convert::value_match(desk.heap, desk.arguments[argument], *depth, desk.expanding);
-        matches.push(matched.map_err(|problem| desk.not_syntax(argument, problem))?);
+        let matched = convert::value_match(context.heap, context.arguments[argument], *depth, context.expanding);
+        matches.push(matched.map_err(|problem| context.not_syntax(argument, problem))?);
     }
-    let step = desk.expanding.step;
-    let filled = template.instantiate(desk.expanding.store, matches, &step);
+    let step = context.expanding.step;
+    let filled = template.instantiate(context.expanding.store, matches, &step);
     let syntax = filled.map_err(|problem| Stop::Fault(TransformerFault::Template(problem)))?;
-    Ok(convert::to_value(desk.heap, syntax)?)
+    Ok(convert::to_value(context.heap, syntax)?)
 }
 
-fn apply_rules(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
-    let form = desk.syntax(1)?;
-    let Constant::Rules(rules) = desk.constant()? else {
-        return Err(desk.wrong_type(0, "the name of rules"));
+fn apply_rules(context: &mut OperationContext<'_, '_>) -> Result<Value, Stop> {
+    let form = context.syntax(1)?;
+    let Constant::Rules(rules) = context.constant()? else {
+        return Err(context.wrong_type(0, "the name of rules"));
     };
-    let step = desk.expanding.step;
-    match rules.apply(desk.expanding.store, form, &step) {
-        Ok(Some(syntax)) => Ok(convert::to_value(desk.heap, syntax)?),
+    let step = context.expanding.step;
+    match rules.apply(context.expanding.store, form, &step) {
+        Ok(Some(syntax)) => Ok(convert::to_value(context.heap, syntax)?),
         Ok(None) => Err(Stop::Fault(TransformerFault::NoMatch(form))),
         Err(problem) => Err(Stop::Fault(TransformerFault::Template(problem))),
     }

@@ -34,7 +34,7 @@ impl Directory {
 }
 
 /// What a path leads to.
-enum Found {
+enum Target {
     Text(String),
     Folder,
     /// A file that does not lie below the root.
@@ -44,17 +44,17 @@ enum Found {
 }
 
 impl Directory {
-    fn open(&self, path: &str) -> io::Result<Found> {
+    fn open(&self, path: &str) -> io::Result<Target> {
         let (root, file) = (fs::canonicalize(&self.root)?, fs::canonicalize(self.root.join(path))?);
         let found = fs::metadata(&file)?;
         if !file.starts_with(root) {
-            Ok(Found::Outside)
+            Ok(Target::Outside)
         } else if found.is_dir() {
-            Ok(Found::Folder)
+            Ok(Target::Folder)
         } else if found.is_file() {
-            fs::read_to_string(file).map(Found::Text)
+            fs::read_to_string(file).map(Target::Text)
         } else {
-            Ok(Found::Other)
+            Ok(Target::Other)
         }
     }
 }
@@ -62,12 +62,12 @@ impl Directory {
 impl Source for Directory {
     fn read(&self, path: &str) -> Result<Option<String>, SourceError> {
         let error = match self.open(path) {
-            Ok(Found::Text(text)) => return Ok(Some(text)),
-            Ok(Found::Folder) => return Ok(None),
-            Ok(Found::Outside) => {
+            Ok(Target::Text(text)) => return Ok(Some(text)),
+            Ok(Target::Folder) => return Ok(None),
+            Ok(Target::Outside) => {
                 return Err(SourceError(format!("a link leads out of `{}`", self.root.display())));
             }
-            Ok(Found::Other) => return Err(SourceError("it is no regular file".to_owned())),
+            Ok(Target::Other) => return Err(SourceError("it is no regular file".to_owned())),
             Err(error) => error,
         };
         if matches!(

@@ -45,19 +45,19 @@ pub(super) enum Closer {
 }
 
 impl Closer {
-    fn fits(self, place: Place) -> bool {
+    fn fits(self, place: Position) -> bool {
         match place {
-            Place::Record { .. } => matches!(self, Self::Any | Self::Angle),
-            Place::Sequence => matches!(self, Self::Any | Self::Bracket),
-            Place::Set | Place::Dictionary(_) => matches!(self, Self::Any | Self::Brace),
-            Place::Embedded | Place::Annotation => false,
+            Position::Record { .. } => matches!(self, Self::Any | Self::Angle),
+            Position::Sequence => matches!(self, Self::Any | Self::Bracket),
+            Position::Set | Position::Dictionary(_) => matches!(self, Self::Any | Self::Brace),
+            Position::Embedded | Position::Annotation => false,
         }
     }
 }
 
 /// Where the next token stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Position {
     Record { has_label: bool },
     Sequence,
     Set,
@@ -80,7 +80,7 @@ pub(super) struct Builder {
     depth_max: usize,
     out: PackedWriter,
     /// The compound values and annotations that have begun.
-    open: Vec<Place>,
+    open: Vec<Position>,
     /// The number of annotations among them.
     annotations: usize,
     /// Whether an annotation has just ended, so that a value has to follow.
@@ -133,7 +133,7 @@ impl Builder {
             Token::Annotation => {
                 self.begin()?;
                 self.annotations += 1;
-                self.enter(Place::Annotation)
+                self.enter(Position::Annotation)
             }
             Token::Colon => self.colon(),
             Token::Comma => self.comma(),
@@ -150,14 +150,14 @@ impl Builder {
 
     /// Checks that a value may begin here.
     fn begin(&mut self) -> Result<(), Fault> {
-        if self.open.last() == Some(&Place::Dictionary(Entry::Colon)) {
+        if self.open.last() == Some(&Position::Dictionary(Entry::Colon)) {
             return Err(Fault::Misplaced("a value that should follow a colon"));
         }
         self.is_annotated = false;
         Ok(())
     }
 
-    fn enter(&mut self, place: Place) -> Result<(), Fault> {
+    fn enter(&mut self, place: Position) -> Result<(), Fault> {
         self.open.push(place);
         if self.open.len() > self.depth_max {
             return Err(Fault::TooDeep { limit: self.depth_max });
@@ -171,11 +171,11 @@ impl Builder {
             self.out.open(compound);
         }
         self.enter(match compound {
-            Compound::Record => Place::Record { has_label: false },
-            Compound::Sequence => Place::Sequence,
-            Compound::Set => Place::Set,
-            Compound::Dictionary => Place::Dictionary(Entry::Key),
-            Compound::Embedded => Place::Embedded,
+            Compound::Record => Position::Record { has_label: false },
+            Compound::Sequence => Position::Sequence,
+            Compound::Set => Position::Set,
+            Compound::Dictionary => Position::Dictionary(Entry::Key),
+            Compound::Embedded => Position::Embedded,
         })
     }
 
@@ -185,15 +185,15 @@ impl Builder {
             return Err(Fault::Misplaced("an end"));
         };
         let compound = match place {
-            Place::Record { has_label: false } => return Err(Fault::Atom("a record has no label")),
-            Place::Dictionary(Entry::Colon | Entry::Value) => {
+            Position::Record { has_label: false } => return Err(Fault::Atom("a record has no label")),
+            Position::Dictionary(Entry::Colon | Entry::Value) => {
                 return Err(Fault::Atom("a dictionary's last key has no value"));
             }
-            Place::Record { has_label: true } => Compound::Record,
-            Place::Sequence => Compound::Sequence,
-            Place::Set => Compound::Set,
-            Place::Dictionary(Entry::Key) => Compound::Dictionary,
-            Place::Embedded | Place::Annotation => return Err(Fault::Misplaced("an end")),
+            Position::Record { has_label: true } => Compound::Record,
+            Position::Sequence => Compound::Sequence,
+            Position::Set => Compound::Set,
+            Position::Dictionary(Entry::Key) => Compound::Dictionary,
+            Position::Embedded | Position::Annotation => return Err(Fault::Misplaced("an end")),
         };
         self.open.pop();
         if self.annotations == 0 {
@@ -205,7 +205,7 @@ impl Builder {
 
     fn colon(&mut self) -> Result<(), Fault> {
         match self.open.last_mut() {
-            Some(Place::Dictionary(entry @ Entry::Colon)) => {
+            Some(Position::Dictionary(entry @ Entry::Colon)) => {
                 *entry = Entry::Value;
                 Ok(())
             }
@@ -215,7 +215,7 @@ impl Builder {
 
     fn comma(&self) -> Result<(), Fault> {
         match self.open.last() {
-            Some(Place::Sequence | Place::Set | Place::Dictionary(Entry::Key)) if !self.is_annotated => Ok(()),
+            Some(Position::Sequence | Position::Set | Position::Dictionary(Entry::Key)) if !self.is_annotated => Ok(()),
             _ => Err(Fault::Misplaced("a comma")),
         }
     }
@@ -225,21 +225,21 @@ impl Builder {
         loop {
             match self.open.last_mut() {
                 None => self.is_complete = true,
-                Some(Place::Record { has_label }) => *has_label = true,
-                Some(Place::Sequence | Place::Set) => {}
-                Some(Place::Dictionary(entry)) => {
+                Some(Position::Record { has_label }) => *has_label = true,
+                Some(Position::Sequence | Position::Set) => {}
+                Some(Position::Dictionary(entry)) => {
                     *entry = match (*entry, encoding) {
                         (Entry::Value, _) => Entry::Key,
                         (Entry::Key | Entry::Colon, Encoding::Text) => Entry::Colon,
                         (Entry::Key | Entry::Colon, Encoding::Packed) => Entry::Value,
                     };
                 }
-                Some(Place::Annotation) => {
+                Some(Position::Annotation) => {
                     self.open.pop();
                     self.annotations -= 1;
                     self.is_annotated = true;
                 }
-                Some(Place::Embedded) => {
+                Some(Position::Embedded) => {
                     self.open.pop();
                     if self.annotations == 0 {
                         self.out.close(Compound::Embedded);

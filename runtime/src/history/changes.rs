@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use duet_journal::Sequence;
-use duet_journal::index::{Coverage, FiledEntry, Index, MARK_EVERY, Order, Place, Portion, REACH, Term};
+use duet_journal::index::{Coverage, EntryPosition, FiledEntry, Index, MARK_EVERY, Order, Portion, REACH, Term};
 use duet_journal::packed::{Class, View};
 
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
@@ -254,12 +254,12 @@ fn rarest(index: &Index, coverage: &Coverage, pattern: &Pattern) -> Result<Optio
 struct Search<'a> {
     pattern: &'a Pattern,
     sought: Sought,
-    found: BTreeMap<Place, Change>,
+    found: BTreeMap<EntryPosition, Change>,
     is_damaged: bool,
 }
 
 impl Search<'_> {
-    fn look_at(&mut self, place: Place, bytes: &[u8]) -> ControlFlow<()> {
+    fn look_at(&mut self, place: EntryPosition, bytes: &[u8]) -> ControlFlow<()> {
         let is_all = self.sought == Sought::All;
         if !is_all && self.found.keys().next().is_some_and(|(turn, _)| *turn != place.0) {
             return ControlFlow::Break(());

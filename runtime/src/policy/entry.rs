@@ -100,12 +100,12 @@ fn schema(document: &Result<Value, Malformed>) -> Result<Schema, Malformed> {
 
 /// The texts of one key, with a count of each.
 #[derive(Clone, Debug)]
-struct Shelf {
+struct KeyTexts {
     texts: Vec<(Arc<str>, u64)>,
     entry: Arc<Entry>,
 }
 
-impl Shelf {
+impl KeyTexts {
     fn of(key: &str, texts: Vec<(Arc<str>, u64)>) -> Self {
         let entry = match &texts[..] {
             [(text, _)] => Entry::read(key, text),
@@ -120,7 +120,7 @@ impl Shelf {
 
 /// All entries, by key.
 #[derive(Clone, Debug, Default)]
-pub struct Entries(OrdMap<Arc<str>, Shelf>);
+pub struct Entries(OrdMap<Arc<str>, KeyTexts>);
 
 impl Entries {
     /// Says whether there are no entries.
@@ -130,35 +130,35 @@ impl Entries {
 
     /// Adds one occurrence of a text.
     pub fn add(&mut self, key: &str, text: &str) {
-        let Some(shelf) = self.0.get_mut(key) else {
-            self.0.insert(key.into(), Shelf::of(key, vec![(text.into(), 1)]));
+        let Some(key_texts) = self.0.get_mut(key) else {
+            self.0.insert(key.into(), KeyTexts::of(key, vec![(text.into(), 1)]));
             return;
         };
-        if let Some((_, count)) = shelf.texts.iter_mut().find(|(known, _)| **known == *text) {
+        if let Some((_, count)) = key_texts.texts.iter_mut().find(|(known, _)| **known == *text) {
             *count += 1;
             return;
         }
-        let mut texts = std::mem::take(&mut shelf.texts);
+        let mut texts = std::mem::take(&mut key_texts.texts);
         texts.push((text.into(), 1));
-        *shelf = Shelf::of(key, texts);
+        *key_texts = KeyTexts::of(key, texts);
     }
 
     /// Removes one occurrence of a text.
     pub fn remove(&mut self, key: &str, text: &str) {
-        let Some(shelf) = self.0.get_mut(key) else { return };
-        let Some(position) = shelf.texts.iter().position(|(known, _)| **known == *text) else {
+        let Some(key_texts) = self.0.get_mut(key) else { return };
+        let Some(position) = key_texts.texts.iter().position(|(known, _)| **known == *text) else {
             return;
         };
-        shelf.texts[position].1 -= 1;
-        if shelf.texts[position].1 > 0 {
+        key_texts.texts[position].1 -= 1;
+        if key_texts.texts[position].1 > 0 {
             return;
         }
-        let mut texts = std::mem::take(&mut shelf.texts);
+        let mut texts = std::mem::take(&mut key_texts.texts);
         texts.remove(position);
         if texts.is_empty() {
             self.0.remove(key);
         } else {
-            *shelf = Shelf::of(key, texts);
+            *key_texts = KeyTexts::of(key, texts);
         }
     }
 
@@ -166,7 +166,7 @@ impl Entries {
     pub fn set(&mut self, key: &str, text: Option<&str>) {
         match text {
             Some(text) => {
-                self.0.insert(key.into(), Shelf::of(key, vec![(text.into(), 1)]));
+                self.0.insert(key.into(), KeyTexts::of(key, vec![(text.into(), 1)]));
             }
             None => {
                 self.0.remove(key);
@@ -184,7 +184,7 @@ impl Entries {
 
     /// Returns the entry of a key.
     pub fn get(&self, key: &str) -> Option<&Entry> {
-        self.0.get(key).map(|shelf| &*shelf.entry)
+        self.0.get(key).map(|key_texts| &*key_texts.entry)
     }
 
     /// Returns the time of the snapshot, in milliseconds, if it is known.
@@ -196,14 +196,14 @@ impl Entries {
     pub fn under(&self, prefix: &str) -> impl Iterator<Item = (&str, &Entry)> {
         let entries = self.0.range(Arc::<str>::from(prefix)..);
         let entries = entries.take_while(move |(key, _)| key.starts_with(prefix));
-        entries.map(|(key, shelf)| (&**key, &*shelf.entry))
+        entries.map(|(key, key_texts)| (&**key, &*key_texts.entry))
     }
 
     /// Lists keys and texts under `prefix`, in order; each text once, whatever its count.
     pub fn texts(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.0.range(Arc::<str>::from(prefix)..);
         let entries = entries.take_while(move |(key, _)| key.starts_with(prefix));
-        entries.flat_map(|(key, shelf)| shelf.texts.iter().map(|(text, _)| (&**key, &**text)))
+        entries.flat_map(|(key, key_texts)| key_texts.texts.iter().map(|(text, _)| (&**key, &**text)))
     }
 
     /// Returns the schemas by name.

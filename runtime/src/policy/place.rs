@@ -16,13 +16,13 @@ const DEPTH_MAX: usize = 16;
 
 /// The kind of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Location {
     Path,
     Address,
     Host,
 }
 
-impl Place {
+impl Location {
     fn of_format(format: &str) -> Option<Self> {
         match format {
             "path" | "file-path" | "directory-path" => Some(Self::Path),
@@ -45,7 +45,7 @@ impl Place {
 /// The places that a schema names.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    place: Option<Place>,
+    place: Option<Location>,
     members: Vec<(String, Self)>,
     items: Option<Box<Self>>,
 }
@@ -64,7 +64,10 @@ impl Places {
         let properties = schema.get("properties").and_then(Value::as_object);
         let members = properties.into_iter().flatten();
         Self {
-            place: schema.get("format").and_then(Value::as_str).and_then(Place::of_format),
+            place: schema
+                .get("format")
+                .and_then(Value::as_str)
+                .and_then(Location::of_format),
             members: members
                 .filter_map(|(name, schema)| Some((name.clone(), inner(schema)?)))
                 .collect(),
@@ -239,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    fn check(place: Place, text: &str, expected: Option<&str>) {
+    fn check(place: Location, text: &str, expected: Option<&str>) {
         assert_eq!(place.normal(text).as_deref(), expected, "{text}");
     }
 
@@ -254,12 +257,12 @@ mod tests {
             "a/b.txt/",
             "a/b.txt/.",
         ] {
-            check(Place::Path, text, Some("a/b.txt"));
+            check(Location::Path, text, Some("a/b.txt"));
         }
-        check(Place::Path, "", Some("."));
-        check(Place::Path, "a/..", Some("."));
+        check(Location::Path, "", Some("."));
+        check(Location::Path, "a/..", Some("."));
         for text in ["/a/b.txt", "../a/b.txt", "a/../../b.txt"] {
-            check(Place::Path, text, None);
+            check(Location::Path, text, None);
         }
     }
 
@@ -272,10 +275,14 @@ mod tests {
             "http://example.org:080/c/../a/b?x=1",
             "http://example.org/%61/b?x=%31",
         ] {
-            check(Place::Address, text, Some("http://example.org/a/b?x=1"));
+            check(Location::Address, text, Some("http://example.org/a/b?x=1"));
         }
-        check(Place::Address, "https://example.org", Some("https://example.org/"));
-        check(Place::Address, "http://[::1]:8080/%2f/", Some("http://[::1]:8080/%2F/"));
+        check(Location::Address, "https://example.org", Some("https://example.org/"));
+        check(
+            Location::Address,
+            "http://[::1]:8080/%2f/",
+            Some("http://[::1]:8080/%2F/"),
+        );
         for text in [
             "/a",
             "http://u@example.org/",
@@ -283,9 +290,9 @@ mod tests {
             "http://exämple.org/",
             "http://a/%zz",
         ] {
-            check(Place::Address, text, None);
+            check(Location::Address, text, None);
         }
-        check(Place::Host, "Example.ORG.", Some("example.org"));
+        check(Location::Host, "Example.ORG.", Some("example.org"));
     }
 
     #[test]

@@ -179,7 +179,7 @@ pub(super) fn limit(manifest: &mut Manifest, right: Right, pattern: &Pattern) ->
 pub(super) fn read_pattern(datum: &Datum, form: NodeId) -> Result<Pattern, GrantError> {
     match list(datum, form).as_deref() {
         Some([head, template]) if is_symbol(datum, *head, "pattern") => {
-            Reader { datum }.template(*template, false, DEPTH_MAX)
+            GrantReader { datum }.template(*template, false, DEPTH_MAX)
         }
         _ => Err(GrantError::Template),
     }
@@ -203,11 +203,11 @@ pub(super) fn read_pattern_text(text: &str) -> Result<Pattern, GrantError> {
 }
 
 /// A reader of templates.
-struct Reader<'a> {
+struct GrantReader<'a> {
     datum: &'a Datum,
 }
 
-impl Reader<'_> {
+impl GrantReader<'_> {
     /// Reads a template; with `is_exact`, it must be a compound, and matches only a compound
     /// without further entries.
     fn template(&self, id: NodeId, is_exact: bool, depth: usize) -> Result<Pattern, GrantError> {

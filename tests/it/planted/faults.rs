@@ -160,8 +160,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         defence: "a secret is found however a stream is cut",
         file: "drivers/src/tool/secret/stream.rs",
-        from: "                Found::Beginning if !is_end => break,",
-        to: "                Found::Beginning if !is_end && bytes.len() > 99 => break,",
+        from: "                Occurrence::Beginning if !is_end => break,",
+        to: "                Occurrence::Beginning if !is_end && bytes.len() > 99 => break,",
         suite: &["duet-drivers", "--lib"],
         test: "a_secret_is_found_however_the_stream_is_cut",
         at: "drivers/src/tool/secret/stream.rs",

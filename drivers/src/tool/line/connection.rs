@@ -24,13 +24,13 @@ const CHUNK_BYTES: usize = 16 << 10;
 
 /// A connection.
 pub(super) struct Connection {
-    reader: Mutex<Reader>,
+    reader: Mutex<LineReader>,
     writer: Mutex<OwnedWriteHalf>,
     /// Wakes whoever waits for a line when the connection is ended on this side.
     ended: Notify,
 }
 
-struct Reader {
+struct LineReader {
     stream: OwnedReadHalf,
     buffer: Vec<u8>,
     /// The length of the part of the buffer that has no line end.
@@ -41,7 +41,7 @@ impl Connection {
     pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         let (stream, writer) = stream.into_split();
-        let reader = Reader {
+        let reader = LineReader {
             stream,
             buffer: Vec::new(),
             searched: 0,
@@ -84,7 +84,7 @@ impl Connection {
     }
 }
 
-impl Reader {
+impl LineReader {
     async fn receive(&mut self) -> Result<Option<String>, ToolFailure> {
         loop {
             if let Some(end) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {

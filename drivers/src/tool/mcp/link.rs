@@ -37,7 +37,7 @@ use super::older;
 use super::probe::{LateAnswer, Probed};
 use super::program::{End, Program};
 use super::request::{Answer, Method};
-use super::settings::{Place, Settings};
+use super::settings::{Settings, Transport};
 use super::web::{self, Bearer};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Context;
@@ -173,8 +173,8 @@ impl Link {
     async fn open_as(settings: &Settings, bearer: &Bearer, mode: ClientLifecycleMode) -> Result<Self, Unopened> {
         let (client, late) = (Client::default(), LateAnswer::default());
         let (service, program) = match &settings.place {
-            Place::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
-            Place::Url { url, .. } => {
+            Transport::Refused(why) => return Err(Kind::Denied.because(why.clone()).into()),
+            Transport::Url { url, .. } => {
                 let transport = Probed::new(web::transport(url, bearer.clone(), &settings.headers), late.clone());
                 let service = client.clone().serve_with_lifecycle(transport, mode).await;
                 let refuse = |error| Unopened {
@@ -183,7 +183,7 @@ impl Link {
                 };
                 (service.map_err(refuse)?, None)
             }
-            Place::Program { .. } => {
+            Transport::Program { .. } => {
                 let (mut program, (output, input)) = Program::start(settings).await?;
                 let transport = AsyncRwTransport::new_client(Lines::new(output), input);
                 let transport = Probed::new(transport, late.clone());

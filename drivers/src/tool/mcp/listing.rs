@@ -216,10 +216,10 @@ fn described(name: String, effect: EffectClass) -> Description {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::mcp::Place;
+    use crate::tool::mcp::Transport;
 
     fn problems(tools: &[Json]) -> (usize, Vec<String>) {
-        let settings = Settings::new("t", Place::Refused(String::new()));
+        let settings = Settings::new("t", Transport::Refused(String::new()));
         let listed = Pages {
             all: tools.to_vec(),
             is_going_round: false,

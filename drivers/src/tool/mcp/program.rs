@@ -20,7 +20,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use super::settings::{Place, Settings};
+use super::settings::{Settings, Transport};
 use crate::guard::{self, Errand, Guarded, Input, NotRun, Reach};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
@@ -81,7 +81,7 @@ impl Program {
     /// # Errors
     /// `unavailable` if it cannot be started.
     pub(super) async fn start(settings: &Settings) -> Result<(Self, Streams), ToolFailure> {
-        let Place::Program { words, .. } = &settings.place else {
+        let Transport::Program { words, .. } = &settings.place else {
             return Err(refusal(settings, io::ErrorKind::Unsupported.into()));
         };
         let refuse = |error: io::Error| refusal(settings, error);
@@ -144,8 +144,8 @@ impl Program {
 /// The failure of a program that cannot be run.
 fn refusal(settings: &Settings, error: io::Error) -> ToolFailure {
     let program = match &settings.place {
-        Place::Program { words, .. } => words.first().map_or("", |program| program),
-        Place::Url { .. } | Place::Refused(_) => "",
+        Transport::Program { words, .. } => words.first().map_or("", |program| program),
+        Transport::Url { .. } | Transport::Refused(_) => "",
     };
     Kind::Unavailable.because(format!(
         "the MCP server `{}` does not start: cannot run `{program}`: {error}",
@@ -154,8 +154,8 @@ fn refusal(settings: &Settings, error: io::Error) -> ToolFailure {
 }
 
 /// Starts a guard for a program, and returns the end of the pipe that the program will read.
-fn under_guard(place: &Place) -> io::Result<(Guarded, Sender)> {
-    let Place::Program {
+fn under_guard(place: &Transport) -> io::Result<(Guarded, Sender)> {
+    let Transport::Program {
         words,
         environment,
         directory,

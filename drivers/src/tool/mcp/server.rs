@@ -18,8 +18,8 @@ use super::link::Link;
 use super::listing::{self, Listing, Pages};
 use super::oauth::{self, Tokens};
 use super::request::Request;
-use super::settings::{Login, Place, Settings};
-use super::task::{self, Standing, Task};
+use super::settings::{Login, Settings, Transport};
+use super::task::{self, Task, TaskState};
 use super::web::Bearer;
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
@@ -40,12 +40,12 @@ impl Server {
     /// Makes a server that is not connected yet.
     pub fn new(settings: Settings) -> Self {
         let bearer = match &settings.place {
-            Place::Url { url, login } => match login {
+            Transport::Url { url, login } => match login {
                 Login::None => Bearer::None,
                 Login::Token(key) => Bearer::Fixed(key.value.clone()),
                 Login::OAuth(credentials) => Bearer::Given(Arc::new(Tokens::new((**credentials).clone(), url))),
             },
-            Place::Program { .. } | Place::Refused(_) => Bearer::None,
+            Transport::Program { .. } | Transport::Refused(_) => Bearer::None,
         };
         Self {
             settings,
@@ -175,13 +175,13 @@ impl Server {
         loop {
             let answer = self.about(&task, &task.question(), &mut waiting, context).await?;
             match task.read(&self.settings.name, answer) {
-                Ok(Standing::Works { interval, says }) => {
+                Ok(TaskState::Works { interval, says }) => {
                     if !says.is_empty() {
                         shown.says(&context.tool, &says);
                     }
                     sleep(interval).await;
                 }
-                Ok(Standing::Ends(result)) => {
+                Ok(TaskState::Ends(result)) => {
                     waiting.is_over();
                     return Ok(result);
                 }
@@ -204,7 +204,7 @@ impl Server {
                 let state = self.about(&task, &task.question(), &mut waiting, context).await;
                 let works = state.and_then(|state| task.read_older(name, &state));
                 let works = works.inspect_err(|_| waiting.is_over())?;
-                if let Some(Standing::Works { interval, says }) = works {
+                if let Some(TaskState::Works { interval, says }) = works {
                     if !says.is_empty() {
                         shown.says(&context.tool, &says);
                     }

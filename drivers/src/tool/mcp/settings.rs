@@ -23,7 +23,7 @@ pub struct Settings {
     /// The name that its tools begin with.
     pub name: String,
     /// Where it is.
-    pub place: Place,
+    pub place: Transport,
     /// The effects of tools, by their names; they go before what the server says.
     pub effects: BTreeMap<String, EffectClass>,
     /// Further headers of the requests to a URL, and which one has the token.
@@ -38,7 +38,7 @@ pub struct Settings {
 
 /// Where a server is.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum Transport {
     /// A program that is started, and speaks on its standard streams.
     Program {
         /// The program and its arguments.
@@ -72,7 +72,7 @@ pub enum Login {
 
 impl Settings {
     /// Describes a server with the usual limits.
-    pub fn new(name: impl Into<String>, place: Place) -> Self {
+    pub fn new(name: impl Into<String>, place: Transport) -> Self {
         Self {
             name: name.into(),
             place,

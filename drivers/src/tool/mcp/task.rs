@@ -46,7 +46,7 @@ pub(super) struct Task {
 }
 
 /// How a task stands.
-pub(super) enum Standing {
+pub(super) enum TaskState {
     /// It works; the server is asked again after this time.
     Works { interval: Duration, says: String },
     /// This is the result of the call: its value, or questions to the person.
@@ -80,7 +80,7 @@ impl Task {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub(super) fn read_older(&self, server: &str, answer: &Json) -> Result<Option<Standing>, ToolFailure> {
+    pub(super) fn read_older(&self, server: &str, answer: &Json) -> Result<Option<TaskState>, ToolFailure> {
         match answer.get("status").and_then(Json::as_str).unwrap_or_default() {
             "working" => Ok(Some(works(answer))),
             "completed" | "failed" | "input_required" => Ok(None),
@@ -120,7 +120,7 @@ impl Task {
     /// # Errors
     /// `failed` if the task has failed, its tool says that it failed, or the server has cancelled
     /// it; `bad-result` if the answer is none.
-    pub(super) fn read(&self, server: &str, mut answer: Json) -> Result<Standing, ToolFailure> {
+    pub(super) fn read(&self, server: &str, mut answer: Json) -> Result<TaskState, ToolFailure> {
         let status = answer.get("status").and_then(Json::as_str).unwrap_or_default();
         match status {
             "working" => Ok(works(&answer)),
@@ -132,11 +132,11 @@ impl Task {
                 let asked = json!({ "resultType": "input_required", "inputRequests": open });
                 let mut question = elicitation::result(server, &self.shown(), asked)?;
                 question["task"] = json!({ "id": self.id });
-                Ok(Standing::Ends(question))
+                Ok(TaskState::Ends(question))
             }
             "completed" => {
                 let result = answer.get_mut("result").map(Json::take).unwrap_or_default();
-                elicitation::result(server, &self.shown(), result).map(Standing::Ends)
+                elicitation::result(server, &self.shown(), result).map(TaskState::Ends)
             }
             _ => Err(self.failure(server, status, &answer)),
         }
@@ -170,11 +170,11 @@ impl Task {
 }
 
 /// How a task stands that works, with the interval and the words of its server.
-fn works(answer: &Json) -> Standing {
+fn works(answer: &Json) -> TaskState {
     let interval_ms = answer.get("pollIntervalMs").and_then(Json::as_u64);
     let interval_ms = interval_ms.unwrap_or(INTERVAL_MS);
     let says = answer.get("statusMessage").and_then(Json::as_str);
-    Standing::Works {
+    TaskState::Works {
         interval: Duration::from_millis(interval_ms.clamp(INTERVAL_MS_MIN, INTERVAL_MS_MAX)),
         says: says.unwrap_or_default().to_owned(),
     }

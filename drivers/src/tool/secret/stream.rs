@@ -22,7 +22,7 @@ pub struct Redactor {
 }
 
 /// The text at a place of the stream.
-enum Found<'a> {
+enum Occurrence<'a> {
     Secret(&'a Masked),
     /// The bytes up to the end may be the beginning of a secret.
     Beginning,
@@ -56,12 +56,12 @@ impl Redactor {
         let mut at = 0;
         while at < self.kept.len() {
             match self.at(at) {
-                Found::Beginning if !is_end => break,
-                Found::Secret(masked) => {
+                Occurrence::Beginning if !is_end => break,
+                Occurrence::Secret(masked) => {
                     shown.extend_from_slice(&masked.placeholder);
                     at += masked.secret.len();
                 }
-                Found::Beginning | Found::Other => {
+                Occurrence::Beginning | Occurrence::Other => {
                     let whole = self.whole_at(at);
                     shown.extend_from_slice(whole.map_or(&self.kept[at..=at], |masked| &masked.placeholder));
                     at += whole.map_or(1, |masked| masked.secret.len());
@@ -73,17 +73,17 @@ impl Redactor {
     }
 
     /// The longest secret decides, as soon as there are bytes enough to tell.
-    fn at(&self, at: usize) -> Found<'_> {
+    fn at(&self, at: usize) -> Occurrence<'_> {
         let rest = &self.kept[at..];
         for masked in &self.sought {
             if rest.starts_with(&masked.secret) {
-                return Found::Secret(masked);
+                return Occurrence::Secret(masked);
             }
             if masked.secret.starts_with(rest) {
-                return Found::Beginning;
+                return Occurrence::Beginning;
             }
         }
-        Found::Other
+        Occurrence::Other
     }
 
     fn whole_at(&self, at: usize) -> Option<&Masked> {

@@ -33,13 +33,13 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// A connection.
 pub(crate) struct Connection {
-    reader: Mutex<Reader>,
+    reader: Mutex<PacketReader>,
     writer: Mutex<WriteHalf<Box<dyn Stream>>>,
     /// Wakes whoever waits for a packet when this side ends the connection.
     ended: Notify,
 }
 
-struct Reader {
+struct PacketReader {
     stream: ReadHalf<Box<dyn Stream>>,
     decoder: Decoder,
 }
@@ -50,7 +50,7 @@ impl Connection {
         let (stream, writer) = split(stream);
         let decoder = Decoder::new(LIMITS);
         Self {
-            reader: Mutex::new(Reader { stream, decoder }),
+            reader: Mutex::new(PacketReader { stream, decoder }),
             writer: Mutex::new(writer),
             ended: Notify::new(),
         }
@@ -124,7 +124,7 @@ impl Connection {
     }
 }
 
-impl Reader {
+impl PacketReader {
     async fn receive(&mut self) -> Result<Option<IOValue>, ToolFailure> {
         let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         loop {

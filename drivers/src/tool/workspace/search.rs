@@ -109,7 +109,7 @@ pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {
 
 /// The matches so far.
 #[derive(Default)]
-struct Found {
+struct Matches {
     matches: Vec<IOValue>,
     is_truncated: bool,
     skipped: u64,
@@ -129,7 +129,7 @@ fn search(workspace: &Workspace, payload: &IOValue, secrets: &Secrets) -> Outcom
         limit: FILES_MAX,
     };
     let limit = arguments.optional("limit", positive)?.unwrap_or(MATCHES_MAX);
-    let mut found = Found::default();
+    let mut found = Matches::default();
     for path in files(workspace, &start, &options)? {
         if found.is_truncated {
             break;
@@ -195,7 +195,7 @@ fn text(workspace: &Workspace, path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(is_text.then_some(bytes))
 }
 
-impl Found {
+impl Matches {
     /// Adds the matching lines of a file, one match for each.
     fn look(&mut self, pattern: &Regex, path: &Path, bytes: &[u8], limit: u64) {
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {

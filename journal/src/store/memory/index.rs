@@ -17,21 +17,21 @@ use crate::store::batch::Tip;
 use crate::store::{CommitTime, Head, StoreError};
 
 /// Where a record is, and the way to its ancestors.
-pub(super) struct Place {
+pub(super) struct Node {
     pub(super) bytes: Range<usize>,
     hash: RecordHash,
     sequence: Sequence,
-    parent: Option<PlaceId>,
+    parent: Option<NodeId>,
     /// A remoter ancestor, so placed that every ancestor is a logarithmic number of steps away; the
     /// record itself if it has no parent.
     ///
     /// Source: Myers, "An applicative random-access stack" (1983).
-    jump: PlaceId,
+    jump: NodeId,
 }
 
 /// The position of a place among all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct PlaceId(usize);
+struct NodeId(usize);
 
 /// A run.
 #[derive(Default)]
@@ -55,13 +55,13 @@ impl Run {
 /// listed until somebody does.
 #[derive(Default)]
 struct Names {
-    listed: BTreeMap<RecordHash, PlaceId>,
+    listed: BTreeMap<RecordHash, NodeId>,
     /// How many places have been looked at.
     looked_at: usize,
 }
 
 impl Names {
-    fn list(&mut self, places: &Places) -> &mut BTreeMap<RecordHash, PlaceId> {
+    fn list(&mut self, places: &Places) -> &mut BTreeMap<RecordHash, NodeId> {
         let unlisted = places.from(self.looked_at);
         self.listed.extend(unlisted.map(|(id, place)| (place.hash, id)));
         self.looked_at = places.len();
@@ -72,7 +72,7 @@ impl Names {
 /// The places of the records in the order of their coming; in pages, so that none of many is ever
 /// moved.
 #[derive(Default)]
-struct Places(Vec<Vec<Place>>);
+struct Places(Vec<Vec<Node>>);
 
 /// The number of places in a page.
 const PAGE: usize = 1024;
@@ -83,11 +83,11 @@ impl Places {
         self.0.len().saturating_sub(1) * PAGE + last
     }
 
-    fn get(&self, id: PlaceId) -> &Place {
+    fn get(&self, id: NodeId) -> &Node {
         &self.0[id.0 / PAGE][id.0 % PAGE]
     }
 
-    fn push(&mut self, place: Place) {
+    fn push(&mut self, place: Node) {
         match self.0.last_mut() {
             Some(page) if page.len() < PAGE => page.push(place),
             Some(_) => {
@@ -101,10 +101,10 @@ impl Places {
     }
 
     /// Lists the places from a number on, each with its number.
-    fn from(&self, number: usize) -> impl Iterator<Item = (PlaceId, &Place)> {
+    fn from(&self, number: usize) -> impl Iterator<Item = (NodeId, &Node)> {
         let pages = self.0.get(number / PAGE..).unwrap_or_default();
         let places = pages.iter().flatten().skip(number % PAGE);
-        (number..).map(PlaceId).zip(places)
+        (number..).map(NodeId).zip(places)
     }
 }
 
@@ -182,7 +182,7 @@ impl Index {
         if !is_new && self.find(&hash).is_ok() {
             return Ok(());
         }
-        let new = PlaceId(self.places.len());
+        let new = NodeId(self.places.len());
         let parent = header.parent.map(|parent| self.find(&parent)).transpose()?;
         if parent.is_some_and(|parent| self.at(parent).sequence.next() != Some(header.sequence)) {
             return Err(StoreError::Inconsistent {
@@ -191,7 +191,7 @@ impl Index {
         }
         let jump = parent.map_or(new, |parent| self.jump_from(parent));
         self.newest = Some(hash);
-        self.places.push(Place {
+        self.places.push(Node {
             bytes,
             hash,
             sequence: header.sequence,
@@ -205,13 +205,13 @@ impl Index {
     ///
     /// # Errors
     /// [`StoreError::NoSuchRecord`].
-    pub(super) fn place(&self, hash: &RecordHash) -> Result<&Place, StoreError> {
+    pub(super) fn place(&self, hash: &RecordHash) -> Result<&Node, StoreError> {
         self.find(hash).map(|place| self.at(place))
     }
 
     /// Names those of some records that are there, and with them all that would lead to them.
     pub(super) fn with_what_hangs_on(&self, records: &[RecordHash]) -> Vec<RecordHash> {
-        let mut found: BTreeSet<PlaceId> = records.iter().filter_map(|hash| self.find(hash).ok()).collect();
+        let mut found: BTreeSet<NodeId> = records.iter().filter_map(|hash| self.find(hash).ok()).collect();
         // Parents come first.
         for (id, place) in self.places.from(0) {
             let hangs = place.parent.is_some_and(|parent| found.contains(&parent));
@@ -223,13 +223,13 @@ impl Index {
     }
 
     /// Names the parent of the record at a place.
-    pub(super) fn parent(&self, place: &Place) -> Option<RecordHash> {
+    pub(super) fn parent(&self, place: &Node) -> Option<RecordHash> {
         place.parent.map(|parent| self.at(parent).hash)
     }
 
-    fn find(&self, hash: &RecordHash) -> Result<PlaceId, StoreError> {
+    fn find(&self, hash: &RecordHash) -> Result<NodeId, StoreError> {
         // Mostly the newest is sought, to put its child behind it.
-        let newest = PlaceId(self.places.len().saturating_sub(1));
+        let newest = NodeId(self.places.len().saturating_sub(1));
         if self.newest == Some(*hash) {
             return Ok(newest);
         }
@@ -237,16 +237,16 @@ impl Index {
         place.ok_or(StoreError::NoSuchRecord { hash: *hash })
     }
 
-    fn at(&self, place: PlaceId) -> &Place {
+    fn at(&self, place: NodeId) -> &Node {
         self.places.get(place)
     }
 
     /// Where a child of `parent` jumps: two equal jumps in a row become one.
-    fn jump_from(&self, parent: PlaceId) -> PlaceId {
+    fn jump_from(&self, parent: NodeId) -> NodeId {
         let near = self.at(parent);
         let far = self.at(near.jump);
         let farther = self.at(far.jump);
-        let length = |from: &Place, to: &Place| from.sequence.number() - to.sequence.number();
+        let length = |from: &Node, to: &Node| from.sequence.number() - to.sequence.number();
         if length(near, far) == length(far, farther) {
             far.jump
         } else {
@@ -255,7 +255,7 @@ impl Index {
     }
 
     /// Finds the ancestor of `from` at position `at`, or `from` itself.
-    fn ancestor(&self, from: PlaceId, at: Sequence) -> PlaceId {
+    fn ancestor(&self, from: NodeId, at: Sequence) -> NodeId {
         let mut found = from;
         while self.at(found).sequence > at {
             let place = self.at(found);
@@ -309,12 +309,12 @@ mod tests {
         let mut places = Places::default();
         for number in 0..3 * PAGE + 7 {
             assert_eq!(places.len(), number);
-            places.push(Place {
+            places.push(Node {
                 bytes: number..number + 1,
                 hash: RecordHash([0; 32]),
                 sequence: Sequence::FIRST,
                 parent: None,
-                jump: PlaceId(number),
+                jump: NodeId(number),
             });
         }
         for from in [0, 1, PAGE - 1, PAGE, 2 * PAGE + 5, 3 * PAGE + 6, 3 * PAGE + 7, 4 * PAGE] {

@@ -278,7 +278,7 @@ pub(super) fn check_header(log: &[u8]) -> Result<bool, StoreError> {
 /// # Errors
 /// [`StoreError::Inconsistent`] if a payload with the right checksum is not a list of entries.
 pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> impl Iterator<Item = Result<LogEntry<'a>, StoreError>> {
-    let mut reader = Reader {
+    let mut reader = LogReader {
         log,
         at: frame.payload.start,
         end: frame.payload.end,
@@ -293,13 +293,13 @@ pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> impl Iterator<Item = 
     })
 }
 
-struct Reader<'a> {
+struct LogReader<'a> {
     log: &'a [u8],
     at: usize,
     end: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LogReader<'a> {
     fn entry(&mut self) -> Option<LogEntry<'a>> {
         let code = self.log[self.at];
         self.at += 1;

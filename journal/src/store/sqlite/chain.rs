@@ -238,7 +238,7 @@ pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Resul
     let row = rows.next().map_err(&failed)?.ok_or(StoreError::NoSuchRecord { hash })?;
     let parent = row.get_ref(8).and_then(|value| Ok(value.as_blob_or_null()?));
     let parent = parent.map_err(&failed)?.and_then(RecordHash::from_slice);
-    let found = Found::from_row(row)?;
+    let found = UncheckedRecord::from_row(row)?;
     if found.link.hash != hash {
         return Err(BROKEN);
     }
@@ -250,12 +250,12 @@ pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Resul
 }
 
 /// A record's row with the record, whose bytes have not been looked at.
-struct Found {
+struct UncheckedRecord {
     link: Link,
     bytes: Vec<u8>,
 }
 
-impl Found {
+impl UncheckedRecord {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let link = Link::from_row(row)?;
         let bytes = blob(row, 7)?.to_vec();
@@ -316,7 +316,7 @@ struct Way {
     /// Where the next one is.
     at: Option<i64>,
     /// The one that was read last, until its parent's name is known.
-    child: Option<Found>,
+    child: Option<UncheckedRecord>,
 }
 
 impl Way {
@@ -335,7 +335,7 @@ impl Way {
             if key < at {
                 return Err(BROKEN);
             }
-            let found = Found::from_row(row)?;
+            let found = UncheckedRecord::from_row(row)?;
             let link = found.link;
             self.follow(Some(link.hash))?;
             self.child = Some(found);

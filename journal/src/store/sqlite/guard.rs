@@ -75,9 +75,9 @@ pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// One row of a schema: type, name, table, and the text that created it.
-type Item = (String, String, String, Option<String>);
+type SchemaRow = (String, String, String, Option<String>);
 
-fn items(connection: &Connection) -> rusqlite::Result<Vec<Item>> {
+fn items(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
     let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;

@@ -59,7 +59,7 @@ pub(super) struct Recent {
 pub(super) struct RunPlace(usize);
 
 /// Where a branch stands.
-pub(super) struct Standing {
+pub(super) struct BranchState {
     pub(super) run: RunPlace,
     pub(super) epoch: Epoch,
     /// `None` if there is no such branch.
@@ -140,7 +140,7 @@ impl Recent {
         writing: &mut Writing<'_>,
         run: &RunId,
         branch: &BranchName,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<BranchState, StoreError> {
         let run = self.run(writing, run)?;
         let known = &mut self.runs[run.0];
         if !known.is_complete && !known.branches.contains_key(branch) {
@@ -150,7 +150,7 @@ impl Recent {
                 None => known.complete(connection)?,
             }
         }
-        Ok(Standing {
+        Ok(BranchState {
             run,
             epoch: known.run.epoch,
             tip: known.branches.get(branch).map(|branch| StoredTip {

@@ -122,15 +122,15 @@ pub(super) fn append<'a>(
     append: &Append<'a>,
     now: CommitTime,
 ) -> Result<(), StoreError> {
-    let standing = recent.branch(writing, append.run, append.branch)?;
-    batch::check_epoch(append.run, append.epoch, standing.epoch)?;
-    let tip = batch::check(append, standing.tip.map(|stored| stored.tip))?;
+    let branch_state = recent.branch(writing, append.run, append.branch)?;
+    batch::check_epoch(append.run, append.epoch, branch_state.epoch)?;
+    let tip = batch::check(append, branch_state.tip.map(|stored| stored.tip))?;
     let mut brought = append.brought().peekable();
     if brought.peek().is_some() {
         let connection = writing.tables()?;
         brought.try_for_each(|blob| blobs::insert(connection, blob))?;
     }
-    let mut key = standing.tip.map(|stored| stored.record);
+    let mut key = branch_state.tip.map(|stored| stored.record);
     for (index, record) in append.records.iter().enumerate() {
         for blob in record.blobs() {
             if !blobs::has(writing.tables()?, &blob)? {
@@ -143,7 +143,7 @@ pub(super) fn append<'a>(
         key = Some(recent.insert(writing, key, record, append.time(index, now))?);
     }
     let record = key.expect("a checked append has records");
-    recent.write_branch(writing, standing.run, append.branch, StoredTip { tip, record })
+    recent.write_branch(writing, branch_state.run, append.branch, StoredTip { tip, record })
 }
 
 pub(super) fn move_head<'a>(
@@ -151,13 +151,13 @@ pub(super) fn move_head<'a>(
     recent: &mut Recent,
     head_move: &HeadMove<'a>,
 ) -> Result<(), StoreError> {
-    let standing = recent.branch(writing, head_move.run, head_move.branch)?;
-    batch::check_epoch(head_move.run, head_move.epoch, standing.epoch)?;
+    let branch_state = recent.branch(writing, head_move.run, head_move.branch)?;
+    batch::check_epoch(head_move.run, head_move.epoch, branch_state.epoch)?;
     batch::check_head(
         head_move.run,
         head_move.branch,
         head_move.expected_head,
-        standing.tip.map(|stored| stored.tip),
+        branch_state.tip.map(|stored| stored.tip),
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
@@ -171,7 +171,7 @@ pub(super) fn move_head<'a>(
         hash,
         sequence: target.header().sequence,
     };
-    recent.write_branch(writing, standing.run, head_move.branch, StoredTip { tip, record })
+    recent.write_branch(writing, branch_state.run, head_move.branch, StoredTip { tip, record })
 }
 
 pub(super) fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreError> {

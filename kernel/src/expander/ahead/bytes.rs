@@ -55,13 +55,13 @@ impl Ahead {
 
     /// Returns the library that [`Ahead::to_bytes`] encoded.
     pub fn from_bytes(bytes: &[u8]) -> Option<Ahead> {
-        let mut reader = Reader(bytes);
+        let mut reader = ByteReader(bytes);
         let ahead = Ahead {
-            imports: reader.list(Reader::name)?,
+            imports: reader.list(ByteReader::name)?,
             exports: reader.list(|reader| Some((reader.name()?, reader.export()?)))?,
             includes: reader.list(|reader| Some(reader.text()?.to_owned()))?,
             texts: reader.list(|reader| reader.piece()?.try_into().ok())?,
-            needs: reader.list(Reader::requirement)?,
+            needs: reader.list(ByteReader::requirement)?,
             macros: reader.number()?,
             is_on_demand: reader.number()? == 1,
             unit: reader
@@ -99,9 +99,9 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn number(&mut self) -> Option<u32> {
         let (number, rest) = self.0.split_first_chunk::<4>()?;
         self.0 = rest;

@@ -22,9 +22,9 @@ struct WrittenCall {
 
 /// An instruction, the primitive it stands for, and the operands in the primitive's order; `d` is a
 /// fixnum, the others are registers.
-type Row = (Opcode, &'static str, &'static [Field]);
+type InlinedRow = (Opcode, &'static str, &'static [Field]);
 
-const CALLS: &[Row] = &[
+const CALLS: &[InlinedRow] = &[
     (Opcode::Modulo, "modulo", &[Field::b, Field::c]),
     (Opcode::StringRef, "string-ref", &[Field::b, Field::c]),
     (Opcode::StringLength, "string-length", &[Field::b]),

@@ -22,7 +22,7 @@ use crate::instruction_table;
 use crate::value::Value;
 
 /// What a block's machine code depends on besides the block.
-pub(super) trait Surroundings {
+pub(super) trait KnownGlobals {
     /// The code word of the procedure that a global holds, if it holds one now; calls of the global
     /// are fast as long as it does.
     fn code_word(&self, global: usize) -> Option<Value>;
@@ -57,7 +57,7 @@ pub(super) struct Assembler<'a, P> {
     pub(super) out: P,
     pub(super) registers: Registers,
     pub(super) code: &'a CodeSpace,
-    pub(super) surroundings: &'a dyn Surroundings,
+    pub(super) known_globals: &'a dyn KnownGlobals,
     /// The position of the block's first instruction.
     start: u32,
     /// The position of the present instruction.
@@ -83,7 +83,7 @@ pub(super) fn assemble<P: Processor>(
     code: &CodeSpace,
     block: Range<u32>,
     address: usize,
-    surroundings: &dyn Surroundings,
+    known_globals: &dyn KnownGlobals,
 ) -> Option<Assembly> {
     let instructions = &code.instructions()[block.start as usize..block.end as usize];
     let mut out = P::new(address);
@@ -92,7 +92,7 @@ pub(super) fn assemble<P: Processor>(
         out,
         registers: Registers::new(P::POOL),
         code,
-        surroundings,
+        known_globals,
         start: block.start,
         position: block.start,
         labels,

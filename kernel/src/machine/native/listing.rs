@@ -4,7 +4,7 @@
 //! It runs nothing, and works on every processor.
 //! Read next: `machine/native/assembler.rs`.
 
-use super::assembler::{Surroundings, assemble};
+use super::assembler::{KnownGlobals, assemble};
 use super::processor::{Aarch64, X86_64};
 use crate::code::CodeSpace;
 use crate::value::Value;
@@ -41,7 +41,7 @@ pub struct MachineCode {
 /// Nothing is known but the block.
 pub(super) struct Nothing;
 
-impl Surroundings for Nothing {
+impl KnownGlobals for Nothing {
     fn code_word(&self, _: usize) -> Option<Value> {
         None
     }

@@ -37,7 +37,7 @@ struct Hunk {
 /// # Errors
 /// The problem and its line.
 pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
-    let mut reader = Reader {
+    let mut reader = PatchReader {
         lines: (1..).zip(text.split_inclusive('\n')).peekable(),
         patches: Vec::new(),
         announced: None,
@@ -60,14 +60,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
 }
 
 /// The lines of a patch that are still to be read, and what has been read.
-struct Reader<'a, Lines: Iterator<Item = (usize, &'a str)>> {
+struct PatchReader<'a, Lines: Iterator<Item = (usize, &'a str)>> {
     lines: Peekable<Lines>,
     patches: Vec<FilePatch>,
     /// The file of the last `diff --git` line, while no hunk follows it.
     announced: Option<Named>,
 }
 
-impl<'a, Lines: Iterator<Item = (usize, &'a str)>> Reader<'a, Lines> {
+impl<'a, Lines: Iterator<Item = (usize, &'a str)>> PatchReader<'a, Lines> {
     /// Takes a line that is in no hunk, and the lines that belong to it. A problem begins with
     /// what joins it to the number of the line.
     fn take(&mut self, line: &str) -> Result<(), String> {

@@ -123,7 +123,7 @@ impl<P: Processor> Assembler<'_, P> {
         self.out.load_context(P::A, context::GLOBALS);
         self.out.load_word(P::A, P::A, words(global));
         self.load_code_word(&site);
-        let code_word = self.surroundings.code_word(global);
+        let code_word = self.known_globals.code_word(global);
         match code_word.filter(|word| word.detail() as usize & 0xff == site.count) {
             Some(word) => self.enter_expected(&site, word),
             None => self.enter_any(&site),

@@ -1,4 +1,4 @@
-//! The bell: how other threads reach the thread that runs turns.
+//! The waker: how other threads reach the thread that runs turns.
 //!
 //! Owns interruptions: the report, and the flag for a turn that takes too long to end by itself.
 //! INVARIANT: the flag is set only while an interruption has not been taken.
@@ -19,9 +19,9 @@ use crate::report::{Report, Reporter};
 /// and nearly all turns are shorter, so that an interruption rarely fails one.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// Wakes the thread that runs turns; clones ring the same bell.
+/// Wakes the thread that runs turns; clones wake the same one.
 #[derive(Clone)]
-pub struct Bell {
+pub struct Waker {
     reporter: Reporter,
     stop: Stop,
     runtime: Handle,
@@ -62,7 +62,7 @@ impl Stop {
     }
 }
 
-impl Bell {
+impl Waker {
     pub(crate) fn new(runtime: &Runtime, reporter: &Reporter, stop: &Stop) -> Self {
         Self {
             reporter: reporter.clone(),
@@ -98,7 +98,7 @@ impl Bell {
     }
 
     /// Wakes the thread if it waits for an input.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         // The world may have been dropped.
         let _ = self.reporter.send(Report::Wake);
     }
@@ -129,13 +129,13 @@ mod tests {
         let runtime = Runtime::new().expect("threads");
         let (reporter, reports) = Reporter::new();
         let stop = Stop::default();
-        let bell = Bell::new(&runtime, &reporter, &stop);
+        let waker = Waker::new(&runtime, &reporter, &stop);
         let is_set = || stop.flag().load(Ordering::Relaxed);
-        assert!(bell.interrupt());
+        assert!(waker.interrupt());
         assert!(stop.take() && !stop.take(), "an interruption is taken once");
         runtime.block_on(async { tokio::time::sleep(PATIENCE * 4).await });
         assert!(!is_set());
-        assert!(bell.interrupt());
+        assert!(waker.interrupt());
         while !is_set() {
             std::thread::yield_now();
         }
@@ -143,6 +143,6 @@ mod tests {
         assert!(!is_set());
         assert_eq!(reports.try_iter().count(), 2);
         drop(reports);
-        assert!(!bell.interrupt());
+        assert!(!waker.interrupt());
     }
 }
