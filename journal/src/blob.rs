@@ -32,6 +32,7 @@ impl Blob {
 
     /// Makes a blob of a part of a value, whose name is known.
     pub(crate) fn of_part(hash: BlobHash, part: &[u8]) -> Self {
+        debug_assert_eq!(hash, BlobHash::of(part), "a blob's name is the hash of its bytes");
         let bytes = part.to_vec();
         Self { hash, bytes }
     }

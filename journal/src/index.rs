@@ -242,6 +242,10 @@ impl Index {
                 terms.extend(entry.terms.iter().map(|term| (reach(sequence), term.0 ^ run_bits, key)));
             }
             let (end, hash) = portion.end;
+            debug_assert!(
+                extended.newest.is_none_or(|(covered, _)| covered < end),
+                "portions follow each other"
+            );
             line.mark(&transaction, end, hash)?;
             extended.newest = Some(portion.end);
         }

@@ -544,6 +544,11 @@ impl Run {
         outline: impl FnOnce() -> Vec<String>,
     ) -> Result<(), RunError> {
         let parent = self.head.map(|tip| tip.hash);
+        debug_assert_eq!(self.next_sequence().ok(), Some(sequence), "a record follows the head");
+        debug_assert!(
+            self.unflushed.last().is_none_or(|last| Some(last.hash()) == parent),
+            "records that wait for the store are one chain"
+        );
         let header = Header {
             run: self.run.clone(),
             branch: self.branch.clone(),

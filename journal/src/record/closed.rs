@@ -47,6 +47,7 @@ impl ClosedRecord {
         bytes: Vec<u8>,
         relative: Option<&Header>,
     ) -> Result<Self, RecordError> {
+        debug_assert_eq!(hash, super::name(&bytes, parent), "the caller knows the record's name");
         let mut reader = Reader::new(&bytes, limits())?;
         let header = read_header(&mut reader, parent, relative)?;
         check_parent(&header)?;

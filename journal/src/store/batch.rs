@@ -32,6 +32,7 @@ pub(super) fn check(append: &Append<'_>, found: Option<Tip>) -> Result<Tip, Stor
     for record in rest {
         tip = check_child(append, record, Some(tip))?;
     }
+    debug_assert!(append.records.last().is_some_and(|last| last.hash() == tip.hash));
     Ok(tip)
 }
 

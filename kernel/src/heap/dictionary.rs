@@ -284,6 +284,7 @@ impl Heap {
     fn append_entry(&mut self, table: Value, hash: Value, key: Value, value: Value) {
         let stride = self.table_stride(table);
         let ordinal = self.table_number(table, table::USED);
+        debug_assert!(ordinal < self.table_capacity(table), "the caller has made room");
         let entries = self.field(table, table::ENTRIES);
         let is_by_identity = self.is_by_identity(table);
         // An address is not worth storing as a hash.

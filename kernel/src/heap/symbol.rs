@@ -37,8 +37,9 @@ impl Heap {
             slot = (slot + 1) & (slots - 1);
         }
         self.set_field(table, 1 + slot, symbol);
-        let count = self.field(table, COUNT).as_fixnum().unwrap_or(0);
-        self.set_field(table, COUNT, Value::length(count as usize + 1));
+        let count = self.field(table, COUNT).as_fixnum().unwrap_or(0) as usize + 1;
+        debug_assert!(count * 2 <= slots, "at least half of the slots are free");
+        self.set_field(table, COUNT, Value::length(count));
         Ok(symbol)
     }
 

@@ -213,6 +213,7 @@ impl Heap {
     /// Restores a state between turns whose words have been restored, with the pages remembered
     /// then.
     pub(super) fn restore_state(&mut self, state: &HeapState, remembered: &[u32]) {
+        debug_assert!(state.line <= state.top, "old words lie below the end of all");
         self.forget_template_beyond(state.top);
         self.pages.resize(state.top);
         self.pages.uncover(state.line);

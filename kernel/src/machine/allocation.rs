@@ -61,6 +61,7 @@ impl Allocation {
     /// Makes the filled words objects of the heap.
     #[inline(always)]
     pub(super) fn commit(self, heap: &mut Heap) {
+        debug_assert!(self.next <= heap.free_range().end, "the words were free");
         heap.bump_to(self.next);
     }
 }

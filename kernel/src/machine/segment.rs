@@ -39,6 +39,7 @@ pub(super) fn write_link(
     next: Value,
 ) -> Value {
     const { assert!(link::FRAMES == 0 && link::LIMIT == 1 && link::NEXT == 2) };
+    debug_assert!(limit > 0, "a link has frames to return into");
     let fields: [Value; link::LENGTH] = [frames, Value::length(limit), next];
     Value::object_at(write_object(words, allocation, Kind::Link, fields))
 }
@@ -361,6 +362,10 @@ impl Machine {
     /// Makes `chain`, of whose first segment `limit` words count, the continuation below the stack.
     #[inline(always)]
     pub(super) fn set_counted_chain(&mut self, heap: &mut Heap, chain: Value, limit: usize) {
+        debug_assert!(
+            limit == 0 || HeapWords::of(heap).is_kind(chain, Kind::Link),
+            "only a link has frames to return into"
+        );
         heap.set_register(Register::Continuation, chain);
         (self.remaining, self.counted) = (limit, limit);
     }

@@ -132,6 +132,12 @@ impl Checkpoints {
     pub(super) fn keep(&mut self, tip: Tip, state: &mut RunState, since_snapshot: Since, is_memory_short: bool) {
         self.newest += 1;
         self.cost = 0;
+        debug_assert!(
+            self.kept
+                .back()
+                .is_none_or(|kept| kept.number < self.newest && kept.tip.sequence <= tip.sequence),
+            "checkpoints stand in the order of their turns"
+        );
         self.kept.push_back(Checkpoint {
             number: self.newest,
             tip,

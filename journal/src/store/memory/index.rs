@@ -190,6 +190,7 @@ impl Index {
             });
         }
         let jump = parent.map_or(new, |parent| self.jump_from(parent));
+        debug_assert!(jump.0 <= new.0, "a jump leads back");
         self.newest = Some(hash);
         self.places.push(Node {
             bytes,

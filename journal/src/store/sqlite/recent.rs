@@ -205,6 +205,7 @@ impl Recent {
         newest: StoredTip,
     ) -> Result<(), StoreError> {
         let StoredTip { tip, record } = newest;
+        debug_assert!(record <= self.newest, "a head names a record that the tables have");
         let known = &mut self.runs[run.0];
         if let Some(place) = known.branches.get_mut(branch) {
             (place.head.sequence, place.head.hash, place.record) = (tip.sequence, tip.hash, record);
@@ -263,6 +264,7 @@ impl Recent {
         let key = self.newest.checked_add(1).ok_or(StoreError::Inconsistent {
             what: "the records' keys are used up",
         })?;
+        debug_assert!(parent.is_none_or(|parent| parent < key), "a parent's key is the lesser");
         let spine = match (childless, parent) {
             (Some(spine), _) => spine,
             (None, Some(parent)) => Spine::of(writing.tables()?, parent)?,
