@@ -59,12 +59,13 @@ pub(crate) struct Rerun {
 /// # Errors
 /// If the program cannot be compiled, or the recorded run not replayed.
 pub(crate) fn perform(
-    (store, journal): (&dyn Store, &Journal),
+    store: &dyn Store,
+    journal: &Journal,
     address: Option<&str>,
     wish: Wish<'_>,
     terminal: &mut Terminal,
 ) -> Result<Rerun, CommandError> {
-    let place = place((store, journal), address, wish.from)?;
+    let place = place(store, journal, address, wish.from)?;
     let branch = new_branch(store, &place, wish.branch)?;
     let changed = session::changed(store, &place, wish.program, terminal)?;
     let pinned = session::pinned(store, &place)?;
@@ -146,7 +147,8 @@ impl Report {
 
 /// Finds the branch whose answers are given, and the turn up to which they are.
 fn place(
-    (store, journal): (&dyn Store, &Journal),
+    store: &dyn Store,
+    journal: &Journal,
     address: Option<&str>,
     from: Option<&str>,
 ) -> Result<Place, CommandError> {

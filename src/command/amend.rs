@@ -115,7 +115,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         );
     };
     let source = place.source(&*store);
-    let said = recorded(&source, (turn, turn))?.into_iter().next();
+    let said = recorded(&source, turn, turn)?.into_iter().next();
     let before = turn.number().checked_sub(1);
     let (Some(said), Some(before)) = (said, before.and_then(|before| Sequence::new(before).ok())) else {
         return Err(CommandError::problem(format!("{} has no input", place.address(turn)))

@@ -62,7 +62,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         })
     })?;
     let of = source.source(&store);
-    let inputs = recorded(&of, (first, last))?;
+    let inputs = recorded(&of, first, last)?;
     if inputs.is_empty() {
         return Err(
             CommandError::problem(format!("turns {first} to {last} of {} have no input", source.name()))

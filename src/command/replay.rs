@@ -90,7 +90,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             retried: &[],
             branch: None,
         };
-        let rerun = rerun::perform((&store, journal), arguments.address.as_deref(), wish, terminal)?;
+        let rerun = rerun::perform(&store, journal, arguments.address.as_deref(), wish, terminal)?;
         return super::resume::show_changed(&rerun, arguments.json, terminal);
     }
     let pinned = session::pinned(&store, &place)?;

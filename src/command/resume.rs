@@ -209,7 +209,7 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
         branch: changed.branch.as_deref(),
     };
     let looking = journal.open_to_read()?;
-    let rerun = rerun::perform((&looking, journal), arguments.address.as_deref(), wish, terminal)?;
+    let rerun = rerun::perform(&looking, journal, arguments.address.as_deref(), wish, terminal)?;
     if changed.dry_run {
         return show_changed(&rerun, changed.json, terminal);
     }

@@ -43,61 +43,68 @@ pub fn parked_frames(heap: &Heap, code: &CodeSpace, continuation: Value, most: u
     let mut frames = Vec::new();
     if heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) >= captured::LENGTH {
         let chain = heap.field(continuation, captured::LINK);
-        add_chain((heap, code, code), (chain, None), most, &mut frames);
+        let reading = FrameReading { code, live: code };
+        reading.add_chain(heap, chain, None, most, &mut frames);
     }
     frames
 }
 
-/// Adds the frames of a chain, of whose first segment only the first `remaining` words count.
-fn add_chain(
-    (heap, code, live): (&Heap, &CodeSpace, &dyn LiveRegisters),
-    (mut chain, mut remaining): (Value, Option<usize>),
-    most: usize,
-    frames: &mut Vec<ParkedFrame>,
-) {
-    while chain != Value::NIL && frames.len() < most {
-        let first = remaining.take();
-        if heap.is_kind(chain, Kind::Link) {
-            let segment = heap.field(chain, link::FRAMES);
-            let counted = heap.field(chain, link::LIMIT).as_fixnum().unwrap_or(0);
-            let counted = first.unwrap_or_else(|| usize::try_from(counted).unwrap_or(0));
-            let mut left = counted.min(heap.object_length(segment));
-            while left > 0 && frames.len() < most {
-                let point = heap.field(segment, left - 1);
-                let length = point.detail() as usize;
-                if !point.is_immediate(Immediate::Return) || !(1..=left).contains(&length) {
-                    return;
-                }
-                let registers = (left - length..left - 1).map(|index| heap.field(segment, index));
-                frames.extend(frame((code, live), point, registers));
-                left -= length;
-            }
-        }
-        chain = heap.field(chain, link::NEXT);
-    }
+/// The code whose frames are read, and what it says of their registers.
+struct FrameReading<'a> {
+    code: &'a CodeSpace,
+    live: &'a dyn LiveRegisters,
 }
 
-/// The frame with this return point and these registers, as far as they are live.
-fn frame(
-    (code, live): (&CodeSpace, &dyn LiveRegisters),
-    point: Value,
-    registers: impl Iterator<Item = Value>,
-) -> Option<ParkedFrame> {
-    let position = call_position(code, point)?;
-    let procedure = code.block_at(position)?.name.clone();
-    let live = live.live_at(point.payload());
-    let is_live = |register: usize| {
-        let word = |map: &[u64]| map.get(register / 64).copied().unwrap_or(0);
-        live.is_none_or(|map| word(map) >> (register % 64) & 1 == 1)
-    };
-    let registers = registers.enumerate();
-    Some(ParkedFrame {
-        position,
-        entries: entries(code, position, procedure),
-        registers: registers
-            .map(|(register, value)| is_live(register).then_some(value))
-            .collect(),
-    })
+impl FrameReading<'_> {
+    /// Adds the frames of a chain, of whose first segment only the first `remaining` words count.
+    fn add_chain(
+        &self,
+        heap: &Heap,
+        mut chain: Value,
+        mut remaining: Option<usize>,
+        most: usize,
+        frames: &mut Vec<ParkedFrame>,
+    ) {
+        while chain != Value::NIL && frames.len() < most {
+            let first = remaining.take();
+            if heap.is_kind(chain, Kind::Link) {
+                let segment = heap.field(chain, link::FRAMES);
+                let counted = heap.field(chain, link::LIMIT).as_fixnum().unwrap_or(0);
+                let counted = first.unwrap_or_else(|| usize::try_from(counted).unwrap_or(0));
+                let mut left = counted.min(heap.object_length(segment));
+                while left > 0 && frames.len() < most {
+                    let point = heap.field(segment, left - 1);
+                    let length = point.detail() as usize;
+                    if !point.is_immediate(Immediate::Return) || !(1..=left).contains(&length) {
+                        return;
+                    }
+                    let registers = (left - length..left - 1).map(|index| heap.field(segment, index));
+                    frames.extend(self.frame(point, registers));
+                    left -= length;
+                }
+            }
+            chain = heap.field(chain, link::NEXT);
+        }
+    }
+
+    /// The frame with this return point and these registers, as far as they are live.
+    fn frame(&self, point: Value, registers: impl Iterator<Item = Value>) -> Option<ParkedFrame> {
+        let position = call_position(self.code, point)?;
+        let procedure = self.code.block_at(position)?.name.clone();
+        let live = self.live.live_at(point.payload());
+        let is_live = |register: usize| {
+            let word = |map: &[u64]| map.get(register / 64).copied().unwrap_or(0);
+            live.is_none_or(|map| word(map) >> (register % 64) & 1 == 1)
+        };
+        let registers = registers.enumerate();
+        Some(ParkedFrame {
+            position,
+            entries: entries(self.code, position, procedure),
+            registers: registers
+                .map(|(register, value)| is_live(register).then_some(value))
+                .collect(),
+        })
+    }
 }
 
 impl Machine {
@@ -123,15 +130,16 @@ impl Machine {
     /// Keeps the frames around the running one, if somebody has asked for them.
     pub(super) fn keep_frames(&mut self, heap: &Heap, code: &CodeSpace) {
         let (most, mut base, mut frames) = (self.kept_frames_max, self.base, Vec::new());
+        let reading = FrameReading { code, live: &AllLive };
         while base > 1 && frames.len() < most {
             let point = self.stack[base - 1];
             let first = base - point.detail() as usize;
             let registers = self.stack[first..base - 1].iter().copied();
-            frames.extend(frame((code, &AllLive), point, registers));
+            frames.extend(reading.frame(point, registers));
             base = first;
         }
-        let chain = (heap.register(Register::Continuation), Some(self.remaining));
-        add_chain((heap, code, &AllLive), chain, most, &mut frames);
+        let chain = heap.register(Register::Continuation);
+        reading.add_chain(heap, chain, Some(self.remaining), most, &mut frames);
         self.kept_frames = frames;
     }
 }

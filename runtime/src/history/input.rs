@@ -66,7 +66,7 @@ const PORTION: u64 = 256;
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
-pub fn recorded(source: &Source<'_>, (first, last): (Sequence, Sequence)) -> Result<Vec<Recorded>, RunError> {
+pub fn recorded(source: &Source<'_>, first: Sequence, last: Sequence) -> Result<Vec<Recorded>, RunError> {
     let mut questions: BTreeMap<RequestId, EffectKind> = BTreeMap::new();
     let mut found = Vec::new();
     let mut next = 1;

@@ -268,7 +268,7 @@ impl Rerun {
             return Ok(None);
         }
         if let Event::Merged { asserted, retracted } = event {
-            return Ok(self.merge(*actor, (asserted, retracted)));
+            return Ok(self.merge(*actor, asserted, retracted));
         }
         match said_by(event) {
             Some(RecordedInput::Unasked(input)) => Ok(Some(input)),
@@ -277,7 +277,7 @@ impl Rerun {
     }
 
     /// Makes a merge again, at the actor with the same path of names.
-    fn merge(&self, actor: ActorId, (asserted, retracted): (&[IOValue], &[IOValue])) -> Option<Input> {
+    fn merge(&self, actor: ActorId, asserted: &[IOValue], retracted: &[IOValue]) -> Option<Input> {
         let path = self.recorded.path(actor);
         Some(Input::Merge {
             actor: self.run.ledger.as_ref()?.actor(&path)?,

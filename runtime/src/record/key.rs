@@ -193,7 +193,7 @@ impl Ledger {
                 self.name_made(turn.actor, done);
             }
             for (request, kind) in action.effects() {
-                self.enter(at, turn.actor, (request, kind), place);
+                self.enter(at, turn.actor, request, kind, place);
             }
         }
     }
@@ -213,8 +213,8 @@ impl Ledger {
     fn name_made(&mut self, actor: ActorId, action: &Action) {
         let path = self.path(actor);
         match action {
-            Action::SpawnActor(made) => self.name_actor(&path, &made.role, (made.actor, made.root.0)),
-            Action::Welcome(made) => self.name_actor(&path, &made.name, (made.actor, made.root.0)),
+            Action::SpawnActor(made) => self.name_actor(&path, &made.role, made.actor, made.root.0),
+            Action::Welcome(made) => self.name_actor(&path, &made.name, made.actor, made.root.0),
             Action::SpawnFacet(made) => self.refer(("facet", made.facet.0), &path),
             Action::ImportObject(made) => self.refer(("facet", made.facet.0), &path),
             Action::Attenuate(made) => self.refer(("capability", made.capability.0), &path),
@@ -227,7 +227,7 @@ impl Ledger {
         }
     }
 
-    fn name_actor(&mut self, parent: &str, role: &str, (actor, root): (ActorId, u64)) {
+    fn name_actor(&mut self, parent: &str, role: &str, actor: ActorId, root: u64) {
         let role = if role.is_empty() { "actor" } else { role };
         let first = format!("{parent}/{role}");
         let path = match count(&mut self.born, &first) {
@@ -245,7 +245,7 @@ impl Ledger {
     }
 
     /// Enters a request or an output.
-    fn enter(&mut self, at: Sequence, actor: ActorId, (request, kind): (RequestId, EffectKind), place: &Place) {
+    fn enter(&mut self, at: Sequence, actor: ActorId, request: RequestId, kind: EffectKind, place: &Place) {
         let Some((what, arguments)) = subject(&kind) else {
             if kind.is_output() {
                 self.shown.push(Shown { turn: at, output: kind });

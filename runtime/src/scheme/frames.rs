@@ -93,7 +93,7 @@ impl SchemePrograms {
         let mut units: BTreeMap<u32, Option<UnitVariables>> = BTreeMap::new();
         let shown = frames.iter().flat_map(|frame| {
             let variables = self.variables_at(&mut units, frame.position);
-            let variables = shown_variables((heap, &self.code), frame, &variables);
+            let variables = shown_variables(heap, &self.code, frame, &variables);
             let listed = convert::listed(&frame.entries, &self.expander);
             // The variables of an integrated procedure are those of the frame that it is part of.
             let last = listed.len().saturating_sub(1);
@@ -120,7 +120,8 @@ impl SchemePrograms {
 
 /// The variables of a frame without those that inner ones of the same name hide.
 fn shown_variables(
-    (heap, code): (&Heap, &CodeSpace),
+    heap: &Heap,
+    code: &CodeSpace,
     frame: &ParkedFrame,
     variables: &[ScopedVariable],
 ) -> Vec<VariableShown> {

@@ -85,7 +85,7 @@ pub(super) fn sample(
 /// turn answers, or else the one that it makes.
 fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(Sequence, RequestId), CommandError> {
     let source = place.source(store);
-    let answered = recorded(&source, (turn, turn))?
+    let answered = recorded(&source, turn, turn)?
         .into_iter()
         .find_map(|said| match said.what {
             What::Answer {
