@@ -2,12 +2,12 @@
 //! has started when the program ends, when Duet gives it up, and when Duet dies, however it dies.
 //!
 //! The guard is Duet's own executable, started with [`WORD`]. It is the reaper of what the program
-//! leaves behind, so a process that opens a session of its own stays within its reach.
+//! leaves behind, so a process that opens a session of its own stays within its scope.
 //! (Rejected: the system's signal at the death of the parent, because it reaches the program alone
 //! and needs code between fork and exec; a mark in the environment, because a program may clear
 //! it.)
-//! INVARIANT: when the guard has ended, no process below it is left, or with `Reach::Group` none
-//! of the program's group, except those that the system does not let it kill (of another user) or
+//! INVARIANT: when the guard has ended, no process below it is left, or with `GuardScope::Group`
+//! none of the program's group, except those that the system does not let it kill (of another user) or
 //! that do not die within `DYING`. Where the system has no reapers (outside Linux), processes that
 //! leave the program's group are left too.
 //! It does not know the purpose of the program.
@@ -43,7 +43,7 @@ const DYING: Duration = Duration::from_secs(5);
 /// Stands for no input, in place of its length.
 const NO_INPUT: u64 = u64::MAX;
 
-/// The bits of the first byte of an order: a pipe comes with it, and the reach is the group.
+/// The bits of the first byte of an order: a pipe comes with it, and the scope is the group.
 const PIPE: u8 = 1;
 const GROUP: u8 = 2;
 
@@ -68,7 +68,7 @@ pub(crate) struct Errand<'a> {
     /// All variables that it gets; without it those of this process.
     pub(crate) environment: Option<&'a mut dyn Iterator<Item = (OsString, OsString)>>,
     pub(crate) input: Input<'a>,
-    pub(crate) reach: Reach,
+    pub(crate) scope: GuardScope,
 }
 
 /// What a program reads on its standard input.
@@ -81,7 +81,7 @@ pub(crate) enum Input<'a> {
 
 /// Which processes end with a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum GuardScope {
     /// All that it has started, and what these have started.
     All,
     /// Those of its group. A process that it means to leave behind has a group of its own.
@@ -144,7 +144,7 @@ impl Guarded {
             Input::Bytes(bytes) => (Some(bytes), None),
             Input::Pipe(pipe) => (None, Some(pipe)),
         };
-        send_first(&ours, errand.reach, pipe)?;
+        send_first(&ours, errand.scope, pipe)?;
         Ok(Self {
             line: Some(UnixStream::from_std(ours)?),
             guard: command.spawn()?,
@@ -179,7 +179,7 @@ impl Guarded {
         Err(self.reported().await.err().unwrap_or(NotRun::Lost))
     }
 
-    /// Starts the program and waits until it and all within its reach have ended.
+    /// Starts the program and waits until it and all within its scope have ended.
     ///
     /// # Errors
     /// [`NotRun`].
@@ -232,8 +232,8 @@ impl Drop for Guarded {
 }
 
 /// Sends the first byte of an order, and with it the pipe that the program reads.
-fn send_first(line: &Socket, reach: Reach, pipe: Option<OwnedFd>) -> io::Result<()> {
-    let group = if reach == Reach::Group { GROUP } else { 0 };
+fn send_first(line: &Socket, scope: GuardScope, pipe: Option<OwnedFd>) -> io::Result<()> {
+    let group = if scope == GuardScope::Group { GROUP } else { 0 };
     let first = [group | if pipe.is_some() { PIPE } else { 0 }];
     let pipes: Vec<_> = pipe.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];

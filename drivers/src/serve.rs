@@ -1,8 +1,8 @@
 //! A server: clients reach runs of this process over sockets, by Syndicate's protocol.
 //!
 //! Owns the listeners, the connections and what they may take up. A [`Gate`] says what a sturdy
-//! reference gives; a [`Host`](host::Host) hands what a client says to a run, which the client's connection
-//! hears of the same way.
+//! reference gives; a [`Host`](host::Host) hands what a client says to a run, which the client's
+//! connection hears of the same way.
 //! INVARIANT: a client costs a bounded amount of memory, however much it sends and however little
 //! it reads; nothing that it sends stops the server or another client.
 //! It knows neither Scheme nor the meaning of a fact.
@@ -19,7 +19,7 @@ mod gate;
 pub mod host;
 mod listener;
 mod membrane;
-mod pace;
+mod rate_limit;
 mod relay;
 mod websocket;
 

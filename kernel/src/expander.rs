@@ -32,7 +32,7 @@ use crate::diagnostic::Diagnostic;
 use crate::form::FORMS;
 use crate::syntax::binding::Binding;
 use crate::syntax::procedural::{Constants, Evaluated, Expanding, TransformerFault, TransformerId};
-use crate::syntax::rules::template::Reach;
+use crate::syntax::rules::template::Multiplicity;
 use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
@@ -266,7 +266,7 @@ pub(crate) struct PatternVariable {
     /// The unit of the variable.
     pub(crate) unit: u32,
     pub(crate) variable: VariableId,
-    pub(crate) reach: Reach,
+    pub(crate) multiplicity: Multiplicity,
 }
 
 /// A capability that a module declares.

@@ -5,7 +5,7 @@
 //! the same capabilities, and if its texts and those of all libraries that it imports are the same.
 //! INVARIANT: a program expands to the same units with any contents of the cache, damaged ones
 //! included.
-//! It does not know where bytes are stored: a [`Shelf`] does.
+//! It does not know where bytes are stored: a [`CacheStore`] does.
 //! Read next: `compile.rs`, `image.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const HASH_BYTES: usize = 32;
 type Hash = [u8; HASH_BYTES];
 
 /// A store of bytes by key, which may forget anything at any time.
-pub trait Shelf {
+pub trait CacheStore {
     /// Returns the bytes under a key.
     fn take(&self, key: &str) -> Option<Vec<u8>>;
 
@@ -38,10 +38,10 @@ struct Kept {
     fingerprint: Hash,
 }
 
-/// A provider of libraries that takes them from a shelf, and gives them to it.
+/// A provider of libraries that takes them from a store, and gives them to it.
 pub struct Cached<'a, L> {
     libraries: L,
-    shelf: &'a dyn Shelf,
+    store: &'a dyn CacheStore,
     /// The hash of what all kept libraries depend on: the compiler and the capabilities.
     setting: Hash,
     /// For each library that was asked for its own text under the empty path, then the texts that
@@ -51,17 +51,17 @@ pub struct Cached<'a, L> {
     fixed: BTreeSet<Name>,
     /// Libraries whose texts are not all known.
     untold: BTreeSet<Name>,
-    /// The libraries that were looked for on the shelf.
+    /// The libraries that were looked for in the store.
     found: BTreeMap<Name, Option<Kept>>,
 }
 
 impl<'a, L: Libraries> Cached<'a, L> {
     /// Makes a provider over another one. `setting` identifies the compiler and the capabilities of
     /// the program.
-    pub fn new(libraries: L, shelf: &'a dyn Shelf, setting: &[&[u8]]) -> Self {
+    pub fn new(libraries: L, store: &'a dyn CacheStore, setting: &[&[u8]]) -> Self {
         Self {
             libraries,
-            shelf,
+            store,
             setting: hash(setting),
             given: BTreeMap::new(),
             fixed: BTreeSet::from([Name::from(KERNEL_LIBRARY)]),
@@ -85,7 +85,7 @@ impl<'a, L: Libraries> Cached<'a, L> {
                 rest.insert(name.clone(), ahead);
             }
         }
-        // A library is put on the shelf after those that it imports.
+        // A library is put into the store after those that it imports.
         while let Some((name, prints)) = rest
             .iter()
             .find_map(|(name, ahead)| Some((name.clone(), self.prints(ahead, Self::known)?)))
@@ -102,7 +102,7 @@ impl<'a, L: Libraries> Cached<'a, L> {
         content.extend(ahead.to_bytes());
         let own = ahead.texts()[0];
         let bytes = [&hash(&[&content])[..], &content].concat();
-        self.shelf.put(&self.key(name, &own), &bytes);
+        self.store.put(&self.key(name, &own), &bytes);
         let fingerprint = fingerprint(name, &ahead, prints);
         self.found.insert(name.clone(), Some(Kept { ahead, fingerprint }));
     }
@@ -112,7 +112,7 @@ impl<'a, L: Libraries> Cached<'a, L> {
         key.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Finds a library on the shelf, if it is what compiling its texts would give.
+    /// Finds a library in the store, if it is what compiling its texts would give.
     fn kept(&mut self, name: &Name, depth: u32) -> Option<&Kept> {
         if !self.found.contains_key(name) {
             // A library that imports itself finds nothing.
@@ -130,7 +130,7 @@ impl<'a, L: Libraries> Cached<'a, L> {
     fn look(&mut self, name: &Name, depth: u32) -> Option<Kept> {
         let own = self.libraries.library(&LibraryName::parse(name)).ok()??;
         let own_hash = hash(&[own.text.as_bytes()]);
-        let bytes = self.shelf.take(&self.key(name, &own_hash))?;
+        let bytes = self.store.take(&self.key(name, &own_hash))?;
         let (sum, content) = bytes.split_first_chunk::<HASH_BYTES>()?;
         if hash(&[content]) != *sum {
             return None;
@@ -153,7 +153,7 @@ impl<'a, L: Libraries> Cached<'a, L> {
         Some(Kept { ahead, fingerprint })
     }
 
-    /// Returns the fingerprint of a library that this session has taken from the shelf or put
+    /// Returns the fingerprint of a library that this session has taken from the store or put
     /// there.
     fn known(&mut self, name: &Name) -> Option<Hash> {
         self.found.get(name)?.as_ref().map(|kept| kept.fingerprint)

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
-use duet_modules::cache::{Cached, Shelf};
+use duet_modules::cache::{CacheStore, Cached};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::directory::Directory;
 use duet_modules::source::embedded::Embedded;
@@ -39,7 +39,7 @@ pub(crate) fn libraries(program: &Path) -> Resolver {
 }
 
 /// The libraries of a program, those that it compiled before from `shelf`.
-pub(super) fn cached<'a>(program: &Path, manifest: &'a Manifest, shelf: &'a dyn Shelf) -> Cached<'a, Granted<'a>> {
+pub(super) fn cached<'a>(program: &Path, manifest: &'a Manifest, shelf: &'a dyn CacheStore) -> Cached<'a, Granted<'a>> {
     let granted = Granted {
         libraries: libraries(program),
         manifest,

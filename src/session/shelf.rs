@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::BlobHash;
 use duet_journal::beside::{create_beside, make_folder_beside, read_beside};
-use duet_modules::cache::Shelf;
+use duet_modules::cache::CacheStore;
 
 use crate::state_folder;
 
@@ -68,7 +68,7 @@ impl Folder {
     }
 }
 
-impl Shelf for Folder {
+impl CacheStore for Folder {
     fn take(&self, key: &str) -> Option<Vec<u8>> {
         let (folder, own) = self.place.as_ref()?;
         let mut bytes = read_beside(&folder.join(key)).ok()?;

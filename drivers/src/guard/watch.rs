@@ -21,7 +21,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 
-use super::{DYING, GROUP, NO_INPUT, PIPE, Reach, STARTED};
+use super::{DYING, GROUP, GuardScope, NO_INPUT, PIPE, STARTED};
 
 /// The pause between two looks at processes that are dying.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 struct Order {
     words: Vec<String>,
     input: Input,
-    reach: Reach,
+    scope: GuardScope,
 }
 
 /// What the program reads on its standard input.
@@ -44,7 +44,7 @@ enum Input {
 #[derive(Clone, Copy)]
 struct Ward {
     program: Pid,
-    reach: Reach,
+    scope: GuardScope,
 }
 
 /// Executes a guard, whose order comes on standard input, a socket.
@@ -55,7 +55,7 @@ pub fn serve() {
     let Ok(order) = read_order(&mut line) else {
         return;
     };
-    if order.reach == Reach::All {
+    if order.scope == GuardScope::All {
         become_reaper();
     }
     let report = run(order, &line);
@@ -85,7 +85,11 @@ fn read_order(line: &mut UnixStream) -> io::Result<Order> {
     Ok(Order {
         words: words.split_terminator('\0').map(str::to_owned).collect(),
         input,
-        reach: if first & GROUP != 0 { Reach::Group } else { Reach::All },
+        scope: if first & GROUP != 0 {
+            GuardScope::Group
+        } else {
+            GuardScope::All
+        },
     })
 }
 
@@ -156,7 +160,7 @@ fn run(order: Order, mut line: &UnixStream) -> String {
     };
     let ward = Ward {
         program,
-        reach: order.reach,
+        scope: order.scope,
     };
     leave_outputs();
     let _ = line.write_all(format!("{STARTED}\n").as_bytes());
@@ -245,7 +249,7 @@ fn wait_for(program: Pid) -> String {
     reason = "a guard is a process of its own, and has no turns"
 )]
 fn end_all(ward: Ward) {
-    if ward.reach == Reach::Group {
+    if ward.scope == GuardScope::Group {
         // Whoever started the others reaps them.
         return kill_all(ward);
     }
@@ -266,11 +270,11 @@ fn end_all(ward: Ward) {
     }
 }
 
-/// Kills the program's group, and every process below this one that is within its reach.
+/// Kills the program's group, and every process below this one that is within its scope.
 fn kill_all(ward: Ward) {
     // Each fails only for a process that has ended, or that belongs to somebody else.
     let _ = kill_process_group(ward.program, Signal::KILL);
-    if ward.reach == Reach::Group {
+    if ward.scope == GuardScope::Group {
         return;
     }
     for process in below(rustix::process::getpid()) {

@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use super::{Errand, Job};
-use crate::guard::{self, End, Guarded, Input, NotRun, Reach};
+use crate::guard::{self, End, GuardScope, Guarded, Input, NotRun};
 
 /// The maximum length of an output that is kept, in bytes.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
@@ -145,7 +145,7 @@ async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
         environment: None,
         input: Input::Bytes(text.as_bytes()),
         // A run that goes on in the background is left.
-        reach: Reach::Group,
+        scope: GuardScope::Group,
     };
     let mut guarded = match Guarded::start(program, errand) {
         Ok(guarded) => guarded,

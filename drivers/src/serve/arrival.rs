@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::gate::Gate;
-use super::pace::Paces;
+use super::rate_limit::RateLimits;
 use crate::lobby::Stranger;
 
 /// A client that has come.
@@ -20,5 +20,5 @@ pub(super) struct Arrival {
     pub(super) stranger: Arc<Stranger>,
     /// The places of those that have.
     pub(super) clients: Arc<Semaphore>,
-    pub(super) paces: Paces,
+    pub(super) rate_limits: RateLimits,
 }

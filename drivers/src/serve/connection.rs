@@ -20,7 +20,7 @@ use tokio::time::{Instant, interval, sleep_until, timeout};
 
 use super::arrival::Arrival;
 use super::gate::{Admission, Gate};
-use super::pace::Paces;
+use super::rate_limit::RateLimits;
 use super::relay::{Deed, Relay};
 use crate::framing::{Decoder, Encoding};
 use crate::lobby::Stranger;
@@ -108,7 +108,7 @@ pub(super) async fn converse(
             encoding: Encoding::Packed,
         },
         places: Arc::new(Semaphore::new(PACKETS_MAX)),
-        paces: arrival.paces,
+        rate_limits: arrival.rate_limits,
         waiting: Vec::new(),
     };
     if let Err(why) = connection.run(reading, heard).await {
@@ -164,7 +164,7 @@ struct Connection {
     decoder: Decoder,
     outgoing: Outgoing,
     places: Arc<Semaphore>,
-    paces: Paces,
+    rate_limits: RateLimits,
     /// The ways whose grants have had too many short visits, with the time to ask again.
     waiting: Vec<(Instant, u64, Admission)>,
 }
@@ -249,7 +249,7 @@ impl Connection {
         admission: Admission,
         heard: &mut UnboundedReceiver<News>,
     ) -> Result<(), String> {
-        match self.paces.enter(&admission.grant) {
+        match self.rate_limits.enter(&admission.grant) {
             Ok(stay) => self.relay.begin(way, stay),
             Err(wait) => {
                 self.waiting.push((Instant::now() + wait, way, admission));

@@ -12,7 +12,7 @@ use super::host::Host;
 pub struct Admission {
     /// The run.
     pub host: Host,
-    /// The name of the grant, for whose clients a pace is kept.
+    /// The name of the grant, for whose clients a rate limit is kept.
     pub grant: String,
     /// The rights in its dataspace.
     pub manifest: Manifest,

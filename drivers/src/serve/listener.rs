@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 
 use super::arrival::Arrival;
 use super::gate::Gate;
-use super::pace::Paces;
+use super::rate_limit::RateLimits;
 use super::{connection, websocket};
 use crate::door::{Near, is_left_behind};
 use crate::lobby::{Lobby, Metered};
@@ -131,7 +131,7 @@ struct Places {
     open: Arc<Semaphore>,
     lobby: Lobby,
     clients: Arc<Semaphore>,
-    paces: Paces,
+    rate_limits: RateLimits,
 }
 
 /// A server that is open; dropping it closes it.
@@ -176,7 +176,7 @@ impl Server {
                 open: Arc::new(Semaphore::new(0)),
                 lobby: Lobby::default(),
                 clients: Arc::new(Semaphore::new(CLIENTS_MAX)),
-                paces: Paces::default(),
+                rate_limits: RateLimits::default(),
             },
             next_name: Arc::default(),
             prefix,
@@ -309,7 +309,7 @@ impl Admit {
             gate: Arc::clone(&self.gate),
             stranger,
             clients: Arc::clone(&self.places.clients),
-            paces: self.places.paces.clone(),
+            rate_limits: self.places.rate_limits.clone(),
         };
         tokio::spawn(serve(stream, arrival));
     }

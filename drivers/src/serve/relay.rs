@@ -21,7 +21,7 @@ use preserves::{IOValue, ValueImpl};
 use super::gate::{Admission, Gate};
 use super::host::Host;
 use super::membrane::{Membrane, Pins, Shown, Wire, narrowed};
-use super::pace::Stay;
+use super::rate_limit::Stay;
 
 /// The maximum number of assertions of a client, and of its objects that they mention.
 const ASSERTIONS_MAX: usize = 10_000;

@@ -26,7 +26,7 @@ use super::interface::{Call, Context, Outcome, Tool};
 use super::secret::Secrets;
 use super::secret::stream::Redactor;
 use super::workspace::Workspace;
-use crate::guard::{End, Errand, Guarded, Input, NotRun, Reach};
+use crate::guard::{End, Errand, GuardScope, Guarded, Input, NotRun};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::returns::Returns;
 
@@ -183,7 +183,7 @@ impl Invocation {
             directory: &self.directory,
             environment: Some(&mut environment.into_iter().chain(own)),
             input: self.input.as_deref().map_or(Input::Nothing, Input::Bytes),
-            reach: Reach::All,
+            scope: GuardScope::All,
         };
         Guarded::start(guard, errand).map_err(|error| self.refuse(error.kind(), &error.to_string()))
     }

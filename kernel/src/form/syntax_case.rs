@@ -20,7 +20,7 @@ use crate::syntax::binding::Binding;
 use crate::syntax::procedural::Constant;
 use crate::syntax::rules::Conventions;
 use crate::syntax::rules::pattern::{LIMIT_DEPTH, Pattern};
-use crate::syntax::rules::template::{Reach, Template, Variables};
+use crate::syntax::rules::template::{Multiplicity, Template, Variables};
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Shape, Syntax};
 
@@ -108,8 +108,8 @@ fn bind_pattern(
         let Identifier { symbol, scopes } = variable.identifier;
         let scopes = unit.session.syntax.sets.insert(scopes, scope);
         let identifier = Identifier { symbol, scopes };
-        let reach = Reach::Repeated(variable.depth);
-        variables.push(bind_variable(unit, identifier, reach));
+        let multiplicity = Multiplicity::Repeated(variable.depth);
+        variables.push(bind_variable(unit, identifier, multiplicity));
     }
     let pattern = unit.syntax_constant(Constant::Pattern(compiled), pattern);
     let forms = forms.iter().flatten();
@@ -117,14 +117,14 @@ fn bind_pattern(
     Ok((pattern, variables, forms))
 }
 
-fn bind_variable(unit: &mut UnitExpander<'_>, identifier: Identifier, reach: Reach) -> VariableId {
+fn bind_variable(unit: &mut UnitExpander<'_>, identifier: Identifier, multiplicity: Multiplicity) -> VariableId {
     let name = unit.name_of(identifier);
     let variable = unit.temporary(name.as_str());
     let pattern_variable = PatternVariable {
         symbol: identifier.symbol,
         unit: unit.number(),
         variable,
-        reach,
+        multiplicity,
     };
     let table = &mut unit.session.pattern_variables;
     table.push(pattern_variable);
@@ -218,9 +218,9 @@ pub(super) fn syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
 fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<CoreId, FormError> {
     let conventions = Conventions::standard(unit.session.auxiliary(), Vec::new());
     let table = &unit.session.pattern_variables;
-    let reach = |number: u32| table[number as usize].reach;
+    let multiplicity = |number: u32| table[number as usize].multiplicity;
     let mut variables = Variables::Visible {
-        reach: &reach,
+        multiplicity: &multiplicity,
         met: Vec::new(),
         local: &unit.local_scopes,
     };
@@ -230,7 +230,7 @@ fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<C
         Variables::Of(_) => Vec::new(),
     };
     let met: Vec<_> = met.iter().map(|number| table[*number as usize]).collect();
-    let depths = met.iter().map(|variable| variable.reach.depth()).collect();
+    let depths = met.iter().map(|variable| variable.multiplicity.depth()).collect();
     let mut arguments = vec![unit.syntax_constant(Constant::Template(compiled, depths), template)];
     for PatternVariable {
         unit: owner,
@@ -289,7 +289,7 @@ fn replace(
             if leaves && level == 0 {
                 return match unit.parts(template)?[..] {
                     [_, expression] if unit.is_keyword(head, "unsyntax") => {
-                        Ok(insert(unit, expression, Reach::Repeated(0), inserted))
+                        Ok(insert(unit, expression, Multiplicity::Repeated(0), inserted))
                     }
                     _ => Err(unit.malformed(template)),
                 };
@@ -325,7 +325,7 @@ fn replace_elements(
             let [_, expression] = unit.parts(*element)?[..] else {
                 return Err(unit.malformed(*element));
             };
-            replaced.push(insert(unit, expression, Reach::Spliced, inserted));
+            replaced.push(insert(unit, expression, Multiplicity::Spliced, inserted));
         } else {
             replaced.push(replace(unit, *element, level, inserted)?);
         }
@@ -337,7 +337,7 @@ fn replace_elements(
 fn insert(
     unit: &mut UnitExpander<'_>,
     expression: Syntax,
-    reach: Reach,
+    multiplicity: Multiplicity,
     inserted: &mut Vec<(VariableId, CoreId)>,
 ) -> Syntax {
     let value = unit.expression(expression);
@@ -346,6 +346,6 @@ fn insert(
     let scopes = unit.session.syntax.sets.insert(ScopeSet::EMPTY, scope);
     let place = unit.session.syntax.make_identifier(&name, scopes, expression);
     let symbol = unit.session.syntax.symbols.intern(&name);
-    inserted.push((bind_variable(unit, Identifier { symbol, scopes }, reach), value));
+    inserted.push((bind_variable(unit, Identifier { symbol, scopes }, multiplicity), value));
     place
 }

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: the tests count turns of the journal, for a client that is let in at each connection
 //! if it waits.
-//! Read next: `../../drivers/src/serve/pace.rs`.
+//! Read next: `../../drivers/src/serve/rate_limit.rs`.
 
 use std::time::Instant;
 

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use super::settings::{Settings, Transport};
-use crate::guard::{self, Errand, Guarded, Input, NotRun, Reach};
+use crate::guard::{self, Errand, GuardScope, Guarded, Input, NotRun};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
 
@@ -169,7 +169,7 @@ fn under_guard(place: &Transport) -> io::Result<(Guarded, Sender)> {
         directory,
         environment: Some(&mut environment.iter().cloned()),
         input: Input::Pipe(input.into()),
-        reach: Reach::All,
+        scope: GuardScope::All,
     };
     let guarded = Guarded::start(&guard::program(), errand)?;
     Ok((guarded, Sender::from_owned_fd(ours.into())?))

@@ -49,8 +49,8 @@ pub(crate) enum Variables<'a> {
     /// The bindings of the template's identifiers. The template numbers its variables in the order
     /// of their first occurrence.
     Visible {
-        /// Returns the reach of a pattern variable of the session.
-        reach: &'a dyn Fn(u32) -> Reach,
+        /// Returns the multiplicity of a pattern variable of the session.
+        multiplicity: &'a dyn Fn(u32) -> Multiplicity,
         /// The variables found so far.
         met: Vec<u32>,
         /// Scopes to remove from inserted identifiers, in ascending order.
@@ -60,14 +60,14 @@ pub(crate) enum Variables<'a> {
 
 /// The number of forms that a pattern variable stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum Multiplicity {
     /// One for each repetition by this many ellipses.
     Repeated(u32),
     /// A list of forms, all of which replace the variable.
     Spliced,
 }
 
-impl Reach {
+impl Multiplicity {
     /// Returns the number of list levels around each form that the variable matched.
     pub(crate) fn depth(self) -> u32 {
         match self {
@@ -98,15 +98,15 @@ impl Variables<'_> {
         }
     }
 
-    fn reach(&self, variable: usize) -> Reach {
+    fn multiplicity(&self, variable: usize) -> Multiplicity {
         match self {
-            Self::Of(pattern) => Reach::Repeated(pattern.variables[variable].depth),
-            Self::Visible { reach, met, .. } => reach(met[variable]),
+            Self::Of(pattern) => Multiplicity::Repeated(pattern.variables[variable].depth),
+            Self::Visible { multiplicity, met, .. } => multiplicity(met[variable]),
         }
     }
 
     fn depth(&self, variable: usize) -> u32 {
-        self.reach(variable).depth()
+        self.multiplicity(variable).depth()
     }
 }
 
@@ -387,7 +387,7 @@ impl Compiler<'_, '_> {
     fn spliced(&mut self, template: Syntax) -> Option<usize> {
         let identifier = self.store.identifier(template)?;
         let variable = self.pattern_variables.find(self.store, identifier)?;
-        (self.pattern_variables.reach(variable) == Reach::Spliced).then_some(variable)
+        (self.pattern_variables.multiplicity(variable) == Multiplicity::Spliced).then_some(variable)
     }
 
     fn is_ellipsis(&self, template: Syntax, context: Context) -> bool {

@@ -33,12 +33,12 @@ const CALM: u32 = FREE / 2;
 /// The maximum number of short visits that are remembered.
 const KNOWN_MAX: u32 = 600;
 
-/// The paces of all grants; clones share them.
+/// The rate limits of all grants; clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Paces(Arc<Mutex<BTreeMap<String, Pace>>>);
+pub(super) struct RateLimits(Arc<Mutex<BTreeMap<String, RateLimit>>>);
 
-/// The pace of a grant.
-struct Pace {
+/// The rate limit of a grant.
+struct RateLimit {
     /// When all short visits will be forgotten.
     forgotten: Instant,
     /// When the next visit that waits may come in.
@@ -47,7 +47,7 @@ struct Pace {
     young: VecDeque<Instant>,
 }
 
-impl Pace {
+impl RateLimit {
     fn new(now: Instant) -> Self {
         Self {
             forgotten: now,
@@ -96,36 +96,36 @@ impl Pace {
 
 /// The visit of a client; dropping it ends the visit.
 pub(super) struct Stay {
-    paces: Paces,
+    rate_limits: RateLimits,
     grant: String,
     since: Instant,
 }
 
-impl Paces {
+impl RateLimits {
     /// Lets a client of a grant come in now, or says how long it has to wait before it asks again.
     pub(super) fn enter(&self, grant: &str) -> Result<Stay, Duration> {
         let mut known = self.known();
         // Those that come one after the other find beginnings in their order.
         let now = Instant::now();
-        known.retain(|_, pace| !pace.is_idle(now));
-        let pace = known.entry(grant.to_owned()).or_insert_with(|| Pace::new(now));
-        pace.enter(now)?;
+        known.retain(|_, rate_limit| !rate_limit.is_idle(now));
+        let rate_limit = known.entry(grant.to_owned()).or_insert_with(|| RateLimit::new(now));
+        rate_limit.enter(now)?;
         Ok(Stay {
-            paces: self.clone(),
+            rate_limits: self.clone(),
             grant: grant.to_owned(),
             since: now,
         })
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Pace>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, RateLimit>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        if let Some(pace) = self.paces.known().get_mut(&self.grant) {
-            pace.leave(self.since, Instant::now());
+        if let Some(rate_limit) = self.rate_limits.known().get_mut(&self.grant) {
+            rate_limit.leave(self.since, Instant::now());
         }
     }
 }
@@ -137,13 +137,13 @@ mod tests {
     const INSTANT: Duration = Duration::from_millis(1);
 
     /// Comes again as soon as it may, each time for this long; returns how often it came.
-    fn visits(pace: &mut Pace, from: Instant, stay: Duration, span: Duration) -> u32 {
+    fn visits(rate_limit: &mut RateLimit, from: Instant, stay: Duration, span: Duration) -> u32 {
         let (mut now, mut count) = (from, 0);
         while now < from + span {
-            match pace.enter(now) {
+            match rate_limit.enter(now) {
                 Ok(()) => {
                     count += 1;
-                    pace.leave(now, now + stay);
+                    rate_limit.leave(now, now + stay);
                     now += stay;
                 }
                 Err(wait) => now += wait,
@@ -156,39 +156,39 @@ mod tests {
     fn a_client_that_comes_again_at_once_comes_once_a_second() {
         let now = Instant::now();
         let hour = Duration::from_secs(3_600);
-        let mut pace = Pace::new(now);
-        let count = visits(&mut pace, now, INSTANT, hour);
+        let mut rate_limit = RateLimit::new(now);
+        let count = visits(&mut rate_limit, now, INSTANT, hour);
         assert!((3_600..=3_600 + FREE + 1).contains(&count), "{count}");
         // When it has stayed away for as long as was remembered, nobody waits any more.
         let later = now + hour + STEP * (FREE + 1);
-        assert_eq!(visits(&mut pace, later, INSTANT, INSTANT * 20), 20);
+        assert_eq!(visits(&mut rate_limit, later, INSTANT, INSTANT * 20), 20);
     }
 
     #[test]
     fn clients_that_stay_do_not_wait_however_many_come_together() {
         let now = Instant::now();
-        let mut pace = Pace::new(now);
-        assert_eq!(visits(&mut pace, now, SHORT, SHORT * 1_000), 1_000);
-        let mut pace = Pace::new(now);
-        assert!((0..4_096).all(|_| pace.enter(now).is_ok()));
+        let mut rate_limit = RateLimit::new(now);
+        assert_eq!(visits(&mut rate_limit, now, SHORT, SHORT * 1_000), 1_000);
+        let mut rate_limit = RateLimit::new(now);
+        assert!((0..4_096).all(|_| rate_limit.enter(now).is_ok()));
         // When they leave together at once, the next ones wait, and not for ever.
-        (0..4_096).for_each(|_| pace.leave(now, now + INSTANT));
-        assert_eq!(pace.forgotten, now + INSTANT + STEP * KNOWN_MAX);
-        assert_eq!(visits(&mut pace, now + INSTANT, INSTANT, STEP * 60), 60);
+        (0..4_096).for_each(|_| rate_limit.leave(now, now + INSTANT));
+        assert_eq!(rate_limit.forgotten, now + INSTANT + STEP * KNOWN_MAX);
+        assert_eq!(visits(&mut rate_limit, now + INSTANT, INSTANT, STEP * 60), 60);
     }
 
     #[test]
     fn visits_that_have_just_begun_count_when_many_were_short() {
         let now = Instant::now();
-        let mut pace = Pace::new(now);
+        let mut rate_limit = RateLimit::new(now);
         for _ in 0..=CALM {
-            assert!(pace.enter(now).is_ok());
-            pace.leave(now, now);
+            assert!(rate_limit.enter(now).is_ok());
+            rate_limit.leave(now, now);
         }
-        let together = (0..1_000).filter(|_| pace.enter(now).is_ok()).count();
+        let together = (0..1_000).filter(|_| rate_limit.enter(now).is_ok()).count();
         // The last of them is the one that this second has.
         assert_eq!(together, (FREE - CALM + 1) as usize);
         // Once it is clear that they stay, others need not wait for them.
-        assert!(pace.enter(now + SHORT).is_ok());
+        assert!(rate_limit.enter(now + SHORT).is_ok());
     }
 }
