@@ -56,11 +56,21 @@ macro_rules! row {
     };
     ($group:literal $name:ident @$kind:ident) => {
         Row {
-            name: stringify!($name),
+            name: command_name!($name),
             group: $group,
-            augment: |command| verb::command::augment(stringify!($name), command),
-            execute: |matches, terminal| verb::command::execute(stringify!($name), matches, terminal),
+            augment: |command| verb::command::augment(command_name!($name), command),
+            execute: |matches, terminal| verb::command::execute(command_name!($name), matches, terminal),
         }
+    };
+}
+
+/// The name of a command: that of its module, with a hyphen where a name of Rust cannot have one.
+macro_rules! command_name {
+    (why_not) => {
+        "why-not"
+    };
+    ($name:ident) => {
+        stringify!($name)
     };
 }
 
@@ -106,6 +116,7 @@ commands! {
         transcript @verb
         diff @verb
         why @verb
+        why_not @verb
         when @verb
         stats @verb
         cost @verb
@@ -136,6 +147,7 @@ commands! {
         providers
         servers
         describe @act
+        schema
         expand
         disassemble
         migrate

@@ -18,6 +18,7 @@ use serde_json::{Value as Json, json};
 use crate::mcp::tool::{Grants, Misuse};
 use crate::verb::Request;
 use crate::verb::agent::{answer, done_with};
+use crate::verb::form::{self, taken};
 
 mod headers;
 pub(crate) mod timeline;
@@ -179,7 +180,11 @@ impl Service {
             "ping" if !asked.is_modern => known(json!({})),
             "tools/list" => known(json!({ "tools": tool::list() })),
             "tools/call" => match tool::call(asked.params, &self.grants) {
-                Ok((request, limit_ms)) => Ok(Answer::Work(self.job(request, false), limit_ms, called)),
+                Ok((request, limit_ms)) => {
+                    let has_form = form::find(request.row().name).is_some();
+                    let result = if has_form { reported } else { called };
+                    Ok(Answer::Work(self.job(request, false), limit_ms, result))
+                }
                 Err(Misuse::Tool(message)) => Err(Refusal::parameters(message)),
                 // Clients show results to the model, and keep errors of the protocol to themselves.
                 Err(Misuse::Arguments(message)) => known(json!({
@@ -289,9 +294,23 @@ fn replied(id: &Json, is_modern: bool, mut result: Json) -> Json {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
+/// The result of a call that a report answers: the report as data, too.
+fn reported(done: &Done, _: &Json) -> Json {
+    let (report, words) = taken(&done.output);
+    let mut result = result_of(done, words);
+    if let Some(report) = report {
+        result["structuredContent"]["report"] = report;
+    }
+    result
+}
+
 /// The result of a call.
 fn called(done: &Done, _: &Json) -> Json {
-    let mut text = shortened(&done.output);
+    result_of(done, &done.output)
+}
+
+fn result_of(done: &Done, output: &str) -> Json {
+    let mut text = shortened(output);
     if !done.messages.is_empty() {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -310,9 +329,9 @@ fn called(done: &Done, _: &Json) -> Json {
         "content": [{ "type": "text", "text": text }],
         "structuredContent": {
             "exit": done.code,
-            "output": shortened(&done.output),
+            "output": shortened(output),
             "messages": shortened(&done.messages),
-            "truncated": done.is_truncated || done.output.chars().count() > SHOWN_CHARACTERS_MAX,
+            "truncated": done.is_truncated || output.chars().count() > SHOWN_CHARACTERS_MAX,
         },
         "isError": is_error,
     })

@@ -148,6 +148,15 @@ impl Saying {
         Self(sayings.into_iter().flat_map(|saying| saying.0).collect())
     }
 
+    /// Several sayings, a line each.
+    pub(crate) fn lines(sayings: Vec<Self>) -> Self {
+        let ended = |(position, saying): (usize, Self)| {
+            let before = if position == 0 { "" } else { "\n" };
+            Self::joined([before.into(), saying])
+        };
+        Self::joined(sayings.into_iter().enumerate().map(ended))
+    }
+
     /// The commands of the ways in it, in their order.
     pub(crate) fn commands(&self) -> Vec<String> {
         let way = |part: &Part| match part {

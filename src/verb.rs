@@ -10,6 +10,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod command;
+pub(crate) mod form;
 pub(crate) mod project;
 pub(crate) mod view;
 
@@ -169,10 +170,12 @@ verbs! {
     explain Explain "explain" Restored All Short
     /// Compares two turns.
     diff Diff "diff" Records All Short
-    /// Shows the turns that led to a fact.
-    why Why "why" Records All Short
-    /// Says since when a fact holds.
-    when When "when" Records All Short
+    /// Shows the turns that led to a fact or to a line of output.
+    why Why "why" Restored All Short
+    /// Shows what stands in the way of a fact.
+    why_not WhyNot "why-not" Restored All Short
+    /// Says since when a fact holds, or when an expression changes.
+    when When "when" Restored All Short
     /// Counts turns, actions and bytes.
     stats Stats "stats" Records All Short
     /// Adds up the costs of language models.

@@ -8,6 +8,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value as Json, json};
 
 use super::{Refusal, shortened};
+use crate::verb::form::taken;
 use crate::verb::{self, Request};
 
 /// The timeline of a run, newest turn first.
@@ -87,5 +88,5 @@ pub(crate) fn contents(done: &Done, params: &Json) -> Json {
         return json!({ "refused": done.messages.trim() });
     }
     let uri = params.get("uri").cloned().unwrap_or_default();
-    json!({ "contents": [{ "uri": uri, "mimeType": KIND, "text": shortened(&done.output) }] })
+    json!({ "contents": [{ "uri": uri, "mimeType": KIND, "text": shortened(taken(&done.output).1) }] })
 }

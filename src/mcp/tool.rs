@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::command;
 use crate::journal::Journal;
 use crate::verb::agent::{refuse_others, request, schema as schema_of};
+use crate::verb::form::of_tool;
 use crate::verb::{self, Answers, Request};
 use crate::world_options::WorldArguments;
 
@@ -328,7 +329,7 @@ pub(crate) fn list() -> Vec<Json> {
 
 fn listed(name: &str, (description, schema): (String, Json)) -> Json {
     let answers = verb::find(name).map(|verb| verb.answers);
-    json!({
+    let mut tool = json!({
         "name": name,
         "description": description,
         "inputSchema": schema,
@@ -337,7 +338,11 @@ fn listed(name: &str, (description, schema): (String, Json)) -> Json {
             "destructiveHint": false,
             "openWorldHint": answers == Some(Answers::Drives),
         },
-    })
+    });
+    if let Some(schema) = of_tool(name) {
+        tool["outputSchema"] = schema;
+    }
+    tool
 }
 
 fn schema(row: &Row) -> Json {

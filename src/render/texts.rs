@@ -88,6 +88,14 @@ impl SourceTexts {
         Some(first + before.iter().filter(|byte| **byte == b'\n').count())
     }
 
+    /// The text that an origin names, the line there, counted from 1, and the form on one line.
+    pub(crate) fn form_at(&self, origin: &Origin) -> Option<(String, usize, String)> {
+        let (text, place) = self.at(origin)?;
+        let words: Vec<&str> = text.text.get(place)?.split_whitespace().collect();
+        let line = self.line_of(&origin.source, origin.start)?;
+        Some((text.name.clone(), line, words.join(" ")))
+    }
+
     fn place(&self, number: usize, range: &Range<usize>) -> Option<(&SourceText, Range<usize>)> {
         match self.workflows.get(number)? {
             Some((text, original)) => {

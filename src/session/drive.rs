@@ -18,6 +18,7 @@ use super::stop_report::StopReport;
 use super::{Session, rescue};
 use crate::error::{CommandError, ExitCode};
 use crate::render::{self, SourceTexts};
+use crate::saying::Saying;
 use crate::terminal::Terminal;
 
 impl Session {
@@ -85,7 +86,8 @@ impl Session {
         let brief = self.first_failure(store, &rest)?;
         let code = match self.conclude(rest, is_verbose, terminal) {
             Ok(code) => code,
-            Err(error) => return Err(brief.into_iter().fold(error, CommandError::advise)),
+            Err(error) if brief.is_empty() => return Err(error),
+            Err(error) => return Err(error.advise(Saying::lines(brief))),
         };
         ways.into_iter().for_each(|way| terminal.message(way));
         brief.into_iter().for_each(|line| terminal.message(line));

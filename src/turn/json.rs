@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::Record;
+use duet_journal::{CommitTime, Record};
 use duet_runtime::action::Action;
 use duet_runtime::gate::payload::as_json;
 use duet_runtime::model::codec::{Codec, label_of};
@@ -13,75 +13,200 @@ use duet_runtime::model::failure::{Failure, Frame, FramePlace};
 use duet_runtime::record::{Attempt, Body, Outcome, TurnRecord};
 use duet_runtime::state::event::{Cause, Event};
 use preserves::{IOValue, ValueImpl};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::program_name;
 
-/// Describes a record.
-pub(crate) fn json_of(record: &Record, body: &Body) -> Value {
-    let header = record.header();
-    let mut value = json!({
-        "run": header.run.as_str(),
-        "turn": header.sequence.number(),
-        "record": record.hash().to_string(),
-        "parent": header.parent.map(|parent| parent.to_string()),
-        "written_on": header.branch.as_str(),
-        "snapshot": header.snapshot.map(|snapshot| snapshot.to_string()),
-    });
-    let more = match body {
-        Body::Genesis(genesis) => json!({
-            "program": program_name(genesis),
-            "granted": genesis.manifest.grants_shown().collect::<Vec<_>>(),
-            "pinned": genesis.pinned.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }),
-        Body::Turn(turn) => json_turn(turn),
-    };
-    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
-        value.extend(more);
-    }
-    value
+/// A record.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct TurnForm {
+    run: String,
+    turn: u64,
+    /// The hash of the record.
+    record: String,
+    /// The hash of the one before.
+    parent: Option<String>,
+    /// The branch on which it was written.
+    written_on: String,
+    /// The hash of the snapshot after it, if there is one.
+    snapshot: Option<String>,
+    /// When it became durable, in milliseconds since 1970, if that is known.
+    stamp_ms: Option<u64>,
+    #[serde(flatten)]
+    what: WhatForm,
 }
 
-fn json_turn(turn: &TurnRecord) -> Value {
-    let actions = turn.actions.iter().zip(&turn.verdicts).map(|(action, verdict)| {
-        let mut value = json_action(action);
-        value["denied"] = verdict.reason().map(ToString::to_string).into();
-        value
-    });
-    json!({
-        "actor": turn.actor.0,
-        "cause": json_cause(&turn.cause),
-        "events": turn.events.iter().map(json_event).collect::<Vec<_>>(),
-        "dropped": turn.dropped,
-        "actions": actions.collect::<Vec<_>>(),
-        "attempts": turn.attempts.iter().map(json_attempt).collect::<Vec<_>>(),
-        "fuel": turn.fuel,
-        "failure": match &turn.outcome {
-            Outcome::Committed {} => Value::Null,
-            Outcome::Failed { failure } => json_failure(failure),
+/// What a record has.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum WhatForm {
+    /// The beginning of a run.
+    Begins {
+        program: String,
+        /// What the program may do.
+        granted: Vec<String>,
+        /// The hashes of the blobs that the run needs.
+        pinned: Vec<String>,
+    },
+    /// A turn.
+    Taken(Box<TakenForm>),
+}
+
+/// A turn.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct TakenForm {
+    /// The number of the actor.
+    actor: u64,
+    /// Its role; `main` for the main program.
+    role: String,
+    cause: CauseForm,
+    events: Vec<Kinded>,
+    /// The positions of the events that nobody was there to receive.
+    dropped: Vec<u64>,
+    actions: Vec<ActionForm>,
+    attempts: Vec<AttemptForm>,
+    fuel: u64,
+    /// Why it failed; null if it did not.
+    failure: Option<FailureForm>,
+}
+
+/// An event or an action: its kind, and its fields by name.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Kinded {
+    kind: String,
+    /// The fields, with values in the form that policy gives them.
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+/// An action, and why it was not performed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct ActionForm {
+    #[serde(flatten)]
+    action: Kinded,
+    denied: Option<String>,
+}
+
+/// Actions that the gate refused.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct AttemptForm {
+    actions: Vec<Kinded>,
+    /// The reason.
+    denied: Option<String>,
+}
+
+/// The cause of a turn.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum CauseForm {
+    /// The run began.
+    Start,
+    /// Another turn.
+    Turn { turn: u64 },
+    /// An input from outside.
+    Input,
+}
+
+/// A failure.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct FailureForm {
+    /// The kind of the condition.
+    kind: String,
+    message: String,
+    irritants: Vec<Value>,
+    /// The text in which it was raised, and the first byte and the one after the last there.
+    source: Option<String>,
+    start: Option<u64>,
+    end: Option<u64>,
+    /// The active procedures, innermost first.
+    backtrace: Vec<FrameForm>,
+}
+
+/// An active procedure.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct FrameForm {
+    procedure: String,
+    /// The text of the call that it had made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    /// The first byte of that call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<u64>,
+    /// Whether it had called the one before by tail calls, which leave no frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_gone: Option<bool>,
+}
+
+/// Describes a record, with the role of its actor.
+pub(crate) fn json_of((record, time): (&Record, CommitTime), body: &Body, role: String) -> TurnForm {
+    let header = record.header();
+    TurnForm {
+        run: header.run.to_string(),
+        turn: header.sequence.number(),
+        record: record.hash().to_string(),
+        parent: header.parent.map(|parent| parent.to_string()),
+        written_on: header.branch.to_string(),
+        snapshot: header.snapshot.map(|snapshot| snapshot.to_string()),
+        stamp_ms: time.ms(),
+        what: match body {
+            Body::Genesis(genesis) => WhatForm::Begins {
+                program: program_name(genesis),
+                granted: genesis.manifest.grants_shown().collect(),
+                pinned: genesis.pinned.iter().map(ToString::to_string).collect(),
+            },
+            Body::Turn(turn) => WhatForm::Taken(Box::new(json_turn(turn, role))),
         },
-    })
+    }
+}
+
+fn json_turn(turn: &TurnRecord, role: String) -> TakenForm {
+    let actions = turn
+        .actions
+        .iter()
+        .zip(&turn.verdicts)
+        .map(|(action, verdict)| ActionForm {
+            action: json_action(action),
+            denied: verdict.reason().map(ToString::to_string),
+        });
+    TakenForm {
+        actor: turn.actor.0,
+        role,
+        cause: json_cause(&turn.cause),
+        events: turn.events.iter().map(json_event).collect(),
+        dropped: turn.dropped.clone(),
+        actions: actions.collect(),
+        attempts: turn.attempts.iter().map(json_attempt).collect(),
+        fuel: turn.fuel,
+        failure: match &turn.outcome {
+            Outcome::Committed {} => None,
+            Outcome::Failed { failure } => Some(json_failure(failure)),
+        },
+    }
 }
 
 /// Describes the cause of a turn.
-pub(crate) fn json_cause(cause: &Cause) -> Value {
+pub(crate) fn json_cause(cause: &Cause) -> CauseForm {
     match cause {
-        Cause::Start {} => json!({ "kind": "start" }),
-        Cause::Turn { sequence } => json!({ "kind": "turn", "turn": sequence.number() }),
-        Cause::Input {} => json!({ "kind": "input" }),
+        Cause::Start {} => CauseForm::Start,
+        Cause::Turn { sequence } => CauseForm::Turn {
+            turn: sequence.number(),
+        },
+        Cause::Input {} => CauseForm::Input,
     }
 }
 
-fn json_attempt(attempt: &Attempt) -> Value {
-    json!({
-        "actions": attempt.actions.iter().map(json_action).collect::<Vec<_>>(),
-        "denied": attempt.verdict.reason().map(ToString::to_string),
-    })
+fn json_attempt(attempt: &Attempt) -> AttemptForm {
+    AttemptForm {
+        actions: attempt.actions.iter().map(json_action).collect(),
+        denied: attempt.verdict.reason().map(ToString::to_string),
+    }
 }
 
 /// Describes an action: its kind, and its fields by name.
-pub(crate) fn json_action(action: &Action) -> Value {
-    let mut members = members(action);
+pub(crate) fn json_action(action: &Action) -> Kinded {
+    let (kind, mut members) = members(action);
     if let Action::Write(write) = action
         && let Ok(text) = std::str::from_utf8(&write.bytes.0)
     {
@@ -93,26 +218,26 @@ pub(crate) fn json_action(action: &Action) -> Value {
             "actor": report.failed.actor.0,
             "role": report.failed.role,
             "turn": report.failed.turn.number(),
-            "failure": json_failure(&report.failed.failure),
+            "failure": as_value(&json_failure(&report.failed.failure)),
         });
         members.insert("failed".to_owned(), of);
     }
     if let Action::Exit(exit) = action
         && let Some(failure) = &exit.failure
     {
-        members.insert("failure".to_owned(), json_failure(failure));
+        members.insert("failure".to_owned(), as_value(&json_failure(failure)));
     }
     if !action.parts().is_empty() {
-        let parts = action.parts().iter().map(json_action);
+        let parts = action.parts().iter().map(|part| as_value(&json_action(part)));
         members.insert("attempts".to_owned(), parts.collect());
     }
-    Value::Object(members)
+    Kinded { kind, fields: members }
 }
 
 /// Describes an event: its kind, and its fields by name. An answer has `ok`, or `text` if it is
 /// bytes that are text, or `error`.
-pub(crate) fn json_event(event: &Event) -> Value {
-    let mut members = members(event);
+pub(crate) fn json_event(event: &Event) -> Kinded {
+    let (kind, mut members) = members(event);
     if let Event::Answered { outcome, .. } | Event::Orphaned { outcome, .. } = event {
         members.remove("outcome");
         let (name, value) = match outcome {
@@ -125,19 +250,19 @@ pub(crate) fn json_event(event: &Event) -> Value {
         members.insert(name.to_owned(), value);
     }
     if let Event::Failed { failure, .. } = event {
-        members.insert("failure".to_owned(), json_failure(failure));
+        members.insert("failure".to_owned(), as_value(&json_failure(failure)));
     }
     if let Event::Ended {
         failed: Some(failed), ..
     } = event
     {
-        members.insert("failed".to_owned(), json_failure(&failed.failure));
+        members.insert("failed".to_owned(), as_value(&json_failure(&failed.failure)));
     }
-    Value::Object(members)
+    Kinded { kind, fields: members }
 }
 
-/// The fields of a record by their names, with its label as the kind.
-fn members<T: Codec>(of: &T) -> Map<String, Value> {
+/// The label of a record as the kind, and its fields by their names.
+fn members<T: Codec>(of: &T) -> (String, Map<String, Value>) {
     let value = of.encode();
     let kind = label_of(&value).unwrap_or_default();
     let fields = value.iter().map(|field| as_json(&IOValue::from(field)));
@@ -147,26 +272,37 @@ fn members<T: Codec>(of: &T) -> Map<String, Value> {
     if let Some(own) = members.remove("kind") {
         members.insert("of".to_owned(), own);
     }
-    members.insert("kind".to_owned(), kind.into());
-    members.into_iter().collect()
+    (kind, members.into_iter().collect())
 }
 
-fn json_failure(failure: &Failure) -> Value {
-    json!({
-        "kind": failure.kind,
-        "message": failure.message,
-        "irritants": failure.irritants.iter().map(as_json).collect::<Vec<_>>(),
-        "source": failure.origin.as_ref().map(|origin| &origin.source),
-        "start": failure.origin.as_ref().map(|origin| origin.start),
-        "end": failure.origin.as_ref().map(|origin| origin.end),
-        "backtrace": failure.backtrace.iter().map(json_frame).collect::<Vec<_>>(),
-    })
+/// A part of a report as a value.
+fn as_value<T: Serialize>(part: &T) -> Value {
+    // It has texts, numbers and lists only.
+    serde_json::to_value(part).unwrap_or_default()
 }
 
-fn json_frame(frame: &Frame) -> Value {
-    match &frame.at {
-        FramePlace::Unknown => json!({ "procedure": frame.procedure }),
-        FramePlace::Text { source, start } => json!({ "procedure": frame.procedure, "source": source, "start": start }),
-        FramePlace::Gone => json!({ "procedure": frame.procedure, "is_gone": true }),
+fn json_failure(failure: &Failure) -> FailureForm {
+    let origin = failure.origin.as_ref();
+    FailureForm {
+        kind: failure.kind.clone(),
+        message: failure.message.clone(),
+        irritants: failure.irritants.iter().map(as_json).collect(),
+        source: origin.map(|origin| origin.source.clone()),
+        start: origin.map(|origin| origin.start),
+        end: origin.map(|origin| origin.end),
+        backtrace: failure.backtrace.iter().map(json_frame).collect(),
+    }
+}
+
+fn json_frame(frame: &Frame) -> FrameForm {
+    let (source, start) = match &frame.at {
+        FramePlace::Text { source, start } => (Some(source.clone()), Some(*start)),
+        FramePlace::Unknown | FramePlace::Gone => (None, None),
+    };
+    FrameForm {
+        procedure: frame.procedure.clone(),
+        source,
+        start,
+        is_gone: (frame.at == FramePlace::Gone).then_some(true),
     }
 }

@@ -17,6 +17,7 @@ use duet_runtime::record::{Outcome, TurnRecord};
 use duet_runtime::run::tool_failure;
 use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{describe, granted, is_failed_turn};
@@ -29,7 +30,7 @@ use crate::value_text::abbreviated;
 const PIECE_CHARACTERS: usize = 1_000;
 
 /// How a piece stands out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Tone {
     Plain,
@@ -44,7 +45,7 @@ pub(crate) enum Tone {
 }
 
 /// A cause or an effect, in words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Piece {
     /// The kind of the event or action.
     pub(crate) kind: String,

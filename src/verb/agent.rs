@@ -12,6 +12,7 @@ use clap::Command;
 use duet_drivers::host::command::Done;
 use serde_json::{Map, Value as Json, json};
 
+use super::form::{find, handed};
 use super::project::Project;
 use super::view::View;
 use super::{Request, Row, perform};
@@ -20,7 +21,8 @@ use crate::journal::Journal;
 use crate::render;
 use crate::saying::{Saying, Speaker};
 
-/// Answers a request, as a command that a person gives would.
+/// Answers a request, as a command that a person gives would: with its report as JSON and in words,
+/// or as JSON only.
 pub(crate) fn answer(request: &Request, journal: &Journal, is_json: bool, stop: Arc<AtomicBool>) -> Done {
     let mut project = Project::of(journal).until(stop);
     let report = match perform(&mut project, request) {
@@ -30,6 +32,8 @@ pub(crate) fn answer(request: &Request, journal: &Journal, is_json: bool, stop: 
     let told = report.tell(&View::default());
     let output = if is_json {
         report.json().to_string()
+    } else if find(request.row().name).is_some() {
+        handed(&report.json(), told.data.as_str())
     } else {
         told.data.as_str().to_owned()
     };

@@ -4,9 +4,11 @@
 //! Read next: `runs.rs`.
 
 use duet_journal::{BranchName, Head, RunId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -31,6 +33,21 @@ pub(crate) struct Report {
     heads: Vec<Head>,
 }
 
+/// The report as JSON.
+pub(crate) type Form = Vec<Branch>;
+
+/// A branch.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Branch {
+    branch: String,
+    /// Its newest turn.
+    turn: u64,
+    /// The hash of that turn's record.
+    record: String,
+    /// Whether an address without a branch means it.
+    current: bool,
+}
+
 /// Lists the branches.
 ///
 /// # Errors
@@ -48,15 +65,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 impl Report {
     pub(crate) fn json(&self) -> Value {
-        let branches = self.heads.iter().map(|head| {
-            json!({
-                "branch": head.branch.as_str(),
-                "turn": head.sequence.number(),
-                "record": head.hash.to_string(),
-                "current": head.branch == self.current,
-            })
+        let branches = self.heads.iter().map(|head| Branch {
+            branch: head.branch.to_string(),
+            turn: head.sequence.number(),
+            record: head.hash.to_string(),
+            current: head.branch == self.current,
         });
-        branches.collect()
+        as_json(&branches.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

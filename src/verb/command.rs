@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use duet_drivers::text::Text;
 
+use super::form::{self, as_json, handed};
 use super::log::line::Drawing;
 use super::project::Project;
 use super::view::View;
@@ -204,7 +205,7 @@ impl Printing {
                 for turn in report.turns.iter().filter_map(|turn| turn.whole.as_ref()) {
                     let before = if is_first { "[" } else { "," };
                     is_first = false;
-                    terminal.data(Text::json(&format!("{before}{turn}")))?;
+                    terminal.data(Text::json(&format!("{before}{}", as_json(turn))))?;
                 }
             } else {
                 let drawn = drawing.page(&report);
@@ -250,7 +251,7 @@ impl Printing {
             let terminal = project.stage()?;
             for turn in turns {
                 if let Some(whole) = &turn.whole {
-                    terminal.json(whole)?;
+                    terminal.json(&as_json(whole))?;
                 } else {
                     terminal.data(drawing.alone(&turn))?;
                 }
@@ -262,7 +263,8 @@ impl Printing {
     }
 }
 
-/// Performs a request for whoever executes commands for others.
+/// Performs a request for whoever executes commands for others: gives a report that has a form as JSON
+/// and in words, or as JSON only.
 ///
 /// # Errors
 /// If it is no request, or is refused.
@@ -270,5 +272,14 @@ pub(crate) fn execute_errand(errand: Errand, terminal: &mut Terminal) -> Result<
     let request: Request = serde_json::from_value(errand.request)
         .map_err(|error| CommandError::caused("the request is not understood", &error))?;
     let mut project = Project::of(&errand.journal).on(terminal);
-    show(&request, &mut project, View::default(), errand.is_json)
+    if errand.is_json || form::find(request.row().name).is_none() {
+        return show(&request, &mut project, View::default(), errand.is_json);
+    }
+    let report = perform(&mut project, &request)?;
+    let told = report.tell(&View::default());
+    let both = handed(&report.json(), told.data.as_str());
+    let terminal = project.stage()?;
+    terminal.data(Text::json(&both))?;
+    told.messages.into_iter().for_each(|message| terminal.message(message));
+    Ok(told.code)
 }

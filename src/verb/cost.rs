@@ -10,9 +10,11 @@ use duet_runtime::action::Action;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
 use duet_runtime::state::event::Event;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::form::as_json;
 use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -59,6 +61,21 @@ struct Costs {
     rows: BTreeMap<(String, String), Row>,
 }
 
+/// The report as JSON.
+pub(crate) type Form = Vec<Cost>;
+
+/// What a model cost in a role.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Cost {
+    role: String,
+    model: String,
+    replies: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    /// US dollars; null if no price is known.
+    usd: Option<f64>,
+}
+
 /// The costs.
 pub(crate) struct Report {
     rows: Vec<((String, String), Row)>,
@@ -86,13 +103,15 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 impl Report {
     pub(crate) fn json(&self) -> Value {
-        let rows = self.rows.iter().map(|((role, model), row)| {
-            json!({
-                "role": role, "model": model, "replies": row.replies, "input_tokens": row.usage.input_tokens,
-                "output_tokens": row.usage.output_tokens, "usd": row.usage.usd,
-            })
+        let rows = self.rows.iter().map(|((role, model), row)| Cost {
+            role: role.clone(),
+            model: model.clone(),
+            replies: row.replies,
+            input_tokens: row.usage.input_tokens,
+            output_tokens: row.usage.output_tokens,
+            usd: row.usage.usd,
         });
-        rows.collect()
+        as_json(&rows.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
+use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::parting::{Parting, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::record::divergence::Divergence;
 use preserves::{IOValue, ValueImpl};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::form::as_json;
 use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -86,7 +89,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 impl Report {
     pub(crate) fn json(&self) -> Value {
         let [left, right] = &self.places;
-        as_json([left, right], &self.parting, &self.sides)
+        as_json(&form_of([left, right], &self.parting, &self.sides))
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
@@ -285,33 +288,69 @@ fn section(text: &mut String, title: &str, left: impl Iterator<Item = String>, r
     }
 }
 
-fn as_json(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Value {
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    /// The last turn that both sides share.
+    shared: Option<u64>,
+    /// The last turn up to which they did the same.
+    alike: Option<u64>,
+    /// The first difference of the turns after it.
+    first: Option<FirstForm>,
+    left: SideForm,
+    right: SideForm,
+}
+
+/// A difference of two turns.
+#[derive(Serialize, JsonSchema)]
+struct FirstForm {
+    turn: u64,
+    /// The number of the actor.
+    actor: u64,
+    /// The part of the turn that differs.
+    part: String,
+    /// The position in that part, counted from 0.
+    element: Option<usize>,
+    left: Option<Value>,
+    right: Option<Value>,
+}
+
+/// What one side has alone.
+#[derive(Serialize, JsonSchema)]
+struct SideForm {
+    address: String,
+    facts: Vec<Value>,
+    /// Lines of output.
+    output: Vec<String>,
+    /// Files that tools wrote.
+    files: Vec<String>,
+}
+
+fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Form {
     let [left, right] = sides;
     let (left_facts, right_facts) = facts_apart(&left.facts, &right.facts);
     let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
     let (left_files, right_files) = files_apart(left, right);
-    let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| {
-        json!({
-            "address": place.address(place.at()),
-            "facts": facts.into_iter().map(shown).collect::<Vec<_>>(),
-            "output": output,
-            "files": files,
-        })
+    let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| SideForm {
+        address: place.address(place.at()),
+        facts: facts.into_iter().map(value_as_json).collect(),
+        output: output.into_iter().map(str::to_owned).collect(),
+        files,
     };
-    json!({
-        "shared": parting.shared.map(Sequence::number),
-        "alike": parting.alike.map(Sequence::number),
-        "first": parting.first.as_ref().map(|first| json!({
-            "turn": first.sequence.number(),
-            "actor": first.actor.0,
-            "part": first.part,
-            "element": first.element,
-            "left": first.journal_says.as_ref().map(shown),
-            "right": first.program_did.as_ref().map(shown),
-        })),
-        "left": side(places[0], left_facts, left_lines, left_files),
-        "right": side(places[1], right_facts, right_lines, right_files),
-    })
+    Form {
+        shared: parting.shared.map(Sequence::number),
+        alike: parting.alike.map(Sequence::number),
+        first: parting.first.as_ref().map(|first| FirstForm {
+            turn: first.sequence.number(),
+            actor: first.actor.0,
+            part: first.part.to_string(),
+            element: first.element,
+            left: first.journal_says.as_ref().map(value_as_json),
+            right: first.program_did.as_ref().map(value_as_json),
+        }),
+        left: side(places[0], left_facts, left_lines, left_files),
+        right: side(places[1], right_facts, right_lines, right_files),
+    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -91,6 +92,9 @@ pub(crate) struct Report {
     /// What helps.
     advice: Vec<Advice>,
 }
+
+/// The report as JSON.
+pub(crate) type Form = Report;
 
 /// The maximum number of failures of actors that are traced.
 const TRACED_MAX: usize = 8;
@@ -245,8 +249,7 @@ impl Report {
     }
 
     pub(crate) fn json(&self) -> Json {
-        // The report has texts, numbers and lists only.
-        serde_json::to_value(self).unwrap_or_default()
+        as_json(self)
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

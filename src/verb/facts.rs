@@ -6,13 +6,15 @@
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::gate::payload::as_json;
+use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::model::identity::{FacetId, Handle};
 use duet_runtime::record::{Body, TurnRecord};
 use preserves::{IOValue, ValueImpl};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -66,6 +68,24 @@ struct Fact {
     name: String,
     facet: FacetId,
     value: IOValue,
+}
+
+/// The report as JSON.
+pub(crate) type Form = Vec<Listed>;
+
+/// An assertion.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listed {
+    handle: u64,
+    /// The number of the actor that asserts it.
+    actor: u64,
+    /// That actor by role and number.
+    name: String,
+    /// The facet with which it goes.
+    facet: u64,
+    value: Json,
+    /// The value as a text that Duet reads: JSON does not tell all values apart.
+    text: String,
 }
 
 /// The label of the assertion that somebody observes.
@@ -135,17 +155,15 @@ fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, Sequence)>,
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let facts = self.facts.iter().map(|fact| {
-            json!({
-                "handle": fact.handle.0,
-                "actor": fact.actor,
-                "name": fact.name,
-                "facet": fact.facet.0,
-                "value": as_json(&fact.value),
-                "text": shown(&fact.value),
-            })
+        let facts = self.facts.iter().map(|fact| Listed {
+            handle: fact.handle.0,
+            actor: fact.actor,
+            name: fact.name.clone(),
+            facet: fact.facet.0,
+            value: value_as_json(&fact.value),
+            text: shown(&fact.value),
         });
-        facts.collect()
+        as_json(&facts.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, view: &View) -> Told {

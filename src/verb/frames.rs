@@ -11,9 +11,11 @@ use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Run;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{FrameShown, SchemePrograms};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -83,7 +85,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        self.found.iter().map(|one| as_json(one, &self.texts)).collect()
+        let found = self.found.iter().map(|one| form_of(one, &self.texts));
+        as_json(&found.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
@@ -204,27 +207,61 @@ fn frame(frame: &Frame, texts: &SourceTexts) -> String {
     }
 }
 
-fn as_json(computation: &Computation, texts: &SourceTexts) -> Json {
+/// The report as JSON.
+pub(crate) type Form = Vec<ComputationForm>;
+
+/// A computation.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ComputationForm {
+    actor: u64,
+    /// The fiber that waits; null for the computation that failed.
+    fiber: Option<u64>,
+    is_failed: bool,
+    /// Its frames, the innermost first.
+    frames: Vec<FrameForm>,
+}
+
+/// A procedure that was active.
+#[derive(Serialize, JsonSchema)]
+struct FrameForm {
+    /// Its name; `?` if it has none.
+    procedure: String,
+    /// The text of the call that it made.
+    source: Option<String>,
+    /// The line there, counted from 1.
+    line: Option<usize>,
+    variables: Vec<VariableForm>,
+}
+
+/// A variable in scope.
+#[derive(Serialize, JsonSchema)]
+struct VariableForm {
+    name: String,
+    /// Its value as Scheme writes it; null if it may be gone.
+    value: Option<String>,
+}
+
+fn form_of(computation: &Computation, texts: &SourceTexts) -> ComputationForm {
     let frames = computation.frames.iter().map(|shown| {
         let (source, line) = match &shown.frame.at {
-            FramePlace::Text { source, start } => (Some(source), texts.line_of(source, *start)),
+            FramePlace::Text { source, start } => (Some(source.clone()), texts.line_of(source, *start)),
             FramePlace::Gone | FramePlace::Unknown => (None, None),
         };
-        let variables = shown
-            .variables
-            .iter()
-            .map(|variable| json!({ "name": variable.name, "value": variable.value }));
-        json!({
-            "procedure": shown.frame.procedure,
-            "source": source,
-            "line": line,
-            "variables": variables.collect::<Vec<_>>(),
-        })
+        let variables = shown.variables.iter().map(|variable| VariableForm {
+            name: variable.name.clone(),
+            value: variable.value.clone(),
+        });
+        FrameForm {
+            procedure: shown.frame.procedure.clone(),
+            source,
+            line,
+            variables: variables.collect(),
+        }
     });
-    json!({
-        "actor": computation.actor.0,
-        "fiber": computation.fiber.map(|fiber| fiber.0),
-        "is_failed": computation.fiber.is_none(),
-        "frames": frames.collect::<Vec<_>>(),
-    })
+    ComputationForm {
+        actor: computation.actor.0,
+        fiber: computation.fiber.map(|fiber| fiber.0),
+        is_failed: computation.fiber.is_none(),
+        frames: frames.collect(),
+    }
 }

@@ -16,9 +16,11 @@ use duet_journal::store::Opener;
 use duet_journal::{ClosedRecord, CommitTime, Head, Record, RecordHash, Sequence};
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::state::event::Event;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -26,7 +28,7 @@ use crate::following::Following;
 use crate::journal::{Place, read_address};
 use crate::origins::{Origin, Origins};
 use crate::turn;
-use crate::turn::json::{json_cause, json_of};
+use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
 use filter::Filter;
 use line::Drawing;
@@ -92,7 +94,7 @@ pub(crate) struct Request {
 }
 
 /// A place in a log: a turn's number, and the position of its branch among those of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Cursor(u64, usize);
 
 /// A page of turns.
@@ -122,7 +124,7 @@ pub(crate) struct Turn {
     is_failed: bool,
     what: What,
     /// The whole record, if it was wanted.
-    pub(crate) whole: Option<Json>,
+    pub(crate) whole: Option<TurnForm>,
 }
 
 /// What happened.
@@ -136,7 +138,7 @@ enum What {
         id: u64,
         /// The name of the fiber that ran first, if it has one.
         strand: Option<String>,
-        cause: Json,
+        cause: CauseForm,
         heard: Vec<Piece>,
         did: Vec<Piece>,
     },
@@ -341,14 +343,15 @@ pub(super) fn whole(
     (record, time): (&Record, CommitTime),
     body: &Body,
     origins: &mut Origins<'_>,
-) -> Result<Json, CommandError> {
-    let mut value = json_of(record, body);
-    value["stamp_ms"] = time.ms().into();
-    if let Body::Turn(turn) = body {
-        let role = origins.role(turn.actor, record.header().sequence)?;
-        value["role"] = role.unwrap_or_else(|| turn::actor(turn.actor)).into();
-    }
-    Ok(value)
+) -> Result<TurnForm, CommandError> {
+    let role = match body {
+        Body::Turn(turn) => {
+            let role = origins.role(turn.actor, record.header().sequence)?;
+            role.unwrap_or_else(|| turn::actor(turn.actor))
+        }
+        Body::Genesis(_) => String::new(),
+    };
+    Ok(json_of((record, time), body, role))
 }
 
 /// The page that is made.
@@ -428,7 +431,7 @@ impl Page {
                 continue;
             }
             let turn = history.turn(at, (&record, found.time), true)?;
-            self.bytes += turn.whole.as_ref().map_or(0, |whole| whole.to_string().len());
+            self.bytes += turn.whole.as_ref().map_or(0, |whole| as_json(whole).to_string().len());
             self.turns.push(turn);
             self.left -= 1;
             if self.left == 0 || self.bytes > WHOLE_BYTES_MAX {
@@ -441,8 +444,11 @@ impl Page {
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let turns = self.turns.iter().map(Turn::json);
-        json!({ "branch": self.name, "turns": turns.collect::<Vec<_>>(), "more": self.more })
+        as_json(&PageForm {
+            branch: self.name.clone(),
+            turns: self.turns.iter().map(Turn::form).collect(),
+            more: self.more,
+        })
     }
 
     pub(crate) fn tell(&self, view: &View) -> Told {
@@ -457,20 +463,14 @@ impl Report {
 }
 
 impl Turn {
-    fn json(&self) -> Json {
+    fn form(&self) -> ListedForm {
         if let Some(whole) = &self.whole {
-            return whole.clone();
+            return ListedForm::Whole(Box::new(whole.clone()));
         }
-        let mut value = json!({
-            "turn": self.number,
-            "record": self.record.to_string(),
-            "parent": self.parent.map(|parent| parent.to_string()),
-            "stamp_ms": self.stamp_ms,
-            "branches": self.ends,
-            "is_failed": self.is_failed,
-        });
-        match &self.what {
-            What::Begins(program) => value["program"] = program.as_str().into(),
+        let what = match &self.what {
+            What::Begins(program) => WhatForm::Begins {
+                program: program.clone(),
+            },
             What::Taken {
                 actor,
                 id,
@@ -478,16 +478,88 @@ impl Turn {
                 cause,
                 heard,
                 did,
-            } => {
-                value["actor"] = json!({ "id": id, "name": actor });
-                value["strand"] = json!(strand);
-                value["cause"] = cause.clone();
-                value["heard"] = json!(heard);
-                value["did"] = json!(did);
-            }
-        }
-        value
+            } => WhatForm::Taken {
+                actor: ActorForm {
+                    id: *id,
+                    name: actor.clone(),
+                },
+                strand: strand.clone(),
+                cause: cause.clone(),
+                heard: heard.clone(),
+                did: did.clone(),
+            },
+        };
+        ListedForm::Brief(BriefForm {
+            turn: self.number,
+            record: self.record.to_string(),
+            parent: self.parent.map(|parent| parent.to_string()),
+            stamp_ms: self.stamp_ms,
+            branches: self.ends.clone(),
+            is_failed: self.is_failed,
+            what,
+        })
     }
+}
+
+/// What the command line prints as JSON: whole records, the newest first.
+pub(crate) type Form = Vec<TurnForm>;
+
+/// A page of turns.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PageForm {
+    /// The branch that is meant.
+    branch: String,
+    turns: Vec<ListedForm>,
+    /// Where older turns begin, if there may be some.
+    more: Option<Cursor>,
+}
+
+/// A turn: in words, or the whole record.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum ListedForm {
+    Whole(Box<TurnForm>),
+    Brief(BriefForm),
+}
+
+/// A turn in words.
+#[derive(Serialize, JsonSchema)]
+struct BriefForm {
+    turn: u64,
+    record: String,
+    parent: Option<String>,
+    /// When it became durable, in milliseconds since 1970, if that is known.
+    stamp_ms: Option<u64>,
+    /// The branches that end here.
+    branches: Vec<String>,
+    is_failed: bool,
+    #[serde(flatten)]
+    what: WhatForm,
+}
+
+/// What happened.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum WhatForm {
+    /// The run of this program began.
+    Begins { program: String },
+    /// An actor took a turn.
+    Taken {
+        actor: ActorForm,
+        /// The name of the fiber that ran first, if it has one.
+        strand: Option<String>,
+        cause: CauseForm,
+        heard: Vec<Piece>,
+        did: Vec<Piece>,
+    },
+}
+
+/// An actor.
+#[derive(Serialize, JsonSchema)]
+struct ActorForm {
+    id: u64,
+    /// Its role and number.
+    name: String,
 }
 
 /// The number after a turn's.

@@ -8,9 +8,11 @@
 
 use duet_journal::collect::Garbage;
 use duet_journal::{BranchName, RunId, StoreError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::command::gc::space_later;
@@ -86,6 +88,18 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    run: String,
+    branches: Vec<String>,
+    /// The number of records that only this run has.
+    records: usize,
+    bytes: u64,
+    /// Whether it is deleted; otherwise a person still has to agree.
+    is_deleted: bool,
+}
+
 impl Report {
     /// The question to a person, if one has to agree.
     pub(crate) fn question(&self) -> Option<String> {
@@ -98,12 +112,12 @@ impl Report {
     }
 
     pub(crate) fn json(&self) -> Json {
-        json!({
-            "run": self.run.as_str(),
-            "branches": self.branches.iter().map(BranchName::as_str).collect::<Vec<_>>(),
-            "records": self.turns,
-            "bytes": self.bytes,
-            "is_deleted": self.is_done,
+        as_json(&Form {
+            run: self.run.to_string(),
+            branches: self.branches.iter().map(ToString::to_string).collect(),
+            records: self.turns,
+            bytes: self.bytes,
+            is_deleted: self.is_done,
         })
     }
 

@@ -6,9 +6,11 @@
 use duet_drivers::text;
 use duet_journal::{Head, RunId, Sequence};
 use duet_runtime::run::source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -130,38 +132,93 @@ impl Listed {
         }
     }
 
-    fn json(&self) -> Json {
-        let branches = self
-            .heads
-            .iter()
-            .map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
+    fn form(&self) -> RunForm {
+        let branches = self.heads.iter().map(|head| BranchForm {
+            branch: head.branch.to_string(),
+            turn: head.sequence.number(),
+        });
         let (status, process, code, questions) = match &self.found.standing {
-            Standing::Running(owner, questions) => ("running", Some(owner.process), None, Some(*questions)),
-            Standing::Resting(Rest::Ended(0)) => ("finished", None, Some(0), None),
-            Standing::Resting(Rest::Ended(code)) => ("failed", None, Some(*code), None),
-            Standing::Resting(Rest::Asking(questions)) => ("waiting", None, None, Some(*questions)),
-            Standing::Resting(Rest::Waiting) => ("waiting", None, None, Some(0)),
-            Standing::Resting(Rest::Left) => ("left", None, None, None),
-            Standing::Resting(Rest::Broken) => ("broken", None, None, None),
+            Standing::Running(owner, questions) => (Status::Running, Some(owner.process), None, Some(*questions)),
+            Standing::Resting(Rest::Ended(0)) => (Status::Finished, None, Some(0), None),
+            Standing::Resting(Rest::Ended(code)) => (Status::Failed, None, Some(*code), None),
+            Standing::Resting(Rest::Asking(questions)) => (Status::Waiting, None, None, Some(*questions)),
+            Standing::Resting(Rest::Waiting) => (Status::Waiting, None, None, Some(0)),
+            Standing::Resting(Rest::Left) => (Status::Left, None, None, None),
+            Standing::Resting(Rest::Broken) => (Status::Broken, None, None, None),
         };
-        json!({
-            "run": self.run.as_str(),
-            "program": self.program,
-            "branches": branches.collect::<Vec<_>>(),
-            "turns": self.turns,
-            "status": status,
-            "words": self.found.words,
-            "process": process,
-            "code": code,
-            "questions": questions,
-            "since_ms": self.since_ms,
-            "usage": {
-                "input_tokens": self.found.usage.input_tokens,
-                "output_tokens": self.found.usage.output_tokens,
-                "usd": self.found.usage.usd,
+        RunForm {
+            run: self.run.to_string(),
+            program: self.program.clone(),
+            branches: branches.collect(),
+            turns: self.turns,
+            status,
+            words: self.found.words.clone(),
+            process: process.map(Into::into),
+            code,
+            questions,
+            since_ms: self.since_ms,
+            usage: UsageForm {
+                input_tokens: self.found.usage.input_tokens,
+                output_tokens: self.found.usage.output_tokens,
+                usd: self.found.usage.usd,
             },
-        })
+        }
     }
+}
+
+/// The report as JSON.
+pub(crate) type Form = Vec<RunForm>;
+
+/// A run.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunForm {
+    run: String,
+    program: String,
+    branches: Vec<BranchForm>,
+    /// The number of turns of the branch for which it stands.
+    turns: u64,
+    status: Status,
+    /// The first open question, the awaited fact, or why the run failed; otherwise empty.
+    words: String,
+    /// The number of the process that executes it.
+    process: Option<u64>,
+    /// The exit code, if it has ended.
+    code: Option<u64>,
+    /// How many questions it asks a person.
+    questions: Option<u64>,
+    /// When it was claimed, if it is running, or when its process was last heard of, in
+    /// milliseconds since 1970.
+    since_ms: Option<u64>,
+    usage: UsageForm,
+}
+
+/// How a run stands.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Status {
+    Running,
+    Finished,
+    Failed,
+    Waiting,
+    Left,
+    Broken,
+}
+
+/// A branch.
+#[derive(Serialize, JsonSchema)]
+struct BranchForm {
+    branch: String,
+    /// Its newest turn.
+    turn: u64,
+}
+
+/// The costs of language models.
+#[derive(Serialize, JsonSchema)]
+struct UsageForm {
+    input_tokens: u64,
+    output_tokens: u64,
+    /// US dollars; null if no price is known.
+    usd: Option<f64>,
 }
 
 /// The maximum length of a reason or a question, in characters.
@@ -169,7 +226,7 @@ const WORDS_CHARACTERS: usize = 60;
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        self.0.iter().map(Listed::json).collect()
+        as_json(&self.0.iter().map(Listed::form).collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

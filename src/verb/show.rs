@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use duet_drivers::text::Text;
 use duet_journal::{CommitTime, Record, Sequence, Store};
-use duet_runtime::gate::payload::as_json;
+use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::model::moment::Moment;
@@ -17,9 +17,11 @@ use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{Difference, Differences, SchemePrograms};
 use duet_runtime::state::event::Event;
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::log::whole;
 use super::project::Project;
 use super::view::{Told, View};
@@ -28,6 +30,7 @@ use crate::exchange;
 use crate::journal::Place;
 use crate::origins::{Origin, Origins};
 use crate::saying::Saying;
+use crate::turn::json::TurnForm;
 use crate::value_text::shown;
 use crate::{session, turn};
 
@@ -56,7 +59,7 @@ pub(crate) struct Report {
     /// When it became durable.
     time: CommitTime,
     /// The record as JSON, with the role of its actor.
-    whole: Json,
+    whole: TurnForm,
     /// The requests to models that the turn answers.
     models: BTreeSet<RequestId>,
     came: Vec<IOValue>,
@@ -160,17 +163,14 @@ fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differ
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let mut value = self.whole.clone();
-        value["came"] = self.came.iter().map(as_json).collect::<Vec<_>>().into();
-        value["went"] = self.went.iter().map(as_json).collect::<Vec<_>>().into();
-        value["untold"] = self
-            .untold
-            .iter()
-            .map(|why| why.as_str().trim_end())
-            .collect::<Vec<_>>()
-            .into();
-        value["memory"] = self.memory.as_ref().map(memory_as_json).into();
-        value
+        let told = |why: &Text| why.as_str().trim_end().to_owned();
+        as_json(&Form {
+            turn: self.whole.clone(),
+            came: self.came.iter().map(value_as_json).collect(),
+            went: self.went.iter().map(value_as_json).collect(),
+            untold: self.untold.iter().map(told).collect(),
+            memory: self.memory.as_ref().map(memory_form),
+        })
     }
 
     pub(crate) fn tell(&self, view: &View) -> Told {
@@ -217,15 +217,54 @@ fn memory_as_text(memory: &Differences) -> String {
     text
 }
 
-fn memory_as_json(memory: &Differences) -> Json {
-    let place =
-        |Difference { place, before, after }: &Difference| json!({ "place": place, "before": before, "after": after });
-    json!({
-        "places": memory.places.iter().map(place).collect::<Vec<_>>(),
-        "more": memory.more,
-        "cut_off": memory.is_cut_off,
-        "defined": memory.defined,
-        "words_before": memory.words.0,
-        "words_after": memory.words.1,
-    })
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    #[serde(flatten)]
+    turn: TurnForm,
+    /// The facts that came with the turn.
+    came: Vec<Json>,
+    /// The facts that went with it.
+    went: Vec<Json>,
+    /// Why the changes in memory are not known.
+    untold: Vec<String>,
+    memory: Option<MemoryForm>,
+}
+
+/// The changes in the memory of the actor.
+#[derive(Serialize, JsonSchema)]
+struct MemoryForm {
+    places: Vec<PlaceForm>,
+    /// How many places more have changed.
+    more: usize,
+    /// Whether the search ended before everything was compared.
+    cut_off: bool,
+    /// How many globals of libraries were defined.
+    defined: usize,
+    words_before: usize,
+    words_after: usize,
+}
+
+/// A place in memory, with its values as Scheme writes them.
+#[derive(Serialize, JsonSchema)]
+struct PlaceForm {
+    place: String,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+fn memory_form(memory: &Differences) -> MemoryForm {
+    let place = |Difference { place, before, after }: &Difference| PlaceForm {
+        place: place.clone(),
+        before: before.clone(),
+        after: after.clone(),
+    };
+    MemoryForm {
+        places: memory.places.iter().map(place).collect(),
+        more: memory.more,
+        cut_off: memory.is_cut_off,
+        defined: memory.defined,
+        words_before: memory.words.0,
+        words_after: memory.words.1,
+    }
 }

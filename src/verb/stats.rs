@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use duet_journal::{BlobHash, Record, RecordHash, RunId, Sequence, Store};
 use duet_runtime::record::{Body, payload_bytes};
 use duet_runtime::state::event::Cause;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -65,6 +67,37 @@ pub(crate) struct Report {
     counts: Counts,
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    run: String,
+    /// The number of its branches.
+    branches: usize,
+    /// The number of its turns, without the beginning.
+    turns: usize,
+    /// Turns that an input caused.
+    inputs: u64,
+    /// Turns that failed.
+    failures: u64,
+    /// Attempts that the gate refused.
+    refused: usize,
+    fuel: u64,
+    /// The actions by their kinds.
+    actions: BTreeMap<String, u64>,
+    record_bytes: usize,
+    /// The parts of large records.
+    parts: u64,
+    part_bytes: usize,
+    /// The bytes of turns, with their parts.
+    turn_bytes: usize,
+    /// Those of turns that are events and actions.
+    payload_bytes: usize,
+    snapshots: u64,
+    snapshot_bytes: usize,
+    /// The bytes of blobs that the first record names.
+    pinned_bytes: usize,
+}
+
 /// Counts.
 ///
 /// # Errors
@@ -97,23 +130,24 @@ impl Report {
 
     pub(crate) fn json(&self) -> Value {
         let (turns, counts) = (self.turns(), &self.counts);
-        json!({
-            "run": self.run.as_str(),
-            "branches": self.branches,
-            "turns": turns,
-            "inputs": counts.inputs,
-            "failures": counts.failures,
-            "refused": counts.refused,
-            "fuel": counts.fuel,
-            "actions": counts.actions,
-            "record_bytes": counts.record_bytes,
-            "parts": counts.parts,
-            "part_bytes": counts.part_bytes,
-            "turn_bytes": counts.turn_bytes,
-            "payload_bytes": counts.payload_bytes,
-            "snapshots": counts.snapshots,
-            "snapshot_bytes": counts.snapshot_bytes,
-            "pinned_bytes": counts.pinned_bytes,
+        let named = |(name, count): (&&str, &u64)| ((*name).to_owned(), *count);
+        as_json(&Form {
+            run: self.run.to_string(),
+            branches: self.branches,
+            turns,
+            inputs: counts.inputs,
+            failures: counts.failures,
+            refused: counts.refused,
+            fuel: counts.fuel,
+            actions: counts.actions.iter().map(named).collect(),
+            record_bytes: counts.record_bytes,
+            parts: counts.parts,
+            part_bytes: counts.part_bytes,
+            turn_bytes: counts.turn_bytes,
+            payload_bytes: counts.payload_bytes,
+            snapshots: counts.snapshots,
+            snapshot_bytes: counts.snapshot_bytes,
+            pinned_bytes: counts.pinned_bytes,
         })
     }
 

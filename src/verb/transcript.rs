@@ -12,15 +12,17 @@ use duet_drivers::text;
 use duet_journal::{RecordHash, Sequence};
 use duet_runtime::action::Action;
 use duet_runtime::action::invoke_tool::InvokeTool;
-use duet_runtime::gate::payload::as_json;
+use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::tool_failure;
 use duet_runtime::state::event::Event;
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -70,6 +72,40 @@ struct Said {
     content: String,
     /// The calls that a model asks for: the tool's name, and its arguments.
     calls: Vec<(String, IOValue)>,
+}
+
+/// The report as JSON.
+pub(crate) type Form = Vec<ConversationForm>;
+
+/// A conversation.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ConversationForm {
+    /// The role of the program that asks.
+    agent: String,
+    model: String,
+    input_tokens: u64,
+    output_tokens: u64,
+    /// US dollars; null if no price is known.
+    usd: Option<f64>,
+    messages: Vec<MessageForm>,
+}
+
+/// A message.
+#[derive(Serialize, JsonSchema)]
+struct MessageForm {
+    turn: u64,
+    /// `system`, `user`, `assistant`, `tool`, or `failed` for a question without an answer.
+    role: String,
+    content: String,
+    /// The calls that the model asks for.
+    calls: Vec<CallForm>,
+}
+
+/// A call that a model asks for.
+#[derive(Serialize, JsonSchema)]
+struct CallForm {
+    name: String,
+    arguments: Json,
 }
 
 /// Shows conversations.
@@ -235,17 +271,17 @@ impl Said {
         lines.iter().enumerate().map(line).collect()
     }
 
-    fn json(&self) -> Json {
-        let calls = self
-            .calls
-            .iter()
-            .map(|(name, arguments)| json!({ "name": name, "arguments": as_json(arguments) }));
-        json!({
-            "turn": self.turn.number(),
-            "role": self.role,
-            "content": self.content,
-            "calls": calls.collect::<Vec<_>>(),
-        })
+    fn form(&self) -> MessageForm {
+        let calls = self.calls.iter().map(|(name, arguments)| CallForm {
+            name: name.clone(),
+            arguments: value_as_json(arguments),
+        });
+        MessageForm {
+            turn: self.turn.number(),
+            role: self.role.clone(),
+            content: self.content.clone(),
+            calls: calls.collect(),
+        }
     }
 }
 
@@ -261,17 +297,15 @@ fn calls(message: &IOValue) -> Vec<(String, IOValue)> {
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let conversations = self.conversations.iter().map(|conversation| {
-            json!({
-                "agent": conversation.agent,
-                "model": conversation.model,
-                "input_tokens": conversation.usage.input_tokens,
-                "output_tokens": conversation.usage.output_tokens,
-                "usd": conversation.usage.usd,
-                "messages": conversation.said.iter().map(Said::json).collect::<Vec<_>>(),
-            })
+        let conversations = self.conversations.iter().map(|conversation| ConversationForm {
+            agent: conversation.agent.clone(),
+            model: conversation.model.clone(),
+            input_tokens: conversation.usage.input_tokens,
+            output_tokens: conversation.usage.output_tokens,
+            usd: conversation.usage.usd,
+            messages: conversation.said.iter().map(Said::form).collect(),
         });
-        conversations.collect()
+        as_json(&conversations.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

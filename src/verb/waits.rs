@@ -6,8 +6,9 @@
 use duet_drivers::ask::Question as Asked;
 use duet_drivers::text::{self, Text};
 use duet_runtime::action::{self, Action};
-use duet_runtime::gate::payload::as_json;
+use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::gate::visible::visible;
+use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{ActorId, FiberId, RequestId, WaitId};
 use duet_runtime::model::moment::Moment;
 use duet_runtime::model::value::Fact;
@@ -15,13 +16,16 @@ use duet_runtime::state::RunState;
 use duet_runtime::state::actor::{Actor, Condition};
 use duet_runtime::state::request::{self, Question};
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::origins::Origins;
+use crate::query::spelled_packed;
 use crate::saying::{Way, say};
 use crate::turn::line;
 use crate::value_text::shown;
@@ -58,12 +62,87 @@ pub(crate) struct Report {
 pub(crate) struct Waiting {
     /// Its wait; none if another fiber has to wake it.
     wait: Option<WaitId>,
-    actor: ActorId,
+    pub(crate) actor: ActorId,
     /// The actor by role and number, and the name of the fiber.
-    name: String,
-    fiber: FiberId,
+    pub(crate) name: String,
+    pub(crate) fiber: FiberId,
     /// The conditions, or what the other fiber will have done.
     conditions: Vec<String>,
+    /// The conditions as data.
+    awaited: Vec<Awaited>,
+}
+
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    waits: Vec<WaitForm>,
+    requests: Vec<RequestForm>,
+}
+
+/// A fiber that waits.
+#[derive(Serialize, JsonSchema)]
+struct WaitForm {
+    /// The number of its wait; absent if another fiber has to wake it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<u64>,
+    actor: u64,
+    /// The actor by role and number.
+    name: String,
+    fiber: u64,
+    /// The conditions of the wait, any of which ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conditions: Option<Vec<Awaited>>,
+    /// What another fiber will have done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+}
+
+/// A condition of a wait.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Awaited {
+    /// A fact or message that matches.
+    Fact {
+        /// The pattern, as it would be typed.
+        words: String,
+        /// The pattern as a value.
+        pattern: Json,
+        /// Whether a procedure of the program must accept it, too.
+        is_judged: bool,
+    },
+    /// The answer to a request.
+    Answer { request: u64 },
+}
+
+impl Awaited {
+    fn of(condition: &Condition) -> Self {
+        match condition {
+            Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. } => Self::Fact {
+                words: spelled_packed(pattern),
+                pattern: value_as_json(&pattern.encode()),
+                is_judged: matches!(condition, Condition::Accepted { .. }),
+            },
+            Condition::Answer { request } => Self::Answer { request: request.0 },
+        }
+    }
+}
+
+/// A request to the world that has no answer yet.
+#[derive(Serialize, JsonSchema)]
+struct RequestForm {
+    request: u64,
+    /// When its timer runs out, in milliseconds since 1970, if it is one.
+    at_ms: Option<u64>,
+    actor: u64,
+    /// The actor by role and number.
+    name: String,
+    /// `tool`, `deferred`, `approve`, `read`, `timer`, `limit`, `deadline`, `postponed` or `ask`.
+    kind: String,
+    tool: Option<String>,
+    /// The arguments of the tool, or the question.
+    payload: Option<Json>,
+    /// The program's name for it.
+    tag: String,
 }
 
 /// A request to the world that has no answer yet.
@@ -119,6 +198,7 @@ pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
             name: name.clone(),
             fiber: found.fiber,
             conditions: found.conditions.iter().map(condition).collect(),
+            awaited: found.conditions.iter().map(Awaited::of).collect(),
         });
         let sleepers = actor.fibers.iter().filter_map(|(fiber, found)| {
             Some(Waiting {
@@ -127,6 +207,7 @@ pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
                 name: name.clone(),
                 fiber: *fiber,
                 conditions: vec![found.asleep_until.as_deref()?.to_owned()],
+                awaited: Vec::new(),
             })
         });
         waits.chain(sleepers).collect::<Vec<_>>()
@@ -140,8 +221,8 @@ pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
 
 fn condition(condition: &Condition) -> String {
     match condition {
-        Condition::Matching { pattern, .. } => pattern.to_string(),
-        Condition::Accepted { pattern, .. } => format!("{pattern} that a predicate accepts"),
+        Condition::Matching { pattern, .. } => spelled_packed(pattern),
+        Condition::Accepted { pattern, .. } => format!("{} that a predicate accepts", spelled_packed(pattern)),
         Condition::Answer { request } => format!("the answer to {request}"),
     }
 }
@@ -161,16 +242,14 @@ impl Waiting {
         }
     }
 
-    fn json(&self) -> Json {
-        match self.wait {
-            Some(wait) => json!({
-                "wait": wait.0, "actor": self.actor.0, "name": self.name, "fiber": self.fiber.0,
-                "conditions": self.conditions,
-            }),
-            None => json!({
-                "actor": self.actor.0, "name": self.name, "fiber": self.fiber.0,
-                "until": self.conditions.concat(),
-            }),
+    fn form(&self) -> WaitForm {
+        WaitForm {
+            wait: self.wait.map(|wait| wait.0),
+            actor: self.actor.0,
+            name: self.name.clone(),
+            fiber: self.fiber.0,
+            conditions: self.wait.map(|_| self.awaited.clone()),
+            until: self.wait.is_none().then(|| self.conditions.concat()),
         }
     }
 }
@@ -259,21 +338,19 @@ fn tag(request: &request::Request) -> Option<&str> {
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let requests = self.requests.iter().map(|open| {
-            json!({
-                "request": open.id.0,
-                "at_ms": open.at_ms,
-                "actor": open.actor.0,
-                "name": open.name,
-                "kind": open.kind,
-                "tool": open.tool,
-                "payload": open.payload.as_ref().map(as_json),
-                "tag": open.tag,
-            })
+        let requests = self.requests.iter().map(|open| RequestForm {
+            request: open.id.0,
+            at_ms: open.at_ms,
+            actor: open.actor.0,
+            name: open.name.clone(),
+            kind: open.kind.to_owned(),
+            tool: open.tool.clone(),
+            payload: open.payload.as_ref().map(value_as_json),
+            tag: open.tag.clone(),
         });
-        json!({
-            "waits": self.waits.iter().map(Waiting::json).collect::<Vec<_>>(),
-            "requests": requests.collect::<Vec<_>>(),
+        as_json(&Form {
+            waits: self.waits.iter().map(Waiting::form).collect(),
+            requests: requests.collect(),
         })
     }
 

@@ -1,47 +1,120 @@
-//! `when`: the first turn after which a fact is there, or all in which it came or went.
+//! `when`: the first turn after which a fact is there, or all in which it came or went; or a turn
+//! in which an expression changes.
 //!
-//! INVARIANT: the index beside the journal answers; no program runs.
+//! INVARIANT: for facts, the index beside the journal answers, and no program runs.
 //! Read next: `../changes.rs`.
 
-use duet_runtime::gate::payload::as_json;
-use duet_runtime::history::changes::{Change, Sought};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+mod value;
 
+use duet_runtime::gate::payload::as_json as value_as_json;
+use duet_runtime::history::changes::{Change, Sought};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::query::Query;
+use crate::saying::{Way, say};
 use crate::turn;
 use crate::value_text::shown;
+use value::Values;
 
-/// Finds the first turn after which a fact is there.
+/// Finds the first turn after which a fact is there, or a turn in which an expression changes.
 ///
-/// An index beside the journal answers; Duet first adds the turns that the index lacks, and does
-/// not run the program. A pattern is a value in which `_` matches anything; a label alone finds all
-/// its records. The exit code is 1 if there was never such a fact.
+/// An index beside the journal answers for facts; Duet first adds the turns that the index lacks,
+/// and does not run the program. A pattern is a value in which `_` matches anything; a label alone
+/// finds all its records. The exit code is 1 if there was never such a fact.
+///
+/// A text that begins with a parenthesis is an expression over the state, in either place. Duet
+/// evaluates it as `duet eval` does at the first turn and at the last, and by bisection finds a turn
+/// in which it changes, with its value before and after; an error counts as a value. If it changes
+/// several times, that turn may be any of them, and if it is the same at both ends, none is found:
+/// `--first` evaluates it at each turn and finds the first change. The exit code is 1 if there is
+/// none.
 ///
 ///   duet when '<greeted _>'
 ///   duet when greeted review/what-if --all
+///   duet when review '(length tasks)' --first
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
 pub(crate) struct Request {
-    /// The pattern that the fact must match.
+    /// The pattern that the fact must match, or an expression.
     pub(crate) pattern: String,
     /// The address of a turn, or of the branch whose newest turn is meant.
     pub(crate) address: Option<String>,
     /// Lists every turn in which a matching fact came (+) or went (-).
     #[arg(long)]
     all: bool,
+    /// Finds the first change of an expression, at every turn.
+    #[arg(long, conflicts_with = "all")]
+    first: bool,
+}
+
+/// The changes.
+pub(crate) enum Report {
+    /// Those of facts that match.
+    Facts(Facts),
+    /// That of an expression.
+    Expression(Expression),
 }
 
 /// The changes of facts that match.
-pub(crate) struct Report {
+pub(crate) struct Facts {
     place: Place,
     found: Vec<Change>,
     notes: Vec<String>,
+}
+
+/// A change of an expression.
+pub(crate) struct Expression {
+    place: Place,
+    text: String,
+    is_first: bool,
+    found: Option<value::Change>,
+}
+
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Form {
+    /// The changes of facts.
+    Facts(Vec<Changed>),
+    /// The change of an expression.
+    Expression(ExpressionForm),
+}
+
+/// The change of an expression.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ExpressionForm {
+    expression: String,
+    /// Whether every turn before it was looked at.
+    is_first: bool,
+    /// The change; null if none was found.
+    change: Option<ValueForm>,
+}
+
+/// The values before and after a turn, as Scheme writes them.
+#[derive(Serialize, JsonSchema)]
+struct ValueForm {
+    turn: u64,
+    before: String,
+    after: String,
+}
+
+/// A change of a fact.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Changed {
+    turn: u64,
+    /// The number of the actor whose turn it was.
+    actor: u64,
+    /// Whether the fact came; otherwise it went.
+    came: bool,
+    fact: Value,
 }
 
 /// Finds changes.
@@ -49,28 +122,112 @@ pub(crate) struct Report {
 /// # Errors
 /// If there is no such turn, the pattern is none, or the journal or its index is damaged.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let is_expression = |text: &&str| text.trim_start().starts_with('(');
+    let texts = [Some(request.pattern.as_str()), request.address.as_deref()];
+    if let Some(text) = texts.into_iter().flatten().find(is_expression) {
+        let address = texts.into_iter().flatten().find(|text| !is_expression(text));
+        return expression(project, (text, address), request.first);
+    }
     let query = Query::read(&request.pattern)?;
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let sought = if request.all { Sought::All } else { Sought::First };
     let (found, notes) = look.changes(&place, &query, sought)?;
-    Ok(Report { place, found, notes })
+    Ok(Report::Facts(Facts { place, found, notes }))
+}
+
+fn expression(
+    project: &mut Project,
+    (text, address): (&str, Option<&str>),
+    is_first: bool,
+) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(address)?;
+    let values = Values {
+        look: &look,
+        place: &place,
+        text,
+    };
+    let found = if is_first { values.first()? } else { values.bisect()? };
+    Ok(Report::Expression(Expression {
+        text: text.to_owned(),
+        is_first,
+        found,
+        place,
+    }))
 }
 
 impl Report {
     pub(crate) fn json(&self) -> Value {
-        let rows = self.found.iter().map(|change| {
-            json!({
-                "turn": change.sequence.number(),
-                "actor": change.actor.0,
-                "came": change.came,
-                "fact": as_json(&change.fact.value()),
-            })
-        });
-        rows.collect()
+        match self {
+            Self::Facts(facts) => facts.json(),
+            Self::Expression(expression) => as_json(&Form::Expression(expression.form())),
+        }
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        match self {
+            Self::Facts(facts) => facts.tell(view),
+            Self::Expression(expression) => expression.tell(),
+        }
+    }
+}
+
+impl Expression {
+    fn form(&self) -> ExpressionForm {
+        ExpressionForm {
+            expression: self.text.clone(),
+            is_first: self.is_first,
+            change: self.found.as_ref().map(|change| ValueForm {
+                turn: change.at.number(),
+                before: change.before.words(),
+                after: change.after.words(),
+            }),
+        }
+    }
+
+    fn tell(&self) -> Told {
+        let text = duet_drivers::text::line(&self.text);
+        let name = self.place.name();
+        let Some(change) = &self.found else {
+            let until = self.place.address(self.place.at());
+            let mut told = if self.is_first {
+                Told::data("").say(format!("{text} does not change up to {until}"))
+            } else {
+                Told::data("")
+                    .say(format!("{text} is the same at the first turn and at {until}"))
+                    .say(say![
+                        Way::at("when", &name).with(format!("'{text}' --first")),
+                        " looks at the turns between them",
+                    ])
+            };
+            told.code = ExitCode::FAILED;
+            return told;
+        };
+        let (before, after) = (change.before.words(), change.after.words());
+        let line = |words: &str| duet_drivers::text::line(words).into_owned();
+        Told::data(format!(
+            "{} {text}: {} → {}\n",
+            self.place.address(change.at),
+            line(&before),
+            line(&after)
+        ))
+        .say(say![Way::turn("show", &name, change.at), " shows the turn"])
+    }
+}
+
+impl Facts {
+    fn json(&self) -> Value {
+        let rows = self.found.iter().map(|change| Changed {
+            turn: change.sequence.number(),
+            actor: change.actor.0,
+            came: change.came,
+            fact: value_as_json(&change.fact.value()),
+        });
+        as_json(&Form::Facts(rows.collect()))
+    }
+
+    fn tell(&self, _view: &View) -> Told {
         let line = |change: &Change| {
             format!(
                 "{} {:<8} {} {}\n",

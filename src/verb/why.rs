@@ -1,123 +1,288 @@
-//! `why`: the turns that led to a fact, back to an input.
+//! `why`: the turns that led to a fact or to a line of output, back to an input.
 //!
 //! INVARIANT: each turn caused the one before it in the report.
 //! Read next: `../../runtime/src/history/chain.rs`.
 
+use std::num::NonZeroUsize;
+
 use duet_journal::Sequence;
+use duet_runtime::action::Action;
+use duet_runtime::driver::Stream;
 use duet_runtime::gate::payload;
 use duet_runtime::history::chain::{Link, links};
 use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::model::codec::Codec;
+use duet_runtime::record::Body;
+use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::project::Project;
+use super::form::as_json;
+use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::origins::Origins;
 use crate::query::Query;
-use crate::turn::json::{json_action, json_cause, json_event};
+use crate::records::Records;
+use crate::render::SourceTexts;
+use crate::session;
+use crate::turn;
+use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
 use crate::value_text::abbreviated;
 
-/// Shows the turns that led to a fact.
+/// Shows the turns that led to a fact, or to a line of output.
 ///
-/// The first line is the turn in which the fact came last. Each line below is the turn that caused
-/// the one above, down to an input of a person or the start of the run. A tool's result leads back
-/// to the turn that called the tool. Duet counts turns in which a fiber only continued, and leaves
-/// them out; `--json` has them all.
+/// The first line has the expression that asserted the fact, which Duet finds by taking that turn
+/// again. Then comes the turn in which the fact came last, or the line was written. Each line below
+/// is the turn that caused the one above, down to an input of a person or the start of the run. A
+/// tool's result leads back to the turn that called the tool. Duet counts turns in which a fiber
+/// only continued, and leaves them out, and shows the newest 20 of the others; `--all` shows more,
+/// at most 10000. `--json` has the same turns whole.
+///
+/// With `--output N` the pattern is left out: the N-th line that the program displayed is meant,
+/// counted from 1.
 ///
 ///   duet why '<report _>'
 ///   duet why greeted review@7
+///   duet why --output 3 review
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
 pub(crate) struct Request {
-    /// The pattern that the fact must match.
+    /// The pattern that the fact must match; with `--output`, the address.
     pub(crate) pattern: String,
     /// The address of a turn, or of the branch whose newest turn is meant.
     pub(crate) address: Option<String>,
+    /// Begins at this line of output.
+    #[arg(long, value_name = "N", conflicts_with = "address")]
+    output: Option<NonZeroUsize>,
+    /// Shows more than the newest turns.
+    #[arg(long)]
+    all: bool,
 }
 
-/// A fact, and the turns that led to it.
+/// A fact or a line, and the turns that led to it.
 pub(crate) struct Report {
     place: Place,
+    /// The fact.
     fact: Option<IOValue>,
-    links: Vec<Link>,
-    /// The actor of each turn, and what it did.
-    told: Vec<String>,
+    /// The line of output.
+    line: Option<String>,
+    /// The expression that made it, if it is known.
+    by: Option<By>,
+    told: Vec<Shown>,
+    /// Whether older turns are left out.
+    is_cut: bool,
     notes: Vec<String>,
 }
 
-/// Finds the turns that led to a fact.
+/// A turn of the chain.
+struct Shown {
+    link: Link,
+    /// The actor, and what it did.
+    words: String,
+    /// How many turns between the one above and this one only went on.
+    skipped: u64,
+}
+
+/// The maximum number of turns that are shown, and with `--all`.
+const SHOWN_MAX: usize = 20;
+const ALL_MAX: usize = 10_000;
+
+/// Finds the turns that led to a fact or a line.
 ///
 /// # Errors
 /// If there is no such turn, the pattern is none, or the journal or its index is damaged.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
-    let query = Query::read(&request.pattern)?;
     let look = project.look()?;
+    let most = if request.all { ALL_MAX } else { SHOWN_MAX };
+    if let Some(number) = request.output {
+        let place = look.resolve_turn(Some(&request.pattern))?;
+        let found = output(&look, &place, number.get())?;
+        let mut report = Report::nothing(place);
+        if let Some((turn, line)) = found {
+            report.line = Some(line);
+            report.lead(&look, turn, most)?;
+        }
+        return Ok(report);
+    }
+    let query = Query::read(&request.pattern)?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let (found, notes) = look.changes(&place, &query, Sought::Last)?;
-    let mut report = Report {
-        place,
-        fact: None,
-        links: Vec::new(),
-        told: Vec::new(),
-        notes,
-    };
+    let mut report = Report::nothing(place);
+    report.notes = notes;
     if let Some(Change { sequence, fact, .. }) = found.into_iter().next() {
-        let source = report.place.source(look.store);
         report.fact = Some(fact.value());
-        report.links = links(&source, sequence).collect::<Result<_, _>>()?;
-        let mut origins = Origins::of(source);
-        let told = report.links.iter().map(|link| told(link, &mut origins));
-        report.told = told.collect::<Result<_, _>>()?;
+        let asserts = |action: &Action| matches!(action, Action::Assert(assert) if assert.value == fact);
+        report.by = by(&look, &report.place, sequence, &asserts);
+        report.lead(&look, sequence, most)?;
     }
     Ok(report)
 }
 
+/// An expression in a text.
+#[derive(Clone, Serialize, JsonSchema)]
+struct By {
+    /// The text.
+    source: String,
+    /// The line, counted from 1.
+    line: usize,
+    /// The form, on one line.
+    form: String,
+}
+
+/// The maximum length of a form in words.
+const FORM_CHARACTERS: usize = 80;
+
+/// Finds the expression that performed an action of a turn, by taking the turn again; nothing if
+/// that is not possible, or the text is one of Duet's own libraries.
+fn by(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<By> {
+    let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
+    let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at).ok()?).ok()? else {
+        return None;
+    };
+    let action = taken.actions.iter().position(|action| action.done().iter().any(is_it))?;
+    let before = Place {
+        turn: Sequence::new(at.number().checked_sub(1)?).ok(),
+        ..place.clone()
+    };
+    let run = session::restore(look.store, &before).ok()?;
+    let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    let origin = run.place_of(&record, action).ok()??;
+    let (source, line, form) = texts.form_at(&origin)?;
+    Some(By { source, line, form })
+}
+
+/// Finds the turn that wrote a line of output, and the line.
+fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<(Sequence, String)>, CommandError> {
+    let range = (Sequence::FIRST, place.at());
+    let (mut left, mut line, mut begun) = (number, String::new(), None);
+    for record in Records::oldest_first(look.store, (&place.run, &place.branch), range) {
+        look.go_on()?;
+        let record = record?;
+        let at = record.header().sequence;
+        let Body::Turn(turn) = turn::body(&record)? else {
+            continue;
+        };
+        for action in turn.actions.iter().flat_map(Action::done) {
+            let Action::Write(write) = action else { continue };
+            if write.stream != Stream::Output {
+                continue;
+            }
+            for piece in String::from_utf8_lossy(&write.bytes.0).split_inclusive('\n') {
+                if left == 1 {
+                    line.push_str(piece.trim_end_matches('\n'));
+                    begun = Some(at);
+                }
+                if piece.ends_with('\n') {
+                    left -= 1;
+                }
+                if left == 0 {
+                    return Ok(Some((at, line)));
+                }
+            }
+        }
+    }
+    // The last line may have no end.
+    Ok(begun.map(|at| (at, line)))
+}
+
 impl Report {
+    fn nothing(place: Place) -> Self {
+        Self {
+            place,
+            fact: None,
+            line: None,
+            by: None,
+            told: Vec::new(),
+            is_cut: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Follows the causes of a turn. Turns that only went on are counted and not kept, so memory
+    /// follows what is shown, however long the chain is.
+    fn lead(&mut self, look: &Look<'_>, from: Sequence, most: usize) -> Result<(), CommandError> {
+        let source = self.place.source(look.store);
+        let mut origins = Origins::of(self.place.source(look.store));
+        let (mut skipped, mut last) = (0, None);
+        for link in links(&source, from) {
+            look.go_on()?;
+            let link = link?;
+            if self.told.len() == most {
+                self.is_cut = true;
+                return Ok(());
+            }
+            if !self.told.is_empty() && is_going_on(&link) {
+                skipped += 1;
+                last = Some(link);
+                continue;
+            }
+            last = None;
+            self.told.push(Shown {
+                words: told(&link, &mut origins)?,
+                link,
+                skipped: std::mem::take(&mut skipped),
+            });
+        }
+        if let Some(link) = last {
+            // The end of a chain is told, whatever it is.
+            self.told.push(Shown {
+                words: told(&link, &mut origins)?,
+                link,
+                skipped: skipped - 1,
+            });
+        }
+        Ok(())
+    }
+
     pub(crate) fn json(&self) -> Value {
-        json!({
-            "fact": self.fact.as_ref().map(payload::as_json),
-            "chain": self.links.iter().map(as_json).collect::<Vec<_>>(),
+        as_json(&Form {
+            fact: self.fact.as_ref().map(payload::as_json),
+            line: self.line.clone(),
+            by: self.by.clone(),
+            chain: self.told.iter().map(form_of).collect(),
+            is_cut: self.is_cut,
         })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
-        let Some(fact) = &self.fact else {
-            let place = &self.place;
-            let mut told = Told::data("").say(format!("there was no such fact up to {}", place.address(place.at())));
-            told.code = ExitCode::FAILED;
-            return told;
+        let head = match (&self.fact, &self.line) {
+            (Some(fact), _) => abbreviated(fact),
+            (None, Some(line)) => format!("{line:?}"),
+            (None, None) => {
+                let until = self.place.address(self.place.at());
+                let mut told = Told::data("").say(format!("there was no such fact or line up to {until}"));
+                told.code = ExitCode::FAILED;
+                return told;
+            }
         };
-        let told = Told::data(format!("{}\n{}", abbreviated(fact), self.text()));
-        self.notes.iter().fold(told, |told, note| told.say(note))
+        let by = self.by.as_ref().map(|By { source, line, form }| {
+            let form = duet_drivers::text::line(&turn::short(form, FORM_CHARACTERS)).into_owned();
+            format!("  by {form} at {}:{line}\n", duet_drivers::text::line(source))
+        });
+        let told = Told::data(format!("{head}\n{}{}", by.unwrap_or_default(), self.text()));
+        let told = self.notes.iter().fold(told, |told, note| told.say(note));
+        if self.is_cut {
+            return told.say("older turns are left out; `--all` shows more");
+        }
+        told
     }
 
-    /// The turns in words; those in which a fiber only went on are counted.
+    /// The turns in words.
     fn text(&self) -> String {
         let mut text = String::new();
-        let mut skipped = 0;
-        for (position, link) in self.links.iter().enumerate() {
-            let is_end = position == 0 || position + 1 == self.links.len();
-            if !is_end && is_going_on(link) {
-                skipped += 1;
-                continue;
-            }
-            if skipped > 0 {
+        for Shown { link, words, skipped } in &self.told {
+            if *skipped > 0 {
                 text.push_str(&format!("  after {skipped} turns in which it went on\n"));
-                skipped = 0;
             }
-            let received: Vec<String> = link
-                .turn
-                .events
-                .iter()
-                .map(|event| abbreviated(&event.encode()))
-                .collect();
+            let events = link.turn.events.iter();
+            let received: Vec<String> = events.map(|event| abbreviated(&event.encode())).collect();
             let cause = match link.turn.cause {
                 Cause::Input {} => "  input",
                 Cause::Start {} => "  start",
@@ -128,9 +293,8 @@ impl Report {
                 .map(|asked| format!(", asked for in turn {asked}"))
                 .unwrap_or_default();
             text.push_str(&format!(
-                "{} {}\n{cause} {}{asked}\n",
+                "{} {words}\n{cause} {}{asked}\n",
                 self.place.address(link.sequence),
-                self.told[position],
                 received.join("; ")
             ));
         }
@@ -163,13 +327,45 @@ fn told(link: &Link, origins: &mut Origins<'_>) -> Result<String, CommandError> 
     Ok(format!("{:<8} {shown}", actor(link.turn.actor, role.as_deref())))
 }
 
-fn as_json(link: &Link) -> Value {
-    json!({
-        "turn": link.sequence.number(),
-        "asked": link.asked.map(Sequence::number),
-        "actor": link.turn.actor.0,
-        "cause": json_cause(&link.turn.cause),
-        "events": link.turn.events.iter().map(json_event).collect::<Vec<_>>(),
-        "actions": link.turn.actions.iter().map(json_action).collect::<Vec<_>>(),
-    })
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    /// The fact; null if there never was one.
+    fact: Option<Value>,
+    /// The line of output, if one was asked about.
+    line: Option<String>,
+    /// The expression that asserted the fact; null if it is not known. What displayed a line is not
+    /// known, because a program's output is written when it waits.
+    by: Option<By>,
+    /// The turns that led to it, newest first.
+    chain: Vec<LinkForm>,
+    /// Whether older turns are left out.
+    is_cut: bool,
+}
+
+/// A turn of the chain.
+#[derive(Serialize, JsonSchema)]
+struct LinkForm {
+    turn: u64,
+    /// How many turns between the one before and this one only went on.
+    skipped: u64,
+    /// The turn that made the request whose answer this turn received.
+    asked: Option<u64>,
+    /// The number of the actor.
+    actor: u64,
+    cause: CauseForm,
+    events: Vec<Kinded>,
+    actions: Vec<Kinded>,
+}
+
+fn form_of(Shown { link, skipped, .. }: &Shown) -> LinkForm {
+    LinkForm {
+        skipped: *skipped,
+        turn: link.sequence.number(),
+        asked: link.asked.map(Sequence::number),
+        actor: link.turn.actor.0,
+        cause: json_cause(&link.turn.cause),
+        events: link.turn.events.iter().map(json_event).collect(),
+        actions: link.turn.actions.iter().map(json_action).collect(),
+    }
 }

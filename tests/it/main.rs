@@ -33,6 +33,7 @@ mod support {
 
 mod aeiou;
 mod agents;
+mod asking;
 mod attempts;
 mod bad_input;
 mod cli;
@@ -82,6 +83,7 @@ mod rerun;
 mod review;
 mod rights;
 mod serve;
+mod schemas;
 mod server_kill;
 mod sessions;
 mod steps;

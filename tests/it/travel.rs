@@ -102,7 +102,10 @@ fn a_question_that_both_branches_ask_is_no_difference() {
         facts("facts asker/other user-input-request")
     );
     let diff = json(&desk, "diff asker/main asker/other");
-    assert_eq!(diff["left"]["facts"], serde_json::json!(["<slept>"]));
+    assert_eq!(
+        diff["left"]["facts"],
+        serde_json::json!([{ "record": "slept", "fields": [] }])
+    );
     assert_eq!(diff["right"]["facts"], serde_json::json!([]));
 }
 

@@ -72,7 +72,7 @@ const PASSED_MAX: usize = 1_000;
 const LED_MAX: usize = 64;
 
 /// The maximum number of turns in which the same failure is looked for again.
-const BEFORE_MAX: usize = 2_000;
+const BEFORE_MAX: usize = 500;
 
 /// Traces the failure of a turn; `None` if the turn did not fail.
 ///

@@ -179,7 +179,7 @@ impl Run {
 
     /// Finds the batch that a record's turn handled: the oldest in the queue, or the input in the
     /// record.
-    fn recorded_batch(&mut self, record: &ClosedRecord) -> Result<Batch, RunError> {
+    pub(super) fn recorded_batch(&mut self, record: &ClosedRecord) -> Result<Batch, RunError> {
         if form::has_internal_cause(record.body_bytes())
             && let Some(batch) = self.state.queue.pop_front()
         {

@@ -369,6 +369,17 @@ impl Run {
         place
     }
 
+    /// Finds the place in the program from which an action of the next recorded turn came, by taking
+    /// that turn once more. The run is used up, for it has lost the events of that turn.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] if the record is not that of the next turn.
+    pub fn place_of(mut self, record: &ClosedRecord, action: usize) -> Result<Option<Origin>, RunError> {
+        let batch = self.recorded_batch(record)?;
+        let mut activation = self.before_turn(batch);
+        Ok(self.place(&mut activation, action))
+    }
+
     /// Restores the state and the actor's instance to where they were before the turn.
     pub(super) fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);

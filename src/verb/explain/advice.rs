@@ -72,7 +72,10 @@ impl Explaining<'_> {
         match (failure, status) {
             (Some(failure), _) => against(name, failure),
             (None, Status::Waiting) => waits.iter().take(1).flat_map(|wait| of_wait(name, wait)).collect(),
-            (None, Status::Stuck) => vec![say![Way::at("waits", name), " lists the waits"].into()],
+            (None, Status::Stuck) => vec![
+                say![Way::at("waits", name), " lists the waits"].into(),
+                why_not(name),
+            ],
             (None, Status::Left) => vec![say![Way::at("resume", name), " goes on"].into()],
             (None, Status::Failed | Status::Finished | Status::Running) => {
                 vec![say![Way::at("log", name), " lists its turns"].into()]
@@ -92,6 +95,7 @@ fn of_wait(name: &str, wait: &Wait) -> Vec<Advice> {
         For::Fact => vec![
             say![Way::at("signal", name).with("LABEL VALUE"), " asserts a fact"].into(),
             say![Way::at("message", name).with("VALUE"), " sends a message"].into(),
+            why_not(name),
         ],
         For::Tool | For::Time | For::Other => vec![say![Way::at("resume", name), " goes on"].into()],
     }
@@ -117,6 +121,11 @@ fn against(name: &str, failure: &Explained) -> Vec<Advice> {
         advice.push(say![amend, " goes on, on a branch, as if the answer there had been another"].into());
     }
     advice
+}
+
+fn why_not(name: &str) -> Advice {
+    let way = Way::at("why-not", name).with("PATTERN");
+    say![way, " says what stands in the way of a fact"].into()
 }
 
 fn mended(name: &str) -> Advice {

@@ -10,6 +10,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::{Report, Turn, What};
 use crate::graph::Graph;
+use crate::turn::json::CauseForm;
 use crate::turn::line::{Piece, Tone};
 use crate::verb::view::View;
 
@@ -286,11 +287,11 @@ fn glyph(turn: &Turn, marks_head: bool) -> char {
 }
 
 /// A cause that has nothing to say for itself.
-fn cause_words(cause: &serde_json::Value) -> String {
-    match (cause["kind"].as_str(), cause["turn"].as_u64()) {
-        (_, Some(turn)) => format!("turn {turn}"),
-        (Some(kind), None) => kind.to_owned(),
-        (None, None) => String::new(),
+fn cause_words(cause: &CauseForm) -> String {
+    match cause {
+        CauseForm::Turn { turn } => format!("turn {turn}"),
+        CauseForm::Start => "start".to_owned(),
+        CauseForm::Input => "input".to_owned(),
     }
 }
 

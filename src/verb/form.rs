@@ -1,0 +1,133 @@
+//! The JSON of reports, and its contract: the JSON Schema that follows from the type of each.
+//!
+//! INVARIANT: what a surface gives as JSON is made from the type whose schema it shows, so the two
+//! cannot differ.
+//! It does not know what the reports say. Read next: `../command/schema.rs`.
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+/// Makes JSON of a report.
+pub(crate) fn as_json<T: Serialize>(report: &T) -> Json {
+    // Reports have texts, numbers, lists and members with names only, which all are JSON.
+    serde_json::to_value(report).unwrap_or_default()
+}
+
+/// The forms of a verb's report.
+pub(crate) struct Forms {
+    /// The name of the verb.
+    pub(crate) name: &'static str,
+    /// The schema of what the command line prints with `--json`.
+    pub(crate) printed: fn() -> Json,
+    /// The schema of what a server hands over.
+    pub(crate) handed: fn() -> Json,
+}
+
+macro_rules! forms {
+    ($($module:ident $name:literal $handed:ident)*) => {
+        /// The forms of all reports.
+        pub(crate) static TABLE: &[Forms] = &[$(Forms {
+            name: $name,
+            printed: schema::<super::$module::Form>,
+            handed: schema::<super::$module::$handed>,
+        },)*];
+    };
+}
+
+forms! {
+    log "log" PageForm
+    show "show" Form
+    facts "facts" Form
+    waits "waits" Form
+    frames "frames" Form
+    explain "explain" Form
+    diff "diff" Form
+    why "why" Form
+    why_not "why-not" Form
+    when "when" Form
+    stats "stats" Form
+    cost "cost" Form
+    branches "branches" Form
+    transcript "transcript" Form
+    runs "runs" Form
+    rm "rm" Form
+}
+
+/// Finds the forms of a verb.
+pub(crate) fn find(name: &str) -> Option<&'static Forms> {
+    TABLE.iter().find(|forms| forms.name == name)
+}
+
+/// The schema of a type, in JSON Schema 2020-12.
+fn schema<T: JsonSchema>() -> Json {
+    SchemaGenerator::default().into_root_schema_for::<T>().to_value()
+}
+
+/// The schema of what a server's tool returns: the report, beside what a command would print.
+pub(crate) fn of_tool(name: &str) -> Option<Json> {
+    let mut report = (find(name)?.handed)();
+    // References begin at the root, where the definitions have to be then.
+    let definitions = report.as_object_mut().and_then(|report| report.remove("$defs"));
+    report.as_object_mut().and_then(|report| report.remove("$schema"));
+    let mut schema = json!({
+        "type": "object",
+        "properties": {
+            "exit": { "type": ["integer", "null"], "description": "the exit code of the command" },
+            "output": { "type": "string", "description": "the report in words" },
+            "messages": { "type": "string" },
+            "truncated": { "type": "boolean" },
+            "report": report,
+        },
+        "required": ["exit", "output", "messages", "truncated"],
+    });
+    if let Some(definitions) = definitions {
+        schema["$defs"] = definitions;
+    }
+    Some(schema)
+}
+
+/// The maximum length of a report that a server hands over, in bytes; models pay for each.
+const HANDED_BYTES_MAX: usize = 64 << 10;
+
+/// A report for a server: its JSON on the first line, `null` if it is too long, and then its words.
+pub(crate) fn handed(report: &Json, words: &str) -> String {
+    let report = report.to_string();
+    let report = if report.len() > HANDED_BYTES_MAX {
+        "null"
+    } else {
+        &report
+    };
+    format!("{report}\n{words}")
+}
+
+/// Takes what [`handed`] made apart: the report, if it is there, and the words.
+pub(crate) fn taken(output: &str) -> (Option<Json>, &str) {
+    let Some((first, words)) = output.split_once('\n') else {
+        return (None, output);
+    };
+    let report: Option<Json> = serde_json::from_str(first).ok();
+    (report.filter(|report| !report.is_null()), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_handed_over_is_taken_apart() {
+        let report = json!({ "a": "b\nc" });
+        let both = handed(&report, "one\ntwo\n");
+        assert_eq!(taken(&both), (Some(report), "one\ntwo\n"));
+        let long = handed(&"x".repeat(HANDED_BYTES_MAX).into(), "words");
+        assert_eq!(taken(&long), (None, "words"));
+        assert_eq!(taken(""), (None, ""));
+    }
+
+    #[test]
+    fn every_verb_that_reports_has_a_form() {
+        for row in crate::verb::TABLE {
+            assert!(find(row.name).is_some(), "{}", row.name);
+        }
+    }
+}

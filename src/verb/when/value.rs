@@ -1,0 +1,199 @@
+//! The value of an expression at a turn, and the turn in which it changes.
+//!
+//! The program stands still while the expression is evaluated, as for `duet eval`.
+//! INVARIANT: evaluation leaves no trace: each turn is restored for itself, and what was evaluated
+//! is dropped.
+//! It prints nothing. Read next: `../../command/eval.rs`.
+
+use duet_journal::Sequence;
+use duet_runtime::driver::{EffectKind, Input, Stream};
+use duet_runtime::record::{Body, Outcome};
+use duet_runtime::run::{Run, Step};
+use duet_runtime::scheme::SchemePrograms;
+
+use crate::error::CommandError;
+use crate::journal::Place;
+use crate::render::message_of;
+use crate::verb::project::Look;
+use crate::{session, turn};
+
+/// The maximum number of turns of an expression.
+const TURNS_MAX: usize = 1_000;
+
+/// What an expression is at a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Valued {
+    /// Its value as Scheme writes it, with what it displayed.
+    Value(String),
+    /// The condition that it raised.
+    Raised(String),
+    /// The run was over.
+    Over,
+}
+
+impl Valued {
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Value(value) => value.clone(),
+            Self::Raised(why) => format!("an error ({why})"),
+            Self::Over => "nothing, for the run is over".to_owned(),
+        }
+    }
+}
+
+/// A change of an expression's value between two turns, one right after the other.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) at: Sequence,
+    pub(super) before: Valued,
+    pub(super) after: Valued,
+}
+
+/// Evaluates an expression at turns of a branch.
+pub(super) struct Values<'a> {
+    pub(super) look: &'a Look<'a>,
+    pub(super) place: &'a Place,
+    pub(super) text: &'a str,
+}
+
+impl Values<'_> {
+    /// Finds a turn in which the value changes between the first turn and the place: by bisection,
+    /// so another change may come before it; `None` if the value is the same at both ends.
+    ///
+    /// # Errors
+    /// If a turn cannot be restored, or the expression wants to act.
+    pub(super) fn bisect(&self) -> Result<Option<Change>, CommandError> {
+        let (mut low, mut high) = (1, self.last()?);
+        if low >= high {
+            return Ok(None);
+        }
+        let mut before = self.at(low)?;
+        let mut after = self.at(high)?;
+        if before == after {
+            return Ok(None);
+        }
+        while high - low > 1 {
+            self.look.go_on()?;
+            let middle = low + (high - low) / 2;
+            let value = self.at(middle)?;
+            if value == before {
+                low = middle;
+            } else {
+                (high, after) = (middle, value);
+            }
+        }
+        before = if low == 1 { before } else { self.at(low)? };
+        Ok(Some(Change {
+            at: position(high)?,
+            before,
+            after,
+        }))
+    }
+
+    /// Finds the first turn in which the value changes; reads all turns up to it.
+    ///
+    /// # Errors
+    /// As [`bisect`](Self::bisect).
+    pub(super) fn first(&self) -> Result<Option<Change>, CommandError> {
+        let last = self.last()?;
+        if last == 0 {
+            return Ok(None);
+        }
+        let mut before = self.at(1)?;
+        for number in 2..=last {
+            self.look.go_on()?;
+            let after = self.at(number)?;
+            if after != before {
+                let at = position(number)?;
+                return Ok(Some(Change { at, before, after }));
+            }
+            before = after;
+        }
+        Ok(None)
+    }
+
+    /// The last turn at which the run was not over.
+    fn last(&self) -> Result<u64, CommandError> {
+        let mut last = self.place.at().number();
+        while last > 0 && self.restored(last)?.state().exit.is_some() {
+            last -= 1;
+        }
+        Ok(last)
+    }
+
+    fn restored(&self, number: u64) -> Result<Run, CommandError> {
+        let place = Place {
+            turn: Some(position(number)?),
+            ..self.place.clone()
+        };
+        session::restore(self.look.store, &place)
+    }
+
+    /// The value at a turn.
+    pub(super) fn at(&self, number: u64) -> Result<Valued, CommandError> {
+        let mut run = self.restored(number)?;
+        if run.state().exit.is_some() {
+            return Ok(Valued::Over);
+        }
+        run.programs_mut::<SchemePrograms>().observe();
+        let since = run.state().counters.clone();
+        run.hold_still(&since);
+        let older = session::newest_evaluation(run.state());
+        run.deliver(Input::Evaluate {
+            text: self.text.to_owned(),
+            sources: Vec::new(),
+        });
+        let mut shown = String::new();
+        for _ in 0..TURNS_MAX {
+            let step = run.step()?;
+            run.hold_still(&since);
+            let newest = run.unflushed().and_then(|append| append.records.last().cloned());
+            for effect in run.confirm_durable() {
+                shown.push_str(&displayed(effect.kind)?);
+            }
+            let is_over = session::newest_evaluation(run.state()) <= older;
+            if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
+                && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
+            {
+                return Ok(Valued::Raised(format!("{}: {}", failure.kind, message_of(&failure))));
+            }
+            if is_over {
+                let value = run.programs_mut::<SchemePrograms>().observed();
+                shown.extend(value);
+                return Ok(Valued::Value(shown));
+            }
+            if step == Step::Idle {
+                return Err(refused("it waits for an event, and the program stands still meanwhile"));
+            }
+        }
+        Err(refused(&format!("it takes more than {TURNS_MAX} turns")))
+    }
+}
+
+/// What an effect displays.
+fn displayed(kind: EffectKind) -> Result<String, CommandError> {
+    match kind {
+        EffectKind::Write {
+            stream: Stream::Output,
+            bytes,
+        } => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        EffectKind::Tool { name, .. } => Err(refused(&format!("it calls {name}"))),
+        EffectKind::Timer { .. } | EffectKind::Alarm { .. } => Err(refused("it waits for time to pass")),
+        EffectKind::Read { .. } | EffectKind::Ask { .. } => Err(refused("it asks a person")),
+        EffectKind::Write { .. }
+        | EffectKind::Proceed { .. }
+        | EffectKind::Withdraw
+        | EffectKind::Log { .. }
+        | EffectKind::Failure { .. }
+        | EffectKind::Progress { .. }
+        | EffectKind::Peer { .. } => Ok(String::new()),
+    }
+}
+
+fn refused(why: &str) -> CommandError {
+    CommandError::problem(format!("the expression was abandoned: {why}"))
+}
+
+fn position(number: u64) -> Result<Sequence, CommandError> {
+    Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()))
+}
