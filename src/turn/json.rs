@@ -140,7 +140,7 @@ struct FrameForm {
 }
 
 /// Describes a record, with the role of its actor.
-pub(crate) fn json_of((record, time): (&Record, CommitTime), body: &Body, role: String) -> TurnForm {
+pub(crate) fn json_of(record: &Record, time: CommitTime, body: &Body, role: String) -> TurnForm {
     let header = record.header();
     TurnForm {
         run: header.run.to_string(),

@@ -147,7 +147,7 @@ impl Explaining<'_> {
             (None, _) => self.standing(run, status, &waits)?,
         };
         let others = failures.iter().map(Explained::other).collect();
-        let advice = self.advice(failure.as_ref(), (status, &waits));
+        let advice = self.advice(failure.as_ref(), status, &waits);
         Ok(Report {
             name: self.place.name(),
             turn: self.place.at().number(),

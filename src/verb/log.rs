@@ -351,7 +351,7 @@ pub(super) fn whole(
         }
         Body::Genesis(_) => String::new(),
     };
-    Ok(json_of((record, time), body, role))
+    Ok(json_of(record, time, body, role))
 }
 
 /// The page that is made.

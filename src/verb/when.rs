@@ -126,7 +126,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let texts = [Some(request.pattern.as_str()), request.address.as_deref()];
     if let Some(text) = texts.into_iter().flatten().find(is_expression) {
         let address = texts.into_iter().flatten().find(|text| !is_expression(text));
-        return expression(project, (text, address), request.first);
+        return expression(project, text, address, request.first);
     }
     let query = Query::read(&request.pattern)?;
     let look = project.look()?;
@@ -138,7 +138,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 fn expression(
     project: &mut Project,
-    (text, address): (&str, Option<&str>),
+    text: &str,
+    address: Option<&str>,
     is_first: bool,
 ) -> Result<Report, CommandError> {
     let look = project.look()?;

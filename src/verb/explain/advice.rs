@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::failure::{Cause, Explained};
 use super::standstill::{For, Wait};
 use super::{Explaining, Status};
+use crate::exchange;
 use crate::saying::{Saying, Speaker, Way, say};
 
 /// What helps: the commands, and what they do.
@@ -67,7 +68,7 @@ pub(super) fn of_running(name: &str) -> Vec<Advice> {
 
 impl Explaining<'_> {
     /// What helps.
-    pub(super) fn advice(&self, failure: Option<&Explained>, (status, waits): (Status, &[Wait])) -> Vec<Advice> {
+    pub(super) fn advice(&self, failure: Option<&Explained>, status: Status, waits: &[Wait]) -> Vec<Advice> {
         let name = &self.place.name();
         match (failure, status) {
             (Some(failure), _) => against(name, failure),
@@ -111,7 +112,7 @@ fn against(name: &str, failure: &Explained) -> Vec<Advice> {
             mended(name),
         ],
         Cause::Told => vec![mended(name)],
-        Cause::Call { tool, asked, is_model } => of_call(name, failure, (tool, *asked, *is_model)),
+        Cause::Call { tool, asked, .. } => of_call(name, failure, tool, *asked),
         Cause::Gate { tools, .. } => of_gate(name, failure, tools),
         Cause::Time { is_question, .. } => of_time(name, turn, *is_question),
     };
@@ -133,7 +134,7 @@ fn mended(name: &str) -> Advice {
     say![with, " shows where a mended program does something else"].into()
 }
 
-fn of_call(name: &str, failure: &Explained, (tool, asked, is_model): (&str, u64, bool)) -> Vec<Advice> {
+fn of_call(name: &str, failure: &Explained, tool: &str, asked: u64) -> Vec<Advice> {
     let mut advice = Vec::new();
     if let Some(before) = asked.checked_sub(1) {
         advice.push(
@@ -146,7 +147,7 @@ fn of_call(name: &str, failure: &Explained, (tool, asked, is_model): (&str, u64,
             .into(),
         );
     }
-    if is_model {
+    if tool == exchange::TOOL {
         advice.push(say![Way::turn("transcript", name, failure.turn), " shows the conversation"].into());
     } else if let (Some((server, _)), "unavailable") = (tool.split_once('/'), failure.condition.as_str()) {
         advice.push(

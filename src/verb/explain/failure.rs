@@ -229,19 +229,19 @@ impl Explained {
             let told = format!("it had failed so {times}, first in turn {first}");
             text.push_str(&row("before", &told));
         }
-        add_steps(&mut text, ("led by", "older turns"), name, &self.led);
-        add_steps(&mut text, ("then", "later turns"), name, &self.passed);
+        add_steps(&mut text, "led by", name, &self.led);
+        add_steps(&mut text, "then", name, &self.passed);
         text
     }
 }
 
-fn add_steps(text: &mut String, (title, rest): (&str, &str), name: &str, steps: &[Step]) {
+fn add_steps(text: &mut String, title: &str, name: &str, steps: &[Step]) {
     for (position, step) in steps.iter().take(SHOWN_MAX).enumerate() {
         let title = if position == 0 { title } else { "" };
         text.push_str(&row(title, &format!("{name}@{} {}", step.turn, step.line())));
     }
     if let Some(more) = steps.len().checked_sub(SHOWN_MAX).filter(|more| *more > 0) {
-        text.push_str(&row("", &format!("… {more} {rest}")));
+        text.push_str(&row("", &format!("… {more} more turns")));
     }
 }
 
