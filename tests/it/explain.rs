@@ -57,7 +57,7 @@ fn an_error_of_the_program() {
             "  inputs   begins (turn 1)\n",
             "  led by   p@1 main     begins ⇒ write \"counting\\n\"\n",
             "`duet frames p@2`",
-            "`duet replay p --with FILE`",
+            "`duet resume p --with FILE`",
         ],
     );
     let told = json(&desk, "explain p");
@@ -174,7 +174,7 @@ fn an_error_that_a_reply_carries() {
             "adder 1 raised in turn 3, and told others: out-of-range: ",
             "  inputs   sees \"",
             "  then     p@4 main     heard <agent-reply ",
-            "`duet replay p --with FILE`",
+            "`duet resume p --with FILE`",
         ],
     );
 }

@@ -130,8 +130,8 @@ fn why_not(name: &str) -> Advice {
 }
 
 fn mended(name: &str) -> Advice {
-    let with = Way::at("replay", name).with("--with FILE");
-    say![with, " shows where a mended program does something else"].into()
+    let with = Way::at("resume", name).with("--with FILE");
+    say![with, " goes on with a mended program on what it has received"].into()
 }
 
 fn of_call(name: &str, failure: &Explained, tool: &str, asked: u64) -> Vec<Advice> {
