@@ -22,6 +22,7 @@ use crate::native;
 use crate::render;
 use crate::similar::similar;
 use crate::terminal::{Task, Terminal};
+use crate::ui::answer::QUESTION;
 use crate::verb;
 
 /// One command.
@@ -105,6 +106,7 @@ commands! {
         serve
         grant
         mcp
+        ui
     }
     "Inspect a run" {
         log @verb
@@ -213,6 +215,11 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
     native::check()?;
     if *words == [ERRAND] {
         let read = errand_words(std::io::stdin()).map_err(|error| CommandError::caused("no words came", &error))?;
+        if let [question, text, journal] = &*read
+            && *question == QUESTION
+        {
+            return crate::ui::answer::execute(text, journal, terminal);
+        }
         let errand = verb::Errand::read(read)?;
         terminal.task = Task::Errand(errand.clone());
         return verb::command::execute_errand(errand, terminal);

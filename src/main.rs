@@ -52,6 +52,7 @@ mod standing;
 mod state_folder;
 mod terminal;
 mod turn;
+mod ui;
 mod value_text;
 mod verb;
 mod world_options;

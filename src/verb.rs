@@ -49,6 +49,8 @@ pub(crate) enum Surfaces {
     People,
     /// Those at which a person agrees to what cannot be taken back.
     Person,
+    /// The page alone.
+    Page,
 }
 
 /// How long a report can be.
@@ -188,6 +190,10 @@ verbs! {
     runs Runs "runs" Restored All Short
     /// Deletes a run.
     rm Rm "rm" Changes Person Short
+    /// Says where the branches of a run begin.
+    tree Tree "tree" Records Page Short
+    /// Gives the input of a turn as a text to edit.
+    input Input "input" Records Page Short
     @command {
         run Run "run" Drives All
         resume Resume "resume" Drives All

@@ -22,6 +22,7 @@ use command::{Commands, Done};
 pub mod command;
 pub mod folders;
 pub mod http;
+pub mod page;
 
 /// The maximum length of a message, in bytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;

@@ -22,6 +22,7 @@ mod report;
 pub mod waker;
 pub mod door;
 mod lobby;
+mod reception;
 mod page;
 pub mod guard;
 pub mod live;

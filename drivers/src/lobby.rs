@@ -3,7 +3,7 @@
 //! INVARIANT: strangers have few places, of which the oldest makes room for the next, and each a
 //! few seconds and kilobytes; so idle connections of others lock out nobody who proves at once who
 //! he is.
-//! It does not know what a proof is. Read next: `serve/listener.rs`, `host/http.rs`.
+//! It does not know what a proof is. Read next: `serve/listener.rs`, `reception.rs`.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -92,9 +92,24 @@ impl Request {
     pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
         Ok(Self {
             not_approvals: true,
+            ..self.of_person(granted)?
+        })
+    }
+
+    /// The request of the person who runs a server.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn of_person(self, granted: &WorldArguments) -> Result<Self, String> {
+        Ok(Self {
             go_on: self.go_on.within(granted)?,
             ..self
         })
+    }
+
+    /// The request with a name for the branch.
+    pub(crate) fn on(self, branch: Option<String>) -> Self {
+        Self { branch, ..self }
     }
 }
 
@@ -211,22 +226,55 @@ fn edited(said: &Recorded, place: &Place, project: &mut Project) -> Result<Optio
         stage.message("the text is as it was, so no branch begins");
         return Ok(None);
     }
-    let text = match &before.reply {
-        None => after.to_owned(),
-        Some(reply) => shown(&with_content(reply, after)),
-    };
-    let input = fitting(said, &text).map_err(|error| edited.kept(error))?;
+    let input = fitting(said, &before.with(after)).map_err(|error| edited.kept(error))?;
     edited.done();
     Ok(Some(input))
 }
 
 /// A recorded input as a text.
-struct Editable {
-    text: String,
+pub(crate) struct Editable {
+    pub(crate) text: String,
     /// The ending of the name of a file with it.
     ending: &'static str,
     /// The reply of a model, if the text is its content.
     reply: Option<IOValue>,
+}
+
+impl Editable {
+    /// The input with another text.
+    fn with(&self, text: &str) -> String {
+        match &self.reply {
+            None => text.to_owned(),
+            Some(reply) => shown(&with_content(reply, text)),
+        }
+    }
+}
+
+/// The input of a turn as a text; nothing if the turn has none that can be changed.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn input_at(store: &dyn Store, place: &Place) -> Result<Option<Editable>, CommandError> {
+    let at = place.at();
+    let said = recorded(&place.source(store), (at, at))?.into_iter().next();
+    Ok(said.and_then(|said| editable(&said).ok()))
+}
+
+/// The input of `duet amend` by which the input of a turn gets another text.
+///
+/// # Errors
+/// If the turn has no input that can be changed.
+pub(crate) fn input_of(journal: &Journal, address: &str, text: &str) -> Result<String, CommandError> {
+    let store = journal.open_to_read()?;
+    let place = journal.resolve_turn(&store, Some(address))?;
+    let input = input_at(&store, &place)?;
+    let none = || {
+        CommandError::problem(format!(
+            "{} has no input that can be changed",
+            place.address(place.at())
+        ))
+    };
+    Ok(input.ok_or_else(none)?.with(text))
 }
 
 fn editable(said: &Recorded) -> Result<Editable, CommandError> {

@@ -47,6 +47,21 @@ pub(crate) struct Arguments {
     journal: Journal,
 }
 
+/// Checks a journal, and repairs nothing.
+///
+/// # Errors
+/// If it is missing, or cannot be read at all.
+pub(crate) fn check(journal: Journal, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let arguments = Arguments {
+        address: None,
+        repair: false,
+        deep: false,
+        json: false,
+        journal,
+    };
+    execute(&arguments, terminal)
+}
+
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
     journal.require()?;

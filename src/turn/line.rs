@@ -12,7 +12,7 @@ use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Stream;
 use duet_runtime::model::codec::Codec;
-use duet_runtime::model::identity::ActorId;
+use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Outcome, TurnRecord};
 use duet_runtime::run::tool_failure;
 use duet_runtime::state::event::Event;
@@ -54,6 +54,9 @@ pub(crate) struct Piece {
     /// How long the request took that this answers, from commit to commit, if that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) duration_ms: Option<u64>,
+    /// The request that it asks or answers, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<u64>,
 }
 
 impl Piece {
@@ -63,6 +66,14 @@ impl Piece {
             tone,
             text: text::line(&super::short(text, PIECE_CHARACTERS)).into_owned(),
             duration_ms: None,
+            request: None,
+        }
+    }
+
+    fn of_request(self, request: RequestId) -> Self {
+        Self {
+            request: Some(request.0),
+            ..self
         }
     }
 
@@ -102,7 +113,7 @@ fn one_heard(event: &Event, at: Sequence, origins: &mut Origins<'_>) -> Result<P
     let kind = label.as_symbol().unwrap_or_default().into_owned();
     if let Event::Answered { request, outcome } = event {
         let origin = origins.request(*request, at)?;
-        return Ok(answered(&kind, &origin, outcome));
+        return Ok(answered(&kind, &origin, outcome).of_request(*request));
     }
     if let Event::Ended {
         actor: id,
@@ -327,20 +338,22 @@ fn one_done(action: &Action, at: Sequence, origins: &mut Origins<'_>) -> Result<
                 let words = payload_words(&call.payload);
                 plain(format!("call {} {words}", call.tool).trim_end().to_owned())
             }
-        },
+        }
+        .of_request(call.request),
         Action::Keep(keep) => plain(format!("keep {}", changed(&keep.kept.note))),
         Action::Exit(exit) => plain(format!("exit with code {}", exit.code)),
         Action::Widen(widen) => plain(format!("grant {}", granted(&widen.grant))),
         Action::Resume(_) => Piece::new(kind, Tone::Structural, "go on"),
-        Action::AskUser(question) => Piece::new(kind, Tone::Person, &format!("ask {}", abbreviated(&question.prompt))),
+        Action::AskUser(question) => Piece::new(kind, Tone::Person, &format!("ask {}", abbreviated(&question.prompt)))
+            .of_request(question.request),
         Action::Propose(proposal) => {
             let attempts = all_done(&proposal.attempts, at, origins)?;
-            Piece::new(kind, Tone::Person, &format!("ask for approval of: {attempts}"))
+            Piece::new(kind, Tone::Person, &format!("ask for approval of: {attempts}")).of_request(proposal.request)
         }
         Action::Approve(approved) => plain(format!("approved: {}", all_done(&approved.attempts, at, origins)?)),
         Action::Admit(admitted) => plain(format!("admitted: {}", all_done(&admitted.attempts, at, origins)?)),
         Action::Postpone(postponed) => plain(format!("put off: {}", all_done(&postponed.attempts, at, origins)?)),
-        Action::Timer(timer) => plain(format!("timer {} ms", timer.delay_ms)),
+        Action::Timer(timer) => plain(format!("timer {} ms", timer.delay_ms)).of_request(timer.request),
         Action::Assert(assert) => plain(format!("assert {}", abbreviated(&assert.value.value()))),
         Action::Message(message) => plain(format!("message {}", abbreviated(&message.value.value()))),
         Action::Send(send) => {

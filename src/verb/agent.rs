@@ -60,7 +60,8 @@ fn done(code: ExitCode, messages: Vec<Saying>) -> Done {
     }
 }
 
-fn refused(error: CommandError) -> (ExitCode, Vec<Saying>) {
+/// An error as a command would print it, with its exit code.
+pub(crate) fn refused(error: CommandError) -> (ExitCode, Vec<Saying>) {
     match error {
         CommandError::Problem(problem) => (
             problem.code,

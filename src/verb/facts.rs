@@ -154,6 +154,11 @@ fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, Sequence)>,
 }
 
 impl Report {
+    /// The facts as patterns that find them, in the order of the report.
+    pub(crate) fn patterns(&self) -> Vec<String> {
+        self.facts.iter().map(|fact| shown(&fact.value)).collect()
+    }
+
     pub(crate) fn json(&self) -> Json {
         let facts = self.facts.iter().map(|fact| Listed {
             handle: fact.handle.0,

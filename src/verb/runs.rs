@@ -35,6 +35,9 @@ pub(crate) struct Request {
     /// Lists at most this many runs, the last by name.
     #[arg(long, value_name = "N")]
     limit: Option<std::num::NonZeroUsize>,
+    /// Lists only the run of this address, which stands as the branch of the address does.
+    #[arg(skip)]
+    only: Option<String>,
 }
 
 /// The runs.
@@ -60,21 +63,33 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let mut standings = look.standings();
     let mut listed = Vec::new();
+    if let Some(only) = &request.only {
+        let place = look.resolve(Some(only))?;
+        listed.extend(Listed::find(&look, place.run, place.branch.as_str(), &mut standings)?);
+        standings.keep();
+        return Ok(Report(listed));
+    }
     let runs = look.store.runs()?;
     let limit = request.limit.map_or(usize::MAX, std::num::NonZeroUsize::get);
     let skipped = runs.len().saturating_sub(limit);
     for run in runs.into_iter().skip(skipped) {
         look.go_on()?;
-        listed.extend(Listed::find(&look, run, &mut standings)?);
+        listed.extend(Listed::find(&look, run, FIRST_BRANCH, &mut standings)?);
     }
     standings.keep();
     Ok(Report(listed))
 }
 
 impl Listed {
-    fn find(look: &Look<'_>, run: RunId, standings: &mut Standings<'_>) -> Result<Option<Self>, CommandError> {
+    /// Finds how a run stands, as this branch of it does if there is one.
+    fn find(
+        look: &Look<'_>,
+        run: RunId,
+        branch: &str,
+        standings: &mut Standings<'_>,
+    ) -> Result<Option<Self>, CommandError> {
         let heads = look.store.heads(&run)?;
-        let first = heads.iter().find(|head| head.branch.as_str() == FIRST_BRANCH);
+        let first = heads.iter().find(|head| head.branch.as_str() == branch);
         let Some(head) = first.or(heads.first()) else {
             return Ok(None);
         };

@@ -162,6 +162,11 @@ fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differ
 }
 
 impl Report {
+    /// The facts that came, and then those that went, as patterns that find them.
+    pub(crate) fn patterns(&self) -> Vec<String> {
+        self.came.iter().chain(&self.went).map(shown).collect()
+    }
+
     pub(crate) fn json(&self) -> Json {
         let told = |why: &Text| why.as_str().trim_end().to_owned();
         as_json(&Form {

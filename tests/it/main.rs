@@ -93,6 +93,7 @@ mod tidy;
 mod tools;
 mod travel;
 mod trust;
+mod ui;
 mod versions;
 mod ways;
 mod webhooks;

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::{Errand, Job};
 use crate::guard::{self, End, GuardScope, Guarded, Input, NotRun};
 
-/// The maximum length of an output that is kept, in bytes.
+/// The maximum length of an output that is kept for a client, in bytes.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
 
 /// The only word of a command line whose words come on standard input.
@@ -99,11 +99,27 @@ impl Commands {
 
 /// Runs a command to its end, and makes the reply.
 pub(super) async fn perform(program: &Path, errand: Errand) -> Json {
-    let done = match errand.job {
-        Job::Command(words) => run(program, &words, errand.limit).await,
-        Job::Answer(answer) => answered(answer, errand.limit).await,
+    let limits = Limits {
+        time: errand.limit,
+        output_bytes: OUTPUT_BYTES_MAX,
     };
-    (errand.finish)(&done)
+    (errand.finish)(&done(program, errand.job, limits).await)
+}
+
+/// What a command may take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) time: Duration,
+    /// The length of each of its outputs that is kept.
+    pub(super) output_bytes: usize,
+}
+
+/// Does a piece of work.
+pub(super) async fn done(program: &Path, job: Job, limits: Limits) -> Done {
+    match job {
+        Job::Command(words) => run(program, &words, limits).await,
+        Job::Answer(answer) => answered(answer, limits.time).await,
+    }
 }
 
 /// Has a question answered on a thread, which stops when nobody waits any more.
@@ -133,7 +149,7 @@ impl Drop for Stop {
     }
 }
 
-async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
+async fn run(program: &Path, words: &[String], limits: Limits) -> Done {
     let refused = |problem: &str| Done {
         messages: format!("cannot start `{}`: {problem}", program.display()),
         ..Done::default()
@@ -152,10 +168,10 @@ async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
         Err(error) => return refused(&error.to_string()),
     };
     let (output, messages) = guarded.outputs();
-    let mut kept = (Kept::default(), Kept::default());
+    let mut kept = (Kept::within(limits.output_bytes), Kept::within(limits.output_bytes));
     let ended = {
         let all = async { tokio::join!(kept.0.drain(output), kept.1.drain(messages), guarded.end()).2 };
-        timeout(limit, all).await
+        timeout(limits.time, all).await
     };
     if ended.is_err() {
         guarded.give_up().await;
@@ -176,19 +192,27 @@ async fn run(program: &Path, words: &[String], limit: Duration) -> Done {
 }
 
 /// The beginning of an output.
-#[derive(Default)]
 struct Kept {
     bytes: Vec<u8>,
+    bytes_max: usize,
     is_truncated: bool,
 }
 
 impl Kept {
+    fn within(bytes_max: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            bytes_max,
+            is_truncated: false,
+        }
+    }
+
     async fn drain(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
         let Some(mut pipe) = pipe else { return };
         let mut chunk = vec![0; 16 << 10];
         // A read error ends the pipe like its end.
         while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
-            let room = OUTPUT_BYTES_MAX - self.bytes.len();
+            let room = self.bytes_max - self.bytes.len();
             self.is_truncated |= length > room;
             self.bytes.extend_from_slice(&chunk[..length.min(room)]);
         }

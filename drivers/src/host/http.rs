@@ -4,46 +4,30 @@
 //! refused, or with a token one whose origin is not this machine; neither can anybody without the
 //! token, if there is one. Connections, messages and the time of each have limits.
 //! It keeps no sessions and sends no streams.
-//! Read next: `../host.rs`.
+//! Read next: `../host.rs`, `../reception.rs`.
 //!
 //! Source: Model Context Protocol 2025-11-25 and 2026-07-28, "Streamable HTTP".
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::Value as Json;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::sync::Semaphore;
 
 use super::command::perform;
 use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
-use crate::lobby::{Lobby, Stranger};
 use crate::page::may_be_of_a_page;
+use crate::reception::{Clerk, NoMessage, Visit, is_same, message, receive};
 
 /// The maximum number of commands at the same time.
 const COMMANDS_MAX: usize = 32;
-
-/// The maximum number of clients with a right to an answer at the same time; more are refused.
-const CLIENTS_MAX: usize = 256;
-
-/// The maximum length of the headers, in bytes.
-const HEADER_BYTES_MAX: usize = 64 << 10;
-
-/// The time in which a client has to send the headers, and then the message.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A host at an address.
 #[derive(Clone)]
@@ -52,14 +36,6 @@ struct Desk {
     /// The text that the header `Authorization` must have.
     authorization: Option<Arc<str>>,
     room: Arc<Semaphore>,
-    places: Arc<Semaphore>,
-    lobby: Lobby,
-}
-
-/// A connection, whose client is a stranger until a request of it has a right to an answer.
-struct Visit {
-    stranger: Stranger,
-    place: OnceLock<OwnedSemaphorePermit>,
 }
 
 impl Host {
@@ -78,67 +54,23 @@ impl Host {
             host: self,
             authorization: token.map(|token| format!("Bearer {token}").into()),
             room: Arc::new(Semaphore::new(COMMANDS_MAX)),
-            places: Arc::new(Semaphore::new(CLIENTS_MAX)),
-            lobby: Lobby::default(),
         };
-        runtime()?.block_on(async {
-            let listener = TcpListener::bind(address).await?;
-            announce(listener.local_addr()?);
-            loop {
-                // A failure concerns one client, or the number of open files, which may fall again.
-                let Ok((stream, _)) = listener.accept().await else {
-                    sleep(Duration::from_millis(100)).await;
-                    continue;
-                };
-                tokio::spawn(desk.clone().serve(stream));
-            }
-        })
+        runtime()?.block_on(receive(address, |address| {
+            announce(address);
+            desk
+        }))
     }
 }
 
-impl Desk {
-    /// Serves a connection until it ends, or its client is a stranger and has to go.
-    async fn serve(self, stream: TcpStream) {
-        let visit = Arc::new(Visit {
-            stranger: self.lobby.enter(),
-            place: OnceLock::new(),
-        });
-        let visitor = Arc::clone(&visit);
-        let service = service_fn(move |request| {
-            let (desk, visit) = (self.clone(), Arc::clone(&visitor));
-            async move { Ok::<_, Infallible>(desk.answer(&visit, request).await) }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE)
-            .max_buf_size(HEADER_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), service);
-        tokio::select! {
-            // A connection that breaks costs its own requests.
-            _ended = connection => {}
-            _why = visit.stranger.must_go() => {}
-        }
-    }
-
-    /// Lets a client in; says whether there is a place for it.
-    fn admit(&self, visit: &Visit) -> bool {
-        if visit.place.get().is_none() {
-            let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-                return false;
-            };
-            // Requests of one connection come one after the other.
-            let _only = visit.place.set(place);
-            visit.stranger.admit();
-        }
-        true
-    }
+impl Clerk for Desk {
+    type Body = Full<Bytes>;
 
     async fn answer(&self, visit: &Visit, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if let Some(refusal) = self.refusal(&head) {
             return refusal;
         }
-        if !self.admit(visit) {
+        if !visit.admit() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
         }
         if head.method != Method::POST {
@@ -146,13 +78,10 @@ impl Desk {
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
             return response;
         }
-        let Ok(body) = timeout(PATIENCE, Limited::new(body, MESSAGE_BYTES_MAX).collect()).await else {
-            return plain(StatusCode::REQUEST_TIMEOUT, "the message did not come in time");
+        let body = match message(body, MESSAGE_BYTES_MAX).await {
+            Ok(body) => body,
+            Err(NoMessage { status, why }) => return plain(status, why),
         };
-        let Ok(body) = body else {
-            return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off");
-        };
-        let body = body.to_bytes();
         let posted = self
             .host
             .protocol
@@ -170,7 +99,9 @@ impl Desk {
             }
         }
     }
+}
 
+impl Desk {
     /// The refusal of a request, if it has no right to an answer.
     fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
         if self.authorization.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
@@ -189,12 +120,6 @@ impl Desk {
             refusal
         })
     }
-}
-
-/// Compares without telling by its time where the difference is.
-fn is_same(wanted: &[u8], given: &[u8]) -> bool {
-    let pairs = wanted.iter().zip(given);
-    wanted.len() == given.len() && pairs.fold(0, |differences, (one, other)| differences | (one ^ other)) == 0
 }
 
 fn is_local(origin: &HeaderValue) -> bool {

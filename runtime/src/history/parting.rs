@@ -63,9 +63,12 @@ fn position(number: u64) -> Result<Sequence, RunError> {
     Sequence::new(number).map_err(|_| RunError::Full)
 }
 
-/// Counts the records that both branches have, by binary search, because a hash names the whole
-/// history before it.
-fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunError> {
+/// Counts the records that both branches have among the first `end`, by binary search, because a
+/// hash names the whole history before it.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunError> {
     let (mut low, mut high) = (0, end);
     while low < high {
         let middle = low + (high - low) / 2;

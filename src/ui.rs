@@ -1,0 +1,120 @@
+//! The page in which a run is seen and changed: the files of the page, and what stands behind it.
+//!
+//! The page asks verbs and nothing else: its questions are requests as JSON, its answers are
+//! reports as JSON. What it changes, it changes by the commands that a person would give.
+//! INVARIANT: without `--act` nothing is changed. No text of a run becomes part of a page; the
+//! page puts it into elements as text.
+//! It serves nothing itself; `duet_drivers::host::page` does.
+//! Read next: `ui/answer.rs`, `ui/act.rs`, `ui/files.rs`.
+
+pub(crate) mod act;
+pub(crate) mod answer;
+mod files;
+
+use duet_drivers::host::Job;
+use duet_drivers::host::page::{Heard, Source};
+use duet_journal::RunId;
+use serde_json::{Value as Json, json};
+
+pub(crate) use files::FILES;
+
+use crate::error::CommandError;
+use crate::journal::Journal;
+use crate::ui::act::Act;
+use crate::verb::Request;
+use crate::verb::project::Project;
+use crate::world_options::WorldArguments;
+
+/// What stands behind a page.
+pub(crate) struct Service {
+    pub(crate) journal: Journal,
+    /// What runs reach that acts continue; nothing if the page may only look.
+    pub(crate) granted: Option<WorldArguments>,
+}
+
+impl Source for Service {
+    fn hear(&self, message: &[u8]) -> Heard {
+        let message: Json = match serde_json::from_slice(message) {
+            Ok(message) => message,
+            Err(error) => return Heard::Refused(format!("the message is no JSON: {error}")),
+        };
+        if message.get("about").is_some() {
+            return Heard::Known(self.about());
+        }
+        if message.get("check").is_some() {
+            return Heard::Deed(answer::check_words(&self.journal));
+        }
+        if message.get("act").is_some() {
+            return self.act(message);
+        }
+        match serde_json::from_value::<Request>(message) {
+            Ok(request) if !is_question(&request) => {
+                Heard::Refused("the page does not do this; the command line does".to_owned())
+            }
+            // A process of its own holds what a run holds, and is gone afterwards.
+            Ok(request) => Heard::Question(Job::Command(answer::words(&request, &self.journal))),
+            Err(error) => Heard::Refused(format!("the request is not understood: {error}")),
+        }
+    }
+
+    fn news(&self, run: &str) -> Result<String, String> {
+        let told = |error: CommandError| answer::refusal(error)["error"].as_str().unwrap_or_default().to_owned();
+        self.standing(run).map(|news| news.to_string()).map_err(told)
+    }
+}
+
+impl Service {
+    /// What the page has to know before its first question.
+    fn about(&self) -> Json {
+        json!({
+            "acts": self.granted.is_some(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "journal": self.journal.path().display().to_string(),
+        })
+    }
+
+    fn act(&self, mut message: Json) -> Heard {
+        let Some(granted) = &self.granted else {
+            return Heard::Refused("this page may only look; `duet ui --act` lets it change runs".to_owned());
+        };
+        let is_preview = message
+            .as_object_mut()
+            .and_then(|members| members.remove("preview"))
+            .is_some_and(|preview| preview == json!(true));
+        let act: Act = match serde_json::from_value(message) {
+            Ok(act) => act,
+            Err(error) => return Heard::Refused(format!("the act is not understood: {error}")),
+        };
+        let made = act.deed(&self.journal, granted).and_then(|deed| {
+            let errand = deed.request.errand(&self.journal, false)?;
+            Ok((deed, errand))
+        });
+        match made {
+            Err(error) => Heard::Known(answer::refusal(error)),
+            Ok((deed, _)) if is_preview => Heard::Known(json!({ "command": deed.command() })),
+            Ok((_, errand)) => Heard::Deed(errand.words()),
+        }
+    }
+
+    /// The branches of a run with their newest turns, and whether a process executes it.
+    fn standing(&self, run: &str) -> Result<Json, CommandError> {
+        let run = RunId::new(run).map_err(|error| CommandError::usage(error.to_string()))?;
+        let mut project = Project::of(&self.journal);
+        let look = project.look()?;
+        let heads = look.store.heads(&run)?;
+        if heads.is_empty() {
+            return Err(CommandError::problem(format!("the journal has no run {run} any more")));
+        }
+        let branches = heads
+            .iter()
+            .map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
+        let is_running = look.store.claimed(&run)?.is_some_and(|claim| claim.living().is_some());
+        Ok(json!({ "branches": branches.collect::<Vec<_>>(), "running": is_running }))
+    }
+}
+
+/// Whether a request only looks. What evaluates a text of its own has no place in the page.
+fn is_question(request: &Request) -> bool {
+    let row = request.row();
+    row.answers.is_reading() && !["eval", "replay"].contains(&row.name)
+}

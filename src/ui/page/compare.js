@@ -1,0 +1,143 @@
+// Two branches side by side: where they part, and what each has alone.
+//
+// INVARIANT: what is shown is the report of `diff`. Read next: `run.js`.
+
+import { ask } from "./ask.js";
+import { make, put } from "./dom.js";
+import { List } from "./list.js";
+import { items } from "./items.js";
+import { link, name } from "./place.js";
+import { Turns } from "./turns.js";
+import { tree } from "./value.js";
+
+/** The turns of each side after the parting that are listed. */
+const LISTED = 100;
+
+export class Compare {
+  constructor(main, place) {
+    Object.assign(this, { main, place });
+  }
+
+  async begin(signal) {
+    const { run, branch, beside } = this.place;
+    const places = [
+      { run, branch: branch ?? "main", turn: null },
+      { run, branch: beside, turn: null },
+    ];
+    document.title = `${places[0].branch} and ${beside} – Duet`;
+    const [left, right] = places.map(name);
+    const { report } = await ask("diff", { left, right }, signal);
+    const { report: forks } = await ask("tree", { address: left }, signal);
+    const heads = new Map(forks.branches.map((row) => [row.branch, row.turn]));
+    put(
+      this.main,
+      make("h1", { class: "compare-title" }, places[0].branch, make("span", { class: "quiet" }, " and "), beside),
+      make("section", { class: "card-like" }, parting(report, run, places[0].branch), first(report, places)),
+      make(
+        "div",
+        { class: "sides" },
+        places.map((place, at) =>
+          this.side(
+            place,
+            (at === 0 ? report.left : report.right) ?? {},
+            at,
+            heads.get(place.branch) ?? 0,
+            report.shared ?? -1,
+            signal,
+          ),
+        ),
+      ),
+      rest(report),
+    );
+  }
+
+  side(place, side, at, head, shared, signal) {
+    const list = new List({ pick: (turn) => this.open(place, turn), unfold: () => this.open(place, head) });
+    this.fill(list, place, head, shared, signal);
+    const lines = (title, rows) =>
+      rows?.length > 0 &&
+      make(
+        "section",
+        {},
+        make("h3", {}, title),
+        make(
+          "pre",
+          { class: `text ${at === 0 ? "removed" : "added"}` },
+          rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row))).join("\n"),
+        ),
+      );
+    return make(
+      "section",
+      { class: `card-like side-card ${at === 0 ? "left" : "right"}` },
+      make(
+        "h2",
+        {},
+        make("span", { class: "fact-sign" }, at === 0 ? "−" : "+"),
+        make("a", { href: link(place) }, place.branch),
+        make("span", { class: "quiet" }, ` to turn ${head}`),
+      ),
+      lines("Only its output", side.output),
+      lines("Only its facts", side.facts),
+      lines("Only its files", side.files),
+      !side.output?.length &&
+        !side.facts?.length &&
+        !side.files?.length &&
+        make("p", { class: "empty" }, "No fact, output or file is on this side alone."),
+      make("h3", {}, "Its turns after the parting"),
+      list.root,
+    );
+  }
+
+  async fill(list, place, head, shared, signal) {
+    const turns = new Turns(place, head);
+    const to = Math.min(head, shared + LISTED);
+    await turns.need(shared + 1, to);
+    if (signal.aborted) return;
+    list.show(items(turns.within(shared + 1, to), { all: false, cursor: null }), {
+      lit: new Set(),
+      found: null,
+      cursor: null,
+    });
+  }
+
+  open(place, turn) {
+    history.pushState(null, "", link({ ...place, turn }));
+    window.dispatchEvent(new PopStateEvent("popstate"));
+  }
+}
+
+function parting(report, run, branch) {
+  if (report.shared === null) return make("p", {}, "They share no turn.");
+  const to = make("a", { href: link({ run, branch, turn: report.shared }) }, `turn ${report.shared}`);
+  const alike =
+    report.alike !== null && report.alike !== report.shared ? ` Up to turn ${report.alike} both did the same.` : "";
+  return make("p", {}, "They share everything up to ", to, ".", alike);
+}
+
+function first(report, places) {
+  if (!report.first) return make("p", { class: "quiet" }, "No turn differs.");
+  const value = (side, at) =>
+    make(
+      "div",
+      {},
+      make("h3", {}, places[at].branch),
+      make(
+        "pre",
+        { class: `text ${at === 0 ? "removed" : "added"}` },
+        typeof side === "string" ? side : side === null ? "nothing" : JSON.stringify(side, null, 1),
+      ),
+    );
+  return make(
+    "div",
+    {},
+    make("p", {}, `The first difference is in the ${report.first.part} of turn ${report.first.turn}:`),
+    make("div", { class: "sides" }, value(report.first.left, 0), value(report.first.right, 1)),
+  );
+}
+
+/** Whatever else the report has. */
+function rest(report) {
+  const known = ["shared", "alike", "first", "left", "right"];
+  const others = Object.fromEntries(Object.entries(report).filter(([name]) => !known.includes(name)));
+  return Object.keys(others).length > 0 && make("section", { class: "card-like" }, tree(others, 1));
+}

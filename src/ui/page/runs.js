@@ -1,0 +1,99 @@
+// The runs of the journal.
+//
+// INVARIANT: a run that failed or asks stands above those that need nobody.
+// Read next: `run.js`.
+
+import { ask } from "./ask.js";
+import { make, put } from "./dom.js";
+import { link } from "./place.js";
+import { count, lasting } from "./time.js";
+import { refusal } from "./refusal.js";
+
+const INTERVAL = 3000;
+
+/** The runs that are shown. */
+const CARDS = 300;
+
+/** Shows the runs until `signal` ends it. */
+export async function showRuns(main, signal) {
+  document.title = "Runs – Duet";
+  for (;;) {
+    if (!document.hidden) await refresh(main, signal);
+    await new Promise((resume) => setTimeout(resume, INTERVAL));
+    if (signal.aborted) return;
+  }
+}
+
+let shown = "";
+
+async function refresh(main, signal) {
+  try {
+    const { report } = await ask("runs", {}, signal);
+    if (signal.aborted) return;
+    const text = JSON.stringify(report);
+    // What a person reads or has selected stays as it is.
+    if (text !== shown || !main.querySelector(".runs")) put(main, table(report));
+    shown = text;
+  } catch (error) {
+    if (error.name !== "AbortError") put(main, refusal(error));
+  }
+}
+
+const ORDER = { failed: 0, broken: 0, waiting: 1, running: 2, left: 3, finished: 4 };
+
+function table(runs) {
+  if (runs.length === 0) {
+    return make(
+      "section",
+      { class: "empty-page" },
+      make("h1", {}, "No runs yet"),
+      make("p", {}, "A run appears here as soon as it begins: ", make("code", {}, "duet run PROGRAM")),
+    );
+  }
+  const sorted = [...runs].sort(
+    (one, two) => ORDER[one.status] - ORDER[two.status] || one.run.localeCompare(two.run),
+  );
+  return make(
+    "section",
+    { class: "runs" },
+    make("h1", {}, runs.length === 1 ? "1 run" : `${count(runs.length)} runs`),
+    make("ul", { class: "cards" }, sorted.slice(0, CARDS).map(card)),
+    sorted.length > CARDS &&
+      make("p", { class: "quiet" }, `and ${count(sorted.length - CARDS)} more; duet runs lists all of them.`),
+  );
+}
+
+function card(run) {
+  const age = run.since_ms
+    ? ` · ${run.status === "running" ? "for" : "seen"} ${lasting(Math.max(0, Date.now() - run.since_ms))}${run.status === "running" ? "" : " ago"}`
+    : "";
+  const cost = run.usage.usd ? ` · $${run.usage.usd.toFixed(run.usage.usd < 0.1 ? 4 : 2)}` : "";
+  const more = run.branches.length > 1 ? ` · ${run.branches.length} branches` : "";
+  return make(
+    "li",
+    {},
+    make(
+      "a",
+      { class: `card ${run.status}`, href: link({ run: run.run, branch: null, turn: null }) },
+      make("span", { class: "card-name" }, run.run),
+      pill(run),
+      make("span", { class: "card-words" }, run.words || run.program),
+      make("span", { class: "quiet card-more" }, `${count(run.turns)} turns${more}${cost}${age}`),
+    ),
+  );
+}
+
+const WORDS = {
+  failed: "failed",
+  broken: "cannot be restored",
+  running: "running",
+  left: "left",
+  finished: "finished",
+};
+
+/** How a run stands, as a coloured word. */
+export function pill(run) {
+  const words = run.status === "waiting" ? (run.questions > 0 ? "asks a person" : "waits") : WORDS[run.status];
+  const isAsking = run.questions > 0;
+  return make("span", { class: `pill ${isAsking ? "asking" : run.status}` }, words);
+}
