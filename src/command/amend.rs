@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::doors;
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
-use crate::journal::{self, Place};
+use crate::journal::{self, Journal, Place};
 use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};

@@ -80,7 +80,7 @@ impl Act {
     /// # Errors
     /// If the input of the turn cannot be changed.
     pub(crate) fn deed(self, journal: &Journal, granted: &WorldArguments) -> Result<Deed, CommandError> {
-        let refused = CommandError::usage::<String>;
+        let refused = |why: String| CommandError::usage(why);
         Ok(match self {
             Self::Fork { address, branch } => {
                 let request = read::<fork::Request>(json!({ "address": address, "branches": [branch] }))?;
@@ -143,7 +143,7 @@ mod tests {
     fn deed(act: Json) -> Deed {
         let act: Act = serde_json::from_value(act).expect("an act");
         let deed = act.deed(&Journal::at("j".as_ref()), &WorldArguments::default());
-        deed.ok().expect("a deed")
+        deed.expect("a deed")
     }
 
     #[test]

@@ -1,4 +1,4 @@
-// Two branches side by side: where they part, and what each has alone.
+// Two branches side by side: where they part, what they ask and are answered, and what each has alone.
 //
 // INVARIANT: what is shown is the report of `diff`. Read next: `run.js`.
 
@@ -8,7 +8,8 @@ import { List } from "./list.js";
 import { items } from "./items.js";
 import { link, name } from "./place.js";
 import { Turns } from "./turns.js";
-import { tree } from "./value.js";
+import { count } from "./time.js";
+import { line } from "./value.js";
 
 /** The turns of each side after the parting that are listed. */
 const LISTED = 100;
@@ -33,6 +34,8 @@ export class Compare {
       this.main,
       make("h1", { class: "compare-title" }, places[0].branch, make("span", { class: "quiet" }, " and "), beside),
       make("section", { class: "card-like" }, parting(report, run, places[0].branch), first(report, places)),
+      texts(report),
+      asked(report, places),
       make(
         "div",
         { class: "sides" },
@@ -47,7 +50,6 @@ export class Compare {
           ),
         ),
       ),
-      rest(report),
     );
   }
 
@@ -135,9 +137,72 @@ function first(report, places) {
   );
 }
 
-/** Whatever else the report has. */
-function rest(report) {
-  const known = ["shared", "alike", "first", "left", "right"];
-  const others = Object.fromEntries(Object.entries(report).filter(([name]) => !known.includes(name)));
-  return Object.keys(others).length > 0 && make("section", { class: "card-like" }, tree(others, 1));
+/** What both sides ask of the world, aligned by what is asked. */
+function asked(report, places) {
+  const { asked } = report;
+  if (!asked) return null;
+  const groups = [
+    ["Answered otherwise", asked.answered_otherwise, true],
+    ["Asked with other arguments", asked.changed, false],
+    ["Asked in another order", asked.moved, false],
+  ].filter(([, pairs]) => pairs.length > 0);
+  const alone = [asked.left, asked.right].flatMap((side, at) => side.map((one) => ({ one, at })));
+  return make(
+    "section",
+    { class: "card-like" },
+    make("h2", {}, "What they ask"),
+    make("p", { class: "quiet" }, `${count(asked.same)} requests have the same answer on both sides.`),
+    groups.map(([title, pairs, isAnswer]) => [
+      make("h3", {}, title),
+      pairs.slice(0, LISTED).map((pair) => both(pair, places, isAnswer)),
+    ]),
+    alone.length > 0 && make("h3", {}, "Asked on one side alone"),
+    make(
+      "ul",
+      { class: "pieces" },
+      alone.slice(0, LISTED).map(({ one, at }) => make("li", {}, at === 0 ? "− " : "+ ", request(one, places[at]))),
+    ),
+  );
+}
+
+/** A request that both sides make, with what differs. */
+function both(pair, places, isAnswer) {
+  const shown = (one) => line(isAnswer ? (one.ok ?? one.error ?? null) : one.arguments, 1200);
+  return make(
+    "div",
+    { class: "pair" },
+    make("p", {}, request(pair.left, places[0])),
+    make(
+      "div",
+      { class: "sides" },
+      make("pre", { class: "text removed" }, shown(pair.left)),
+      make("pre", { class: "text added" }, shown(pair.right)),
+    ),
+  );
+}
+
+function request(one, place) {
+  return [
+    make("strong", {}, one.what),
+    " ",
+    make("code", {}, line(one.arguments, 160)),
+    " ",
+    make("a", { href: link({ ...place, turn: one.turn }) }, `turn ${one.turn}`),
+  ];
+}
+
+/** The texts of the programs that differ. */
+function texts(report) {
+  if (!report.texts?.length) return null;
+  const kind = { "+": "added", "-": "removed" };
+  const row = (text) => make("span", { class: kind[text[0]] ?? "same" }, `${text}\n`);
+  return make(
+    "section",
+    { class: "card-like" },
+    make("h2", {}, "Their programs"),
+    report.texts.map((apart) => [
+      make("h3", {}, apart.left ?? apart.right),
+      make("pre", { class: "diff" }, apart.lines.map(row)),
+    ]),
+  );
 }
