@@ -1,11 +1,10 @@
 //! History: questions about a run's past, answered from its records; only `rerun` runs a program.
 //!
 //! Owns the facts as the records change them (`history/shadow.rs`), an index of those changes
-//! (`history/changes.rs`), the point where two branches part (`history/parting.rs`), the cause of a
-//! turn (`history/chain.rs`), the failure that came first (`history/first_failure.rs`), the inputs
-//! of a turn as inputs for another branch (`history/input.rs`), the merging of facts
-//! (`history/merge.rs`), and the way of changed code through what was recorded
-//! (`history/rerun.rs`).
+//! (`history/changes.rs`), the point where two branches part (`history/parting.rs`), the cause of
+//! a turn (`history/chain.rs`), the failure that came first (`history/first_failure.rs`), the inputs of a turn as inputs for another branch
+//! (`history/input.rs`), the merging of facts (`history/merge.rs`), and the way of changed code
+//! through what was recorded (`history/rerun.rs`).
 //! INVARIANT: nothing here writes, or asks the world for anything; the same records give the same
 //! answers on any machine.
 //! It does not prove that a program did what its records say; `run/replay.rs` does.

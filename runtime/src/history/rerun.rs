@@ -4,15 +4,14 @@
 //! INVARIANT: nothing is written and nothing leaves the process. A request receives an answer only
 //! if the same actor asked the same with the same arguments; a recorded failure also requires the
 //! same definition and the same count.
-//! It does not compile and does not go on in the world; the caller appends the records and opens
-//! the branch.
+//! It does not compile and does not go on in the world; the caller does.
 //! Read next: `../record/key.rs`, `rerun/comparison.rs`.
 
 pub mod comparison;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{Blob, Epoch, Sequence, Store};
+use duet_journal::{Blob, Epoch, Store};
 use preserves::IOValue;
 
 use self::comparison::Comparison;
@@ -171,11 +170,6 @@ impl Rerun {
         }
     }
 
-    /// Says whether the person has stopped a turn.
-    pub fn is_stopped(&self) -> bool {
-        self.run.leaving.has_begun()
-    }
-
     fn asked(&self) -> &[Asked] {
         self.run.ledger.as_ref().map_or(&[], |ledger| &ledger.asked)
     }
@@ -332,12 +326,12 @@ impl Prepared {
     ///
     /// # Errors
     /// [`RunError::Store`]; then nothing was written.
-    pub fn append(mut self, store: &mut dyn Store, epoch: Epoch) -> Result<Option<Sequence>, RunError> {
+    pub fn append(mut self, store: &mut dyn Store, epoch: Epoch) -> Result<(), RunError> {
         self.run.epoch = epoch;
         if let Some(append) = self.run.unflushed() {
             store.append(append)?;
         }
-        Ok(self.run.head().map(|tip| tip.sequence))
+        Ok(())
     }
 }
 
@@ -353,7 +347,7 @@ fn is_lost(ledger: &Ledger, asked: &Asked) -> bool {
 }
 
 /// The answer to a recorded request, if it received one.
-fn outcome_of(ledger: &Ledger, wanted: RequestId) -> Option<&Result<IOValue, IOValue>> {
+pub(super) fn outcome_of(ledger: &Ledger, wanted: RequestId) -> Option<&Result<IOValue, IOValue>> {
     ledger.heard.iter().find_map(|heard| answer_to(wanted, &heard.event))
 }
 

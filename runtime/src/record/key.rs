@@ -195,6 +195,7 @@ impl Ledger {
             for (request, kind) in action.effects() {
                 self.enter(at, turn.actor, request, kind, place);
             }
+            action.done().iter().for_each(|done| self.name_tag(done));
         }
     }
 
@@ -224,6 +225,20 @@ impl Ledger {
                 self.texts.insert(drawn.text.clone(), format!("{sort}#{number}"));
             }
             _ => {}
+        }
+    }
+
+    /// Names the tag of a request, unless the program chose it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other request has a tag")]
+    fn name_tag(&mut self, action: &Action) {
+        let (request, tag) = match action {
+            Action::InvokeTool(call) => (call.request, &call.tag),
+            Action::AskUser(question) => (question.request, &question.tag),
+            _ => return,
+        };
+        let asked = self.asked.last().filter(|asked| asked.request == request);
+        if let Some(asked) = asked.filter(|_| tag.len() == UUID_BYTES && is_uuid(tag)) {
+            self.texts.insert(tag.clone(), asked.key.name());
         }
     }
 

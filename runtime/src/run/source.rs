@@ -70,7 +70,7 @@ impl<'a> HeldBranch<'a> {
 }
 
 /// The maximum number of records in one read from the store.
-pub(super) const PORTION: u64 = 256;
+pub(crate) const PORTION: u64 = 256;
 
 /// The number of records in the first read in search of a snapshot; each further read doubles it.
 const PORTION_MIN: u64 = 32;

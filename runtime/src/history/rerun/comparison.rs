@@ -159,7 +159,7 @@ fn fresh(rerun: &Rerun, left: &[&Asked]) -> Vec<Fresh> {
 }
 
 /// Takes the recorded request that resembles a new one most: by its definition, then by its actor.
-fn nearest<'a>(key: &Key, left: &mut [Option<&'a Asked>]) -> Option<&'a Asked> {
+pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a Asked>]) -> Option<&'a Asked> {
     let likeness = |other: &Key| {
         let is_alike = other.what == key.what && (other.actor == key.actor || other.arguments == key.arguments);
         is_alike.then(|| {
@@ -201,7 +201,7 @@ fn shifted(rerun: &Rerun) -> Vec<Shifted> {
 
 /// Says of each number whether it is in the longest ascending series of them, or in one of the
 /// longest.
-fn longest_ascent(numbers: &[usize]) -> Vec<bool> {
+pub(in crate::history) fn longest_ascent(numbers: &[usize]) -> Vec<bool> {
     // The position of the least last number of a series of each length, and what comes before each.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
     for (position, number) in numbers.iter().enumerate() {

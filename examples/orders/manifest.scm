@@ -1,0 +1,2 @@
+;; The orders may run commands.
+((program "orders.scm") (tools process/run))

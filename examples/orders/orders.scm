@@ -1,0 +1,12 @@
+;; Orders three things, one after the other, and asks whether that is all.
+(define (order thing amount)
+  (call-tool 'shop 'process/run
+    (dictionary 'arguments
+      (list "sh" "-c" (string-append "echo " thing " " amount " >> orders.txt"))))
+  (display (string-append thing " ordered\n")))
+
+(order "rope" "3")
+(order "sail" "2")
+(order "mast" "11")
+(define enough (await (user-input :prompt "Is that all?")))
+(display (string-append "the answer was " enough "\n"))
