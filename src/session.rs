@@ -507,8 +507,8 @@ impl Session {
         self.run.id()
     }
 
-    /// The bell of its world.
-    fn bell(&self) -> Option<Waker> {
+    /// What wakes its world.
+    fn waker(&self) -> Option<Waker> {
         self.world.waker()
     }
 

@@ -39,4 +39,4 @@ pub use difference::{Difference, Differences, Remembered};
 pub use frames::{FrameShown, VariableShown};
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
-pub use source::{Program, ProgramError, Source, SourceRecord, description};
+pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};

@@ -256,7 +256,7 @@ impl Editable {
 /// If the journal cannot be read.
 pub(crate) fn input_at(store: &dyn Store, place: &Place) -> Result<Option<Editable>, CommandError> {
     let at = place.at();
-    let said = recorded(&place.source(store), (at, at))?.into_iter().next();
+    let said = recorded(&place.source(store), at, at)?.into_iter().next();
     Ok(said.and_then(|said| editable(&said).ok()))
 }
 

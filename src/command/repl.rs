@@ -113,7 +113,7 @@ fn editor(terminal: &mut Terminal) -> Result<(Seat, Typist), CommandError> {
     let screen = Arc::new(Screen::default());
     terminal.screen = Some(Arc::clone(&screen));
     let seat = Seat::at(Arc::clone(&screen));
-    let (typist, printer) = Typist::start(state_folder::path("history"), terminal.is_styled, seat.bell())
+    let (typist, printer) = Typist::start(state_folder::path("history"), terminal.is_styled, seat.waker())
         .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
     if let Some(printer) = printer {
         screen.print_with(printer);

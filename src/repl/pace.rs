@@ -193,8 +193,8 @@ impl Live {
     }
 
     fn pipe(&mut self) -> &mut Pipe {
-        let bell = self.desk.seat.bell();
-        self.desk.pipe.get_or_insert_with(|| Pipe::start(bell))
+        let waker = self.desk.seat.waker();
+        self.desk.pipe.get_or_insert_with(|| Pipe::start(waker))
     }
 
     /// Reads a line of the file or pipe, with its end, while the run goes on for others; an empty

@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use super::typist::SharedBell;
+use super::typist::SharedWaker;
 
 /// A line with its end; an empty one is the end of the input.
 type Line = io::Result<String>;
@@ -27,8 +27,8 @@ pub(crate) struct Pipe {
 }
 
 impl Pipe {
-    /// Begins to read; each line rings the bell.
-    pub(crate) fn start(bell: SharedBell) -> Self {
+    /// Begins to read; each line calls the waker.
+    pub(crate) fn start(waker: SharedWaker) -> Self {
         let (wanted, asked) = channel();
         let (given, lines) = channel();
         #[expect(clippy::disallowed_methods, reason = "it waits for input while the run goes on")]
@@ -39,8 +39,8 @@ impl Pipe {
                 if given.send(read.map(|_| line)).is_err() {
                     return;
                 }
-                if let Some(bell) = &*bell.lock().unwrap_or_else(PoisonError::into_inner) {
-                    bell.wake();
+                if let Some(waker) = &*waker.lock().unwrap_or_else(PoisonError::into_inner) {
+                    waker.wake();
                 }
             }
         });

@@ -1,7 +1,7 @@
 //! The person's seat: what a session's world gets in place of the standard streams, because the
 //! prompt reads the same terminal.
 //!
-//! Owns the lines that the person types for the program, and the bell by which other threads reach
+//! Owns the lines that the person types for the program, and the waker by which other threads reach
 //! the session.
 //! INVARIANT: only the session reads standard input; the program gets a line when the session gives
 //! it one.
@@ -18,7 +18,7 @@ use duet_drivers::world::{Person, Settings, World};
 use duet_runtime::driver::Stream;
 
 use super::screen::Screen;
-use super::typist::SharedBell;
+use super::typist::SharedWaker;
 
 /// The person's side of a session, the same for all its worlds.
 #[derive(Clone, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct Seat(Arc<Shared>);
 struct Shared {
     /// The terminal; `None` if the session reads a file or a pipe.
     screen: Option<Arc<Screen>>,
-    bell: SharedBell,
+    waker: SharedWaker,
     /// Whether the program waits for a line of input.
     is_input_wanted: AtomicBool,
     /// Where the current world's input comes from.
@@ -55,9 +55,9 @@ impl Seat {
         self.0.screen.clone()
     }
 
-    /// The bell of the current world.
-    pub(crate) fn bell(&self) -> SharedBell {
-        Arc::clone(&self.0.bell)
+    /// The waker of the current world.
+    pub(crate) fn waker(&self) -> SharedWaker {
+        Arc::clone(&self.0.waker)
     }
 
     /// Makes the settings of a world those of this seat.
@@ -81,9 +81,9 @@ impl Seat {
         }
     }
 
-    /// Listens to the bell of a new world.
+    /// Takes the waker of a new world.
     pub(crate) fn listen(&self, world: &World) {
-        *self.0.bell.lock().unwrap_or_else(PoisonError::into_inner) = world.waker();
+        *self.0.waker.lock().unwrap_or_else(PoisonError::into_inner) = world.waker();
     }
 
     /// Whether the program waits for a line of input.
@@ -129,8 +129,8 @@ impl Read for Given {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.is_empty() {
             self.seat.0.is_input_wanted.store(true, Ordering::Relaxed);
-            if let Some(bell) = &*self.seat.0.bell.lock().unwrap_or_else(PoisonError::into_inner) {
-                bell.wake();
+            if let Some(waker) = &*self.seat.0.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+                waker.wake();
             }
             self.left = self.lines.recv().unwrap_or_default();
         }

@@ -26,8 +26,8 @@ pub(crate) enum Wanted {
 /// The person's answer, and an error that does not stop the editor.
 type Typed = (Result<Line, EditorError>, Option<EditorError>);
 
-/// The bell of the current world, which rings for each line.
-pub(crate) type SharedBell = Arc<Mutex<Option<Waker>>>;
+/// The waker of the current world, which each line calls.
+pub(crate) type SharedWaker = Arc<Mutex<Option<Waker>>>;
 
 /// The time from the end of the editor's mode of the terminal to the arrival of the line, at most.
 const SOON: Duration = Duration::from_millis(20);
@@ -49,7 +49,7 @@ impl Typist {
     pub(crate) fn start(
         history: Option<PathBuf>,
         is_styled: bool,
-        bell: SharedBell,
+        waker: SharedWaker,
     ) -> Result<(Self, Option<Printer>), EditorError> {
         let (wanted, questions) = channel();
         let (answers, typed) = channel();
@@ -61,7 +61,7 @@ impl Typist {
                 Err(error) => return drop(opened.send(Err(error))),
             };
             let _ = opened.send(Ok(editor.printer()));
-            serve(&mut editor, &questions, &answers, &bell);
+            serve(&mut editor, &questions, &answers, &waker);
         });
         let ended = || EditorError::Terminal(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
         let printer = opening.recv().map_err(|_| ended())??;
@@ -116,22 +116,22 @@ impl Typist {
 }
 
 /// Reads lines as long as somebody asks for them.
-fn serve(editor: &mut Editor, questions: &Receiver<Wanted>, answers: &Sender<Typed>, bell: &SharedBell) {
+fn serve(editor: &mut Editor, questions: &Receiver<Wanted>, answers: &Sender<Typed>, waker: &SharedWaker) {
     while let Ok(wanted) = questions.recv() {
         let line = match wanted {
             Wanted::Input { prompt, names } => editor.read(prompt.as_str(), names),
             Wanted::Answer { question } => editor.ask(question.as_str()),
         };
-        let bell = bell.lock().unwrap_or_else(PoisonError::into_inner);
+        let waker = waker.lock().unwrap_or_else(PoisonError::into_inner);
         // The terminal sends no signal while the editor reads.
-        if let (Ok(Line::Interrupted), Some(bell)) = (&line, &*bell) {
-            bell.interrupt();
+        if let (Ok(Line::Interrupted), Some(waker)) = (&line, &*waker) {
+            waker.interrupt();
         }
         if answers.send((line, editor.take_warning())).is_err() {
             return;
         }
-        if let Some(bell) = &*bell {
-            bell.wake();
+        if let Some(waker) = &*waker {
+            waker.wake();
         }
     }
 }

@@ -43,7 +43,7 @@ struct Going {
 
 #[derive(Default)]
 struct Shared {
-    bell: Mutex<Option<Waker>>,
+    waker: Mutex<Option<Waker>>,
     is_stopping: AtomicBool,
     /// The epoch under which the owner has claimed the run anew.
     renewed: Mutex<Option<Epoch>>,
@@ -65,8 +65,8 @@ impl Shared {
     }
 
     fn interrupt(&self) {
-        if let Some(bell) = &*self.bell.lock().unwrap_or_else(PoisonError::into_inner) {
-            bell.interrupt();
+        if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+            waker.interrupt();
         }
     }
 }
@@ -188,7 +188,7 @@ impl Job {
         loop {
             let at = (&mut store as &mut dyn Store, self.journal.as_path());
             let mut session = Session::resume_held(&self.place, at, self.options.clone(), epoch)?;
-            *self.shared.bell.lock().unwrap_or_else(PoisonError::into_inner) = session.bell();
+            *self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) = session.waker();
             // Nobody listens after the first time.
             let _begun = ready.send(Ok(session.host()));
             if self.shared.is_stopping.load(Ordering::Relaxed) {

@@ -39,14 +39,14 @@ impl Keeper {
             return Self::default();
         }
         let is_lost = Arc::new(AtomicBool::new(false));
-        let (bell, lost) = (world.waker(), Arc::clone(&is_lost));
+        let (waker, lost) = (world.waker(), Arc::clone(&is_lost));
         let (path, name, epoch) = (journal.to_owned(), run.id().clone(), run.epoch());
         let beat = move || {
             // A failure may pass; if it does not, a commit says what is wrong.
             if !renew(&path, &name, epoch).unwrap_or(true) {
                 lost.store(true, Ordering::Relaxed);
                 // The thread that runs turns may miss a ring while it takes one: each beat rings.
-                bell.iter().for_each(|bell| bell.wake());
+                waker.iter().for_each(|waker| waker.wake());
             }
             true
         };

@@ -26,7 +26,7 @@ use crate::error::CommandError;
 pub(crate) enum Waited {
     /// There is something to do.
     Input,
-    /// The bell rang.
+    /// The waker was called.
     Rung,
     /// The person interrupts.
     Interrupted,
@@ -142,7 +142,7 @@ impl Session {
         self.world.is_expecting()
     }
 
-    /// Waits for the next input, or for the bell.
+    /// Waits for the next input, or for the waker.
     pub(crate) fn wait(&mut self) -> Waited {
         match self.world.next_input_or_ring() {
             None => Waited::Rung,

@@ -143,8 +143,8 @@ impl Reporting {
         self.world.withdraw_question(request);
     }
 
-    /// The bell of the world.
-    pub(super) fn bell(&self) -> Option<Waker> {
+    /// What wakes the world.
+    pub(super) fn waker(&self) -> Option<Waker> {
         self.world.waker()
     }
 
@@ -158,7 +158,7 @@ impl Reporting {
         self.world.next_happening()
     }
 
-    /// Waits for an input; `None` if the bell rang.
+    /// Waits for an input; `None` if its waker was called.
     pub(super) fn next_input_or_ring(&mut self) -> Option<Input> {
         self.world.next_input_or_ring()
     }

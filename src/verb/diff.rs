@@ -3,21 +3,29 @@
 //! INVARIANT: the report has the last shared turn, and what each side has alone after it.
 //! Read next: `../../runtime/src/history/parting.rs`.
 
+mod asked;
+mod texts;
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use duet_drivers::text::Text;
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::payload::as_json as value_as_json;
+use duet_runtime::history::alignment::{Alignment, align};
 use duet_runtime::history::parting::{Parting, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::record::divergence::Divergence;
+use duet_runtime::record::key::Ledger;
 use preserves::{IOValue, ValueImpl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::texts::TextApart;
 use super::form::as_json;
 use super::project::{Look, Project};
 use super::view::{Told, View};
@@ -30,10 +38,14 @@ use crate::value_text::{self, abbreviated, shown};
 /// Compares two turns or branches: where they part, and what each has alone.
 ///
 /// Duet names the last turn that both share, the first difference of the turns after it, and then
-/// everything that is only on the left (-) or only on the right (+): facts, output, and files that
-/// tools wrote. Without B, Duet compares A with the head of the current branch. Two turns of one
-/// branch can be compared as well. Facts about who observes what are left out, and questions that
-/// differ only in the names by which programs find them.
+/// everything that is only on the left (-) or only on the right (+): texts of the programs, calls
+/// and questions, facts, output, and files that tools wrote. What both ask is aligned by what is
+/// asked, not by turns: other answers to it, another order, and other arguments are told apart. Long
+/// texts are compared word by word, as [-left-]{+right+}. `--stat` only counts.
+///
+/// Without B, Duet compares A with the head of the current branch. Two turns of one branch can be
+/// compared as well. Facts about who observes what are left out, and ids that only this run has do
+/// not count as differences.
 ///
 ///   duet diff review/main review/what-if
 ///   duet diff @5 @9 --json
@@ -47,12 +59,17 @@ pub(crate) struct Request {
     /// The address on the right.
     #[arg(value_name = "B")]
     pub(crate) right: Option<String>,
+    /// Only counts the differences of each sort.
+    #[arg(long)]
+    pub(crate) stat: bool,
 }
 
 /// The results of one side after the last shared turn.
 #[derive(Default)]
 struct Side {
     facts: Vec<IOValue>,
+    /// The facts with keys in the place of ids that only this run has, in the same order.
+    compared: Vec<IOValue>,
     output: String,
     errors: String,
     /// The last contents of each file that was written; nothing for a deleted one.
@@ -64,6 +81,9 @@ pub(crate) struct Report {
     places: [Place; 2],
     parting: Parting,
     sides: [Side; 2],
+    alignment: Alignment,
+    texts: Vec<TextApart>,
+    is_stat: bool,
 }
 
 /// Compares.
@@ -78,32 +98,80 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         (&left.source(look.store), left.at()),
         (&right.source(look.store), right.at()),
     )?;
-    let sides = [see(&look, &left, &parting)?, see(&look, &right, &parting)?];
+    let ledger = |place: &Place| place.source(look.store).recorded_ledger(place.at());
+    let ledgers = [ledger(&left)?, ledger(&right)?];
+    let sides = [
+        see(&look, &left, (&parting, &ledgers[0]))?,
+        see(&look, &right, (&parting, &ledgers[1]))?,
+    ];
     Ok(Report {
+        alignment: align(&ledgers[0], &ledgers[1]),
+        texts: texts::apart(look.store, [&left, &right])?,
         places: [left, right],
         parting,
         sides,
+        is_stat: request.stat,
     })
 }
 
 impl Report {
     pub(crate) fn json(&self) -> Value {
         let [left, right] = &self.places;
-        as_json(&form_of([left, right], &self.parting, &self.sides))
+        as_json(&form_of([left, right], self))
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
         let [left, right] = &self.places;
-        Told::data(text([left, right], &self.parting, &self.sides))
+        let mut text = head([left, right], &self.parting);
+        if self.is_stat {
+            text.push_str(&self.stat());
+            return Told::data(Text::lines(&text));
+        }
+        let told = asked::Told::of(&self.alignment).tell();
+        if !self.texts.is_empty() {
+            text.push_str("texts\n");
+        }
+        for line in self.texts.iter().flat_map(TextApart::tell).chain(told) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text.push_str(&results(&self.sides));
+        Told::data(Text::lines(&text))
+    }
+
+    /// The number of differences of each sort.
+    fn stat(&self) -> String {
+        let [left, right] = &self.sides;
+        let facts = facts_apart(left, right);
+        let output = lines_apart(&left.output, &right.output);
+        let errors = lines_apart(&left.errors, &right.errors);
+        let files = files_apart(left, right);
+        let mut counts = vec![("texts", [self.texts.len(); 2])];
+        counts.extend(asked::Told::of(&self.alignment).counts());
+        counts.extend([
+            ("facts", [facts.0.len(), facts.1.len()]),
+            ("output", [output.0.len(), output.1.len()]),
+            ("errors", [errors.0.len(), errors.1.len()]),
+            ("files", [files.0.len(), files.1.len()]),
+        ]);
+        let counts = counts.into_iter().filter(|(_, counts)| *counts != [0, 0]);
+        let lines = counts.map(|(what, [left, right])| format!("{what:<8} -{left} +{right}\n"));
+        lines.collect()
     }
 }
 
 /// Looks at one side.
-fn see(look: &Look<'_>, place: &Place, parting: &Parting) -> Result<Side, CommandError> {
+fn see(look: &Look<'_>, place: &Place, (parting, ledger): (&Parting, &Ledger)) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
+    let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();
     let mut side = Side {
-        facts: facts.into_iter().filter(is_shown).collect(),
+        compared: facts
+            .as_slice()
+            .iter()
+            .map(|fact| ledger.canonical(&without_names(fact)))
+            .collect(),
+        facts,
         ..Side::default()
     };
     let first = parting.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
@@ -159,11 +227,14 @@ fn text_at(payload: &IOValue, key: &str) -> Option<String> {
 }
 
 /// The facts of either side that the other does not have: left, then right.
-fn facts_apart<'a>(left: &'a [IOValue], right: &'a [IOValue]) -> (Vec<&'a IOValue>, Vec<&'a IOValue>) {
-    let only = |one: &'a [IOValue], other: &[IOValue]| {
-        let known: Vec<IOValue> = other.iter().map(without_names).collect();
-        let is_new = |fact: &&IOValue| !known.contains(&without_names(fact));
-        one.iter().filter(is_new).collect()
+fn facts_apart<'a>(left: &'a Side, right: &'a Side) -> (Vec<&'a IOValue>, Vec<&'a IOValue>) {
+    let only = |one: &'a Side, other: &Side| {
+        let known: BTreeSet<&IOValue> = other.compared.as_slice().iter().collect();
+        let facts = one.facts.as_slice().iter().zip(&one.compared);
+        facts
+            .filter(|(_, compared)| !known.contains(compared))
+            .map(|(fact, _)| fact)
+            .collect()
     };
     (only(left, right), only(right, left))
 }
@@ -211,7 +282,8 @@ fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
     )
 }
 
-fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
+/// Where both part.
+fn head(places: [&Place; 2], parting: &Parting) -> String {
     let names = places.map(|place| place.address(place.at()));
     let mut text = match parting.shared {
         Some(shared) => format!("- {}\n+ {}\nthey share the turns up to {shared}\n", names[0], names[1]),
@@ -225,8 +297,14 @@ fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
         None if places[0].at() == places[1].at() => text.push_str("no turn differs\n"),
         None => {}
     }
+    text
+}
+
+/// What each side has come to.
+fn results(sides: &[Side; 2]) -> String {
+    let mut text = String::new();
     let [left, right] = sides;
-    let (only_left, only_right) = facts_apart(&left.facts, &right.facts);
+    let (only_left, only_right) = facts_apart(left, right);
     section(
         &mut text,
         "facts",
@@ -299,6 +377,9 @@ pub(crate) struct Form {
     first: Option<FirstForm>,
     left: SideForm,
     right: SideForm,
+    asked: asked::Plain,
+    /// The texts of programs that differ.
+    texts: Vec<TextApart>,
 }
 
 /// A difference of two turns.
@@ -326,9 +407,9 @@ struct SideForm {
     files: Vec<String>,
 }
 
-fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Form {
-    let [left, right] = sides;
-    let (left_facts, right_facts) = facts_apart(&left.facts, &right.facts);
+fn form_of(places: [&Place; 2], report: &Report) -> Form {
+    let (parting, [left, right]) = (&report.parting, &report.sides);
+    let (left_facts, right_facts) = facts_apart(left, right);
     let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
     let (left_files, right_files) = files_apart(left, right);
     let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| SideForm {
@@ -350,6 +431,8 @@ fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Form {
         }),
         left: side(places[0], left_facts, left_lines, left_files),
         right: side(places[1], right_facts, right_lines, right_files),
+        asked: asked::Told::of(&report.alignment).plain(),
+        texts: report.texts.clone(),
     }
 }
 

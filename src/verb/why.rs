@@ -146,7 +146,10 @@ fn by(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> b
     let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at).ok()?).ok()? else {
         return None;
     };
-    let action = taken.actions.iter().position(|action| action.done().iter().any(is_it))?;
+    let action = taken
+        .actions
+        .iter()
+        .position(|action| action.done().iter().any(is_it))?;
     let before = Place {
         turn: Sequence::new(at.number().checked_sub(1)?).ok(),
         ..place.clone()

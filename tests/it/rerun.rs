@@ -404,3 +404,53 @@ fn what_was_told_comes_where_it_stood() {
         "what was told after an answer that is missing is not given: {found}"
     );
 }
+
+#[test]
+fn a_diff_aligns_what_two_branches_ask() {
+    let text = r#"(define (ask prompt) (await (user-input :prompt prompt)))
+(define first (ask "What is the first of all things to do here?"))
+(define second (ask "Second?"))
+(define third (ask "What shall we say to all of them in the end?"))
+(display first)
+(ask "Enough?")
+"#;
+    let desk = desk_of(text);
+    desk.check("run steps", 4, "");
+    for answer in ["one", "two", "three"] {
+        desk.duet(&format!("answer steps {answer}"));
+    }
+    let (first, second) = (
+        text.lines().nth(1).expect("a line"),
+        text.lines().nth(2).expect("a line"),
+    );
+    let new = text
+        .replace(&format!("{first}\n{second}\n"), &format!("{second}\n{first}\n"))
+        .replace("in the end", "at last");
+    write(&desk, "new.scm", &new);
+    assert_eq!(desk.duet("resume steps --with new.scm").code, 4);
+    assert_eq!(desk.duet("answer steps/main-new drei").code, 4);
+    insta::assert_snapshot!(
+        "a_diff_of_what_is_asked",
+        desk.duet("diff steps/main steps/main-new").output
+    );
+    insta::assert_snapshot!(
+        "a_diff_in_numbers",
+        desk.duet("diff steps/main steps/main-new --stat").output
+    );
+    let found = report(&desk, "diff steps/main steps/main-new");
+    let asked = &found["asked"];
+    assert_eq!(
+        ["moved", "changed", "left", "right"].map(|list| count(asked, list)),
+        [1, 1, 0, 0],
+        "{asked}"
+    );
+    assert_eq!(asked["changed"][0]["right"]["ok"], "drei");
+    desk.check("fork steps/main@1 other", 0, "");
+    desk.duet("answer steps/other uno");
+    let found = report(&desk, "diff steps/main@2 steps/other");
+    let otherwise = &found["asked"]["answered_otherwise"];
+    assert_eq!(
+        (&otherwise[0]["left"]["ok"], &otherwise[0]["right"]["ok"]),
+        (&Value::from("one"), &Value::from("uno"))
+    );
+}

@@ -257,8 +257,14 @@ fn messages_that_are_no_requests_are_refused() {
             "the command line does",
         ),
         (json!({ "verb": "resume", "address": "p" }), "the command line does"),
-        (json!({ "verb": "fork", "address": "p@1", "branches": ["x"] }), "the command line does"),
-        (json!({ "verb": "eval", "address": "p", "expression": "1" }), "the command line does"),
+        (
+            json!({ "verb": "fork", "address": "p@1", "branches": ["x"] }),
+            "the command line does",
+        ),
+        (
+            json!({ "verb": "eval", "address": "p", "expression": "1" }),
+            "the command line does",
+        ),
         (json!({ "act": "burn" }), "unknown variant"),
         (
             json!({ "act": "fork", "address": "p@1", "branch": "x", "force": true }),

@@ -255,7 +255,7 @@ impl Course {
             run: &self.name,
             branch: theirs,
         };
-        let mut said = recorded(&source, turns)?;
+        let mut said = recorded(&source, turns.0, turns.1)?;
         said.truncate(inputs);
         let mut world = Again {
             world: &mut self.world,
@@ -297,7 +297,7 @@ impl Course {
             run: &self.name,
             branch: &self.branch,
         };
-        let said = recorded(&source, (first, last))?;
+        let said = recorded(&source, first, last)?;
         let changed = said.iter().find_map(|said| Some((said.turn, changed(said, what)?)));
         let Some((turn, input)) = changed else {
             return self.open(opening);

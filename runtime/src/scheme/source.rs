@@ -139,6 +139,18 @@ pub fn description(program: &IOValue) -> Result<(String, Vec<String>), DecodeErr
     ProgramRecord::decode(program).map(|record| (record.name, record.arguments))
 }
 
+/// Names the texts of a program that a first record describes, its own first.
+///
+/// # Errors
+/// [`DecodeError`] if it is no Scheme program.
+pub fn texts(program: &IOValue) -> Result<Vec<(String, BlobHash)>, DecodeError> {
+    let ProgramRecord {
+        name, text, sources, ..
+    } = ProgramRecord::decode(program)?;
+    let sources = sources.into_iter().map(|source| (source.name, source.text));
+    Ok(std::iter::once((name, text)).chain(sources).collect())
+}
+
 /// A provider of sources that records which were found.
 pub(super) struct Recording<'a> {
     pub(super) libraries: &'a mut dyn Libraries,

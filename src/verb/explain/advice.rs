@@ -73,10 +73,7 @@ impl Explaining<'_> {
         match (failure, status) {
             (Some(failure), _) => against(name, failure),
             (None, Status::Waiting) => waits.iter().take(1).flat_map(|wait| of_wait(name, wait)).collect(),
-            (None, Status::Stuck) => vec![
-                say![Way::at("waits", name), " lists the waits"].into(),
-                why_not(name),
-            ],
+            (None, Status::Stuck) => vec![say![Way::at("waits", name), " lists the waits"].into(), why_not(name)],
             (None, Status::Left) => vec![say![Way::at("resume", name), " goes on"].into()],
             (None, Status::Failed | Status::Finished | Status::Running) => {
                 vec![say![Way::at("log", name), " lists its turns"].into()]

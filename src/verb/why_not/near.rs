@@ -31,7 +31,14 @@ pub(super) fn difference(pattern: &Pattern, value: &IOValue) -> Option<String> {
         };
         let member = IOValue::from(value.index(position));
         let is_same = wanted.matches(&member).is_some();
-        (!is_same).then(|| format!("member {} is {}, not {}", index + 1, abbreviated(&member), spelled(wanted)))
+        (!is_same).then(|| {
+            format!(
+                "member {} is {}, not {}",
+                index + 1,
+                abbreviated(&member),
+                spelled(wanted)
+            )
+        })
     })
 }
 
@@ -97,7 +104,11 @@ mod tests {
         ] {
             let query = Query::read(pattern).expect("it is a pattern");
             let value: IOValue = value.parse().expect("it is a value");
-            assert_eq!(difference(&query.patterns()[0], &value).as_deref(), expected, "{pattern} {value:?}");
+            assert_eq!(
+                difference(&query.patterns()[0], &value).as_deref(),
+                expected,
+                "{pattern} {value:?}"
+            );
         }
     }
 

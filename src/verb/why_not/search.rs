@@ -85,7 +85,11 @@ impl<'a> Search<'a> {
             .filter(|held| self.query.finds(&held.fact.value()))
             .map(|held| {
                 let role = state.actor(held.actor).and_then(|actor| actor.role.as_deref());
-                format!("{} asserts {}", actor(held.actor, role), abbreviated(&held.fact.value()))
+                format!(
+                    "{} asserts {}",
+                    actor(held.actor, role),
+                    abbreviated(&held.fact.value())
+                )
             })
             .collect();
         for words in &found {
@@ -142,7 +146,11 @@ impl<'a> Search<'a> {
             let actions = action::of_value(attempts).unwrap_or_default();
             if let Some(wanted) = actions.iter().find_map(|action| self.asserted(action)) {
                 let who = turn::actor(request.actor);
-                self.add(Sort::Held, None, format!("{who} waits for {whom} ({id}) to assert {wanted}"));
+                self.add(
+                    Sort::Held,
+                    None,
+                    format!("{who} waits for {whom} ({id}) to assert {wanted}"),
+                );
             }
         }
     }
@@ -152,10 +160,18 @@ impl<'a> Search<'a> {
         let state = run.state();
         for held in state.held.values() {
             let value = held.fact.value();
-            let differs = self.query.patterns().iter().find_map(|pattern| difference(pattern, &value));
+            let differs = self
+                .query
+                .patterns()
+                .iter()
+                .find_map(|pattern| difference(pattern, &value));
             if let Some(differs) = differs {
                 let who = turn::actor(held.actor);
-                self.add(Sort::Near, None, format!("{who} asserts {}: {differs}", abbreviated(&value)));
+                self.add(
+                    Sort::Near,
+                    None,
+                    format!("{who} asserts {}: {differs}", abbreviated(&value)),
+                );
             }
         }
         for (id, found) in state.actors.iter() {
@@ -173,7 +189,9 @@ impl<'a> Search<'a> {
         let (Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. }) = condition else {
             return;
         };
-        let Ok(other) = Pattern::decode(&pattern.encode()) else { return };
+        let Ok(other) = Pattern::decode(&pattern.encode()) else {
+            return;
+        };
         let differs = self
             .query
             .patterns()
@@ -196,7 +214,10 @@ impl<'a> Search<'a> {
             .to_vec();
         for text in &texts {
             for (line, procedure) in labels.as_slice().iter().flat_map(|label| assertions(&text.text, label)) {
-                let within = procedure.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default();
+                let within = procedure
+                    .as_ref()
+                    .map(|name| format!(" in `{name}`"))
+                    .unwrap_or_default();
                 let shown = text.text.lines().nth(line - 1).unwrap_or_default().trim();
                 self.add(Sort::Text, None, format!("{}:{line}{within}: {shown}", text.name));
                 procedures.extend(procedure);
@@ -217,7 +238,11 @@ impl<'a> Search<'a> {
             } else {
                 ""
             };
-            self.add(Sort::Failed, Some(turn), format!("{role}{of_it} failed in turn {turn} ({kind})"));
+            self.add(
+                Sort::Failed,
+                Some(turn),
+                format!("{role}{of_it} failed in turn {turn} ({kind})"),
+            );
         }
     }
 
@@ -306,7 +331,8 @@ mod tests {
 
     #[test]
     fn lines_that_assert_a_label_are_found_with_their_definitions() {
-        let text = "(define (work n)\n  (assert! (record 'done n))\n  (assert! (record 'done-for n)))\n(message! '(done 1))";
+        let text =
+            "(define (work n)\n  (assert! (record 'done n))\n  (assert! (record 'done-for n)))\n(message! '(done 1))";
         let found = assertions(text, "done");
         assert_eq!(found, [(2, Some("work".to_owned())), (4, None)]);
     }
