@@ -39,9 +39,9 @@ use crate::value_text::{self, abbreviated, shown};
 ///
 /// Duet names the last turn that both share, the first difference of the turns after it, and then
 /// everything that is only on the left (-) or only on the right (+): texts of the programs, calls
-/// and questions, facts, output, and files that tools wrote. What both ask is aligned by what is
-/// asked, not by turns: other answers to it, another order, and other arguments are told apart. Long
-/// texts are compared word by word, as [-left-]{+right+}. `--stat` only counts.
+/// and questions, facts, output, and files that tools wrote. Requests are aligned by their content,
+/// not by turns: Duet distinguishes other answers, another order, and other arguments. It compares
+/// long texts word by word, as [-left-]{+right+}. `--stat` only counts.
 ///
 /// Without B, Duet compares A with the head of the current branch. Two turns of one branch can be
 /// compared as well. Facts about who observes what are left out, and ids that only this run has do
@@ -117,7 +117,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 impl Report {
     pub(crate) fn json(&self) -> Value {
         let [left, right] = &self.places;
-        as_json(&form_of([left, right], self))
+        let results = form_of([left, right], &self.parting, &self.sides);
+        as_json(&Form {
+            asked: asked::Told::of(&self.alignment).form(),
+            texts: self.texts.clone(),
+            ..results
+        })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
@@ -267,6 +272,9 @@ fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>
 }
 
 fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
+    if divergence.part == "beginning" {
+        return "their first records differ\n".to_owned();
+    }
     let element = divergence
         .element
         .map(|element| format!(" {}", element + 1))
@@ -375,11 +383,12 @@ pub(crate) struct Form {
     alike: Option<u64>,
     /// The first difference of the turns after it.
     first: Option<FirstForm>,
+    /// The requests of both, aligned by their content.
+    asked: asked::Form,
+    /// The texts of the programs that differ.
+    texts: Vec<TextApart>,
     left: SideForm,
     right: SideForm,
-    asked: asked::Plain,
-    /// The texts of programs that differ.
-    texts: Vec<TextApart>,
 }
 
 /// A difference of two turns.
@@ -407,8 +416,8 @@ struct SideForm {
     files: Vec<String>,
 }
 
-fn form_of(places: [&Place; 2], report: &Report) -> Form {
-    let (parting, [left, right]) = (&report.parting, &report.sides);
+fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Form {
+    let [left, right] = sides;
     let (left_facts, right_facts) = facts_apart(left, right);
     let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
     let (left_files, right_files) = files_apart(left, right);
@@ -429,10 +438,10 @@ fn form_of(places: [&Place; 2], report: &Report) -> Form {
             left: first.journal_says.as_ref().map(value_as_json),
             right: first.program_did.as_ref().map(value_as_json),
         }),
+        asked: asked::Form::default(),
+        texts: Vec::new(),
         left: side(places[0], left_facts, left_lines, left_files),
         right: side(places[1], right_facts, right_lines, right_files),
-        asked: asked::Told::of(&report.alignment).plain(),
-        texts: report.texts.clone(),
     }
 }
 

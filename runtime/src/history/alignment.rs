@@ -1,4 +1,4 @@
-//! What two branches ask, aligned by what is asked and not by the numbers of turns.
+//! The requests of two branches, aligned by their content and not by the numbers of turns.
 //!
 //! INVARIANT: each request of either side stands in exactly one list.
 //! It reads records alone, so its keys have no definitions; it runs nothing.
@@ -52,8 +52,8 @@ pub struct Alignment {
 }
 
 impl Source<'_> {
-    /// Lists what the records up to turn `at` say that the branch has asked, heard and shown, without
-    /// the places of requests.
+    /// Lists what the branch has asked, heard and shown up to turn `at`, by its records, without the
+    /// places of requests.
     ///
     /// # Errors
     /// [`RunError`] if a record cannot be read.

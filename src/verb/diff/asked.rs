@@ -1,11 +1,11 @@
-//! What two branches ask and are answered, side by side.
+//! The requests of two branches and their answers, side by side.
 //!
 //! INVARIANT: a request that both make with the same answer and in the same order is not told.
-//! It finds no pairs; `history/alignment.rs` does. Read next: `words.rs`.
+//! It finds no pairs; `../../../runtime/src/history/alignment.rs` does. Read next: `words.rs`.
 
 use duet_runtime::gate::payload::as_json;
 use duet_runtime::history::alignment::{Alignment, Answered, Outcome, Pair};
-use preserves::{IOValue, ValueImpl};
+use preserves::{IOValue, ValueClass, ValueImpl};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,9 +20,9 @@ const TEXTS_MAX: usize = 8;
 /// The length in characters from which texts are compared word by word.
 const LONG_TEXT: usize = 24;
 
-/// A request as plain data.
+/// A request as JSON.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-struct PlainAsked {
+struct AskedForm {
     actor: String,
     what: String,
     nth: u64,
@@ -34,22 +34,22 @@ struct PlainAsked {
     error: Option<Value>,
 }
 
-/// Two requests as plain data.
+/// Two requests as JSON.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-struct PlainPair {
-    left: PlainAsked,
-    right: PlainAsked,
+struct PairForm {
+    left: AskedForm,
+    right: AskedForm,
 }
 
-/// What two branches ask, as plain data.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Plain {
+/// The requests of two branches, as JSON.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Form {
     same: usize,
-    answered_otherwise: Vec<PlainPair>,
-    moved: Vec<PlainPair>,
-    changed: Vec<PlainPair>,
-    left: Vec<PlainAsked>,
-    right: Vec<PlainAsked>,
+    answered_otherwise: Vec<PairForm>,
+    moved: Vec<PairForm>,
+    changed: Vec<PairForm>,
+    left: Vec<AskedForm>,
+    right: Vec<AskedForm>,
 }
 
 /// The pairs that are told of.
@@ -72,7 +72,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    pub(super) fn plain(&self) -> Plain {
+    pub(super) fn form(&self) -> Form {
         let pair = |pair: &&Pair| plain_pair(&pair.left, &pair.right);
         let Alignment {
             both,
@@ -80,7 +80,7 @@ impl<'a> Told<'a> {
             left,
             right,
         } = self.alignment;
-        Plain {
+        Form {
             same: both.len() - self.otherwise.len(),
             answered_otherwise: self.otherwise.iter().map(pair).collect(),
             moved: self.moved.iter().map(pair).collect(),
@@ -202,7 +202,10 @@ fn gather(left: &IOValue, right: &IOValue, texts: &mut Vec<(String, String)>) ->
         texts.push((left.into_owned(), right.into_owned()));
         return true;
     }
-    let is_alike = left.value_class() == right.value_class() && left.len() == right.len();
+    // Only what has parts has a length.
+    let has_parts = |value: &IOValue| matches!(value.value_class(), ValueClass::Compound(_));
+    let are_compound = has_parts(left) && has_parts(right);
+    let is_alike = are_compound && left.value_class() == right.value_class() && left.len() == right.len();
     if left.is_dictionary() && is_alike {
         return left
             .entries()
@@ -218,17 +221,17 @@ fn gather(left: &IOValue, right: &IOValue, texts: &mut Vec<(String, String)>) ->
             .all(|(one, other)| gather(&one.into(), &other.into(), texts))
 }
 
-fn plain_pair(left: &Answered, right: &Answered) -> PlainPair {
-    PlainPair {
+fn plain_pair(left: &Answered, right: &Answered) -> PairForm {
+    PairForm {
         left: plain(left),
         right: plain(right),
     }
 }
 
-fn plain(one: &Answered) -> PlainAsked {
+fn plain(one: &Answered) -> AskedForm {
     let key = &one.asked.key;
     let outcome = one.outcome.as_ref().map(Result::as_ref);
-    PlainAsked {
+    AskedForm {
         actor: key.actor.clone(),
         what: key.what.clone(),
         nth: key.nth,

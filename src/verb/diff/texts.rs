@@ -20,7 +20,7 @@ const AROUND: usize = 2;
 
 /// A text that differs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct TextApart {
+pub(crate) struct TextApart {
     /// Its name on each side; nothing if a side does not have it.
     pub(super) left: Option<String>,
     pub(super) right: Option<String>,
