@@ -3,7 +3,8 @@
 //! Owns the way from an address and a program to a report, and to a new branch.
 //! INVARIANT: until the new branch is written in one commit, nothing changes: no record, no claim
 //! and nothing in the world. The branch whose answers are given stays as it is.
-//! It does not decide which answer belongs to which request; `history/rerun.rs` does.
+//! It does not decide which answer belongs to which request; `../runtime/src/history/rerun.rs`
+//! does.
 //! Read next: `rerun/report.rs`, `../runtime/src/history/rerun.rs`.
 
 mod output;

@@ -128,8 +128,8 @@ pub(crate) struct ChangedArguments {
     /// Gives the answers up to this turn, by default all of the run's branch.
     #[arg(long, value_name = "RUN@N", requires = "with")]
     from: Option<String>,
-    /// Makes calls again that failed with this kind of failure; `interrupted` stands for calls whose
-    /// result nobody knows, too.
+    /// Makes calls again that failed with this kind of failure; `interrupted` also stands for calls
+    /// whose result nobody knows.
     #[arg(long, value_name = "KIND", requires = "with")]
     retry_errors: Vec<String>,
     /// Refuses to go on if any recorded answer is left.

@@ -1,7 +1,7 @@
-//! What changed code asks, compared with what was recorded: in words, and as JSON.
+//! The requests of changed code, compared with the recorded ones: in words, and as JSON.
 //!
-//! INVARIANT: each recorded request and each new one is told of once; whatever stays done in the
-//! world is named with the turn that did it.
+//! INVARIANT: each recorded request and each new one appears once; whatever stays done in the world
+//! appears with the turn that did it.
 //! It runs nothing. Read next: `../rerun.rs`.
 
 use std::path::Path;
@@ -257,7 +257,7 @@ impl Report {
                 .map(|unused| self.unused(unused)),
         );
         lines.extend(comparison.unheard.iter().map(|heard| self.unheard(heard)));
-        // What is missing may still come, unless both have come equally far.
+        // Missing lines may still come, unless both have come equally far.
         let before = if comparison.fresh.is_empty() {
             &*self.output.before
         } else {
@@ -342,7 +342,7 @@ impl Report {
         let recorded = format!("`duet show {name}@{}` shows the recorded call", near.turn);
         if near.key.asks_the_same(key) {
             return vec![format!(
-                "new: {key} {now}in turn {turn} asks what {} {before}asked in {name}@{}, and is asked again; {recorded}",
+                "new: {key} {now}in turn {turn} asks as {} {before}in {name}@{}, and is asked again; {recorded}",
                 near.key, near.turn
             )];
         }

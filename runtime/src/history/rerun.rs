@@ -27,7 +27,7 @@ use crate::turn::program::Programs;
 /// The turns after which a run that never rests receives the next recorded input all the same.
 const RESTLESS_TURNS: usize = 1024;
 
-/// What was recorded, and what of it counts.
+/// A recording, and the part of it that counts.
 pub struct Recorded {
     /// What the earlier run asked, heard and showed.
     pub ledger: Ledger,

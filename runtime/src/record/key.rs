@@ -36,7 +36,7 @@ pub struct Place {
     pub origin: Option<Origin>,
 }
 
-/// What is asked, by whom and for which time.
+/// The identity of a request: who asks what, and for which time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// The path of names of the actor that asks: `main`, `main/worker`, `main/worker 2`.

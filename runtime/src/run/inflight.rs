@@ -281,8 +281,8 @@ pub(crate) fn answers(
     Ok(answers)
 }
 
-/// Finds the results of calls that are open in `state`, the state after turn `at`: in later turns of
-/// the branch itself, else as [`answers`] does.
+/// Finds the results of calls that are open in `state`, the state after turn `at`: in later turns
+/// of the branch itself, else as [`answers`] does.
 ///
 /// # Errors
 /// As [`answers`].

@@ -99,9 +99,9 @@ impl Source<'_> {
         Ok(run.head().map_or(0, |tip| tip.sequence.number()))
     }
 
-    /// Replays the branch from the beginning up to and including turn `at`, by default its head, and
-    /// lists what it has asked, heard and shown. A call that is in flight there has the result that
-    /// a later turn or another branch recorded, because a call is made once.
+    /// Replays the branch from the beginning up to and including turn `at`, by default its head,
+    /// and lists what it has asked, heard and shown. A call that is in flight there has the result
+    /// that a later turn or another branch recorded, because a call is made once.
     ///
     /// # Errors
     /// As [`restore`](Self::restore).

@@ -16,6 +16,7 @@ mod operation;
 mod own_requests;
 mod peer;
 mod right;
+mod trace;
 
 use std::collections::VecDeque;
 
@@ -24,10 +25,11 @@ use smallvec::SmallVec;
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
 pub(crate) use self::right::ModuleLimit;
+use self::trace::{Search, Trace};
 use crate::action::exit::MAIN;
 use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::model::failure::{Failure, Origin};
+use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
 use crate::model::limits::Limits;
 use crate::record::TurnRecord;
@@ -83,26 +85,6 @@ pub struct Activation {
 
 /// The maximum number of actions whose memory is kept from turn to turn.
 const KEPT_ACTIONS_MAX: usize = 16;
-
-/// A search for the place in the program from which an action came.
-#[derive(Debug)]
-struct Search {
-    /// The index of the action in the turn.
-    action: usize,
-    /// The current place in the program.
-    now: Option<Origin>,
-    /// The place, once the action has been performed.
-    found: Option<Origin>,
-}
-
-/// The places in the program from which the actions of a turn came.
-#[derive(Debug, Default)]
-struct Trace {
-    /// The current place in the program.
-    now: Place,
-    /// The place of each action.
-    places: Vec<Place>,
-}
 
 impl Activation {
     /// Makes an activation without a turn.
@@ -207,30 +189,6 @@ impl Activation {
         &self.limits
     }
 
-    /// Starts the search for the source position of the action at this index.
-    pub(crate) fn seek(&mut self, action: usize) {
-        self.search = Some(Search {
-            action,
-            now: None,
-            found: None,
-        });
-    }
-
-    /// Returns the source position of the sought action, if it is known.
-    pub(crate) fn found(&self) -> Option<Origin> {
-        self.search.as_ref()?.found.clone()
-    }
-
-    /// Keeps the places of the actions of the turn.
-    pub(crate) fn keep_places(&mut self) {
-        self.trace = Some(Trace::default());
-    }
-
-    /// Returns the places of the actions so far; none unless they are kept.
-    pub(crate) fn places(&self) -> &[Place] {
-        self.trace.as_ref().map_or(&[], |trace| &trace.places)
-    }
-
     /// Returns the acting actor, if it lives.
     pub(crate) fn acting(&self) -> Option<&crate::state::actor::Actor> {
         self.draft.state.actor(self.draft.actor)
@@ -247,22 +205,6 @@ impl Activation {
     /// Returns whether a fiber of the acting actor is parked.
     pub fn is_parked(&self, fiber: FiberId) -> bool {
         self.acting().is_some_and(|actor| actor.fibers.contains_key(&fiber))
-    }
-
-    /// Returns whether the instance should note places with [`note_place`](Self::note_place);
-    /// finding them takes time.
-    pub fn is_sought(&self) -> bool {
-        self.search.is_some() || self.trace.is_some()
-    }
-
-    /// Notes the place in the program from which the next actions come.
-    pub fn note_place(&mut self, place: Place) {
-        if let Some(search) = &mut self.search {
-            search.now.clone_from(&place.origin);
-        }
-        if let Some(trace) = &mut self.trace {
-            trace.now = place;
-        }
     }
 
     /// Runs the turn to its end, or to the failure for which it must be undone.
