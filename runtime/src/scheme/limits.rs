@@ -14,7 +14,7 @@ use duet_kernel::value::Value;
 
 use super::grants::listed;
 use crate::action::write;
-use crate::turn::activation::ModuleLimit;
+use crate::turn::module_limit::ModuleLimit;
 
 /// Returns the limits of the modules whose code runs. Whatever they list, they may write to the
 /// console.

@@ -16,19 +16,11 @@ use crate::gate::{self, Principal, Reason, Verdict, right};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::model::identity::CapabilityId;
-use crate::model::manifest::{Extent, Manifest, Right};
+use crate::model::manifest::{Extent, Right};
 use crate::model::value::Fact;
 use crate::record::Attempt;
 use crate::state::refusal::Refusal;
-
-/// The capabilities that a module lists.
-#[derive(Clone, Debug)]
-pub(crate) struct ModuleLimit {
-    /// The module's name.
-    pub(crate) module: String,
-    /// What it lists.
-    pub(crate) listed: Manifest,
-}
+use crate::turn::module_limit::ModuleLimit;
 
 /// The maximum length in bytes of the attempts in a turn's record, which leaves room for the rest.
 const ATTEMPTED_BYTES_MAX: usize = 16 << 20;
