@@ -10,66 +10,24 @@ use std::num::NonZeroU64;
 use std::time::Instant;
 
 use duet_drivers::text::line;
-use duet_journal::Sequence;
 use duet_runtime::model::failure;
 
 use super::command::{self as comma, Command};
-use super::editor::Line;
 use super::prompt::{Evaluated, Prompt, tell};
 use super::session::{After, Live};
-use super::typist::Typist;
-use crate::command::goto;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 use crate::verb::Request;
 
-impl Prompt for Live {
-    fn typist(&mut self) -> Option<&mut Typist> {
-        self.desk.typist.as_mut()
-    }
-
-    fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        terminal.message(format!(
-            "duet {}, session {}; `,help` lists the commands",
-            env!("CARGO_PKG_VERSION"),
-            self.name()
-        ));
-        self.tell_end(terminal);
-        Ok(())
-    }
-
-    fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
-        self.read_text(terminal)
-    }
-
-    fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
-        self.read_from_pipe(terminal)
-    }
-
-    fn evaluate(&mut self, form: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
-        self.evaluate_form(form, terminal)
-    }
-
-    fn names_with(&self, word: &str) -> Vec<String> {
-        let names = self.session.names().into_iter().map(|(name, _)| name);
-        names.filter(|name| name.contains(word)).collect()
-    }
-
-    fn obey(self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError> {
-        obey(self, command, terminal)
-    }
-
-    fn go_back(self, turn: Sequence, terminal: &mut Terminal) -> Result<Self, CommandError> {
-        let back = goto::Request::to(format!("{}@{turn}", self.address())).into();
-        self.lend(&back, &After::Here, terminal)
-    }
-
-    fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
-        self.rest(terminal)
-    }
-}
-
-fn obey(mut live: Live, command: Command, terminal: &mut Terminal) -> Result<(Live, Evaluated), CommandError> {
+/// Executes a comma command.
+///
+/// # Errors
+/// If the journal fails.
+pub(super) fn obey(
+    mut live: Live,
+    command: Command,
+    terminal: &mut Terminal,
+) -> Result<(Live, Evaluated), CommandError> {
     let command = match absolute(command, &mut live) {
         Ok(command) => command,
         Err(failure) => {

@@ -25,12 +25,15 @@ use preserves::{IOValue, ValueImpl};
 
 use super::asked::Asked;
 use super::attach;
+use super::command::Command;
 use super::complete::Names;
 use super::editor::Line;
+use super::owner;
 use super::pipe::Pipe;
-use super::prompt::{self, Evaluated, Meanwhile};
-use super::session::Live;
+use super::prompt::{self, Evaluated, Meanwhile, Prompt};
+use super::session::{After, Live};
 use super::typist::{Typist, Wanted};
+use crate::command::goto;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
 use crate::session::Waited;
@@ -52,12 +55,52 @@ enum Pause {
     Interrupted,
 }
 
-impl Live {
-    /// Evaluates a text; its output and its error go to the terminal.
-    ///
-    /// # Errors
-    /// If the journal fails.
-    pub(super) fn evaluate_form(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+impl Prompt for Live {
+    fn typist(&mut self) -> Option<&mut Typist> {
+        self.desk.typist.as_mut()
+    }
+
+    fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        terminal.message(format!(
+            "duet {}, session {}; `,help` lists the commands",
+            env!("CARGO_PKG_VERSION"),
+            self.name()
+        ));
+        self.tell_end(terminal);
+        Ok(())
+    }
+
+    fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
+        let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
+        self.session.prepare_names();
+        let names = Names::of(self);
+        let wanted = Wanted::Input { prompt, names };
+        prompt::read(self, wanted, terminal, |live, terminal| live.go_on(true, terminal))
+    }
+
+    fn forget_interruptions(&mut self) {
+        self.session.forget_interruptions();
+    }
+
+    fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
+        self.pipe().ask();
+        let mut is_there = self.pipe().has_line_soon();
+        while !is_there {
+            match self.session.advance(&mut *self.store)? {
+                Advance::Turn | Advance::Interrupted => {}
+                Advance::Idle | Advance::Ended { .. } => {
+                    self.report(terminal)?;
+                    if !self.pipe().has_line() {
+                        self.session.wait();
+                    }
+                }
+            }
+            is_there = self.pipe().has_line();
+        }
+        self.pipe().wait().map_err(|error| unreadable(&error))
+    }
+
+    fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         if self.tell_end(terminal) {
             return Ok(Evaluated::Failed);
         }
@@ -85,7 +128,9 @@ impl Live {
                 self.session.advance(&mut *self.store)?;
                 return Ok(given_up);
             }
-            (Pause::Ended, Some((failure, turn))) => return self.tell_own((&failure, &turn), before, terminal),
+            (Pause::Ended, Some((failure, turn))) => {
+                return self.tell_own((&failure, &turn), before, terminal);
+            }
             (Pause::Ended, None) => {}
             (Pause::Waiting, _) => self.tell_waits(terminal),
         }
@@ -99,6 +144,29 @@ impl Live {
         })
     }
 
+    fn names_with(&self, word: &str) -> Vec<String> {
+        let names = self.session.names().into_iter().map(|(name, _)| name);
+        names.filter(|name| name.contains(word)).collect()
+    }
+
+    fn obey(self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError> {
+        owner::obey(self, command, terminal)
+    }
+
+    fn go_back(self, turn: Sequence, terminal: &mut Terminal) -> Result<Self, CommandError> {
+        let back = goto::Request::to(format!("{}@{turn}", self.address())).into();
+        self.lend(&back, &After::Here, terminal)
+    }
+
+    fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
+        self.desk.seat.close();
+        self.session.run_on(&mut *self.store)?;
+        self.report(terminal)?;
+        Ok(!self.desk.has_failed)
+    }
+}
+
+impl Live {
     /// Says that the session is over and how it goes on, and whether it is over.
     pub(crate) fn tell_end(&self, terminal: &mut Terminal) -> bool {
         let is_over = self.session.exit().is_some();
@@ -197,48 +265,10 @@ impl Live {
         self.desk.pipe.get_or_insert_with(|| Pipe::start(waker))
     }
 
-    /// Reads a line of the file or pipe, with its end, while the run goes on for others; an empty
-    /// one is the end of the input.
-    ///
-    /// # Errors
-    /// If the input cannot be read, or the journal fails.
-    pub(super) fn read_from_pipe(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
-        self.pipe().ask();
-        let mut is_there = self.pipe().has_line_soon();
-        while !is_there {
-            match self.session.advance(&mut *self.store)? {
-                Advance::Turn | Advance::Interrupted => {}
-                Advance::Idle | Advance::Ended { .. } => {
-                    self.report(terminal)?;
-                    if !self.pipe().has_line() {
-                        self.session.wait();
-                    }
-                }
-            }
-            is_there = self.pipe().has_line();
-        }
-        self.pipe().wait().map_err(|error| unreadable(&error))
-    }
-
     fn read_line(&mut self, question: Text, terminal: &mut Terminal) -> Result<Line, CommandError> {
         let wanted = Wanted::Answer { question };
         let line = prompt::read(self, wanted, terminal, |live, terminal| live.go_on(false, terminal))?;
         Ok(line.unwrap_or(Line::End))
-    }
-
-    /// Reads an input at the prompt, while the run goes on.
-    ///
-    /// # Errors
-    /// If the terminal cannot be read, or the journal fails.
-    pub(super) fn read_text(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
-        let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
-        self.session.prepare_names();
-        let names = Names::of(self);
-        // The one that ended the line before may be reported after it; it does not concern this
-        // line.
-        self.session.forget_interruptions();
-        let wanted = Wanted::Input { prompt, names };
-        prompt::read(self, wanted, terminal, |live, terminal| live.go_on(true, terminal))
     }
 
     /// Lets the run go on for a turn, or until an input or a typed line comes.
@@ -267,18 +297,6 @@ impl Live {
         } else {
             Meanwhile::GoesOn
         }
-    }
-
-    /// Lets the run go on until it rests, after the last text of a file or a pipe. Returns whether
-    /// nothing failed in the background.
-    ///
-    /// # Errors
-    /// If the journal fails.
-    pub(super) fn rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
-        self.desk.seat.close();
-        self.session.run_on(&mut *self.store)?;
-        self.report(terminal)?;
-        Ok(!self.desk.has_failed)
     }
 
     /// Ends the evaluations that the person interrupted.
@@ -367,7 +385,9 @@ impl Live {
     fn report_until(&mut self, newest: Sequence, terminal: &mut Terminal) -> Result<(), CommandError> {
         while let Some(at) = self.reported.next().filter(|at| *at <= newest) {
             self.reported = at;
-            let Some(turn) = self.turn_at(at)? else { continue };
+            let Some(turn) = self.turn_at(at)? else {
+                continue;
+            };
             // The session's world shows the failures of other actors that nobody takes.
             let is_reported = |action: &Action| matches!(action, Action::ReportFailure(_));
             self.desk.has_failed |= turn.actions.iter().any(is_reported);

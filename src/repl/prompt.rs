@@ -63,6 +63,10 @@ pub(crate) trait Prompt: Sized {
     /// If the terminal cannot be read, or the journal fails.
     fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError>;
 
+    /// Forgets interruptions: one counts from the moment when an input is asked for. That which
+    /// ended the line before may be reported after it.
+    fn forget_interruptions(&mut self);
+
     /// Reads a line of the file or pipe, with its end; an empty one is the end of the input.
     ///
     /// # Errors
@@ -275,6 +279,9 @@ pub(super) fn read<P: Prompt>(
     if let Some(screen) = &terminal.screen {
         screen.begin_prompt()?;
     }
+    if matches!(wanted, Wanted::Input { .. }) {
+        prompt.forget_interruptions();
+    }
     if let Some(typist) = prompt.typist() {
         typist.ask(wanted);
     }
@@ -294,14 +301,15 @@ pub(super) fn read<P: Prompt>(
         terminal.message(warning.to_string());
     }
     let meanwhile = meanwhile?;
-    match line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error))? {
-        _ if meanwhile == Meanwhile::Alone => Ok(None),
-        Line::Input(_) if is_interrupted => {
-            terminal.message("interrupted");
-            Ok(Some(Line::Interrupted))
-        }
-        line => Ok(Some(line)),
+    let line = line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
+    if meanwhile == Meanwhile::Alone {
+        return Ok(None);
     }
+    if is_interrupted && matches!(line, Line::Input(_)) {
+        terminal.message("interrupted");
+        return Ok(Some(Line::Interrupted));
+    }
+    Ok(Some(line))
 }
 
 /// Whether the line that was asked for has been typed.

@@ -34,9 +34,11 @@ impl Prompt for Guest<'_> {
     fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
         let prompt = format!("{} at {}> ", self.session, self.link.shown()).into();
         let names = Names::of(&Known(self.link.names(&self.session)));
-        // An interruption counts from the moment when the line is typed.
-        self.is_interrupted.store(false, Ordering::Relaxed);
         self.read(Wanted::Input { prompt, names }, None, terminal)
+    }
+
+    fn forget_interruptions(&mut self) {
+        self.is_interrupted.store(false, Ordering::Relaxed);
     }
 
     fn read_piped(&mut self, _: &mut Terminal) -> Result<String, CommandError> {
