@@ -170,14 +170,7 @@ impl Heard {
             .as_deref()
             .map(|model| format!(" {model}"))
             .unwrap_or_default();
-        let Usage {
-            input_tokens,
-            output_tokens,
-            usd,
-        } = self.usage;
-        let price = usd.map(|usd| format!(", {}", dollars(usd))).unwrap_or_default();
-        let (input, output) = (grouped(input_tokens), grouped(output_tokens));
-        format!("model{model} {input} → {output} tokens{price} {said}")
+        format!("model{model} {} {said}", self.usage.told(grouped))
     }
 
     /// Tells the result in full, row by row: a name, and lines of text.
@@ -196,17 +189,23 @@ impl Heard {
     }
 
     fn cost(&self) -> String {
-        let Usage {
-            input_tokens,
-            output_tokens,
-            usd,
-        } = self.usage;
-        let dollars = usd.map(|usd| format!(", {}", dollars(usd))).unwrap_or_default();
-        format!("({input_tokens} + {output_tokens} tokens{dollars})")
+        let (input, output, price) = (self.usage.input_tokens, self.usage.output_tokens, self.usage.price());
+        format!("({input} + {output} tokens{price})")
     }
 }
 
 impl Usage {
+    /// Tells it in words, with numbers as `number` writes them.
+    pub(crate) fn told(&self, number: fn(u64) -> String) -> String {
+        let (input, output) = (number(self.input_tokens), number(self.output_tokens));
+        format!("{input} → {output} tokens{}", self.price())
+    }
+
+    /// The price in words that follow others; nothing if it is not known.
+    fn price(&self) -> String {
+        self.usd.map(|usd| format!(", {}", dollars(usd))).unwrap_or_default()
+    }
+
     /// Counts the dollars by a price if they are not known.
     pub(crate) fn or_at(mut self, price: Option<Price>) -> Self {
         self.usd = self.usd.or_else(|| price.map(|price| price.of(&self)));

@@ -26,7 +26,7 @@ use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
-use crate::exchange::{self, Usage, content, dollars, field, list, text_field};
+use crate::exchange::{self, Usage, content, field, list, text_field};
 use crate::records::Records;
 use crate::turn;
 use crate::value_text::{abbreviated, shown};
@@ -224,16 +224,11 @@ impl Conversation {
     }
 
     fn text(&self) -> String {
-        let Usage {
-            input_tokens,
-            output_tokens,
-            usd,
-        } = self.usage;
-        let price = usd.map(|usd| format!(", {}", dollars(usd))).unwrap_or_default();
         let mut text = format!(
-            "{}, model {}: {input_tokens} → {output_tokens} tokens{price}\n",
+            "{}, model {}: {}\n",
             text::line(&self.agent),
-            text::line(&self.model)
+            text::line(&self.model),
+            self.usage.told(|number| number.to_string())
         );
         for said in &self.said {
             text.push_str(&said.text());
