@@ -104,7 +104,7 @@ commands! {
         attach
         stop @act
         serve
-        grant
+        grant @act
         mcp
         ui
     }
@@ -131,17 +131,17 @@ commands! {
         redo @act
         fork @act
         amend @act
-        pick
+        pick @act
         merge @act
     }
     "Manage the journal" {
         runs @verb
         branches @verb
         rm @verb
-        mark
-        gc
-        export
-        import
+        mark @act
+        gc @act
+        export @act
+        import @act
         fsck
     }
     "Inspect programs and tools" {

@@ -18,8 +18,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::command::{amend, answer, describe, eval, fork, goto, merge, message, redo, replay, resume};
-use crate::command::{run, signal, stop, undo};
+use crate::command::{amend, answer, describe, eval, export, fork, gc, goto, grant, import, mark, merge};
+use crate::command::{message, pick, redo, replay, resume, run, signal, stop, undo};
 use crate::error::CommandError;
 use crate::journal::Journal;
 use project::Project;
@@ -208,7 +208,13 @@ verbs! {
         redo Redo "redo" Changes People
         fork Fork "fork" Changes All
         amend Amend "amend" Drives All
+        pick Pick "pick" Drives People
         merge Merge "merge" Drives People
+        mark Mark "mark" Changes People
+        grant Grant "grant" Changes People
+        gc Gc "gc" Changes People
+        export Export "export" Restored People
+        import Import "import" Changes People
         describe Describe "describe" Language All
     }
 }

@@ -10,13 +10,16 @@ use duet_journal::parts::NamedParts;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, Record, RunId, Sequence, Store};
 use duet_runtime::run::replay::Snapshots;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::journal::{Journal, Place, owner, read_address};
 use crate::marks::{self, Marked};
 use crate::records::{Records, hash_at, turns};
 use crate::redact::Secrets;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 use crate::{export_file, session};
 
 /// Writes a run into one file, from which it can be replayed elsewhere.
@@ -32,9 +35,10 @@ use crate::{export_file, session};
 ///
 ///   duet export review review.duet
 ///   duet export review/what-if part.duet --redact hunter2
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of the run or branch.
     address: String,
     /// The file to write, which must not exist.
@@ -45,24 +49,38 @@ pub(crate) struct Arguments {
     /// Masks nothing and leaves the records as they are, byte for byte.
     #[arg(long)]
     with_secrets: bool,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let path = &arguments.file;
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    let place = journal.resolve(&store, Some(&arguments.address))?;
-    let is_one = read_address(&arguments.address)?.branch.is_some();
+/// A run that is in a file.
+pub(crate) struct Report {
+    run: RunId,
+    file: PathBuf,
+    records: u64,
+    /// How many secrets are masked.
+    secrets: usize,
+    /// The marks to which no exported branch leads.
+    left_out: Vec<String>,
+}
+
+/// Writes a run into a file.
+///
+/// # Errors
+/// If there is no such run, the file exists, or it would have a secret in it.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let path = &request.file;
+    let journal = project.journal().clone();
+    let look = project.look()?;
+    let store = look.store;
+    let place = look.resolve(Some(&request.address))?;
+    let is_one = read_address(&request.address)?.branch.is_some();
     let heads = if is_one {
         vec![place.head.clone()]
     } else {
         store.heads(&place.run)?
     };
-    let mut secrets = Secrets::of(&arguments.redact);
-    if !arguments.with_secrets {
-        learn(&store, &place, &heads, &mut secrets)?;
+    let mut secrets = Secrets::of(&request.redact);
+    if !request.with_secrets {
+        learn(store, &place, &heads, &mut secrets)?;
     }
     let mut exported = MemoryStore::default();
     let task = Task {
@@ -72,15 +90,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         note: None,
     };
     let count = if secrets.count() == 0 {
-        copy(&store, &mut exported, task, None)?
+        copy(store, &mut exported, task, None)?
     } else {
         let mut named = NamedParts::default();
         let mut mask = |record: &Record, parent| secrets.mask(record, parent, &mut named);
-        let count = copy(&store, &mut exported, task, Some(&mut mask))?;
+        let count = copy(store, &mut exported, task, Some(&mut mask))?;
         check(&exported, &place)?;
         count
     };
-    let marks = marked(journal, (&store, &exported), (&place.run, &heads), terminal)?;
+    let (marks, left_out) = marked(&journal, (store, &exported), (&place.run, &heads))?;
     let in_body = find_in_large_bodies(&secrets, &exported, &place.run)?;
     let bytes = export_file::pack(exported, &marks);
     if let Some(secret) = in_body.or_else(|| secrets.find_in(&bytes)) {
@@ -92,26 +110,50 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(CommandError::problem(problem).advise("`--with-secrets` exports everything as it is"));
     }
     write(path, &bytes).map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
-    let masked = if secrets.count() > 0 {
-        format!(", {} secrets masked", secrets.count())
-    } else {
-        String::new()
-    };
-    terminal.message(format!(
-        "{count} records of {} in {}{masked}",
-        place.run,
-        path.display()
-    ));
-    Ok(ExitCode::OK)
+    Ok(Report {
+        run: place.run,
+        file: path.clone(),
+        records: count,
+        secrets: secrets.count(),
+        left_out,
+    })
 }
 
-/// The lines of the marks whose turns are exported, by the names that their records have there.
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        json!({
+            "run": self.run.as_str(),
+            "file": self.file.display().to_string(),
+            "records": self.records,
+            "secrets_masked": self.secrets,
+            "marks_left_out": self.left_out,
+        })
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let mut told = Told::data("");
+        if !self.left_out.is_empty() {
+            told = told.say(format!(
+                "left out, because no exported branch leads there: {}",
+                self.left_out.join(" ")
+            ));
+        }
+        let masked = match self.secrets {
+            0 => String::new(),
+            count => format!(", {count} secrets masked"),
+        };
+        let (run, records, file) = (&self.run, self.records, self.file.display());
+        told.say(format!("{records} records of {run} in {file}{masked}"))
+    }
+}
+
+/// The lines of the marks whose turns are exported, by the names that their records have there, and
+/// the other marks.
 fn marked(
     journal: &Journal,
     (store, exported): (&dyn Store, &dyn Store),
     (run, heads): (&RunId, &[Head]),
-    terminal: &mut Terminal,
-) -> Result<String, CommandError> {
+) -> Result<(String, Vec<String>), CommandError> {
     let (mut lines, mut left_out) = (String::new(), Vec::new());
     for (mark, marked) in marks::of(journal, run) {
         let mut record = None;
@@ -126,13 +168,7 @@ fn marked(
             None => left_out.push(mark.to_string()),
         }
     }
-    if !left_out.is_empty() {
-        terminal.message(format!(
-            "left out, because no exported branch leads there: {}",
-            left_out.join(" ")
-        ));
-    }
-    Ok(lines)
+    Ok((lines, left_out))
 }
 
 /// Writes a file whole or not at all, and replaces none.

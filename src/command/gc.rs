@@ -4,16 +4,17 @@
 use std::collections::BTreeSet;
 
 use duet_journal::collect::Garbage;
-use duet_journal::index::Index;
-use duet_journal::{BranchName, Head, Owner, Store, StoreError};
-use serde_json::json;
+use duet_journal::{BranchName, Head, RunId, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::doors;
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::journal::{FIRST_BRANCH, Journal, Place};
 use crate::records::hash_at;
 use crate::saying::{Saying, Way, say};
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 use crate::{marks, moves};
 
 /// Removes branches that were left behind, and frees their space.
@@ -25,9 +26,10 @@ use crate::{marks, moves};
 ///
 ///   duet gc review --dry-run
 ///   duet gc review --turns 100 --age 7
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a run or a branch.
     address: Option<String>,
     /// Keeps this branch in any case; may be given several times.
@@ -45,43 +47,59 @@ pub(crate) struct Arguments {
     /// Lists the branches and removes none.
     #[arg(long)]
     dry_run: bool,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let is_dry = arguments.dry_run;
-    let mut store = if is_dry {
-        journal.open_to_read()?
-    } else {
-        journal.open_to_write("gc")?
+/// What goes, or would.
+pub(crate) struct Report {
+    run: RunId,
+    garbage: Garbage,
+    is_dry: bool,
+    /// Whether space was to be given back while other processes write.
+    is_large: bool,
+}
+
+/// Removes branches that were left behind.
+///
+/// # Errors
+/// If there is no such branch, or another process executes the run.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let journal = project.journal().clone();
+    let find = |store: &dyn Store| -> Result<(RunId, BTreeSet<BranchName>), CommandError> {
+        let place = journal.resolve(store, request.address.as_deref())?;
+        Ok((place.run.clone(), request.choose(&journal, store, &place)?))
     };
-    let place = journal.resolve(&store, arguments.address.as_deref())?;
-    let given_up = arguments.choose(journal, &store, &place)?;
-    let mut garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
-    if !is_dry && !garbage.branches.is_empty() {
-        let epoch = store.claim(&place.run, &doors::successor(&store, &place.run, "gc")?)?;
-        while let Err(error) = store.remove(&garbage.removal(&place.run, epoch)) {
+    if request.dry_run {
+        let store = project.look()?.store;
+        let (run, given_up) = find(store)?;
+        let garbage = Garbage::find(store, &run, |head| given_up.contains(&head.branch))?;
+        return Ok(Report {
+            run,
+            garbage,
+            is_dry: true,
+            is_large: false,
+        });
+    }
+    let mut store = project.change("gc")?;
+    let (run, given_up) = find(&*store)?;
+    let gone = |head: &Head| given_up.contains(&head.branch);
+    let mut garbage = Garbage::find(&*store, &run, gone)?;
+    let is_any = !garbage.branches.is_empty();
+    if is_any {
+        let epoch = store.claim(&run, &doors::successor(&*store, &run, "gc")?)?;
+        while let Err(error) = store.remove(&garbage.removal(&run, epoch)) {
             let StoreError::Overtaken = error else {
                 return Err(error.into());
             };
-            garbage = Garbage::find(&store, &place.run, |head| given_up.contains(&head.branch))?;
+            garbage = Garbage::find(&*store, &run, gone)?;
         }
-        if is_alone(&store)? {
-            store.compact()?;
-        } else {
-            terminal.message(space_later());
-        }
-        // It may say much of what is gone; while somebody uses it, it stays, and what it says of
-        // the rest is true.
-        let _ = Index::remove(journal.path());
     }
-    tell(&garbage, &place, (is_dry, arguments.json), terminal)?;
-    Ok(ExitCode::OK)
+    drop(store);
+    Ok(Report {
+        run,
+        garbage,
+        is_dry: false,
+        is_large: is_any && !project.compact("gc")?,
+    })
 }
 
 /// Says that the journal's file stays as large as it is.
@@ -93,49 +111,37 @@ pub(crate) fn space_later() -> Saying {
     ]
 }
 
-/// Whether no other process owns a run of the journal. Giving space back takes as long as copying
-/// the journal, and nobody can write meanwhile.
-pub(crate) fn is_alone(store: &dyn Store) -> Result<bool, CommandError> {
-    let here = Owner::this("gc");
-    for run in store.runs()? {
-        let owner = store.claimed(&run)?.and_then(|claim| claim.living());
-        if owner.is_some_and(|owner| !owner.is_same(&here)) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn tell(
-    garbage: &Garbage,
-    place: &Place,
-    (is_dry, is_json): (bool, bool),
-    terminal: &mut Terminal,
-) -> Result<(), CommandError> {
-    if is_json {
-        return terminal.json(&json!({
-            "run": place.run.as_str(),
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let garbage = &self.garbage;
+        json!({
+            "run": self.run.as_str(),
             "branches": garbage.branches.iter().map(BranchName::as_str).collect::<Vec<_>>(),
             "turns": garbage.records.len(),
             "record_bytes": garbage.record_bytes,
             "blobs": garbage.blobs.len(),
             "blob_bytes": garbage.blob_bytes,
-            "removed": !is_dry,
-        }));
+            "removed": !self.is_dry,
+        })
     }
-    for branch in &garbage.branches {
-        terminal.data(format!("{}/{branch}\n", place.run))?;
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let garbage = &self.garbage;
+        let lines = garbage.branches.iter().map(|branch| format!("{}/{branch}\n", self.run));
+        let mut told = Told::data(lines.collect::<String>());
+        if self.is_large {
+            told = told.say(space_later());
+        }
+        let (branches, turns, blobs) = (garbage.branches.len(), garbage.records.len(), garbage.blobs.len());
+        let bytes = garbage.record_bytes + garbage.blob_bytes;
+        let verb = if self.is_dry { "would go" } else { "are gone" };
+        told.say(format!(
+            "{branches} branches, {turns} turns and {blobs} blobs {verb}, {bytes} bytes"
+        ))
     }
-    let (branches, turns, blobs) = (garbage.branches.len(), garbage.records.len(), garbage.blobs.len());
-    let bytes = garbage.record_bytes + garbage.blob_bytes;
-    let verb = if is_dry { "would go" } else { "are gone" };
-    terminal.message(format!(
-        "{branches} branches, {turns} turns and {blobs} blobs {verb}, {bytes} bytes"
-    ));
-    Ok(())
 }
 
-impl Arguments {
+impl Request {
     /// The branches to remove.
     fn choose(
         &self,

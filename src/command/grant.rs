@@ -5,13 +5,16 @@ use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, SourceId};
 use duet_runtime::model::manifest::{Manifest, Right};
 use duet_runtime::scheme::grants;
+use preserves::IOValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::grants::{Grant, Grants};
-use crate::journal::Journal;
 use crate::saying::{Way, say};
-use crate::terminal::Terminal;
 use crate::value_text::shown;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 
 /// Makes a reference by which a client of `duet serve` reaches a run.
 ///
@@ -31,9 +34,10 @@ use crate::value_text::shown;
 ///   duet grant --revoke 1f3a9c0e
 ///
 /// A revoked reference, or one whose time is over, ends the connections of those who use it.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The run, or a branch of it.
     #[arg(required_unless_present_any = ["list", "revoke"])]
     run: Option<String>,
@@ -64,44 +68,80 @@ pub(crate) struct Arguments {
     /// Revokes the grant with this id.
     #[arg(long, value_name = "ID")]
     revoke: Option<String>,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    if let Some(id) = &arguments.revoke {
+/// A reference that was made, the grants that there are, or the end of one.
+pub(crate) enum Report {
+    Made { id: String, reference: IOValue },
+    Listed(Grants),
+    Revoked(String),
+}
+
+/// Makes a reference, lists the grants, or revokes one.
+///
+/// # Errors
+/// If there is no such run or grant, or a pattern is none.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let journal = project.journal().clone();
+    let look = project.look()?;
+    if let Some(id) = &request.revoke {
         Grants::revoke(journal.path(), id)?;
-        terminal.message(format!("{id} gives nothing any more"));
-        return Ok(ExitCode::OK);
+        return Ok(Report::Revoked(id.clone()));
     }
-    let Some(run) = &arguments.run else {
-        for (id, grant) in Grants::read(journal.path()).iter() {
-            terminal.data(format!("{id}  {}\n", described(grant)))?;
-        }
-        return Ok(ExitCode::OK);
+    let Some(run) = &request.run else {
+        return Ok(Report::Listed(Grants::read(journal.path())));
     };
-    let place = journal.resolve(&store, Some(run))?;
+    let place = look.resolve(Some(run))?;
     let grant = Grant {
         run: if run.contains('/') {
             format!("{}/{}", place.run, place.branch)
         } else {
             place.run.to_string()
         },
-        rights: rights(arguments)?,
-        until_ms: arguments.until.map(|span_ms| now_ms().saturating_add(span_ms)),
-        may_fork: arguments.fork,
-        approves: arguments.session.clone().filter(|_| arguments.approve),
+        rights: rights(request)?,
+        until_ms: request.until.map(|span_ms| now_ms().saturating_add(span_ms)),
+        may_fork: request.fork,
+        approves: request.session.clone().filter(|_| request.approve),
     };
     let (id, reference) = Grants::add(journal.path(), &grant)?;
-    terminal.data(format!("{}\n", shown(&reference)))?;
-    terminal.message(say![
-        "whoever has this reference may do what it grants; ",
-        Way::of("grant").with(format!("--revoke {id}")),
-        " takes it back",
-    ]);
-    Ok(ExitCode::OK)
+    Ok(Report::Made { id, reference })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        match self {
+            Self::Made { id, reference } => json!({ "id": id, "reference": shown(reference) }),
+            Self::Revoked(id) => json!({ "revoked": id }),
+            Self::Listed(grants) => {
+                let rows = grants.iter().map(|(id, grant)| {
+                    json!({
+                        "id": id,
+                        "run": grant.run,
+                        "rights": grant.rights.grants_shown().collect::<Vec<_>>(),
+                        "until_ms": grant.until_ms,
+                        "may_fork": grant.may_fork,
+                        "approves_in": grant.approves,
+                    })
+                });
+                rows.collect()
+            }
+        }
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        match self {
+            Self::Made { id, reference } => Told::data(format!("{}\n", shown(reference))).say(say![
+                "whoever has this reference may do what it grants; ",
+                Way::of("grant").with(format!("--revoke {id}")),
+                " takes it back",
+            ]),
+            Self::Revoked(id) => Told::data("").say(format!("{id} gives nothing any more")),
+            Self::Listed(grants) => {
+                let lines = grants.iter().map(|(id, grant)| format!("{id}  {}\n", described(grant)));
+                Told::data(lines.collect::<String>())
+            }
+        }
+    }
 }
 
 /// A grant in words.
@@ -124,18 +164,18 @@ fn described(grant: &Grant) -> String {
     format!("{}  {}{fork}{approve}{left}", grant.run, rights.join(" "))
 }
 
-fn rights(arguments: &Arguments) -> Result<Manifest, CommandError> {
+fn rights(request: &Request) -> Result<Manifest, CommandError> {
     let limits = [
-        (Right::Observe, &arguments.observe),
-        (Right::Assert, &arguments.assert),
-        (Right::Message, &arguments.message),
+        (Right::Observe, &request.observe),
+        (Right::Assert, &request.assert),
+        (Right::Message, &request.message),
     ];
-    if arguments.session.is_none() && limits.iter().all(|(_, patterns)| patterns.is_empty()) {
+    if request.session.is_none() && limits.iter().all(|(_, patterns)| patterns.is_empty()) {
         return Ok(Manifest::of(&["dataspace/*"]));
     }
     let mut rights = Manifest::default();
-    for (right, rest) in SESSION.iter().filter(|_| arguments.session.is_some()) {
-        let session = arguments.session.as_deref().unwrap_or_default();
+    for (right, rest) in SESSION.iter().filter(|_| request.session.is_some()) {
+        let session = request.session.as_deref().unwrap_or_default();
         let (label, fields) = rest.split_once(' ').unwrap_or((rest, ""));
         add(&mut rights, *right, &format!("({label} :session {session:?} {fields})"))?;
     }

@@ -13,18 +13,22 @@ use duet_runtime::model::address::Mark;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::source;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::command::fsck;
 use crate::doors;
-use crate::error::{CommandError, ExitCode};
+use crate::error::CommandError;
 use crate::export_file::{self, ExportFile, damaged};
 use crate::imported::{Terms, own_limits};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::read_size;
 use crate::marks::{self, Marked};
 use crate::records::hash_at;
+use crate::saying::{Way, say};
 use crate::session::{self, ProofError};
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 
 /// Checks an exported run and adds it to the journal.
 ///
@@ -39,9 +43,10 @@ use crate::terminal::Terminal;
 /// --grant` lets it go on.
 ///
 ///   duet import review.duet
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The exported file.
     file: PathBuf,
     /// Imports the records without their snapshots, which gives the records other hashes.
@@ -50,20 +55,88 @@ pub(crate) struct Arguments {
     /// Lets the run take this much memory here, such as 512M; by default as much as one begun here.
     #[arg(long, value_name = "SIZE", value_parser = read_size)]
     memory_limit: Option<u64>,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let limits = own_limits(arguments.memory_limit);
-    let exported = export_file::read(&arguments.file, limits.run_bytes_max / FILES_OF_MEMORY)?;
+/// The runs of a file that are in the journal now.
+pub(crate) struct Report(Vec<Imported>);
+
+/// One of them.
+struct Imported {
+    run: RunId,
+    heads: Vec<Head>,
+    /// How many records were not there.
+    records: u64,
+    /// The marks that were set, and those whose names the journal has for other turns.
+    marks: (Vec<String>, Vec<String>),
+    /// Whether a run that was there has no grants any more.
+    has_lost_grants: bool,
+}
+
+/// Checks a file and adds its runs.
+///
+/// # Errors
+/// If something in it is not what it says; then nothing is written.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let limits = own_limits(request.memory_limit);
+    let exported = export_file::read(&request.file, limits.run_bytes_max / FILES_OF_MEMORY)?;
+    let mut imported = Vec::new();
     for run in exported.store.runs()? {
-        let Some(import) = Import::check(arguments, &exported, run, &limits)? else {
-            continue;
-        };
-        import.write(terminal)?;
+        if let Some(import) = Import::check(request, &exported, run, &limits)? {
+            imported.push(import.write(project)?);
+        }
     }
-    Ok(ExitCode::OK)
+    Ok(Report(imported))
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let runs = self.0.iter().map(|imported| {
+            let heads = imported.heads.iter();
+            let branches = heads.map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
+            json!({
+                "run": imported.run.as_str(),
+                "records": imported.records,
+                "branches": branches.collect::<Vec<_>>(),
+                "marks": imported.marks.0,
+                "marks_left_out": imported.marks.1,
+                "has_lost_grants": imported.has_lost_grants,
+            })
+        });
+        runs.collect()
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        self.0.iter().fold(Told::data(""), |told, imported| imported.tell(told))
+    }
+}
+
+impl Imported {
+    fn tell(&self, told: Told) -> Told {
+        let (run, (given, taken)) = (&self.run, &self.marks);
+        let heads = self.heads.iter();
+        let branches: Vec<String> = heads.map(|head| format!("{}@{}", head.branch, head.sequence)).collect();
+        let mut told = told.say(format!(
+            "{run}: {} records, branches {}",
+            self.records,
+            branches.join(" ")
+        ));
+        if self.has_lost_grants {
+            told = told.say(say![
+                format!("{run}: turns of somebody else are in it now, so it has no grants until "),
+                Way::of("resume").with("--grant"),
+            ]);
+        }
+        if !given.is_empty() {
+            told = told.say(format!("{run}: marks {}", given.join(" ")));
+        }
+        if !taken.is_empty() {
+            told = told.say(format!(
+                "{run}: left out, because the journal has another turn of that name: {}",
+                taken.join(" ")
+            ));
+        }
+        told
+    }
 }
 
 /// How many times a file may have to fit into the memory of a run.
@@ -71,7 +144,6 @@ const FILES_OF_MEMORY: u64 = 4;
 
 /// A run of a file that was found to be what it says.
 struct Import<'a> {
-    arguments: &'a Arguments,
     run: RunId,
     heads: Vec<Head>,
     file: &'a MemoryStore,
@@ -84,12 +156,12 @@ struct Import<'a> {
 impl<'a> Import<'a> {
     /// Checks everything that a file says about a run; `None` if that is nothing.
     fn check(
-        arguments: &'a Arguments,
+        request: &Request,
         exported: &'a ExportFile,
         run: RunId,
         limits: &Limits,
     ) -> Result<Option<Self>, CommandError> {
-        let (path, file) = (&arguments.file, &exported.store);
+        let (path, file) = (&request.file, &exported.store);
         let heads = file.heads(&run)?;
         if heads.is_empty() {
             return Ok(None);
@@ -103,7 +175,6 @@ impl<'a> Import<'a> {
             }
         }
         let mut import = Self {
-            arguments,
             marks: marked(path, exported, &run)?,
             run,
             heads,
@@ -111,7 +182,7 @@ impl<'a> Import<'a> {
             stripped: None,
             memory_bytes: limits.run_bytes_max,
         };
-        if arguments.drop_snapshots {
+        if request.drop_snapshots {
             import.drop_snapshots()?;
         }
         for head in &import.heads {
@@ -204,11 +275,11 @@ impl<'a> Import<'a> {
     }
 
     /// Adds the run to the journal, where it has nothing until somebody grants it something.
-    fn write(self, terminal: &mut Terminal) -> Result<(), CommandError> {
+    fn write(self, project: &Project) -> Result<Imported, CommandError> {
         let (run, heads) = (&self.run, &self.heads);
-        let journal = &self.arguments.journal;
-        let mut store = journal.open_or_create("import")?;
-        let owner = doors::successor(&store, run, "import")?;
+        let journal = project.journal();
+        let mut store = project.create("import")?;
+        let owner = doors::successor(&*store, run, "import")?;
         let is_new = |head: &Head| matches!(store.record(&head.hash), Err(StoreError::NoSuchRecord { .. }));
         let note = Terms::nothing(self.memory_bytes).pack()?;
         let has_news = heads.iter().any(is_new);
@@ -219,29 +290,25 @@ impl<'a> Import<'a> {
             note: has_news.then_some(&note),
         };
         let was_there = store.has_run(run)?;
-        let count = match copy(self.store(), &mut store, task, None) {
+        let records = match copy(self.store(), &mut *store, task, None) {
             Err(StoreError::HeadMoved { branch, .. }) => {
                 return Err(CommandError::problem(format!(
                     "the journal has a run {run} with a branch {branch} that the file does not know"
                 ))
                 .advise("it was left as it was; `--journal FILE` imports into another journal"));
             }
-            count => count?,
+            records => records?,
         };
         if let Some(first) = heads.first() {
             journal.set_current(run, &first.branch);
         }
-        let branches: Vec<String> = heads
-            .iter()
-            .map(|head| format!("{}@{}", head.branch, head.sequence))
-            .collect();
-        terminal.message(format!("{run}: {count} records, branches {}", branches.join(" ")));
-        if has_news && was_there {
-            terminal.message(format!(
-                "{run}: turns of somebody else are in it now, so it has no grants until `duet resume --grant`"
-            ));
-        }
-        mark(journal, run, self.marks.clone(), terminal)
+        Ok(Imported {
+            records,
+            marks: mark(journal, run, self.marks)?,
+            has_lost_grants: has_news && was_there,
+            heads: self.heads,
+            run: self.run,
+        })
     }
 }
 
@@ -282,14 +349,13 @@ fn marked(path: &Path, file: &ExportFile, run: &RunId) -> Result<BTreeMap<Mark, 
     Ok(marks)
 }
 
-/// Adds the marks of the imported turns, and reports them; a mark that the journal has already
-/// stays at its turn.
+/// Adds the marks of the imported turns. Returns those that were set, and those whose names the
+/// journal has already: they stay at their turns.
 fn mark(
     journal: &Journal,
     run: &RunId,
     marks: BTreeMap<Mark, Marked>,
-    terminal: &mut Terminal,
-) -> Result<(), CommandError> {
+) -> Result<(Vec<String>, Vec<String>), CommandError> {
     let known = marks::of(journal, run);
     let (mut given, mut taken) = (Vec::new(), Vec::new());
     for (mark, marked) in marks {
@@ -303,14 +369,5 @@ fn mark(
             Some(_) => taken.push(mark.to_string()),
         }
     }
-    if !given.is_empty() {
-        terminal.message(format!("{run}: marks {}", given.join(" ")));
-    }
-    if !taken.is_empty() {
-        terminal.message(format!(
-            "{run}: left out, because the journal has another turn of that name: {}",
-            taken.join(" ")
-        ));
-    }
-    Ok(())
+    Ok((given, taken))
 }

@@ -1,13 +1,17 @@
 //! `duet mark`: gives names to turns.
 
-use duet_runtime::model::address::Mark;
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
+use duet_journal::RunId;
+use duet_runtime::model::address::Mark;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use crate::error::CommandError;
 use crate::marks::{self, Marked};
 use crate::session;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
 
 /// Gives a turn a name, or lists the names.
 ///
@@ -17,9 +21,10 @@ use crate::terminal::Terminal;
 ///
 ///   duet mark review@12 before-the-edit
 ///   duet goto review@before-the-edit
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The address of a turn, or of the branch whose newest turn is meant.
     address: Option<String>,
     /// The name.
@@ -27,53 +32,74 @@ pub(crate) struct Arguments {
     /// Removes the name.
     #[arg(long, requires = "name")]
     delete: bool,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = &arguments.journal;
-    let store = journal.open_to_read()?;
-    let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
-    let Some(name) = arguments.name.as_deref() else {
-        let marks = marks::of(journal, &place.run);
-        if arguments.json {
-            let rows = marks.iter().map(|(mark, marked)| {
-                json!({ "mark": mark.to_string(), "turn": marked.turn.number(), "record": marked.record.to_string() })
-            });
-            terminal.json(&json!(rows.collect::<Vec<_>>()))?;
-        } else {
-            for (mark, marked) in marks {
-                terminal.data(format!("{}@{mark}  turn {}\n", place.run, marked.turn))?;
-            }
-        }
-        return Ok(ExitCode::OK);
+/// The marks of a run, or the change of one.
+pub(crate) enum Report {
+    Marks(RunId, BTreeMap<Mark, Marked>),
+    Marked { address: String, mark: Mark },
+    Unmarked(RunId, Mark),
+}
+
+/// Lists marks, sets one, or removes one.
+///
+/// # Errors
+/// If there is no such turn or mark, or the name cannot be one.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let journal = project.journal().clone();
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let marks = marks::of(&journal, &place.run);
+    let Some(name) = request.name.as_deref() else {
+        return Ok(Report::Marks(place.run, marks));
     };
     let mark = Mark::new(name).ok_or_else(|| {
         CommandError::usage(format!(
             "`{name}` cannot be a mark: it begins with a letter and has letters, digits, `-`, `_` and `.`"
         ))
     })?;
-    let record = session::record_at(&store, &place, place.at())?.hash();
-    let marked = (!arguments.delete).then_some(Marked {
-        turn: place.at(),
-        record,
-    });
-    if marked.is_none() && !marks::of(journal, &place.run).contains_key(&mark) {
+    if request.delete && !marks.contains_key(&mark) {
         return Err(CommandError::problem(format!(
             "no turn of {} is marked {mark}",
             place.run
         )));
     }
-    marks::set(journal, &place.run, &mark, marked)
+    let turn = place.at();
+    let record = session::record_at(look.store, &place, turn)?.hash();
+    let marked = (!request.delete).then_some(Marked { turn, record });
+    marks::set(&journal, &place.run, &mark, marked)
         .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
-    let told = match marked {
-        Some(_) => format!("{} is marked {mark}", place.address(place.at())),
-        None => format!("{mark} marks no turn of {} any more", place.run),
-    };
-    terminal.message(&told);
-    Ok(ExitCode::OK)
+    let address = place.address(turn);
+    Ok(match marked {
+        Some(_) => Report::Marked { address, mark },
+        None => Report::Unmarked(place.run, mark),
+    })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        match self {
+            Self::Marks(_, marks) => {
+                let rows = marks.iter().map(|(mark, Marked { turn, record })| {
+                    json!({ "mark": mark.to_string(), "turn": turn.number(), "record": record.to_string() })
+                });
+                rows.collect()
+            }
+            Self::Marked { address, mark } => {
+                json!({ "mark": mark.to_string(), "address": address })
+            }
+            Self::Unmarked(_, mark) => json!({ "mark": mark.to_string(), "address": null }),
+        }
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        match self {
+            Self::Marks(run, marks) => {
+                let line = |(mark, marked): (&Mark, &Marked)| format!("{run}@{mark}  turn {}\n", marked.turn);
+                Told::data(marks.iter().map(line).collect::<String>())
+            }
+            Self::Marked { address, mark } => Told::data("").say(format!("{address} is marked {mark}")),
+            Self::Unmarked(run, mark) => Told::data("").say(format!("{mark} marks no turn of {run} any more")),
+        }
+    }
 }

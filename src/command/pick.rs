@@ -2,14 +2,15 @@
 
 use duet_journal::Sequence;
 use duet_runtime::history::input::recorded;
+use serde::{Deserialize, Serialize};
 
-use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
+use crate::error::CommandError;
 use crate::redeliver::Redelivery;
 use crate::saying::{Way, say};
-use crate::session::Session;
-use crate::terminal::Terminal;
+use crate::verb::project::Project;
 use crate::world_options::WorldOptions;
+
+pub(crate) use crate::verb::view::Driven as Report;
 
 /// Delivers recorded inputs again on another branch.
 ///
@@ -20,27 +21,28 @@ use crate::world_options::WorldOptions;
 ///
 ///   duet pick review/what-if@4..9 --onto main
 ///   duet pick @3 --onto review/second-try
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Arguments {
+#[serde(default)]
+pub(crate) struct Request {
     /// The turns: an address with a turn, and with `..TURN` for more than one.
     range: String,
     /// The branch on which they are delivered.
     #[arg(long, value_name = "BRANCH")]
     onto: String,
-    #[command(flatten)]
-    journal: Journal,
 }
 
-pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let range = &arguments.range;
-    let onto = &arguments.onto;
+/// Delivers recorded inputs again.
+///
+/// # Errors
+/// If there are no such turns, they have no input, or the branch cannot go on.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let (range, onto) = (&request.range, &request.onto);
     let (from, last) = range
         .split_once("..")
         .map_or((range.as_str(), None), |(from, last)| (from, Some(last)));
-    let journal = &arguments.journal;
-    let mut store = journal.open_to_write("pick")?;
-    let source = journal.resolve_turn(&store, Some(from))?;
+    let mut store = project.change("pick")?;
+    let source = project.journal().resolve_turn(&*store, Some(from))?;
     let Some(first) = source.turn else {
         return Err(
             CommandError::usage("which turns?").advise(Way::turn("pick", from, "A..B").with(format!("--onto {onto}")))
@@ -61,7 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             ))
         })
     })?;
-    let of = source.source(&store);
+    let of = source.source(&*store);
     let inputs = recorded(&of, first, last)?;
     if inputs.is_empty() {
         return Err(
@@ -69,14 +71,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 .advise(say![Way::at("log", source.name()), " shows which turns had an input"]),
         );
     }
-    let target = journal.resolve(&store, Some(onto))?;
-    let mut session = Session::resume(&target, (&mut store, journal.path()), WorldOptions::default(), "pick")?;
-    journal.set_current(&target.run, &target.branch);
+    let target = project.journal().resolve(&*store, Some(onto))?;
+    let mut session = project.resume(&target, &mut *store, WorldOptions::default(), "pick")?;
+    project.set_current(&target);
     let count = inputs.len();
     let (run, world) = session.parts();
     let mut drivers = Redelivery::new(world, inputs);
-    let rest = run.drive(&mut store, &mut drivers)?;
+    let rest = run.drive(&mut *store, &mut drivers)?;
     let (delivered, left) = drivers.outcome();
+    let terminal = project.stage()?;
     terminal.message(format!(
         "{} received {delivered} of {count} inputs of {}",
         target.name(),
@@ -85,5 +88,5 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     for turn in left {
         terminal.message(format!("nothing asked for the input of {}", source.address(turn)));
     }
-    session.conclude(rest, true, terminal)
+    Ok(session.conclude(rest, true, terminal)?.into())
 }

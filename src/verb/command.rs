@@ -116,9 +116,10 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
         };
         return printing.log(*request, &mut project);
     }
-    let request = match request {
-        Request::Rm(request) => agreed(*request, &mut project, view)?,
-        request => request,
+    let request = if let Request::Rm(request) = request {
+        agreed(*request, &mut project, view)?
+    } else {
+        request
     };
     show(&request, &mut project, view, is_json)
 }

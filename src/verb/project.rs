@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_journal::index::Index;
-use duet_journal::{RunId, Store};
+use duet_journal::{Owner, RunId, Store};
 use duet_runtime::history::changes::{Change, Sought};
 use preserves::IOValue;
 
-use crate::command::gc::is_alone;
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
@@ -105,6 +104,14 @@ impl Project<'_> {
         Ok(Box::new(self.journal.open_to_write(command)?))
     }
 
+    /// Opens it to write, and makes it if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be made, or the file is something else.
+    pub(crate) fn create(&self, command: &str) -> Result<Box<dyn Store>, CommandError> {
+        Ok(Box::new(self.journal.open_or_create(command)?))
+    }
+
     /// Opens a stored run to go on with it.
     ///
     /// # Errors
@@ -138,12 +145,11 @@ impl Project<'_> {
     }
 
     /// Forgets what stands beside the journal about a run that is deleted: its marks and the
-    /// references to it, which would hold for another run of the name. Gives space back, unless
-    /// other processes write; whether it did.
+    /// references to it, which would hold for another run of the name.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub(crate) fn forget(&mut self, run: &RunId, command: &str) -> Result<bool, CommandError> {
+    pub(crate) fn forget(&self, run: &RunId) -> Result<(), CommandError> {
         let failed = |error| CommandError::caused("the marks of the run cannot be removed", &error);
         for mark in marks::of(&self.journal, run).keys() {
             marks::set(&self.journal, run, mark, None).map_err(failed)?;
@@ -154,6 +160,14 @@ impl Project<'_> {
                 Grants::revoke(self.journal.path(), id)?;
             }
         }
+        Ok(())
+    }
+
+    /// Gives the space of what was removed back, unless other processes write; whether it did.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn compact(&mut self, command: &str) -> Result<bool, CommandError> {
         let mut store = self.journal.open_to_write(command)?;
         let is_alone = is_alone(&store)?;
         if is_alone {
@@ -164,6 +178,19 @@ impl Project<'_> {
         let _ = Index::remove(self.journal.path());
         Ok(is_alone)
     }
+}
+
+/// Whether no other process owns a run of the journal. Giving space back takes as long as copying
+/// the journal, and nobody can write meanwhile.
+fn is_alone(store: &dyn Store) -> Result<bool, CommandError> {
+    let here = Owner::this("");
+    for run in store.runs()? {
+        let owner = store.claimed(&run)?.and_then(|claim| claim.living());
+        if owner.is_some_and(|owner| !owner.is_same(&here)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl<'a> Look<'a> {

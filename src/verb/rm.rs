@@ -77,7 +77,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         }
     }
     drop(store);
-    let is_compact = request.yes && project.forget(&run, "rm")?;
+    let is_compact = if request.yes {
+        project.forget(&run)?;
+        project.compact("rm")?
+    } else {
+        false
+    };
     Ok(Report {
         run,
         turns: garbage.records.len(),

@@ -132,6 +132,19 @@ fn the_doubles_of_the_server_stand_in_wherever_a_client_goes_on() {
 }
 
 #[test]
+fn a_client_chooses_no_doubles_where_the_server_has_some() {
+    let desk = Desk::new(&[("p.scm", "(display 1)"), ("d.pr", "{}")]);
+    let run = json!({ "name": "run", "arguments": { "program": "p.scm", "double": "d.pr" } });
+    let replies = talk(&desk, "--double d.pr", &[request(1, "tools/call", run)]);
+    let result = &replies[0]["result"];
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("has chosen the doubles"), "{text}");
+    assert_eq!(result["isError"], json!(true));
+    let (text, is_error) = call(&desk, "run", json!({ "name": "p" }));
+    assert!(is_error && text.contains("which program?"), "{text}");
+}
+
+#[test]
 fn an_agent_approves_nothing() {
     let program = "(import (duet base) (duet dataspace) (duet policy))
 (propose! 'goal.ship \"today\")";

@@ -60,7 +60,7 @@ fn a_guest_has_definitions_of_its_own_and_the_facts_of_all() {
         (0, "42\nhello\ndone\n"),
     );
     // A named session stays; another has other definitions.
-    guest(&desk, "--session ada", "(double 4)\n", (0, "8\n"));
+    guest(&desk, "--session ada", "(double 4)\n,quit\n(double 5)\n", (0, "8\n"));
     let errors = guest(&desk, "", "(double 4)\n", (1, ""));
     assert!(errors.contains("double is not defined"), "{errors}");
     assert!(errors.contains("eval 1:1:1"), "the error has its place: {errors}");

@@ -9,7 +9,7 @@ mod asking;
 mod keeping;
 
 use crate::support::desk::Desk;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A program that calls a tool, asks, looks, greets, and asks again.
 const GREETER: &[(&str, &str)] = &[
@@ -256,6 +256,30 @@ fn moves_of_a_head_are_undone_and_redone_in_order() {
         0,
         "handle 2   main     <greeted \"Eve\">\n",
     );
+}
+
+#[test]
+fn what_moves_a_head_or_keeps_a_turn_reports_values() {
+    let desk = parted();
+    let went = json(&desk, "goto greeter/main@2");
+    assert_eq!(
+        (&went["branch"], &went["turn"], &went["before"], &went["way"]),
+        (&json!("greeter"), &json!(2), &json!(4), &json!("back"))
+    );
+    assert_eq!(went["kept_as"], "greeter/main.4");
+    let undone = json(&desk, "undo greeter/main");
+    assert_eq!((&undone["turn"], &undone["before"]), (&json!(4), &json!(2)));
+    let forked = json(&desk, "fork greeter@1 one two");
+    assert_eq!(forked["branches"], json!(["one", "two"]));
+    let still = json(&desk, "stop greeter");
+    assert_eq!(still["was_running"], json!(false));
+    let marked = json(&desk, "mark greeter@1 first");
+    assert_eq!(marked["address"], "greeter@1");
+    let exported = json(&desk, "export greeter greeter.duet --with-secrets");
+    assert_eq!(exported["marks_left_out"], json!([]));
+    let imported = json(&desk, "import greeter.duet --journal other/journal.sqlite");
+    assert_eq!(imported[0]["run"], "greeter");
+    assert_eq!(imported[0]["marks"], json!(["first"]));
 }
 
 #[test]
