@@ -151,14 +151,14 @@ export class Run {
     }
   }
 
-  /** Finds the newest failure of a run that failed. In a long run without one that is a long
-   * search, so each branch is searched once for each newest turn. */
+  /** Finds the failure that came first in a run that failed, once for each newest turn. */
   async findFailure() {
-    if (this.standing?.status !== "failed") this.failed = [];
+    if (this.standing?.status !== "failed") [this.explained, this.failed] = [null, []];
     else if (this.searched !== this.head) {
       this.searched = this.head;
-      const { turns } = await filtered(this.place, "is:failed", this.signal, 1);
-      this.failed = turns.map((turn) => turn.turn);
+      const { report } = await ask("explain", { address: name({ ...this.place, turn: null }) }, this.signal);
+      this.explained = report.failure;
+      this.failed = [report.failure, ...report.others].filter(Boolean).map((failure) => failure.turn);
     }
   }
 
@@ -290,14 +290,12 @@ export class Run {
   cause(standing) {
     const acts = resumeButtons(this, standing);
     if (standing.status === "failed" || standing.status === "broken") {
-      const turn = this.failed[0];
       return make(
         "div",
         { class: "banner failed" },
         make("strong", {}, standing.status === "failed" ? `Failed with code ${standing.code}` : "Cannot be restored"),
-        make("span", { class: "banner-words" }, standing.words),
-        turn !== undefined && button(`Go to turn ${turn}`, () => this.pick(turn), { class: "primary" }),
-        turn !== undefined && button("Variables there", () => this.pick(turn, "variables")),
+        make("span", { class: "banner-words" }, this.explained ? firstFailure(this.explained) : standing.words),
+        this.explained && this.failureButtons(this.explained),
         acts,
       );
     }
@@ -312,6 +310,17 @@ export class Run {
       );
     }
     return null;
+  }
+
+  failureButtons(failure) {
+    const { turn, led, answered } = failure;
+    const chain = [turn, ...led.map((step) => step.turn)];
+    return [
+      button(`Go to turn ${turn}`, () => this.pick(turn), { class: "primary" }),
+      button("Variables there", () => this.pick(turn, "variables")),
+      led.length > 0 && button("What led to it", () => this.light(chain), { title: "light the turns of the chain" }),
+      typeof answered === "number" && button(`The answer before, turn ${answered}`, () => this.pick(answered)),
+    ];
   }
 
   pick(turn, tab) {
@@ -437,6 +446,12 @@ export class Run {
     act?.();
     return Boolean(act);
   }
+}
+
+/** The failure that came first, in words. */
+function firstFailure(failure) {
+  const place = failure.place ? ` (${failure.place})` : "";
+  return `${failure.name}: ${failure.condition}: ${failure.message}${place}`;
 }
 
 /** A range of turns around one, of at most a span. */

@@ -102,10 +102,10 @@ export function conditions(filter) {
 }
 
 /** Asks for the newest turns that a filter leaves. */
-export async function filtered(place, filter, signal, limit = 256) {
+export async function filtered(place, filter, signal) {
   const { report } = await ask(
     "log",
-    { address: name({ ...place, turn: null }), ...conditions(filter), limit },
+    { address: name({ ...place, turn: null }), ...conditions(filter), limit: 256 },
     signal,
   );
   return { turns: report.turns.reverse(), isMore: report.more !== null };
