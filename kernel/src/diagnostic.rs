@@ -370,9 +370,10 @@ impl From<ReadError> for Diagnostic {
             kind: NoteKind::StartsAtMargin,
             span,
         });
-        let kind = match error.problem {
-            ReadProblem::TooManyNodes { limit } => DiagnosticKind::TooLarge { limit },
-            problem => DiagnosticKind::Unreadable(problem),
+        let kind = if let ReadProblem::TooManyNodes { limit } = error.problem {
+            DiagnosticKind::TooLarge { limit }
+        } else {
+            DiagnosticKind::Unreadable(error.problem)
         };
         Self {
             kind,

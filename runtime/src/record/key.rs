@@ -312,7 +312,7 @@ impl Ledger {
             self.references.get(&(sort, id))
         });
         let name = known.map_or_else(|| IOValue::new(false), |known| IOValue::new(known.clone()));
-        let kind = kind.map_or_else(|| IOValue::new(false), |kind| IOValue::symbol(kind));
+        let kind = kind.map_or_else(|| IOValue::new(false), IOValue::symbol);
         embedded(record("own", vec![kind, name]))
     }
 
@@ -394,7 +394,7 @@ mod tests {
         ledger.texts.insert(id.clone(), "key".to_owned());
         let other = ledger.names.name("request", 1);
         for (text, expected) in [
-            (format!("{id}"), "key".to_owned()),
+            (id.clone(), "key".to_owned()),
             (format!("ü{id}/{id}."), "ükey/key.".to_owned()),
             (format!("{other} {id}"), format!("{other} key")),
             (other.clone(), other.clone()),
