@@ -489,7 +489,7 @@ impl Turn {
                 did: did.clone(),
             },
         };
-        ListedForm::Brief(BriefForm {
+        ListedForm::Brief(Box::new(BriefForm {
             turn: self.number,
             record: self.record.to_string(),
             parent: self.parent.map(|parent| parent.to_string()),
@@ -497,7 +497,7 @@ impl Turn {
             branches: self.ends.clone(),
             is_failed: self.is_failed,
             what,
-        })
+        }))
     }
 }
 
@@ -519,7 +519,7 @@ pub(crate) struct PageForm {
 #[serde(untagged)]
 enum ListedForm {
     Whole(Box<TurnForm>),
-    Brief(BriefForm),
+    Brief(Box<BriefForm>),
 }
 
 /// A turn in words.
