@@ -1,5 +1,6 @@
-;;; The JSON of policy entries. A dictionary, or a list whose elements are all pairs with a symbol or
-;;; string first, is an object, any other list or vector an array, `null` is null, any other symbol a string.
+;;; The JSON of policy entries. A dictionary, or a list whose elements are all pairs with a
+;;; symbol or string first, is an object, any other list or vector an array, `null` is null, any
+;;; other symbol a string.
 
 (define (%json value)
   (cond

@@ -15,7 +15,8 @@ const MANIFEST: &str = "((program \"main.scm\") (workspace (argument 1))
   (tools clock/* console process/run workspace/*))";
 
 /// `(note! x)` adds a line to a file that outlives the process, `(notes)` counts the lines.
-const LIBRARY: &str = r#"(import (scheme base) (scheme process-context) (scheme read) (scheme write) (duet base) (duet dataspace) (duet agents))
+const LIBRARY: &str = r#"(import (scheme base) (scheme process-context) (scheme read) (scheme write)
+  (duet base) (duet dataspace) (duet agents))
 (define (pause) (display "here") (newline) (sleep 600))
 (define (note! what) (call-tool 'step "process/run" (dictionary 'arguments (list "sh" "-c" "echo >> notes"))) what)
 (define (notes)
@@ -65,8 +66,14 @@ fn check(cases: &[(&str, &str)]) {
 #[test]
 fn steps_that_are_done_stay_done() {
     check(&[
-        ("(let* ((a (note! 1)) (b (begin (pause) (note! 2)))) (list a b (notes)))", "(1 2 2)"),
-        ("(begin (note! 1) (call!) (pause) (call!) (list calls (notes)))", "(2 1)"),
+        (
+            "(let* ((a (note! 1)) (b (begin (pause) (note! 2)))) (list a b (notes)))",
+            "(1 2 2)",
+        ),
+        (
+            "(begin (note! 1) (call!) (pause) (call!) (list calls (notes)))",
+            "(2 1)",
+        ),
         (
             "(let ((kept (list 1.5 \"é\" 'b (vector 1 2) (record 'r 3) (dictionary 'k '(v)))))
                (pause) (list (car kept) (cadr kept) (record-fields (list-ref kept 4))
@@ -74,8 +81,12 @@ fn steps_that_are_done_stay_done() {
             "(1.5 \"é\" (3) (v))",
         ),
         (
-            "(let ((big (begin (call-tool 'step \"workspace/write\" (dictionary 'path \"big\" 'content (make-string 300000 #\\a)))
-                        (dictionary-ref (call-tool 'step \"workspace/read\" (dictionary 'path \"big\" 'length 400000)) 'content))))
+            "(let ((big (begin
+                (call-tool 'step \"workspace/write\"
+                  (dictionary 'path \"big\" 'content (make-string 300000 #\\a)))
+                (dictionary-ref
+                  (call-tool 'step \"workspace/read\" (dictionary 'path \"big\" 'length 400000))
+                  'content))))
                (pause) (string-length big))",
             "300000",
         ),
@@ -91,12 +102,14 @@ fn steps_that_are_done_stay_done() {
 fn attempts_count_across_processes() {
     check(&[
         (
-            "(with-retry (lambda () (if (= (call!) 2) (pause)) (if (< calls 4) (error \"down\") calls)) :attempts 5 :delay 5)",
+            "(with-retry (lambda () (if (= (call!) 2) (pause)) (if (< calls 4) (error \"down\") calls))
+               :attempts 5 :delay 5)",
             "4",
         ),
         (
             "(list (told (lambda ()
-               (with-retry (lambda () (if (= (call!) 2) (pause)) (error \"down\" calls)) :attempts 3 :delay 5))) calls)",
+               (with-retry (lambda () (if (= (call!) 2) (pause)) (error \"down\" calls))
+                 :attempts 3 :delay 5))) calls)",
             "((error \"down\") 3)",
         ),
         (

@@ -49,15 +49,15 @@
       (else (< (%sequence a) (%sequence b))))))
 
 ;;;> Returns the DNA of an agent: the text of a JSON object with `profile`, `agent` and
-;;;> `registrations`. Each registration has its kind, canonical route or direction, priority, name,
-;;;> module and function, the hash of the function's code, and a sender its filters and whether it is
-;;;> `multi`. The module is that of `:module`, or the library of the procedure; the function is the
-;;;> procedure's name, or the registration's if it has none. The hash, `code`, is the same wherever
-;;;> the procedure stands and however its variables are called. The values that it has captured
-;;;> count as they are now, except data in variables that are assigned; the procedures that it calls by
-;;;> the names of a program or library do not. An empty filter accepts everything. The text depends
-;;;> only on the registrations: they are sorted by kind, route, priority, module, function, name and
-;;;> position.
+;;;> `registrations`. Each registration has its kind, canonical route or direction, priority,
+;;;> name, module and function, the hash of the function's code, and a sender its filters and
+;;;> whether it is `multi`. The module is that of `:module`, or the library of the procedure;
+;;;> the function is the procedure's name, or the registration's if it has none. The hash,
+;;;> `code`, is the same wherever the procedure stands and however its variables are called.
+;;;> The values that it has captured count as they are now, except data in variables that are
+;;;> assigned; the procedures that it calls by the names of a program or library do not. An
+;;;> empty filter accepts everything. The text depends only on the registrations: they are
+;;;> sorted by kind, route, priority, module, function, name and position.
 ;;;> Source: profile, section 7; decisions, row 19.
 (define (agent-dna agent)
   (value->json
