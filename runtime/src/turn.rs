@@ -6,6 +6,7 @@
 //! Read next: `turn/task.rs`, `turn/program.rs`, then `turn/activation.rs`.
 
 pub mod activation;
+mod action_places;
 pub(crate) mod module_limit;
 pub mod image;
 pub(crate) mod erased;

@@ -24,7 +24,6 @@ use smallvec::SmallVec;
 
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
-use self::trace::{Search, Trace};
 use crate::action::exit::MAIN;
 use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -37,6 +36,7 @@ use crate::state::actor::{Condition, FiberKind};
 use crate::state::draft::{Callables, Draft, Lineage};
 use crate::state::event::{Batch, Cause};
 use crate::state::refusal::Refusal;
+use crate::turn::action_places::{Search, Trace};
 use crate::turn::module_limit::ModuleLimit;
 use crate::turn::program::Runner;
 use crate::turn::task::{End, Resumption, Task, Until, Wanted};
