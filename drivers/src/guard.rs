@@ -7,11 +7,10 @@
 //! and needs code between fork and exec; a mark in the environment, because a program may clear
 //! it.)
 //! INVARIANT: when the guard has ended, no process below it is left, or with `GuardScope::Group`
-//! none of the program's group, except those that the system does not let it kill (of another user) or
-//! that do not die within `DYING`. Where the system has no reapers (outside Linux), processes that
-//! leave the program's group are left too.
-//! It does not know the purpose of the program.
-//! Read next: `guard/watch.rs`.
+//! none of the program's group, except those that the system does not let it kill (of another user)
+//! or that do not die within `DYING`. Where the system has no reapers (outside Linux), processes
+//! that leave the program's group are left too. It does not know the purpose of the program. Read
+//! next: `guard/watch.rs`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSlice, Read};

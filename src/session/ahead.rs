@@ -76,8 +76,17 @@ mod tests {
                 let warnings: Vec<_> = warnings.iter().map(|warning| &warning.kind).collect();
                 format!("{:?}\n{:?}\n{warnings:?}", units(&programs), program.value)
             }
-            Err((error, _)) => format!("{error:?}"),
+            Err((error, _)) => without_sources(&format!("{error:?}")),
         }
+    }
+
+    /// Leaves the numbers of sources out: libraries that were compiled ahead take none.
+    fn without_sources(text: &str) -> String {
+        let mut parts = text.split("SourceId(");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |told, part| {
+            told + "SourceId(" + part.trim_start_matches(|letter: char| letter.is_ascii_digit())
+        })
     }
 
     /// The programs below a folder.

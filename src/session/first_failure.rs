@@ -1,6 +1,6 @@
 //! The three lines at the end of a run that failed: what failed first, from what, and what helps.
 //!
-//! INVARIANT: they name commands, so they are told only of a run that has a journal.
+//! INVARIANT: they name commands, so only a run that has a journal ends with them.
 //! It finds and words nothing. Read next: `../verb/explain.rs`.
 
 use duet_journal::Store;

@@ -1,8 +1,8 @@
 //! Acts of a page: what a person does there, as the request and the command that do the same.
 //!
-//! INVARIANT: a page sets the members of a request that its act names and no others; a run that goes
-//! on has what the person granted who started the page.
-//! It performs nothing. Read next: `../command/amend.rs`.
+//! INVARIANT: a page sets the members of a request that its act names and no others; a run that
+//! goes on has what the person granted who started the page. It performs nothing. Read next:
+//! `../command/amend.rs`.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

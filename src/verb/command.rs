@@ -264,8 +264,8 @@ impl Printing {
     }
 }
 
-/// Performs a request for whoever executes commands for others: gives a report that has a form as JSON
-/// and in words, or as JSON only.
+/// Performs a request for whoever executes commands for others: gives a report that has a form as
+/// JSON and in words, or as JSON only.
 ///
 /// # Errors
 /// If it is no request, or is refused.

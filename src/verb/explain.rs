@@ -1,7 +1,7 @@
 //! `explain`: why a run failed, what it waits for, or how it ended.
 //!
-//! INVARIANT: the failure that is told is the one that came first, never one that only passed it
-//! on; what is advised does not lead back to the same failure.
+//! INVARIANT: the report names the failure that came first, never one that only passed it on; its
+//! advice does not lead back to the same failure.
 //! It finds no failures in records; `../../runtime/src/history/first_failure.rs` does.
 //! Read next: `explain/failure.rs`.
 
@@ -87,7 +87,7 @@ pub(crate) struct Report {
     failure: Option<Explained>,
     /// Further failures that no actor took.
     others: Vec<Other>,
-    /// What is waited for.
+    /// The open waits.
     waits: Vec<Wait>,
     /// What helps.
     advice: Vec<Advice>,

@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(taken(""), (None, ""));
     }
 
-    /// What these two give is what programs print.
+    /// These two print the values of programs.
     const WITHOUT: [&str; 2] = ["eval", "replay"];
 
     #[test]

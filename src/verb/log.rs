@@ -6,6 +6,7 @@
 //! It does not draw; `log/line.rs` does. Read next: `log/filter.rs`.
 
 mod filter;
+mod form;
 pub(crate) mod line;
 
 use std::cmp::Reverse;
@@ -31,6 +32,7 @@ use crate::turn;
 use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
 use filter::Filter;
+pub(crate) use form::{Form, PageForm};
 use line::Drawing;
 
 /// Lists the turns of a run, newest first, with its branches.
@@ -460,106 +462,6 @@ impl Report {
         }
         told
     }
-}
-
-impl Turn {
-    fn form(&self) -> ListedForm {
-        if let Some(whole) = &self.whole {
-            return ListedForm::Whole(Box::new(whole.clone()));
-        }
-        let what = match &self.what {
-            What::Begins(program) => WhatForm::Begins {
-                program: program.clone(),
-            },
-            What::Taken {
-                actor,
-                id,
-                strand,
-                cause,
-                heard,
-                did,
-            } => WhatForm::Taken {
-                actor: ActorForm {
-                    id: *id,
-                    name: actor.clone(),
-                },
-                strand: strand.clone(),
-                cause: cause.clone(),
-                heard: heard.clone(),
-                did: did.clone(),
-            },
-        };
-        ListedForm::Brief(Box::new(BriefForm {
-            turn: self.number,
-            record: self.record.to_string(),
-            parent: self.parent.map(|parent| parent.to_string()),
-            stamp_ms: self.stamp_ms,
-            branches: self.ends.clone(),
-            is_failed: self.is_failed,
-            what,
-        }))
-    }
-}
-
-/// What the command line prints as JSON: whole records, the newest first.
-pub(crate) type Form = Vec<TurnForm>;
-
-/// A page of turns.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct PageForm {
-    /// The branch that is meant.
-    branch: String,
-    turns: Vec<ListedForm>,
-    /// Where older turns begin, if there may be some.
-    more: Option<Cursor>,
-}
-
-/// A turn: in words, or the whole record.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-enum ListedForm {
-    Whole(Box<TurnForm>),
-    Brief(Box<BriefForm>),
-}
-
-/// A turn in words.
-#[derive(Serialize, JsonSchema)]
-struct BriefForm {
-    turn: u64,
-    record: String,
-    parent: Option<String>,
-    /// When it became durable, in milliseconds since 1970, if that is known.
-    stamp_ms: Option<u64>,
-    /// The branches that end here.
-    branches: Vec<String>,
-    is_failed: bool,
-    #[serde(flatten)]
-    what: WhatForm,
-}
-
-/// What happened.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-enum WhatForm {
-    /// The run of this program began.
-    Begins { program: String },
-    /// An actor took a turn.
-    Taken {
-        actor: ActorForm,
-        /// The name of the fiber that ran first, if it has one.
-        strand: Option<String>,
-        cause: CauseForm,
-        heard: Vec<Piece>,
-        did: Vec<Piece>,
-    },
-}
-
-/// An actor.
-#[derive(Serialize, JsonSchema)]
-struct ActorForm {
-    id: u64,
-    /// Its role and number.
-    name: String,
 }
 
 /// The number after a turn's.

@@ -30,11 +30,11 @@ use value::Values;
 /// finds all its records. The exit code is 1 if there was never such a fact.
 ///
 /// A text that begins with a parenthesis is an expression over the state, in either place. Duet
-/// evaluates it as `duet eval` does at the first turn and at the last, and by bisection finds a turn
-/// in which it changes, with its value before and after; an error counts as a value. If it changes
-/// several times, that turn may be any of them, and if it is the same at both ends, none is found:
-/// `--first` evaluates it at each turn and finds the first change. The exit code is 1 if there is
-/// none.
+/// evaluates it as `duet eval` does at the first turn and at the last, and by bisection finds a
+/// turn in which it changes, with its value before and after; an error counts as a value. If it
+/// changes several times, that turn may be any of them, and if it is the same at both ends, none is
+/// found: `--first` evaluates it at each turn and finds the first change. The exit code is 1 if
+/// there is none.
 ///
 ///   duet when '<greeted _>'
 ///   duet when greeted review/what-if --all

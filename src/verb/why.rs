@@ -234,7 +234,7 @@ impl Report {
             });
         }
         if let Some(link) = last {
-            // The end of a chain is told, whatever it is.
+            // The report has the end of a chain, whatever it is.
             self.told.push(Shown {
                 words: told(&link, &mut origins)?,
                 link,
@@ -337,8 +337,8 @@ pub(crate) struct Form {
     fact: Option<Value>,
     /// The line of output, if one was asked about.
     line: Option<String>,
-    /// The expression that asserted the fact; null if it is not known. What displayed a line is not
-    /// known, because a program's output is written when it waits.
+    /// The expression that asserted the fact; null if it is not known. It is
+    /// unknown for a displayed line, because a program's output is written when it waits.
     by: Option<By>,
     /// The turns that led to it, newest first.
     chain: Vec<LinkForm>,

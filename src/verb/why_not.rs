@@ -1,8 +1,7 @@
 //! `why-not`: what stands in the way of a fact.
 //!
-//! INVARIANT: a reason repeats records, the state or the text; where the report only compares names,
-//! it says so.
-//! It does not run the program on. Read next: `why_not/near.rs`.
+//! INVARIANT: a reason repeats records, the state or the text; where the report only compares
+//! names, it says so. It does not run the program on. Read next: `why_not/near.rs`.
 
 mod near;
 mod search;

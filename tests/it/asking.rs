@@ -17,7 +17,8 @@ fn ran(program: &str, code: i32) -> Desk {
     desk
 }
 
-/// An actor that asserts `done` when it has seen `go`, a fact that went, and a wait for another one.
+/// An actor that asserts `done` when it has seen `go`, a fact that went, and a wait for another
+/// one.
 const MISSING: &str = "(define (worker c)
   (await (signal 'go))
   (assert! (record 'done c)))

@@ -41,8 +41,8 @@ fn json(desk: &Desk, line: &str) -> Value {
     serde_json::from_str(&desk.duet(&format!("{line} --json")).output).unwrap()
 }
 
-/// Right: `main` divided by zero in `price` on line 3, in the turn after it had written; it began so
-/// in turn 1. Its variables help, and a mended program.
+/// Right: `main` divided by zero in `price` on line 3, in the turn after it had written; it began
+/// so in turn 1. Its variables help, and a mended program.
 #[test]
 fn an_error_of_the_program() {
     let desk = check(

@@ -123,13 +123,13 @@ fn fibers_that_wait_show_what_they_will_still_read() {
         "fiber 0 of main
   `work` at p.scm:7
   `(program)` at p.scm:8
-fiber 1 of main
+fiber 1 of main/par-map 1
   `job` at p.scm:5
     n = 1
     name = \"job-1\"
     dead = ?
   `call-with-values`
-fiber 2 of main
+fiber 2 of main/par-map 2
   `job` at p.scm:5
     n = 2
     name = \"job-2\"

@@ -100,7 +100,7 @@ fn the_way_back_from_a_failed_call_leads_to_before_the_turn_that_made_it() {
     ]);
     let said = desk.check("run f", 1, "").errors;
     let way = "f@1 and later have the failure of model/chat; `duet goto f@0`, then `duet resume f`, calls it again\n";
-    assert!(said.ends_with(way), "{said}");
+    assert!(said.contains(way), "{said}");
     desk.check("goto f@1", 0, "");
     let said = desk.check("resume f --double d.pr", 1, "").errors;
     assert!(said.ends_with(way), "{said}");

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod laid_down;
+mod schemas;
 
 use std::fs;
 use std::path::PathBuf;
@@ -590,38 +591,4 @@ fn a_fault_anywhere_in_a_proposal_leaves_everything_as_it_was() {
             assert_eq!(others.count(), 0, "{code}: {turn}");
         }
     }
-}
-
-/// The schemas of a constraint judge whatever a guest does, so the guest pays.
-#[test]
-fn whoever_acts_pays_for_the_schemas_of_constraints() {
-    // The work doubles with each of twelve levels.
-    let program = "(import (scheme base) (scheme write) (scheme process-context) (duet base) (duet dataspace)
-  (duet policy) (duet sessions))
-(define doubling
-  (let double ((n 12))
-    (if (= n 0) (dictionary 'type \"string\")
-      (let ((next (double (- n 1)))) (dictionary 'anyOf (vector next next))))))
-(define-constraint \"deep\" :tool 'workspace/read :when `(not (schema args.path ,doubling)))
-(serve-sessions! :imports '((scheme base) (duet base) (duet dataspace)) :grants '(workspace/read)
-  :fuel-limit 400000)
-(on-assert (session/event :session $id :kind $kind :payload $payload)
-  (when (memq kind '(result error))
-    (write (list id kind)) (newline)
-    (if (equal? id \"b\") (exit 0))))
-(define (ask! id payload) (message! (record 'session/request :session id :payload payload :tag 1)))
-(ask! \"a\" '(begin (call-tool 'g \"workspace/read\" (dictionary 'path \"p.scm\" 'length 1)) 1))
-(sleep 300)
-(ask! \"b\" '(+ 1 2))";
-    let desk = Desk::new(program);
-    let done = desk.duet(&["run", "p.scm", "--workspace", "."]);
-    assert_eq!(
-        (done.code, &*done.output),
-        (0, "(\"a\" error)\n(\"b\" result)\n"),
-        "{}",
-        done.errors
-    );
-    let facts = desk.duet(&["log", "p", "-v"]).output;
-    assert!(facts.contains("out-of-fuel"), "{facts}");
-    assert_eq!(desk.duet(&["replay", "p", "--check"]).code, 0);
 }

@@ -1,8 +1,8 @@
 //! The limits of a module that declares capabilities: its own code may use these and no others.
 //!
 //! What the module takes from elsewhere and calls may act, so each reference to such a thing makes
-//! a procedure that acts within the limits. What a caller hands to the module is the caller's, and
-//! keeps its rights.
+//! a procedure that acts within the limits. Procedures that a caller hands to
+//! the module keep the caller's rights.
 //! INVARIANT: a reference is left as it is only where what it refers to cannot act by itself, or
 //! has limits of its own.
 //! It does not judge actions; the host does, by the limits of the present dynamic extent.

@@ -52,8 +52,8 @@ pub struct Alignment {
 }
 
 impl Source<'_> {
-    /// Lists what the branch has asked, heard and shown up to turn `at`, by its records, without the
-    /// places of requests.
+    /// Lists what the branch has asked, heard and shown up to turn `at`, by its records, without
+    /// the places of requests.
     ///
     /// # Errors
     /// [`RunError`] if a record cannot be read.

@@ -369,8 +369,8 @@ impl Run {
         place
     }
 
-    /// Finds the place in the program from which an action of the next recorded turn came, by taking
-    /// that turn once more. The run is used up, for it has lost the events of that turn.
+    /// Finds the place in the program from which an action of the next recorded turn came, by
+    /// taking that turn once more. The run is used up, for it has lost the events of that turn.
     ///
     /// # Errors
     /// [`RunError::Divergence`] if the record is not that of the next turn.

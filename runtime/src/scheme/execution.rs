@@ -272,7 +272,7 @@ impl SchemePrograms {
         }
         actor.instance.heap.take_charge();
         let reply = self.release_console(actor, turn).and_then(|()| {
-            // What is written to the console before belongs to everybody.
+            // Everybody may have written to the console before.
             turn.limit_to(limits::of(&actor.instance, &self.code));
             let arguments = self.machine.arguments(count);
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);

@@ -14,7 +14,7 @@ use super::words::words_apart;
 use crate::turn::line::payload_words;
 use crate::value_text;
 
-/// The maximum number of texts of one value that are told word by word.
+/// The maximum number of texts of one value that are compared word by word.
 const TEXTS_MAX: usize = 8;
 
 /// The length in characters from which texts are compared word by word.
@@ -52,7 +52,7 @@ pub(crate) struct Form {
     right: Vec<AskedForm>,
 }
 
-/// The pairs that are told of.
+/// The pairs that the report lists.
 pub(super) struct Told<'a> {
     alignment: &'a Alignment,
     otherwise: Vec<&'a Pair>,
@@ -136,7 +136,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What is asked, in words.
+/// A request in words.
 fn name(one: &Answered) -> String {
     let key = &one.asked.key;
     format!("{} {}", key.what, payload_words(&key.arguments))

@@ -44,18 +44,18 @@ pub(super) enum Cause {
     },
     /// The gate refused an attempt.
     Gate {
-        /// What was attempted.
+        /// The attempt in words.
         attempt: String,
         reason: String,
         /// The tools of the attempt.
         tools: Vec<String>,
     },
-    /// What was waited for did not come in time.
+    /// A wait ended at its time limit.
     Time {
         /// The turn that set the timer.
         set: u64,
         delay_ms: u64,
-        /// What was waited for.
+        /// The condition of the wait.
         missing: String,
         /// Whether a person was asked.
         is_question: bool,
@@ -98,7 +98,7 @@ pub(super) struct Explained {
     place: Option<String>,
     /// The procedure there.
     procedure: Option<String>,
-    /// What the turn, or the call, was given.
+    /// The inputs of the turn, or of the call.
     inputs: Vec<String>,
     /// The newest turn before it whose events are an answer, which can be another one.
     pub(super) answered: Option<u64>,
@@ -308,7 +308,7 @@ fn answered(traced: &FirstFailure, at: &Step, origins: &mut Origins<'_>) -> Resu
     Ok(None)
 }
 
-/// What the failure was made of: the arguments of the call or of the attempt, or what the turn, or
+/// The inputs of a failure: the arguments of the call or of the attempt, or what the turn, or
 /// else the nearest one before it that heard something, received.
 fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Vec<String> {
     match &traced.arose {

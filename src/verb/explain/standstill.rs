@@ -77,7 +77,7 @@ impl Wait {
 }
 
 impl Explaining<'_> {
-    /// What is waited for at the place, what a person can end first.
+    /// The open waits at the place, first those that a person can end.
     ///
     /// # Errors
     /// If the journal cannot be read.

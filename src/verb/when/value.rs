@@ -20,7 +20,7 @@ use crate::{session, turn};
 /// The maximum number of turns of an expression.
 const TURNS_MAX: usize = 1_000;
 
-/// What an expression is at a turn.
+/// The value of an expression at a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Valued {
     /// Its value as Scheme writes it, with what it displayed.

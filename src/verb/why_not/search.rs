@@ -1,7 +1,7 @@
 //! The search for what stands in the way of a fact: in the records, in the state, in the text.
 //!
-//! INVARIANT: records are read one after the other, so memory does not follow the length of the run.
-//! It compares no values; `near.rs` does. Read next: `near.rs`.
+//! INVARIANT: records are read one after the other, so memory does not follow the length of the
+//! run. It compares no values; `near.rs` does. Read next: `near.rs`.
 
 use std::collections::BTreeSet;
 

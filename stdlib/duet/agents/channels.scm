@@ -209,6 +209,6 @@
   (let ((first (make-channel capacity)))
     (let build ((procedures procedures) (in first) (strands (list (feed first))))
       (if (null? procedures)
-          (car (%collect (cons (gather in) strands) (+ 1 (length strands))))
+          (car (%collect 'pipeline (cons (gather in) strands) (+ 1 (length strands))))
           (let ((out (make-channel capacity)))
             (build (cdr procedures) out (cons (stage (car procedures) in out) strands)))))))

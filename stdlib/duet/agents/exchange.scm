@@ -103,7 +103,7 @@
     (if (null? tasks)
         '()
         (car
-          (%collect
+          (%collect 'planner
             (list
               (lambda ()
                 (let ((workers (%workers kind)))

@@ -75,7 +75,8 @@ pub(crate) fn compare(program: &Program, ours: &Transcript, reference: &Transcri
     let watchers = program.watchers();
     let strayed = strayed(program, lost);
     let is_asked = |entry: &&LogEntry| {
-        // A wait takes its first match only, so one that has seen a lost fact is over on that side for good.
+        // A wait takes its first match only, so one that has seen a lost fact is over on that side
+        // for good.
         let is_over = |round: usize| matches!(entry.watch, WatchName::Wait(..)) && round < entry.round;
         let concerns_lost =
             |(round, fact): &(usize, String)| (*round == entry.round || is_over(*round)) && concerns(entry, fact);

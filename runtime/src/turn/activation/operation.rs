@@ -244,7 +244,8 @@ impl Activation {
         Ok(())
     }
 
-    /// Makes a fiber in `facet`, which runs after the current one has parked. Its name is for people.
+    /// Makes a fiber in `facet`, which runs after the current one has parked. Its name is for
+    /// people.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
