@@ -23,10 +23,10 @@ use search::Search;
 /// Shows what stands in the way of a fact.
 ///
 /// The report says whether a matching fact never came, or in which turn it went; which attempts to
-/// assert one the gate refused, and why, or which wait for approval; which facts and which waits are
-/// nearly the same, and in which member they differ; where the program's text asserts such a fact;
-/// and what the computations that stand in that procedure wait for. Duet finds the procedure by the
-/// label of the pattern in the text, so an assertion whose label is computed is not found.
+/// assert one the gate refused, and why, or which wait for approval; which facts and which waits
+/// are nearly the same, and in which member they differ; where the program's text asserts such a
+/// fact; and what the computations that stand in that procedure wait for. Duet finds the procedure
+/// by the label of the pattern in the text, so an assertion whose label is computed is not found.
 ///
 ///   duet why-not review '<report _>'
 ///   duet why-not review@12 '<job 3 _>' --json

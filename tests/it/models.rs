@@ -103,7 +103,7 @@ fn the_way_back_from_a_failed_call_leads_to_before_the_turn_that_made_it() {
     assert!(said.contains(way), "{said}");
     desk.check("goto f@1", 0, "");
     let said = desk.check("resume f --double d.pr", 1, "").errors;
-    assert!(said.ends_with(way), "{said}");
+    assert!(said.contains(way), "{said}");
     desk.check("goto f@0", 0, "");
     desk.check("resume f --double d.pr", 0, "(hi hi)\n");
     let replies = "2 replies, 0 + 0 tokens, price not known\n";
