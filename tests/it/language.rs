@@ -305,8 +305,10 @@ fn a_kept_library_loads_faster_than_it_compiles() {
         desk.check("run p.scm", 0, "11");
         start.elapsed()
     };
-    let (first, second) = (timed(), timed());
-    assert!(second * 2 < first, "{second:?} after {first:?}");
+    let first = timed();
+    // Other processes can slow down one start, but hardly each of several.
+    let later = (0..5).map(|_| timed()).min().unwrap();
+    assert!(later * 2 < first, "{later:?} after {first:?}");
 }
 
 #[test]
