@@ -386,7 +386,7 @@ impl Report {
     }
 }
 
-/// Says what stays done of a recorded call that is left.
+/// Names the lasting effects of a recorded call that the new program does not make.
 fn stays(unused: &Unused) -> &'static str {
     let what = &unused.recorded.key.what;
     match (&unused.outcome, effect(what)) {

@@ -1,4 +1,4 @@
-//! The values of the Preserves specification, and what it says is none, through each reader.
+//! The valid values and the errors of the Preserves specification, through each reader.
 //!
 //! `samples/values.txt` has a packed value and a text of it in each line, where `⏎` stands for the
 //! end of a line; `samples/faults.txt` has texts, `samples/damaged.txt` bytes that are no value.

@@ -52,7 +52,7 @@ pub(crate) fn name<'a>(need: &'a Need<'_>) -> Option<&'a str> {
     }
 }
 
-/// Returns the reason for refusing what has a need that is not met.
+/// Returns the reason to refuse an action with an unmet need.
 pub(crate) fn reason(need: &Need<'_>) -> Reason {
     name(need).map_or(Reason::CapabilityExceeded {}, |capability| Reason::CapabilityMissing {
         capability: capability.to_owned(),

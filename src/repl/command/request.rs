@@ -90,7 +90,7 @@ fn filled<R: Default + Into<Request>>(fill: impl FnOnce(&mut R)) -> Request {
     request.into()
 }
 
-/// The address of what a place is compared with: a turn of its branch, or a branch of its run.
+/// The address of the other side of a comparison: a turn of its branch, or a branch of its run.
 fn compared(other: &str, place: &str) -> String {
     let turn = other.trim_start_matches('@');
     if turn.len() < other.len() || turn.bytes().all(|byte| byte.is_ascii_digit()) {
