@@ -381,13 +381,13 @@ impl Body {
                 let facet = turn.spawn_facet(turn.facet())?;
                 self.state.facets[*slot] = Some(facet);
                 let body = self.operations(body);
-                turn.spawn(facet, body)?;
+                turn.spawn(facet, body, None)?;
             }
             Operation::In(slot, body) => {
                 if let Some(facet) = self.state.facets[*slot] {
                     let body = self.operations(body);
                     // In one that has stopped nothing runs.
-                    let _ = turn.spawn(facet, body);
+                    let _ = turn.spawn(facet, body, None);
                 }
             }
             Operation::OnStop(body) => {
@@ -397,11 +397,11 @@ impl Body {
             Operation::Spawn(newborn, _) => drop(spawn(turn, u64::from(*newborn).encode())?),
             Operation::Sync => {
                 let sync = self.keep(Kept::Sync);
-                turn.spawn(turn.facet(), sync)?;
+                turn.spawn(turn.facet(), sync, None)?;
             }
             Operation::Wait(wait) => {
                 let wait = self.keep(Kept::Wait(*wait));
-                turn.spawn(turn.facet(), wait)?;
+                turn.spawn(turn.facet(), wait, None)?;
             }
             Operation::StopFacet(_) | Operation::StopSelf | Operation::Crash | Operation::Exit => {}
         }
