@@ -5,9 +5,10 @@
 //! Read next: `../course.rs`.
 
 use duet_journal::copy::{Change, Task, copy};
+use duet_journal::parts::NamedParts;
 use duet_journal::record::RecordError;
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
-use duet_journal::{BlobHash, BranchName, Header, PackedValue, Record, RecordHash, Sequence, Store};
+use duet_journal::{BlobHash, Header, PackedValue, Record, RecordHash, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Input;
 use duet_runtime::run::error::RunError;
@@ -18,9 +19,6 @@ use duet_runtime::state::event::{Batch, Event};
 
 use super::super::programs::Shared;
 use super::{Course, Difference, OWNER, Outcome, parts};
-
-/// A turn of a branch.
-type Place = (BranchName, Sequence);
 
 /// The maximum number of turns of an expression.
 const TURNS_MAX: u64 = 40;
@@ -112,20 +110,19 @@ impl Course {
 
     /// Gives one snapshot's record the snapshot of an earlier turn.
     fn forge(&mut self, which: u64) -> Outcome {
-        let mut known: Vec<(BlobHash, Place)> = Vec::new();
+        let mut known: Vec<(BlobHash, Sequence)> = Vec::new();
         let mut forged = None;
         let store = self.copied(&mut |record, parent| {
             let header = record.header();
             let mut snapshot = header.snapshot;
             if let Some(own) = snapshot {
-                let place = (header.branch.clone(), header.sequence);
                 let back = usize::try_from(which).unwrap_or(0) % known.len().max(1);
                 let other = known.iter().rev().nth(back);
                 if let Some((other, there)) = other.filter(|(other, _)| *other != own && forged.is_none()) {
                     snapshot = Some(*other);
-                    forged = Some((place.clone(), there.clone()));
+                    forged = Some((header.sequence, *there));
                 }
-                known.push((own, place));
+                known.push((own, header.sequence));
             }
             again(record, snapshot, parent)
         })?;
@@ -138,19 +135,20 @@ impl Course {
                 error,
             }),
             // A turn that changes nothing has the state of the one before.
-            Ok(()) if self.state_at(&place)? == self.state_at(&there)? => Ok(()),
+            Ok(()) if self.state_at(place)? == self.state_at(there)? => Ok(()),
             Ok(()) => Err(Difference::Unreadable("a forged snapshot was believed".to_owned())),
         }
     }
 
-    /// Names the parts of a run at a turn, apart from its position.
-    fn state_at(&self, (branch, at): &Place) -> Outcome<Vec<(String, BlobHash)>> {
+    /// Names the parts of a run at a turn of the present branch, apart from its position. The branch
+    /// on which an older record was made may have other records by now.
+    fn state_at(&self, at: Sequence) -> Outcome<Vec<(String, BlobHash)>> {
         let source = Source {
             store: &*self.store,
             run: &self.name,
-            branch,
+            branch: &self.branch,
         };
-        let run = source.restore(Some(*at), self.cast.replayed.clone(), Snapshots::Ignore)?;
+        let run = source.restore(Some(at), self.cast.replayed.clone(), Snapshots::Ignore)?;
         let mut parts = parts(&run, &self.cast.replayed)?;
         parts.remove(0);
         Ok(parts)
@@ -184,7 +182,9 @@ fn again(record: &Record, snapshot: Option<BlobHash>, parent: Option<RecordHash>
         snapshot,
         ..record.header().clone()
     };
-    Record::new(header, PackedValue::from_value(&record.body())?)
+    let body = PackedValue::from_value(&record.body())?;
+    let outline = || record.clone().close().outline().unwrap_or_default().to_vec();
+    Record::following(header, body, outline, &mut NamedParts::default())
 }
 
 /// Evaluates a text; returns its value as `write` shows it, if it has one.
