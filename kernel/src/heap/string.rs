@@ -88,6 +88,16 @@ impl Heap {
         if self.is_narrow(storage) { length } else { length / 4 }
     }
 
+    /// The same if each character is stored in a byte; `None` for what is no string or symbol, too.
+    #[inline(always)]
+    pub(crate) fn length_if_narrow(&self, value: Value) -> Option<usize> {
+        if !self.is_kind(value, Kind::String) && !self.is_kind(value, Kind::Symbol) {
+            return None;
+        }
+        let storage = self.field(value, STORAGE);
+        self.is_narrow(storage).then(|| self.object_length(storage))
+    }
+
     /// The character at `index`, if there is one.
     #[inline]
     pub fn string_ref(&self, string: Value, index: usize) -> Option<char> {

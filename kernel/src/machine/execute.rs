@@ -201,6 +201,19 @@ impl SlowPath<'_> {
         }
     }
 
+    /// Takes the fuel that a primitive costs, for whoever subtracts it; nothing if
+    /// [`pay`](Self::pay) has more to do.
+    #[inline(always)]
+    pub(super) fn fuel_to_pay(&mut self) -> Option<i64> {
+        if !self.heap.is_charged() {
+            return Some(0);
+        }
+        if self.heap.is_stop_wanted() {
+            return None;
+        }
+        Some(i64::try_from(self.heap.take_charge()).unwrap_or(i64::MAX))
+    }
+
     /// Takes the rest of the slice of fuel.
     pub(super) fn withhold(&mut self, frame: &mut Frame) {
         let left = frame.fuel.max(0);

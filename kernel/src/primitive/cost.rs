@@ -93,11 +93,16 @@ fn if_wide(heap: &Heap, value: Value, times: u64) -> u64 {
 }
 
 /// Returns the sum of the arguments' sizes; a text beyond ASCII counts `times` times.
+#[inline(always)]
 fn weights(heap: &Heap, values: &[Value], times: u64) -> u64 {
-    values
-        .iter()
-        .map(|value| size(heap, *value) * if_wide(heap, *value, times))
-        .sum()
+    let weight = |value: &Value| {
+        // Nearly all of them are short texts, so the common case must be quick.
+        heap.length_if_narrow(*value).map_or_else(
+            || size(heap, *value) * if_wide(heap, *value, times),
+            |length| length as u64,
+        )
+    };
+    values.iter().map(weight).sum()
 }
 
 /// Returns how many elements of argument `object` the optional arguments from `first` on select.

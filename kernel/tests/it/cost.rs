@@ -155,6 +155,28 @@ fn the_tier_and_the_slices_do_not_change_what_a_call_costs() {
 }
 
 #[test]
+fn the_search_of_a_list_costs_the_same_wherever_it_ends() {
+    for length in [0, 1, 15, 16, 17, 31, 32, 33, 100, 4_095, 4_096, 4_097, 5_000] {
+        for key in [1, length / 2, length, length + 1] {
+            let text = format!(
+                "(define (entries k rest) (if (< 0 k) (entries (- k 1) (cons (cons k k) rest)) rest))
+                 (define x (entries {length} '()))
+                 (define (calls k) (if (< 0 k) (begin (assq {key} x) (calls (- k 1)))))
+                 (calls 12)"
+            );
+            let (expected, _) = run(&text, NativeMode::Never, i64::MAX);
+            for (native, slice) in [(NativeMode::Always, i64::MAX), (NativeMode::Always, 7)] {
+                assert_eq!(
+                    run(&text, native, slice).0,
+                    expected,
+                    "{key} of {length} {native:?} {slice}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_text_costs_the_same_however_it_is_stored() {
     let narrow = "(define s (make-string 5000 #\\a))";
     let wide = "(define s (make-string 5000 #\\λ)) (string-fill! s #\\a)";

@@ -277,6 +277,9 @@ pub(super) trait EmitCalls: Emit {
     fn burn(&mut self, otherwise: DynamicLabel);
     /// Takes back one unit of fuel.
     fn refuel(&mut self);
+    /// Pays a unit of fuel for each 2^`shift` steps that D has counted down from `steps_max`;
+    /// branches if there is less, and pays nothing then. Uses A.
+    fn pay_for_steps(&mut self, steps_max: u64, shift: u8, otherwise: DynamicLabel);
     /// Leaves for the interpreter at a position.
     fn exit(&mut self, position: u32);
     /// Lets a [service](super::service) go on at a position.
@@ -312,8 +315,8 @@ pub(super) trait EmitCalls: Emit {
     /// Makes the list of the arguments after the required ones, from the last to the first; leaves
     /// unless there are so many, and room. Uses A, C and D.
     fn collect_rest(&mut self, required: usize, otherwise: DynamicLabel);
-    /// Calls a primitive by [`service::call_primitive`](super::service::call_primitive); branches
-    /// if there is something else to do.
+    /// Calls a primitive by [`service::call_primitive`](super::service::call_primitive) and pays
+    /// for it; branches if there is something else to do.
     fn call_primitive(&mut self, first: usize, count: usize, number: u32, otherwise: DynamicLabel);
 
     /// The entry, at the beginning, and the exits.

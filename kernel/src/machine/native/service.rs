@@ -25,15 +25,16 @@ use crate::value::Value;
 /// A function that a stub calls, with the position and, for an entry, the number of arguments.
 pub(super) type Service = extern "C" fn(*mut Context, u32, u32) -> usize;
 
-/// Calls a primitive that was compiled into a block; returns whether nothing else is left to do.
-pub(super) extern "C" fn call_primitive(context: *mut Context, first: *const Value, count: u32, number: u32) -> u32 {
-    let is_done = guard(context, |context, slow| {
+/// Calls a primitive that was compiled into a block; returns the fuel that it costs, or a negative
+/// number if [`finish`] has to do the rest.
+pub(super) extern "C" fn call_primitive(context: *mut Context, first: *const Value, count: u32, number: u32) -> i64 {
+    let fuel = guard(context, |context, slow| {
         let first = slow.machine.index_on_stack(first);
-        let is_done = slow.compute_at(first, count as usize, number as usize) && !slow.heap.is_charged();
+        let is_done = slow.compute_at(first, count as usize, number as usize);
         context.load_free(slow.heap);
-        is_done
+        if is_done { slow.fuel_to_pay() } else { None }
     });
-    is_done.map_or(0, u32::from)
+    fuel.flatten().unwrap_or(-1)
 }
 
 /// Finishes the call of a primitive after [`call_primitive`].

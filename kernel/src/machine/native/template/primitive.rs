@@ -21,9 +21,13 @@ use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Process
 use crate::primitive::{PrimitiveBody, cost};
 use crate::value::Value;
 
-/// Lists that are longer are searched by the primitive, which charges for the search and
-/// looks for cycles.
-const PAIRS_MAX: u64 = cost::ELEMENTS - 1;
+/// Lists that are longer are searched by the primitive, which looks for cycles and for a person who
+/// stops the computation.
+const PAIRS_MAX: u64 = 4096;
+
+/// A walk costs a unit of fuel for two to the power of this many pairs.
+const PAIRS_SHIFT: u8 = cost::ELEMENTS.trailing_zeros() as u8;
+const _: () = assert!(cost::ELEMENTS == 1 << PAIRS_SHIFT);
 
 /// Objects with more fields are made by the primitive.
 const FIELDS_MAX: usize = 16;
@@ -199,7 +203,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
     /// Searches a list of pairs.
     fn associate(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         let (key, list, result) = (self.read(call.first), self.read(call.first + 1), self.result());
-        let (next, end, found) = (self.label(), self.label(), self.label());
+        let (next, end, found, done) = (self.label(), self.label(), self.label(), self.label());
         self.out.copy(P::A, list);
         self.out.set(P::D, PAIRS_MAX);
         self.out.place(next);
@@ -219,7 +223,11 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.out.compare(P::A, result);
         self.out.branch(Condition::NotEqual, slow);
         self.load(result, Value::FALSE);
+        self.out.jump(done);
         self.out.place(found);
+        self.out.count_down();
+        self.out.place(done);
+        self.out.pay_for_steps(PAIRS_MAX, PAIRS_SHIFT, slow);
         result
     }
 

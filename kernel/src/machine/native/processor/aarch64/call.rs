@@ -61,6 +61,17 @@ impl EmitCalls for Aarch64 {
         emit!(self; add x22, x22, 1);
     }
 
+    fn pay_for_steps(&mut self, steps_max: u64, shift: u8, otherwise: DynamicLabel) {
+        self.set(Self::A, steps_max);
+        emit!(self
+            ; sub X(Self::A), X(Self::A), X(Self::D)
+            ; lsr X(Self::A), X(Self::A), u32::from(shift)
+            ; cmp x22, X(Self::A)
+            ; b.lt =>otherwise
+            ; sub x22, x22, X(Self::A)
+        );
+    }
+
     fn exit(&mut self, position: u32) {
         self.set(Self::C, position.into());
         self.load_slot(Slot::Exit);
@@ -198,7 +209,9 @@ impl EmitCalls for Aarch64 {
             ; blr x17
             ; ldr x21, [x23, context::HEAP as u32]
             ; ldr x20, [x23, context::TOP as u32]
-            ; cbz w0, =>otherwise
+            ; cmp x0, 0
+            ; b.mi =>otherwise
+            ; sub x22, x22, x0
         );
     }
 

@@ -21,6 +21,17 @@ impl EmitCalls for X86_64 {
         emit!(self; inc r13);
     }
 
+    fn pay_for_steps(&mut self, steps_max: u64, shift: u8, otherwise: DynamicLabel) {
+        emit!(self
+            ; mov eax, steps_max as i32
+            ; sub eax, edx
+            ; shr eax, shift as i8
+            ; cmp r13, rax
+            ; jl =>otherwise
+            ; sub r13, rax
+        );
+    }
+
     fn exit(&mut self, position: u32) {
         emit!(self
             ; mov ecx, position as i32
@@ -176,8 +187,9 @@ impl EmitCalls for X86_64 {
             ; mov rsp, [BYTE r14 + context::CALLER_STACK]
             ; mov r12, [BYTE r14 + context::HEAP]
             ; mov rbp, [BYTE r14 + context::TOP]
-            ; test eax, eax
-            ; jz =>otherwise
+            ; test rax, rax
+            ; js =>otherwise
+            ; sub r13, rax
         );
     }
 
