@@ -312,6 +312,9 @@ impl WorldOptions {
 
     /// Replaces secrets in the words that a program gets.
     pub(crate) fn mask_words(&self, words: &mut [String]) {
+        if words.is_empty() {
+            return;
+        }
         let secrets = self.secrets_among(&environment());
         for word in words {
             *word = secrets.mask_text(word);
