@@ -2,10 +2,13 @@
 //! plays.
 //!
 //! INVARIANT: along a branch, requests and actors are numbered in the order in which turns draw
-//! them, so the turn that drew a number is found by bisection, however long the branch is.
+//! them, so the turn that drew a number is found by bisection, however long the branch is. Where
+//! the numbers are too far apart for that, the origin stays unknown, unless the search is
+//! [thorough](Origins::thorough).
 //! It keeps words, not payloads, because a payload may be large.
 //! Read next: `turn/line.rs`.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -40,8 +43,15 @@ pub(crate) enum Origin {
 /// The turns just before an answer; most requests are answered soon.
 const NEAR: u64 = 32;
 
+/// The turns at the beginning of a branch, in which most actors and many fibers are made.
+const BEGINNING: u64 = 256;
+
 /// The records that a probe of the bisection reads at once.
 const PROBED: u64 = 8;
+
+/// The maximum number of records that all bisections may read in vain: where few turns draw
+/// numbers, a bisection has nothing to go by and would read half of a long branch.
+const READ_IN_VAIN_MAX: u64 = 4_096;
 
 /// The requests and actors of one branch, as far as they are known.
 pub(crate) struct Origins<'a> {
@@ -52,6 +62,9 @@ pub(crate) struct Origins<'a> {
     names: BTreeMap<FiberId, Option<String>>,
     /// The fiber of each wait; none if the turn that began it cannot be found.
     waits: BTreeMap<WaitId, Option<FiberId>>,
+    has_read_beginning: bool,
+    /// How many more records bisections may read in vain.
+    may_read_in_vain: Cell<u64>,
 }
 
 /// What asked, and in which turn; none if that turn cannot be found.
@@ -70,7 +83,15 @@ impl<'a> Origins<'a> {
             roles: BTreeMap::new(),
             names: BTreeMap::new(),
             waits: BTreeMap::new(),
+            has_read_beginning: false,
+            may_read_in_vain: Cell::new(READ_IN_VAIN_MAX),
         }
+    }
+
+    /// Finds every origin, even if that takes a look at every record.
+    pub(crate) fn thorough(self) -> Self {
+        self.may_read_in_vain.set(u64::MAX);
+        self
     }
 
     /// Takes down what a turn asks for and makes.
@@ -135,9 +156,8 @@ impl<'a> Origins<'a> {
     }
 
     fn asked(&mut self, request: RequestId, before: Sequence) -> Result<Asked, CommandError> {
-        if !self.requests.contains_key(&request) {
-            self.find(request.0, before, &request_of)?;
-        }
+        let is_known = |known: &Self, number| known.requests.contains_key(&RequestId(number));
+        self.find(request.0, before, &request_of, is_known)?;
         let unknown = Asked {
             origin: Origin::Other,
             at: None,
@@ -153,9 +173,8 @@ impl<'a> Origins<'a> {
         if actor == MAIN {
             return Ok(None);
         }
-        if !self.roles.contains_key(&actor) {
-            self.find(actor.0, before, &actor_of)?;
-        }
+        let is_known = |known: &Self, number| known.roles.contains_key(&ActorId(number));
+        self.find(actor.0, before, &actor_of, is_known)?;
         Ok(self.roles.entry(actor).or_insert(None).clone())
     }
 
@@ -176,9 +195,8 @@ impl<'a> Origins<'a> {
             Some(resume.wait)
         });
         let Some(wait) = ended else { return Ok(None) };
-        if !self.waits.contains_key(&wait) {
-            self.find(wait.0, at, &wait_of)?;
-        }
+        let is_known = |known: &Self, number| known.waits.contains_key(&WaitId(number));
+        self.find(wait.0, at, &wait_of, is_known)?;
         match *self.waits.entry(wait).or_insert(None) {
             Some(fiber) => self.name(fiber, at),
             None => Ok(None),
@@ -190,9 +208,8 @@ impl<'a> Origins<'a> {
     /// # Errors
     /// If the journal cannot be read.
     pub(crate) fn name(&mut self, fiber: FiberId, before: Sequence) -> Result<Option<String>, CommandError> {
-        if !self.names.contains_key(&fiber) {
-            self.find(fiber.0, before, &fiber_of)?;
-        }
+        let is_known = |known: &Self, number| known.names.contains_key(&FiberId(number));
+        self.find(fiber.0, before, &fiber_of, is_known)?;
         Ok(self.names.entry(fiber).or_insert(None).clone())
     }
 
@@ -204,15 +221,39 @@ impl<'a> Origins<'a> {
         Ok(self.drawer(wait.0, before, &wait_of)?.map(|(at, _)| at))
     }
 
-    /// Learns from the turn that drew a number.
+    /// Learns from the turn that drew a number, unless it is known.
     fn find(
         &mut self,
         number: u64,
         before: Sequence,
         kind: &dyn Fn(&Resource) -> Option<u64>,
+        is_known: fn(&Self, u64) -> bool,
     ) -> Result<(), CommandError> {
+        if is_known(self, number) {
+            return Ok(());
+        }
+        self.learn_beginning(before)?;
+        if is_known(self, number) {
+            return Ok(());
+        }
         if let Some((at, turn)) = self.drawer(number, before, kind)? {
             self.learn(&turn, at);
+        }
+        Ok(())
+    }
+
+    /// Learns from the first turns, once.
+    fn learn_beginning(&mut self, before: Sequence) -> Result<(), CommandError> {
+        if std::mem::replace(&mut self.has_read_beginning, true) {
+            return Ok(());
+        }
+        let mut turns = Vec::new();
+        self.look(1..=before.number().min(BEGINNING), &mut |at, turn| {
+            turns.push((at, turn));
+            true
+        })?;
+        for (at, turn) in &turns {
+            self.learn(turn, *at);
         }
         Ok(())
     }
@@ -239,8 +280,11 @@ impl<'a> Origins<'a> {
             let mut met = None;
             self.look(middle..=end - 1, &mut |at, turn| {
                 met = drawn(&turn, kind).map(|drawn| (drawn, (at, turn)));
-                met.is_none()
+                met.is_none() && self.reads_in_vain()
             })?;
+            if met.is_none() && self.may_read_in_vain.get() == 0 {
+                return Ok(None);
+            }
             match met {
                 Some((drawn, turn)) if drawn.contains(&number) => found = Some(turn),
                 // The turn that was met is after the middle, but none between them drew a number.
@@ -249,6 +293,13 @@ impl<'a> Origins<'a> {
             }
         }
         Ok(found)
+    }
+
+    /// Counts a record that was read in vain; returns whether another one may be.
+    fn reads_in_vain(&self) -> bool {
+        let left = self.may_read_in_vain.get().saturating_sub(1);
+        self.may_read_in_vain.set(left);
+        left > 0
     }
 
     /// Shows the turns of a range, oldest first, while they are wanted.

@@ -165,7 +165,10 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut history = History {
         look: &look,
         ends: lines.iter().map(|line| line.at().number() + 1).collect(),
-        origins: lines.iter().map(|line| Origins::of(line.source(look.store))).collect(),
+        origins: lines
+            .iter()
+            .map(|line| filter.origins(line.source(look.store)))
+            .collect(),
         lines: &lines,
         heads: &heads,
     };

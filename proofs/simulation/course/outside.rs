@@ -140,8 +140,8 @@ impl Course {
         }
     }
 
-    /// Names the parts of a run at a turn of the present branch, apart from its position. The branch
-    /// on which an older record was made may have other records by now.
+    /// Names the parts of a run at a turn of the present branch, apart from its position. The
+    /// branch on which an older record was made may have other records by now.
     fn state_at(&self, at: Sequence) -> Outcome<Vec<(String, BlobHash)>> {
         let source = Source {
             store: &*self.store,

@@ -7,6 +7,7 @@ use duet_journal::{Record, Sequence};
 use duet_runtime::action::Action;
 use duet_runtime::model::codec::{Codec, label_of};
 use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::run::source::Source;
 use duet_runtime::state::event::Event;
 
 use super::Request;
@@ -100,6 +101,16 @@ impl Filter {
     fn finds(&self, turn: &TurnRecord) -> bool {
         let found = |query: &Query| turn::values(turn).iter().any(|value| query.finds(value));
         self.query.as_ref().is_none_or(found)
+    }
+
+    /// The origins that the filter looks at: whoever asks for one actor or one tool wants them all.
+    pub(super) fn origins<'a>(&self, source: Source<'a>) -> Origins<'a> {
+        let origins = Origins::of(source);
+        if self.actor.is_some() || self.tool.is_some() {
+            origins.thorough()
+        } else {
+            origins
+        }
     }
 
     fn is_by(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
