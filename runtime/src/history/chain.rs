@@ -5,7 +5,7 @@
 //! It does not judge which of several events mattered; a turn has one cause.
 //! Read next: `input.rs`.
 
-use duet_journal::Sequence;
+use duet_journal::{Record, Sequence};
 use preserves::IOValue;
 
 use crate::action::Action;
@@ -41,8 +41,12 @@ const PORTION: u64 = 64;
 /// Each link comes with [`RunError`] if a record cannot be read; none follows then.
 pub fn links<'a>(source: &'a Source<'a>, from: Sequence) -> impl Iterator<Item = Result<Link, RunError>> + use<'a> {
     let mut next = Some(from).filter(|from| *from > Sequence::FIRST);
+    let mut turns = TurnsBack {
+        source,
+        held: Vec::new(),
+    };
     std::iter::from_fn(move || {
-        let found = link(source, next.take()?);
+        let found = link(&mut turns, next.take()?);
         Some(found.map(|(link, cause)| {
             next = cause;
             link
@@ -50,9 +54,41 @@ pub fn links<'a>(source: &'a Source<'a>, from: Sequence) -> impl Iterator<Item =
     })
 }
 
+/// The turns of a branch for a walk back, of which many steps lead to the turn just before.
+struct TurnsBack<'a> {
+    source: &'a Source<'a>,
+    /// Records one after the other.
+    held: Vec<Record>,
+}
+
+impl TurnsBack<'_> {
+    /// Reads a turn, and if the walk goes on where the held records begin, those before it, too.
+    fn turn(&mut self, at: Sequence) -> Result<TurnRecord, RunError> {
+        let first = |held: &[Record]| held.first().map(|record| record.header().sequence.number());
+        let place = |held: &[Record]| first(held).and_then(|first| at.number().checked_sub(first));
+        let held = |held: &[Record]| held.get(usize::try_from(place(held)?).ok()?).map(decode_turn);
+        if let Some(turn) = held(&self.held) {
+            return turn;
+        }
+        let is_step = first(&self.held) == Some(at.number() + 1);
+        let count = if is_step {
+            PORTION.min(2 * self.held.len() as u64)
+        } else {
+            1
+        };
+        let from = Sequence::new((at.number() + 1).saturating_sub(count).max(1)).map_err(|_| RunError::Full)?;
+        self.held = self.source.read(from, at.number() + 1)?.collect::<Result<_, _>>()?;
+        held(&self.held).unwrap_or(Err(RunError::NoTurn {
+            branch: self.source.branch.clone(),
+            sequence: at,
+        }))
+    }
+}
+
 /// Reads the link at a position, and finds the position of the one that led to it.
-fn link(source: &Source<'_>, sequence: Sequence) -> Result<(Link, Option<Sequence>), RunError> {
-    let turn = decode_turn(&source.record(sequence)?)?;
+fn link(turns: &mut TurnsBack<'_>, sequence: Sequence) -> Result<(Link, Option<Sequence>), RunError> {
+    let turn = turns.turn(sequence)?;
+    let source = turns.source;
     let asked = match turn.cause {
         Cause::Input {} => asked(source, &turn, sequence)?,
         Cause::Start {} | Cause::Turn { .. } => None,
