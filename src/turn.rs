@@ -26,6 +26,7 @@ use preserves::IOValue;
 use crate::error::CommandError;
 use crate::exchange::{self, Asked, Heard};
 use crate::reach::Reach;
+use crate::render::message_of;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 
@@ -125,11 +126,7 @@ fn granted(grant: &Grant) -> String {
 
 /// Describes a failure in one line.
 pub(crate) fn describe(failure: &TurnFailure) -> String {
-    format!(
-        "{}: {}",
-        failure.kind,
-        failure.told(|irritant| shown(irritant).to_string())
-    )
+    format!("{}: {}", failure.kind, message_of(failure))
 }
 
 pub(crate) fn short(text: &str, characters: usize) -> String {
