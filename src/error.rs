@@ -194,7 +194,7 @@ impl From<StoreError> for CommandError {
                 Self::problem(error.to_string()).advise(say![Way::at("branches", run), " lists the branches"])
             }
             StoreError::EpochFenced { .. } => Self::problem(error.to_string())
-                .advise("what this process had made durable stands; the other one goes on from there"),
+                .advise("the journal keeps what this process had made durable; the other process goes on from there"),
             _ => Self::caused("the journal cannot be used", &error)
                 .advise(say![Way::of("fsck"), " says what is sound and what is not"]),
         }

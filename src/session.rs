@@ -258,7 +258,7 @@ pub(crate) fn changed(
     if is_prompt(&genesis.program) {
         let name = place.name();
         return Err(
-            CommandError::problem(format!("the program of {name} is the prompt, whose texts are inputs")).advise(say![
+            CommandError::problem(format!("{name} is a run of the prompt: its program is the texts that were typed there")).advise(say![
                 Way::at("repl", name),
                 " goes on with it; what was typed is taken back with `,undo`"
             ]),

@@ -42,8 +42,9 @@ pub(crate) struct Grants {
 }
 
 impl Grants {
-    /// Adds what a file or folder is that a client names: an error that a text of a program has
-    /// shows its lines, and a manifest may grant more than the person does.
+    /// Reads a file or folder that a client names and adds its contents to the request, after
+    /// checking that the client may read it: an error in a program shows lines of its text, and a
+    /// manifest may grant more than the person does.
     fn hand(&self, field: &Field, named: &str, request: &mut Map<String, Json>) -> Result<(), Misuse> {
         let refused = |why: &str| Misuse::Arguments(format!("`{named}`: {why}"));
         let read = self.folders.read(Path::new(named)).map_err(|why| match why {

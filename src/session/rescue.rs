@@ -58,7 +58,7 @@ fn stopped(error: RunError, run: &Run, place: &RunPlace) -> CommandError {
         place.name
     ))
     .because(error_text(&error))
-    .because("no effect has left since; what this process had made durable stands")
+    .because("no effect has left since; the journal keeps what this process had made durable")
     .advise(say![Way::of("runs"), " shows who goes on with it"])
 }
 

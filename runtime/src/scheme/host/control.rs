@@ -122,10 +122,19 @@ host_procedures! {
         let code = match call.arguments.first() {
             None => 0,
             Some(&Value::TRUE) => 0,
-            Some(result) => result.as_fixnum().map_or(1, |code| code.rem_euclid(256).unsigned_abs()),
+            Some(result) => result.as_fixnum().map_or(1, code_of),
         };
         Ok(Reply::Exit(code))
     };
+}
+
+/// Returns the exit code of an exact integer: its last eight bits, because a system has no more.
+/// Where these are zero, another integer than 0 becomes 255, because it means failure.
+fn code_of(integer: i64) -> u64 {
+    match integer.rem_euclid(256) {
+        0 if integer != 0 => 255,
+        code => code.unsigned_abs(),
+    }
 }
 
 /// Returns the parked fiber that an argument designates, if there is one.
