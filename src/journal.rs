@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use duet_journal::beside::{beside, open_beside, text_beside};
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError};
@@ -31,7 +32,7 @@ pub(crate) const FIRST_BRANCH: &str = "main";
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Journal {
     /// Uses the journal in this file.
-    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH)]
+    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH, value_parser = paths())]
     path: PathBuf,
 }
 
@@ -39,6 +40,33 @@ impl Default for Journal {
     fn default() -> Self {
         Self::at(Path::new(PATH))
     }
+}
+
+/// Takes a path for that of a journal, unless it is an address of another kind: as a path, it would
+/// silently make a file in a folder with the name of the kind.
+fn file(path: PathBuf) -> Result<PathBuf, String> {
+    let text = path.to_string_lossy();
+    match kind(&text) {
+        None => Ok(path),
+        Some(kind) => Err(format!(
+            "`{kind}:` is no kind of address that duet knows; a file of this name is written `./{text}`"
+        )),
+    }
+}
+
+fn paths() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(file)
+}
+
+/// The kind of an address such as `kind://place`; `None` for a path. One letter is a drive.
+fn kind(text: &str) -> Option<&str> {
+    let (kind, _) = text.split_once("://")?;
+    let is_kind = kind.len() > 1
+        && kind.starts_with(|first: char| first.is_ascii_alphabetic())
+        && kind
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_kind.then_some(kind)
 }
 
 /// A place in a journal.

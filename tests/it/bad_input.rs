@@ -253,3 +253,34 @@ fn a_zone_that_does_not_exist_is_refused_where_it_is_named() {
     let desk = Desk::new(&[("p.scm", program)]);
     desk.check("run p.scm", 0, "(bad-argument wrong-type bad-argument accepted)");
 }
+
+#[test]
+fn an_address_of_an_unknown_kind_is_no_path_of_a_journal() {
+    let desk = Desk::new(&[("p.scm", "(display 1)")]);
+    for command in [
+        "run p.scm",
+        "log",
+        "runs",
+        "resume",
+        "fsck",
+        "repl",
+        "gc",
+        "serve",
+        "replay",
+        "fork p q",
+    ] {
+        for address in [
+            "mysql://team@host/duet",
+            "s3://bucket/journal",
+            "http+unix://x",
+            "file:///tmp/j",
+        ] {
+            let said = desk.duet(&format!("{command} --journal {address}"));
+            let (kind, _) = address.split_once("//").unwrap();
+            let told = format!("`{kind}` is no kind of address that duet knows");
+            assert!(said.errors.contains(&told), "{command} {address}: {}", said.errors);
+            assert_eq!((said.code, said.output.as_str()), (2, ""), "{command} {address}");
+            assert!(!desk.path(kind).exists());
+        }
+    }
+}
