@@ -9,12 +9,16 @@
         (unless (number? n) (error "this is no number" n))
         (message! (record 'report (list "worker " number " has done " n ": " (* n n))))))))
 
-(import (duet base) (duet dataspace) (duet supervision) (scheme write) (scheme process-context) (workers))
+(import (duet base) (duet dataspace) (duet supervision) (scheme write) (scheme process-context)
+        (workers))
 
 (on-message (report $words) (for-each display words) (newline))
 (register-entity! 'worker worker)
 (define supervisor
-  (supervise 'one-for-one (list (child 'worker :config 1) (child 'worker :config 2)) :intensity 3 :period 1000))
+  (supervise 'one-for-one
+             (list (child 'worker :config 1) (child 'worker :config 2))
+             :intensity 3
+             :period 1000))
 
 (define (give number task)
   (message! (record 'task number task))

@@ -108,6 +108,10 @@ commands! {
         mcp
         ui
     }
+    "Write a program" {
+        new
+        fmt
+    }
     "Inspect a run" {
         log @verb
         show @verb

@@ -390,7 +390,11 @@ fn translate_workflow(path: &Path, text: &str, is_faithful: bool) -> Result<Tran
     })
 }
 
-fn read_text(path: &Path) -> Result<String, CommandError> {
+/// Reads a text.
+///
+/// # Errors
+/// If there is no such file, or it is not text.
+pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
     let shown = path.display();
     fs::read_to_string(path).map_err(|error| {
         if error.kind() == ErrorKind::NotFound {

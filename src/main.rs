@@ -23,6 +23,7 @@ mod exchange;
 mod export_file;
 mod exports;
 mod following;
+mod format;
 mod grants;
 mod graph;
 mod imported;

@@ -11,7 +11,8 @@
   :tool 'workspace/write :on-fail 'ask :reason "a person reads what is published")
 
 (define-constraint "only_notes"
-  :tool 'workspace/write :when '(not (in args.path #("NOTES.md" "DRAFT.md"))) :reason "this program writes notes and nothing else")
+  :tool 'workspace/write :when '(not (in args.path #("NOTES.md" "DRAFT.md")))
+  :reason "this program writes notes and nothing else")
 
 (define (write-file! path text)
   (call-tool 'writer 'workspace/write (dictionary 'path path 'content text)))

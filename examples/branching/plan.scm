@@ -3,7 +3,8 @@
 ;; The program waits twice: for the way to choose, and for a word on the plan. Between the two it asserts what it found, so that branches can be
 ;; compared and the best plan taken over by a branch that never made one: the watch below shows any plan that appears.
 
-(import (scheme base) (scheme write) (except (srfi 1) every) (srfi 132) (duet base) (duet dataspace))
+(import (scheme base) (scheme write) (except (srfi 1) every) (srfi 132) (duet base)
+        (duet dataspace))
 
 (define days-there-are 8)
 
@@ -61,7 +62,8 @@
   (write worth)
   (newline))
 
-(let* ((way (await (user-input :prompt (record 'ask "How shall I choose?" '(worth short long ratio all)))))
+(let* ((way (await (user-input
+                     :prompt (record 'ask "How shall I choose?" '(worth short long ratio all)))))
        (chosen (choose way)))
   (assert! (record 'plan 'week (map name-of chosen) (total worth-of chosen)))
   (await (user-input :prompt "Will it do?")))

@@ -3,7 +3,8 @@
 ;;   duet run examples/caller
 (import (duet base) (duet mcp))
 
-(define (ask tool . fields) (mcp-call 'caller (string-append "duet/" tool) (apply dictionary fields)))
+(define (ask tool . fields)
+  (mcp-call 'caller (string-append "duet/" tool) (apply dictionary fields)))
 
 ;; A run of another program, as a client sees it.
 (define result (ask "run" 'program "examples/caller/hello.scm" 'name "below"))

@@ -16,7 +16,8 @@
 (define (answer messages line)
   (guard (failure ((failure-messages failure)
                    => (lambda (messages)
-                        (display (string-append "It did not work: " (condition-message failure) "\n"))
+                        (display
+                          (string-append "It did not work: " (condition-message failure) "\n"))
                         messages)))
     (let-values (((reply messages) (converse helper messages line)))
       (display (string-append reply "\n"))

@@ -39,12 +39,13 @@
 
 (define (review-file path)
   (let ((content
-         (guard (failure ((condition? failure) failure))
-           (dictionary-ref (call-tool 'reviewer 'workspace/read (dictionary 'path path)) 'content))))
+          (guard (failure ((condition? failure) failure))
+            (dictionary-ref (call-tool 'reviewer 'workspace/read (dictionary 'path path))
+                            'content))))
     (assert!
-     (cond ((string? content) (record 'measured path (measure content)))
-           ((condition? content) (record 'unread path (condition-message content)))
-           (else (record 'unread path "not text"))))))
+      (cond ((string? content) (record 'measured path (measure content)))
+            ((condition? content) (record 'unread path (condition-message content)))
+            (else (record 'unread path "not text"))))))
 
 (define (work number paths)
   (for-each review-file paths)
@@ -82,7 +83,9 @@
   (let loop ((paths (measured-paths)) (found '()))
     (if (null? paths)
         (reverse found)
-        (loop (cdr paths) (append (reverse (finding (car paths) (dictionary-ref measured (car paths)))) found)))))
+        (loop
+          (cdr paths)
+          (append (reverse (finding (car paths) (dictionary-ref measured (car paths)))) found)))))
 
 (define (long-lines path measures)
   (if (> (longest-of measures) line-length-max)
@@ -92,30 +95,34 @@
 
 (define (open-notes path measures)
   (map (lambda (note)
-         (cons path (string-append "line " (number->string (record-field note 1)) ": " (record-field note 2))))
+         (cons path
+               (string-append "line " (number->string (record-field note 1)) ": "
+                              (record-field note 2))))
        (notes-of measures)))
 
 ;; Paragraphs that stand in more than one place, each told where it stands again.
 (define (repeated-paragraphs)
   (let ((first-places (dictionary)))
     (collect
-     (lambda (path measures)
-       (let loop ((paragraphs (paragraphs-of measures)) (found '()))
-         (if (null? paragraphs)
-             (reverse found)
-             (let* ((paragraph (car paragraphs))
-                    (place (string-append path ":" (number->string (record-field paragraph 0))))
-                    (hash (record-field paragraph 2))
-                    (earlier (dictionary-ref first-places hash #f)))
-               (if (not earlier) (dictionary-set! first-places hash place))
-               (loop (cdr paragraphs)
-                     (if earlier
-                         (cons (cons path (string-append
-                                           "line " (number->string (record-field paragraph 0)) ": "
-                                           (number->string (record-field paragraph 1)) " lines stand at " earlier
-                                           " already"))
-                               found)
-                         found)))))))))
+      (lambda (path measures)
+        (let loop ((paragraphs (paragraphs-of measures)) (found '()))
+          (if (null? paragraphs)
+              (reverse found)
+              (let* ((paragraph (car paragraphs))
+                     (place (string-append path ":" (number->string (record-field paragraph 0))))
+                     (hash (record-field paragraph 2))
+                     (earlier (dictionary-ref first-places hash #f)))
+                (if (not earlier) (dictionary-set! first-places hash place))
+                (loop (cdr paragraphs)
+                      (if earlier
+                          (cons (cons path (string-append
+                                             "line " (number->string (record-field paragraph 0))
+                                             ": "
+                                             (number->string (record-field paragraph 1))
+                                             " lines stand at " earlier
+                                             " already"))
+                                found)
+                          found)))))))))
 
 ;;; The report
 
@@ -123,18 +130,19 @@
   (write-string (string-append "\n## " title " (" (number->string (length findings)) ")\n\n") port)
   (if (null? findings) (write-string "None.\n" port))
   (for-each
-   (lambda (finding)
-     (write-string (string-append "- `" (car finding) "` " (cdr finding) "\n") port))
-   findings))
+    (lambda (finding)
+      (write-string (string-append "- `" (car finding) "` " (cdr finding) "\n") port))
+    findings))
 
 (define (report verdict long notes repeated)
   (let ((port (open-output-string))
         (lines (apply + (map lines-of (dictionary-values measured)))))
     (write-string "# Review\n\n" port)
     (write-string
-     (string-append (number->string (dictionary-count measured)) " files, " (number->string lines) " lines. Verdict: "
-                    verdict ".\n")
-     port)
+      (string-append (number->string (dictionary-count measured)) " files, " (number->string lines)
+                     " lines. Verdict: "
+                     verdict ".\n")
+      port)
     (write-section "Long lines" long port)
     (write-section "Open notes" notes port)
     (write-section "Repeated paragraphs" repeated port)
@@ -145,12 +153,14 @@
   (if (<= count findings-max)
       "accepted without asking"
       (let ((answer
-             (await
-              (user-input :prompt
-               (record 'question
-                       (string-append "There are " (number->string count) " findings, and "
-                                      (number->string findings-max) " would be acceptable. Accept them?")
-                       (list "yes" "no"))))))
+              (await
+                (user-input :prompt
+                            (record 'question
+                                    (string-append "There are " (number->string count)
+                                                   " findings, and "
+                                                   (number->string findings-max)
+                                                   " would be acceptable. Accept them?")
+                                    (list "yes" "no"))))))
         (if (equal? answer "yes") "accepted by a person" "returned by a person"))))
 
 (define (main)
@@ -172,7 +182,9 @@
            (verdict (decide (+ (length long) (length notes) (length repeated))))
            (name (if (string-prefix? "accepted" verdict) "accepted.md" "returned.md"))
            (path (string-append report-folder "/" name)))
-      (call-tool 'reviewer 'workspace/write (dictionary 'path path 'content (report verdict long notes repeated)))
+      (call-tool 'reviewer
+                 'workspace/write
+                 (dictionary 'path path 'content (report verdict long notes repeated)))
       (display (string-append "The report is in " path ": " verdict "."))
       (newline))))
 

@@ -5,38 +5,12 @@
 //! INVARIANT: the column depends only on the text before the cursor, and follows the layout that
 //! the author has chosen by hand.
 //! It changes no text.
-//! Read next: `editor.rs`.
+//! Read next: `editor.rs`, `../format/forms.rs`.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::outline::{Frame, Opener, Outline, PieceKind};
-
-/// Forms with a body, and how many operands stand before it.
-const BODIES: &[(&str, usize)] = &[
-    ("begin", 0),
-    ("case", 1),
-    ("case-lambda", 0),
-    ("delay", 0),
-    ("do", 2),
-    ("dotimes", 1),
-    ("dynamic-wind", 0),
-    ("else", 0),
-    ("guard", 1),
-    ("lambda", 1),
-    ("library", 1),
-    ("match", 1),
-    ("named-lambda", 1),
-    ("parameterize", 1),
-    ("receive", 2),
-    ("syntax-case", 2),
-    ("syntax-rules", 1),
-    ("unless", 1),
-    ("when", 1),
-];
-
-/// How forms begin that have a body behind one operand by custom, such as `define-record-type`,
-/// `let*` and `with-exception-handler`.
-const BODY_PREFIXES: &[&str] = &["define", "fluid-let", "let", "with-", "call-with-", "test-"];
+use crate::format::forms;
 
 /// The column, from 0, in which a line that follows the text begins, where the text itself begins
 /// in column `origin`.
@@ -92,9 +66,7 @@ impl Layout<'_> {
     /// How many operands stand before the body of a list; nothing if the list has none.
     fn operands_before_body(&self, frame: &Frame) -> Option<usize> {
         let head = self.outline.text(self.text, *frame.elements.first()?);
-        let listed = BODIES.iter().find(|(name, _)| *name == head).map(|(_, before)| *before);
-        let by_custom = || BODY_PREFIXES.iter().any(|prefix| head.starts_with(prefix)).then_some(1);
-        let before = listed.or_else(by_custom)?;
+        let before = forms::operands_before_body(head)?;
         // A named `let` has its name before its bindings.
         let is_named = head == "let" && frame.elements.get(1).is_some_and(|piece| self.is_name(*piece));
         Some(before + usize::from(is_named))
@@ -166,7 +138,7 @@ mod tests {
             ("(guard (e (#t 1))", 2),
             ("(call-with-output-string", 4),
             ("(parameterize ((p 1))\n  (f)", 2),
-            ("(cond (a 1)\n      (else", 8),
+            ("(cond (a 1)\n      (else", 7),
         ]);
     }
 

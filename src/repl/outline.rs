@@ -11,6 +11,7 @@ use duet_kernel::datum::reader::{ReadError, ReadProblem, read_all};
 use duet_kernel::datum::{Node, SourceId};
 
 use super::command;
+use crate::format::pieces::comments;
 
 /// The kind of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,24 +234,8 @@ impl Outline {
     /// Adds the comments of a stretch between two tokens, in which blanks, comments and directives
     /// stand.
     fn comments(&mut self, text: &str, gap: Extent) {
-        let is_blank = |character: char| character.is_whitespace() || character == '\u{feff}';
-        let mut start = gap.start;
-        while start < gap.end {
-            let rest = &text[start..gap.end];
-            let blanks = rest.len() - rest.trim_start_matches(is_blank).len();
-            start += blanks;
-            let rest = &rest[blanks..];
-            let length = if rest.starts_with("#|") {
-                block_comment(rest)
-            } else if rest.starts_with(';') || rest.starts_with("#!/") || rest.starts_with("#! ") {
-                rest.find(['\n', '\r']).unwrap_or(rest.len())
-            } else {
-                rest.find(is_blank).unwrap_or(rest.len())
-            };
-            if length > 0 {
-                self.add(PieceKind::Comment, start..start + length);
-            }
-            start += length;
+        for comment in comments(text, gap) {
+            self.add(PieceKind::Comment, comment);
         }
     }
 }
@@ -265,28 +250,6 @@ fn kind_of(node: &Node) -> PieceKind {
         Node::Boolean(_) => PieceKind::Boolean,
         Node::Nil | Node::Bytevector(_) | Node::Pair(..) | Node::Vector(_) => PieceKind::Sign,
     }
-}
-
-/// The length in bytes of the block comment at the start of a text; comments nest.
-fn block_comment(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while let Some(found) = text[at..].find(['#', '|']) {
-        at += found;
-        if text[at..].starts_with("#|") {
-            depth += 1;
-            at += 2;
-        } else if text[at..].starts_with("|#") {
-            depth -= 1;
-            at += 2;
-        } else {
-            at += 1;
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    text.len()
 }
 
 /// Whether more lines can complete the text: a datum, string or block comment is open, and nothing

@@ -47,6 +47,7 @@ mod expansion;
 mod explain;
 mod failures;
 mod format;
+mod formatter;
 mod frames;
 mod frozen;
 mod fuzz;

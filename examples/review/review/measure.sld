@@ -4,7 +4,8 @@
   (import (scheme base) (scheme char) (duet base))
   (begin
     (define suffixes
-      '(".rs" ".scm" ".sld" ".md" ".toml" ".py" ".sh" ".c" ".h" ".js" ".ts" ".go" ".java" ".rb" ".yml" ".yaml" ".txt"))
+      '(".rs" ".scm" ".sld" ".md" ".toml" ".py" ".sh" ".c" ".h" ".js" ".ts" ".go" ".java" ".rb"
+        ".yml" ".yaml" ".txt"))
 
     (define notes '("TODO" "FIXME"))
 
@@ -30,8 +31,13 @@
     ;;;> Measures a text: `(measures lines longest longest-line notes paragraphs)`, where a paragraph is
     ;;;> `(paragraph line lines hash)`: where it begins, how long it is, and a number that equal paragraphs share.
     (define (measure text)
-      (let loop ((lines (string-split text #\newline)) (number 1) (longest 0) (longest-line 0)
-                 (notes '()) (paragraph '()) (paragraphs '()))
+      (let loop ((lines (string-split text #\newline))
+                 (number 1)
+                 (longest 0)
+                 (longest-line 0)
+                 (notes '())
+                 (paragraph '())
+                 (paragraphs '()))
         (if (null? lines)
             (record 'measures (- number 1) longest longest-line (reverse notes)
                     (reverse (add-paragraph paragraph number paragraphs)))

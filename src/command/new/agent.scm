@@ -1,0 +1,13 @@
+;;; An agent that answers one question. `answers.pr` holds recorded replies, which stand in for a
+;;; provider of models.
+(import (scheme base) (scheme process-context) (scheme write) (duet agents) (@NAME@))
+
+(define question
+  (let ((words (cdr (command-line))))
+    (if (null? words) "How long is the word Scheme?" (car words))))
+
+(define assistant
+  (make-agent 'assistant :instructions "Answer in one sentence." :tools (list measure)))
+
+(display (ask assistant question))
+(newline)
