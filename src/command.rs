@@ -135,6 +135,7 @@ commands! {
         redo @act
         fork @act
         amend @act
+        patch @act
         pick @act
         merge @act
     }

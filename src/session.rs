@@ -21,6 +21,7 @@ mod libraries;
 mod measure;
 mod output_mark;
 mod pace;
+mod patching;
 mod proof;
 mod reporting;
 mod rescue;
@@ -39,7 +40,7 @@ use duet_drivers::door::Request;
 use duet_drivers::waker::Waker;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
-use duet_kernel::expander::{Expander, LibraryName};
+use duet_kernel::expander::{Expander, Libraries, LibraryName};
 use duet_runtime::record::Genesis;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
@@ -160,6 +161,23 @@ pub(crate) fn default_libraries() -> Vec<LibraryName> {
 /// # Errors
 /// [`CommandError::Shown`] with all errors of the program's texts.
 fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(SchemePrograms, Program), CommandError> {
+    let shelf = Folder::new(launch.cache.as_deref());
+    let mut libraries = libraries::cached(&launch.path, &launch.manifest, &shelf);
+    let (programs, program, is_flawless) = compile_with(launch, name, &mut libraries, terminal)?;
+    if is_flawless {
+        libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
+    }
+    Ok((programs, program))
+}
+
+/// Compiles a program with libraries that the caller finds; also returns whether there was no
+/// warning.
+fn compile_with(
+    launch: &Launch,
+    name: &str,
+    libraries: &mut dyn Libraries,
+    terminal: &mut Terminal,
+) -> Result<(SchemePrograms, Program, bool), CommandError> {
     let source = scheme::Source {
         name,
         text: &launch.text,
@@ -169,14 +187,10 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
         default_imports: default_libraries(),
         evaluable: standard_libraries(),
     };
-    let shelf = Folder::new(launch.cache.as_deref());
-    let mut libraries = libraries::cached(&launch.path, &launch.manifest, &shelf);
-    let (mut programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
+    let (mut programs, program, warnings) = SchemePrograms::compile(&source, libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
     native::choose(&mut programs);
-    if warnings.is_empty() {
-        libraries.keep(programs.expander(), &|name| programs.compiled_library(name));
-    } else {
+    if !warnings.is_empty() {
         let texts = SourceTexts::of(programs.expander());
         terminal.message(render::diagnostics(
             &Level::WARNING,
@@ -185,7 +199,7 @@ fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(Sche
             terminal.is_styled,
         ));
     }
-    Ok((programs, program))
+    Ok((programs, program, warnings.is_empty()))
 }
 
 fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal) -> CommandError {
@@ -212,6 +226,7 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Command
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
     native::choose(&mut programs);
+    programs.find_ahead(ahead::find);
     let mut bytes_max = genesis.limits.run_bytes_max;
     if let Some(terms) = imported::terms(store, &place.run)? {
         programs.cap_memory(terms.memory_bytes);
@@ -449,6 +464,11 @@ impl Session {
     /// Makes a run that this process owns reachable.
     fn of(run: Run, world: World, (place, texts): (RunPlace, SourceTexts), branches: Branches) -> Self {
         let (mut run, mut world) = (run, world);
+        // Changed texts that the run has taken on come with its records.
+        let texts = match run.state().patches.is_empty() {
+            true => texts,
+            false => SourceTexts::of(run.programs::<SchemePrograms>().expander()),
+        };
         host::dismiss_peers(&mut run);
         Self {
             keeper: Keeper::of(&run, &mut world, &place),

@@ -51,9 +51,14 @@ pub(crate) fn actor(actor: ActorId) -> String {
 
 /// The name by which a run's program is known.
 pub(crate) fn program_name(genesis: &Genesis) -> String {
-    let name = genesis.program.is_record() && genesis.program.len() > 0;
-    let name = name
-        .then(|| genesis.program.index(0).as_string().map(|name| name.into_owned()))
+    name_of(&genesis.program)
+}
+
+/// The name in the description of a program.
+fn name_of(program: &IOValue) -> String {
+    let has_name = program.is_record() && program.len() > 0;
+    let name = has_name
+        .then(|| program.index(0).as_string().map(|name| name.into_owned()))
         .flatten();
     name.unwrap_or_default()
 }
@@ -187,6 +192,7 @@ fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str,
         match (heard(told, asked), told) {
             (Some(heard), _) => exchange_rows(&heard.rows(), dropped, row),
             (None, Event::Granted { grant }) => row("granted", &format!("{}{dropped}", granted(grant))),
+            (None, Event::Patched { text }) => row("patched", &format!("{}{dropped}", name_of(&text.program))),
             (None, told) => row("event", &format!("{}{dropped}", event(told))),
         }
     }

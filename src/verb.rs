@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::command::{amend, answer, describe, eval, export, fork, gc, goto, grant, import, mark, merge};
-use crate::command::{message, pick, redo, replay, resume, run, signal, stop, undo};
+use crate::command::{message, patch, pick, redo, replay, resume, run, signal, stop, undo};
 use crate::error::CommandError;
 use crate::journal::Journal;
 use project::Project;
@@ -208,6 +208,7 @@ verbs! {
         redo Redo "redo" Changes People
         fork Fork "fork" Changes All
         amend Amend "amend" Drives All
+        patch Patch "patch" Changes People
         pick Pick "pick" Drives People
         merge Merge "merge" Drives People
         mark Mark "mark" Changes People

@@ -11,6 +11,7 @@ pub(crate) mod builtin;
 pub mod fingerprint;
 mod liveness;
 mod verify;
+pub mod versions;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -65,8 +66,10 @@ pub struct LoadedBlock {
     pub frame_size: u16,
     /// How many values its closures capture.
     pub captured: u16,
-    /// The word that closures over it carry.
+    /// The word of closures over it.
     pub code_word: Value,
+    /// The word that new closures over it carry: that of another block once its text has changed.
+    pub(crate) made_word: Value,
     /// The live registers of its instructions, computed when first asked for.
     liveness: OnceLock<Option<Liveness>>,
 }
@@ -214,14 +217,18 @@ impl CodeSpace {
                 .map(|instruction| relocation.apply(*instruction)),
         );
         let entry_block = self.blocks.len();
-        self.blocks.extend(unit.blocks.iter().map(|block| LoadedBlock {
-            name: block.name.clone(),
-            start: start + block.start,
-            end: start + block.end,
-            frame_size: block.frame_size,
-            captured: block.captured,
-            code_word: code_word(start + block.start, block.frame_size, block.arity),
-            liveness: OnceLock::new(),
+        self.blocks.extend(unit.blocks.iter().map(|block| {
+            let word = code_word(start + block.start, block.frame_size, block.arity);
+            LoadedBlock {
+                name: block.name.clone(),
+                start: start + block.start,
+                end: start + block.end,
+                frame_size: block.frame_size,
+                captured: block.captured,
+                code_word: word,
+                made_word: word,
+                liveness: OnceLock::new(),
+            }
         }));
         let frame_sizes = unit.blocks.iter().map(|block| block.frame_size);
         self.largest_frame = frame_sizes.fold(self.largest_frame, u16::max);

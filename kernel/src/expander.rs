@@ -488,6 +488,18 @@ impl Expander {
         self.sources.get(id.0 as usize)
     }
 
+    /// Returns all source texts, by their ids.
+    pub fn sources(&self) -> &[SourceText] {
+        &self.sources
+    }
+
+    /// Gives the session more source texts, which another one with the same first texts has read,
+    /// or other names of those that it has. Texts that it reads later come after them.
+    pub fn set_sources(&mut self, sources: Vec<SourceText>) {
+        debug_assert!(sources.len() >= self.sources.len(), "ids of texts stay what they are");
+        self.sources = sources;
+    }
+
     /// Returns the names visible at the interactive top level, for completion, each with whether it
     /// is a keyword; in alphabetical order.
     pub fn interaction_names(&self) -> Vec<(Name, bool)> {

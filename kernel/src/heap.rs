@@ -16,6 +16,7 @@ mod access;
 mod allocate;
 mod charge;
 mod old_words;
+mod closures;
 mod collect;
 mod copier;
 mod dictionary;

@@ -156,6 +156,12 @@ impl Machine {
         self.native.set_mode(mode);
     }
 
+    /// Forgets what it derived from the code, because new closures over some blocks carry other
+    /// words now. No computation may be running.
+    pub fn forget_code(&mut self) {
+        self.native.forget();
+    }
+
     /// Chooses whether instances that it runs collect at every safepoint, whatever nothing may read
     /// any more is overwritten, and a slice ends with each unit of fuel. Programs compute the same,
     /// only much more slowly; faults of the machine come out.

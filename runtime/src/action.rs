@@ -355,6 +355,8 @@ actions! {
     pass Pass "pass"
     /// Widens what the acting actor may do, as a person grants it.
     widen Widen "widen"
+    /// Puts a changed text in the place of the one that the run executes.
+    patch Patch "patch"
     /// Makes an actor.
     spawn_actor SpawnActor "spawn-actor"
     /// Ends the acting actor.

@@ -15,6 +15,7 @@ use duet_journal::{RecordHash, Sequence};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::codec_struct;
+use crate::model::changed_text::ChangedText;
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::failure::ActorFailure;
 use crate::model::grant::Grant;
@@ -298,6 +299,11 @@ pub enum Input {
         /// The grant.
         grant: Grant,
     },
+    /// The person puts a changed text in the place of the one that the run executes.
+    Patch {
+        /// The text.
+        text: ChangedText,
+    },
     /// A peer says something; the events are handled in one turn.
     Said {
         /// The actor that stands for the peer.
@@ -331,6 +337,7 @@ impl Input {
             | Self::Tell { .. }
             | Self::Join { .. }
             | Self::Grant { .. }
+            | Self::Patch { .. }
             | Self::Said { .. }
             | Self::Leave { .. } => None,
         }

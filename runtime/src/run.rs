@@ -45,7 +45,7 @@ use duet_journal::{
 use crate::action::exit::MAIN;
 use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::model::codec::Codec;
-use crate::model::identity::{Namer, RequestId};
+use crate::model::identity::{ActorId, Namer, RequestId};
 use crate::model::value::Fact;
 use crate::record::key::Ledger;
 use crate::record::{Genesis, TurnRecord};
@@ -104,6 +104,8 @@ pub struct Run {
     pub(crate) images: crate::run::snapshot::Images,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) cache: ActorCache,
+    /// The actors, besides the acting one, whose instances the current turn has changed.
+    pub(crate) renewed: Vec<ActorId>,
     /// What the run has asked, heard and shown, if somebody keeps it.
     pub(crate) ledger: Option<Box<Ledger>>,
 }
@@ -244,6 +246,7 @@ impl Run {
             checkpoints: Checkpoints::default(),
             leaving: leaving::Leaving::default(),
             cache: ActorCache::default(),
+            renewed: Vec::new(),
             ledger: None,
         }
     }
@@ -330,6 +333,11 @@ impl Run {
         self.unflushed_blobs.clear();
         self.durable = self.head.map(|tip| tip.hash);
         std::mem::take(&mut self.held_effects)
+    }
+
+    /// Returns the number of effects that turns have requested and that were not handed out.
+    pub fn effects_owed(&self) -> usize {
+        self.held_effects.len()
     }
 
     /// Makes all turns durable and returns the effects that waited, without the calls that

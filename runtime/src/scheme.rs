@@ -11,6 +11,7 @@
 mod template;
 mod actor;
 mod boot;
+mod change;
 mod compile;
 mod convert;
 pub mod description;
@@ -29,12 +30,15 @@ mod interaction;
 mod limits;
 mod profile;
 mod programs;
+mod renewal;
 mod shared_definitions;
 mod source;
+mod versions;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use actor::SchemeActor;
+pub use change::Listed;
 pub use difference::{Difference, Differences, Remembered};
 pub use frames::{FrameShown, VariableShown};
 pub use profile::Procedure;

@@ -13,6 +13,7 @@ pub mod chain;
 pub mod draft;
 pub mod event;
 pub mod grants;
+pub mod patches;
 mod loss;
 pub(crate) mod own_requests;
 pub mod peers;
@@ -38,6 +39,7 @@ use crate::policy::token::TOKENS;
 use crate::state::actor::Actor;
 use crate::state::event::{Outbox, Queue};
 use crate::state::grants::Granted;
+use crate::state::patches::Patches;
 use crate::state::peers::Peers;
 use crate::state::refusal::Ignored;
 use crate::state::request::{Held, Question, Request};
@@ -54,6 +56,7 @@ struct Begun {
     untaken: Arc<UntakenFailures>,
     is_session: bool,
     entries: Entries,
+    patches: Patches,
 }
 
 /// The whole state of a run, except what the actors' programs keep to themselves.
@@ -91,6 +94,8 @@ pub struct RunState {
     pub granted: Granted,
     /// The same before the turn, if the turn has changed it.
     before_grant: Option<Box<Granted>>,
+    /// The changed texts that it has taken on.
+    pub patches: Patches,
     /// The asserted facts that are keyed entries.
     entries: Entries,
     /// Whether the turn asserted or retracted a keyed entry.
@@ -114,11 +119,12 @@ impl Codec for RunState {
             self.is_session.write(out);
             self.peers.write(out);
             self.granted.grants.write(out);
+            self.patches.write(out);
         });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 13)?;
+        let mut fields = Fields::of(value, "run-state", 14)?;
         let counters = fields.read("counters")?;
         let held: Tracked<Handle, Held> = fields.read("held")?;
         let matches: Vec<KnownMatches> = fields.read("matches")?;
@@ -142,6 +148,7 @@ impl Codec for RunState {
                 tools: Arc::default(),
             },
             before_grant: None,
+            patches: fields.read("patches")?,
             entries: Entries::default(),
             has_touched_entries: false,
             begun: Begun::default(),
@@ -173,6 +180,7 @@ impl RunState {
             untaken: Arc::clone(&self.untaken),
             is_session: self.is_session,
             entries: self.entries.clone(),
+            patches: Arc::clone(&self.patches),
         };
         self.has_touched_entries = false;
     }
@@ -207,6 +215,7 @@ impl RunState {
         self.untaken = Arc::clone(&self.begun.untaken);
         self.is_session = self.begun.is_session;
         self.entries = self.begun.entries.clone();
+        self.patches = Arc::clone(&self.begun.patches);
         self.has_touched_entries = false;
         if let Some(before) = self.before_grant.take() {
             self.granted = *before;

@@ -38,12 +38,17 @@ pub(crate) fn libraries(program: &Path) -> Resolver {
     Resolver::new(std::iter::once(standard).chain(folders).collect())
 }
 
-/// The libraries of a program, those that it compiled before from `shelf`.
-pub(super) fn cached<'a>(program: &Path, manifest: &'a Manifest, shelf: &'a dyn CacheStore) -> Cached<'a, Granted<'a>> {
-    let granted = Granted {
+/// The libraries of a program that may use what a manifest grants.
+pub(super) fn granted<'a>(program: &Path, manifest: &'a Manifest) -> Granted<'a> {
+    Granted {
         libraries: libraries(program),
         manifest,
-    };
+    }
+}
+
+/// The libraries of a program, those that it compiled before from `shelf`.
+pub(super) fn cached<'a>(program: &Path, manifest: &'a Manifest, shelf: &'a dyn CacheStore) -> Cached<'a, Granted<'a>> {
+    let granted = granted(program, manifest);
     let compiler = include_str!(concat!(env!("OUT_DIR"), "/compiler_version"));
     let capabilities = format!("{manifest:?}");
     Cached::new(granted, shelf, &[compiler.as_bytes(), capabilities.as_bytes()])

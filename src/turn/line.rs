@@ -172,6 +172,7 @@ fn of_event(kind: &str, event: &Event) -> Piece {
         Event::Told { value, stays: false } => person(format!("message {}", abbreviated(value))),
         Event::Joined { name, .. } => plain(format!("{name} came in")),
         Event::Granted { grant } => person(format!("granted {}", granted(grant))),
+        Event::Patched { .. } => person("gave a changed text".to_owned()),
         Event::Given { value, .. } => plain(format!("was given {}", abbreviated(&value.value()))),
         Event::Taken { handle } => plain(format!("{handle} was taken back")),
         Event::Said { what } => plain(format!("its peer: {}", abbreviated(&what.encode()))),
@@ -343,6 +344,7 @@ fn one_done(action: &Action, at: Sequence, origins: &mut Origins<'_>) -> Result<
         Action::Keep(keep) => plain(format!("keep {}", changed(&keep.kept.note))),
         Action::Exit(exit) => plain(format!("exit with code {}", exit.code)),
         Action::Widen(widen) => plain(format!("grant {}", granted(&widen.grant))),
+        Action::Patch(_) => plain(action.to_string()),
         Action::Resume(_) => Piece::new(kind, Tone::Structural, "go on"),
         Action::AskUser(question) => Piece::new(kind, Tone::Person, &format!("ask {}", abbreviated(&question.prompt)))
             .of_request(question.request),

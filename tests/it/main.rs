@@ -68,6 +68,7 @@ mod nesting;
 mod oncall;
 mod output;
 mod owners;
+mod patch;
 mod pages;
 mod people;
 mod planted;

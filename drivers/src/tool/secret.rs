@@ -205,6 +205,7 @@ impl Secrets {
             },
             Input::Join { .. }
             | Input::Grant { .. }
+            | Input::Patch { .. }
             | Input::Leave { .. }
             | Input::Due { .. }
             | Input::Elapsed { .. }

@@ -108,6 +108,18 @@ impl UnitVariables {
         captured.chain(bound).map(|(home, id)| self.scoped(home, id)).collect()
     }
 
+    /// Returns the variables that the closures over each block capture, with their homes in the
+    /// closure, for the blocks in the order of the unit.
+    pub fn captured(&self) -> Vec<Vec<ScopedVariable>> {
+        let of_block = |(_, _, block): &(u32, u32, BlockVariables)| {
+            let captured = (0..).zip(&block.captured);
+            captured
+                .map(|(index, id)| self.scoped(Home::Captured(index), *id))
+                .collect()
+        };
+        self.blocks.iter().map(of_block).collect()
+    }
+
     fn scoped(&self, home: Home, id: VariableId) -> ScopedVariable {
         let (name, is_in_cell) = self.names[id.0 as usize].clone();
         ScopedVariable { name, home, is_in_cell }

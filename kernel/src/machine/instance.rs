@@ -323,6 +323,31 @@ impl Instance {
         (value != Value::UNDEFINED).then_some(value)
     }
 
+    /// Defines a global as a closure over a block that captures nothing, of a linked unit.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn define(&mut self, code: &CodeSpace, name: &GlobalName, block: usize) -> Result<(), HeapFull> {
+        self.link(code)?;
+        let Some(number) = code.find_global(name) else {
+            return Ok(());
+        };
+        let closure = self.heap.make(Kind::Closure, &[code.block(block).code_word])?;
+        let table = self.heap.register(Register::Globals);
+        self.heap.set_field(table, number as usize, closure);
+        Ok(())
+    }
+
+    /// Whether it has a value for some global of a library.
+    pub fn has_library(&self, code: &CodeSpace, library: &str) -> bool {
+        let table = self.heap.register(Register::Globals);
+        let known = code.globals().iter().take(self.table_length(Register::Globals));
+        let mut own = known
+            .enumerate()
+            .filter(|(_, global)| global.library.as_str() == library);
+        own.any(|(number, _)| self.heap.field(table, number) != Value::UNDEFINED)
+    }
+
     /// A closure that evaluates a loaded unit when called without arguments.
     ///
     /// # Errors

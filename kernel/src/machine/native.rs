@@ -160,6 +160,11 @@ struct NativeCode {
 impl NativeTier {
     pub(super) fn set_mode(&mut self, mode: NativeMode) {
         self.mode = mode;
+        self.forget();
+    }
+
+    /// Forgets all machine code, which knows the words of closures.
+    pub(super) fn forget(&mut self) {
         self.code = None;
     }
 

@@ -118,7 +118,9 @@ pub(super) fn said_by(event: &Event) -> Option<RecordedInput> {
             stays: *stays,
         })),
         Event::Granted { grant } => Some(RecordedInput::Unasked(Input::Grant { grant: grant.clone() })),
-        Event::Boot {}
+        // What took the place of one text says nothing about another.
+        Event::Patched { .. }
+        | Event::Boot {}
         | Event::Added { .. }
         | Event::Removed { .. }
         | Event::Message { .. }

@@ -212,6 +212,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Told { .. }
         | Event::Joined { .. }
         | Event::Granted { .. }
+        | Event::Patched { .. }
         | Event::Given { .. }
         | Event::Taken { .. }
         | Event::Said { .. } => {}

@@ -87,6 +87,8 @@ pub enum RunError {
     Refused(Refusal),
     /// The record of an actor's end could not be made.
     Crash(Failure),
+    /// A changed text cannot take the place of the one that the run executes; nothing has changed.
+    Patch(Box<Failure>),
     /// The journal has no position left.
     Full,
 }
@@ -156,6 +158,12 @@ impl fmt::Display for RunError {
             Self::NotARun { version: None } => write!(f, "the first record does not begin a run"),
             Self::Refused(_) => write!(f, "an actor that failed could not be ended"),
             Self::Crash(failure) => write!(f, "the end of an actor could not be recorded: {failure}"),
+            Self::Patch(failure) => {
+                write!(
+                    f,
+                    "the changed text cannot take the place of the one that the run executes: {failure}"
+                )
+            }
             Self::Full => write!(f, "the journal has no further position"),
         }
     }
@@ -177,6 +185,7 @@ impl std::error::Error for RunError {
             | Self::NoTurn { .. }
             | Self::NotARun { .. }
             | Self::Crash(_)
+            | Self::Patch(_)
             | Self::Full => None,
         }
     }

@@ -209,6 +209,11 @@ pub(crate) fn thaw(
         });
     };
     let (Snapshot { state, actors }, root_bytes) = decode(source, &root, sequence)?;
+    let followed = programs.follow(&state.patches);
+    followed.map_err(|failure| RunError::Thaw {
+        sequence,
+        source: ThawError::damaged(failure.to_string()),
+    })?;
     let mut instances = Instances::default();
     let mut images = Images::default();
     for stored in actors {

@@ -66,6 +66,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Told { .. }
         | Event::Joined { .. }
         | Event::Granted { .. }
+        | Event::Patched { .. }
         | Event::Taken { .. }
         | Event::Said { .. } => false,
     }

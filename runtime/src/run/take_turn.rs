@@ -57,6 +57,7 @@ impl Run {
             None => Aim::Take,
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
+        self.follow_texts()?;
         let mut activation = self.before_turn(batch);
         let is_told = matches!(aim, Aim::Fail(_));
         let attempt = self.run_instance(&mut activation, aim);
@@ -78,6 +79,10 @@ impl Run {
             self.after_turn(activation, false);
             return Ok(());
         }
+        let attempt = match expected {
+            None if is_patch(&activation.turn) => Ok(self.require_whole(&mut activation, attempt)?),
+            Some(_) | None => attempt,
+        };
         let body = self.judge(&mut activation, attempt)?;
         self.compare(&mut activation, expected, &body)?;
         self.checkpoints.count_body(body.as_bytes().len());
@@ -95,6 +100,37 @@ impl Run {
             }
         }
         self.after_turn(activation, has_changed);
+        Ok(())
+    }
+
+    /// Makes the programs those of the texts that the state has.
+    fn follow_texts(&mut self) -> Result<(), RunError> {
+        let followed = self.programs.follow(&self.state.patches);
+        followed.map_err(|failure| RunError::Patch(Box::new(failure)))
+    }
+
+    /// Undoes a turn that puts a changed text in the place of another and does not succeed; then
+    /// there is no record.
+    fn require_whole(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<(), RunError> {
+        let judged = attempt.and_then(|()| Ok(judged(activation)?));
+        let Err(fault) = judged else { return Ok(()) };
+        self.undo(activation);
+        Err(RunError::Patch(Box::new(fault.failure)))
+    }
+
+    /// Gives the instances of all other actors the code of a changed text that the turn took on.
+    fn renew_others(&mut self, activation: &Activation) -> Result<(), Fault> {
+        let others = self.instances.actors().filter(|actor| *actor != activation.turn.actor);
+        for actor in others.collect::<Vec<_>>() {
+            let Some(slot) = self.instances.slot_mut(actor) else {
+                continue;
+            };
+            self.images.outdate(actor);
+            self.checkpoints.before_turn(actor, false, slot, &mut *self.programs);
+            self.programs.begin_turn(&mut slot.instance);
+            self.renewed.push(actor);
+            self.programs.renew(&mut slot.instance)?;
+        }
         Ok(())
     }
 
@@ -137,6 +173,9 @@ impl Run {
             programs: &mut *self.programs,
             instance,
         })?;
+        if is_patch(&activation.turn) {
+            self.renew_others(activation)?;
+        }
         match aim {
             Aim::Take => self.check_memory(actor),
             Aim::Repeat | Aim::Fail(_) | Aim::Seek(_) => Ok(()),
@@ -376,6 +415,7 @@ impl Run {
     /// [`RunError::Divergence`] if the record is not that of the next turn.
     pub fn place_of(mut self, record: &ClosedRecord, action: usize) -> Result<Option<Origin>, RunError> {
         let batch = self.recorded_batch(record)?;
+        self.follow_texts()?;
         let mut activation = self.before_turn(batch);
         Ok(self.place(&mut activation, action))
     }
@@ -383,8 +423,11 @@ impl Run {
     /// Restores the state and the actor's instance to where they were before the turn.
     pub(super) fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);
-        if let Some(instance) = self.instances.get_mut(activation.turn.actor) {
-            self.programs.abort_turn(instance);
+        let renewed = mem::take(&mut self.renewed);
+        for actor in renewed.into_iter().chain([activation.turn.actor]) {
+            if let Some(instance) = self.instances.get_mut(actor) {
+                self.programs.abort_turn(instance);
+            }
         }
     }
 
@@ -411,6 +454,11 @@ impl Run {
             }
         } else if let Some(instance) = self.instances.get_mut(turn.actor) {
             self.programs.commit_turn(instance);
+        }
+        for actor in mem::take(&mut self.renewed) {
+            if let Some(instance) = self.instances.get_mut(actor) {
+                self.programs.commit_turn(instance);
+            }
         }
         effects
     }
@@ -453,6 +501,11 @@ impl Run {
 fn is_withdrawn(turn: &TurnRecord, attempt: &Result<(), Fault>) -> bool {
     let is_interrupted = |fault: &Fault| fault.failure.is_interruption();
     attempt.as_ref().is_err_and(is_interrupted) && turn.attempts.is_empty() && turn.events.iter().any(is_evaluation)
+}
+
+/// Says whether a turn puts a changed text in the place of the one that the run executes.
+fn is_patch(turn: &TurnRecord) -> bool {
+    turn.events.iter().any(|event| matches!(event, Event::Patched { .. }))
 }
 
 fn is_evaluation(event: &Event) -> bool {

@@ -65,6 +65,10 @@ impl SchemePrograms {
                     return Ok(self.start_entity(actor)? || self.start_next(actor, turn)?);
                 }
                 for unit in units {
+                    if self.change.id > 0 {
+                        // The units of a changed text are for the instances that need them.
+                        instance.link_apart(&self.code, unit)?;
+                    }
                     pending.push(instance.unit_procedure(&self.code, unit)?);
                 }
                 pending.push(THE_ENTITY);

@@ -163,6 +163,8 @@ pub(super) struct Evaluations {
     warnings: Vec<String>,
     /// Whether the results must be made again from the texts.
     is_stale: bool,
+    /// The version of the program that the results belong to.
+    version: u64,
     /// The savepoints: their numbers, each with the number of texts. Of several with equally many
     /// texts only the last is kept.
     savepoints: Vec<(u64, usize)>,
@@ -178,6 +180,12 @@ impl Evaluations {
             savepoints: newest_savepoint.map(|number| (number, 0)).into_iter().collect(),
             ..Self::default()
         }
+    }
+
+    /// Drops the results if they belong to another version of the program.
+    pub(super) fn follow(&mut self, version: u64) {
+        self.is_stale |= self.version != version;
+        self.version = version;
     }
 
     pub(super) fn begin_turn(&mut self) {

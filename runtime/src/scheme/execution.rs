@@ -42,6 +42,10 @@ impl SchemePrograms {
             return self.begin_interaction(actor, text, sources, turn);
         }
         self.templates.give_up();
+        if let Task::Patch { step } = task {
+            self.begin_step(actor, step, turn)?;
+            return Ok(None);
+        }
         if task == Task::Boot {
             if let Some(failure) = self.missing_requirement(actor, turn) {
                 return Ok(Some(End::Failed(failure)));
@@ -75,7 +79,7 @@ impl SchemePrograms {
                 machine.start(instance, value, &[]);
                 mark_fiber(&mut instance.heap, turn.fiber())?;
             }
-            Task::Boot | Task::Evaluate { .. } => {}
+            Task::Boot | Task::Evaluate { .. } | Task::Patch { .. } => {}
             Task::Resume { continuation, with } => {
                 let parked = root(instance, continuation);
                 instance.heap.release_root(RootId(continuation.0));

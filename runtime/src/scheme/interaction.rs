@@ -10,7 +10,7 @@
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::TopLevel;
+use duet_kernel::expander::{Expander, TopLevel};
 use duet_kernel::heap::HeapFull;
 use duet_kernel::machine::Instance;
 use duet_kernel::unit::GlobalName;
@@ -264,7 +264,7 @@ impl SchemePrograms {
     /// Converts a fault to the failure that describes it.
     pub(super) fn failure(&self, fault: &evaluation::Fault) -> Failure {
         match fault {
-            evaluation::Fault::Expand(errors) => self.syntax_failure(errors),
+            evaluation::Fault::Expand(errors) => syntax_failure(&self.expander, errors),
             evaluation::Fault::Compile(error) => Failure::new("syntax-error", error.to_string()),
             evaluation::Fault::Load(error) => Failure::new("out-of-memory", error.to_string()),
             evaluation::Fault::TooLarge => {
@@ -273,24 +273,25 @@ impl SchemePrograms {
             }
         }
     }
+}
 
-    fn syntax_failure(&self, errors: &[Diagnostic]) -> Failure {
-        let said = |error: &Diagnostic| match error.hint() {
-            Some(hint) => format!("{}; {hint}", error.kind),
-            None => error.kind.to_string(),
-        };
-        let messages: Vec<String> = errors.iter().map(said).collect();
-        let mut failure = Failure::new("syntax-error", messages.join("\n"));
-        failure.origin = errors.first().and_then(|error| {
-            let source = self.expander.source(error.span.source)?;
-            Some(Box::new(Origin {
-                source: source.name.clone(),
-                start: error.span.start.into(),
-                end: error.span.end.into(),
-            }))
-        });
-        failure
-    }
+/// Describes errors of a text.
+pub(super) fn syntax_failure(expander: &Expander, errors: &[Diagnostic]) -> Failure {
+    let said = |error: &Diagnostic| match error.hint() {
+        Some(hint) => format!("{}; {hint}", error.kind),
+        None => error.kind.to_string(),
+    };
+    let messages: Vec<String> = errors.iter().map(said).collect();
+    let mut failure = Failure::new("syntax-error", messages.join("\n"));
+    failure.origin = errors.first().and_then(|error| {
+        let source = expander.source(error.span.source)?;
+        Some(Box::new(Origin {
+            source: source.name.clone(),
+            start: error.span.start.into(),
+            end: error.span.end.into(),
+        }))
+    });
+    failure
 }
 
 /// The procedure that evaluates an interaction.

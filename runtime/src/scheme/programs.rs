@@ -27,15 +27,19 @@ use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::model::identity::Callable;
 use crate::model::limits::Limits;
+use crate::model::manifest::Manifest;
+use crate::scheme::change::Change;
 use crate::scheme::entity::{Entity, PROGRAM};
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::profile::{Procedure, Profile};
 use crate::scheme::shared_definitions::SharedDefinitions;
 use crate::scheme::source::Pinned;
 use crate::scheme::template::LibraryTemplates;
+use crate::scheme::versions::Versions;
+use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, ThawError};
-use crate::turn::program::Programs;
+use crate::turn::program::{Patching, Programs};
 use crate::turn::task::{End, Task};
 
 use super::actor::SchemeActor;
@@ -83,6 +87,9 @@ pub struct SchemePrograms {
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     pub(super) templates: LibraryTemplates,
+    /// How the present version differs from the one before.
+    pub(super) change: Change,
+    pub(super) versions: Versions,
     /// The frames of failures, while somebody watches.
     pub(super) failed: FailedFrames,
     /// Set while the person wants the current turn to stop.
@@ -185,6 +192,8 @@ impl SchemePrograms {
             profile: None,
             observation: None,
             templates: LibraryTemplates::default(),
+            change: Change::default(),
+            versions: Versions::default(),
             stop: Arc::default(),
             run_bytes_max: u64::MAX,
             gauge: None,
@@ -280,6 +289,21 @@ impl Programs for SchemePrograms {
         named.map(|text| Arc::clone(&text.text))
     }
 
+    fn follow(&mut self, patches: &Patches) -> Result<(), Failure> {
+        self.go_to(patches)
+    }
+
+    fn renew(&mut self, actor: &mut SchemeActor) -> Result<(), Failure> {
+        let renewed = self.renew_instance(actor);
+        renewed.map_err(|_| Failure::new(Failure::OUT_OF_MEMORY, "the memory limit is reached"))
+    }
+
+    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
+        self.go_to(patches)?;
+        self.require_granted(manifest)?;
+        Ok(self.change.patching())
+    }
+
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {
         Ok(SchemeActor {
             instance: Box::new(Instance::new(self.heap_limits(limits))),
@@ -367,6 +391,9 @@ impl Programs for SchemePrograms {
 
     fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {
         actor.instance.heap.set_lenient(true);
+        if let Some(evaluations) = &mut actor.evaluations {
+            evaluations.follow(self.change.id);
+        }
         let end = self.begin(actor, task, turn).and_then(|end| match end {
             Some(end) => Ok(end),
             None => self.execute(actor, turn),

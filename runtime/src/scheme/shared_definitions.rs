@@ -44,17 +44,7 @@ impl SharedDefinitions {
         let computed = survey.computed(&definitions, &others);
         let shared = definitions.iter().filter(|one| !computed.contains_key(&one.global));
         let body: Vec<CoreId> = shared.map(|one| one.node).collect();
-        let mut unit = program.clone();
-        for global in computed.keys() {
-            unit.globals[global.0 as usize].is_defined_here = false;
-        }
-        unit.body = CoreId(unit.nodes.len() as u32);
-        unit.spans.push(program.spans[program.body.0 as usize]);
-        unit.nodes.push(if body.is_empty() {
-            Core::Unspecified
-        } else {
-            Core::Sequence(body)
-        });
+        let unit = program.with_forms(&body);
         let unit = Arc::new(unit);
         Some(Self { unit, computed })
     }

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::Attached;
+use crate::model::changed_text::ChangedText;
 use crate::model::failure::{ActorFailure, Failure};
 use crate::model::grant::Grant;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
@@ -181,6 +182,11 @@ pub enum Event {
         /// The grant.
         grant: Grant,
     },
+    /// The person puts a changed text in the place of the one that the run executes.
+    Patched {
+        /// The text.
+        text: ChangedText,
+    },
     /// An object of the peer that the actor stands for receives a value.
     Given {
         /// The facet that stands for the object.
@@ -226,6 +232,7 @@ codec_enum!(Event "an event" {
     Told "told" { value, stays }
     Joined "joined" { name, manifest, caveats }
     Granted "granted" { grant }
+    Patched "patched" { text }
     Given "given" { facet, handle, value }
     Taken "taken" { handle }
     Said "said" { what }
@@ -267,6 +274,7 @@ impl Event {
             | Self::Told { .. }
             | Self::Joined { .. }
             | Self::Granted { .. }
+            | Self::Patched { .. }
             | Self::Given { .. }
             | Self::Taken { .. }
             | Self::Said { .. } => None,

@@ -74,6 +74,7 @@ impl Actor {
             | Event::Told { .. }
             | Event::Joined { .. }
             | Event::Granted { .. }
+            | Event::Patched { .. }
             | Event::Given { .. }
             | Event::Taken { .. }
             | Event::Said { .. } => None,

@@ -13,6 +13,7 @@ use crate::model::identity::Counters;
 use crate::policy::entry::Entries;
 use crate::state::event::Queue;
 use crate::state::grants::Granted;
+use crate::state::patches::Patches;
 use crate::state::untaken::UntakenFailures;
 
 /// The values at a savepoint of the fields that have no undo log.
@@ -25,6 +26,7 @@ pub(crate) struct StateSavepoint {
     is_session: bool,
     entries: Entries,
     granted: Granted,
+    patches: Patches,
 }
 
 impl RunState {
@@ -58,6 +60,7 @@ impl RunState {
             is_session: self.is_session,
             entries: self.entries.clone(),
             granted: self.granted.clone(),
+            patches: Arc::clone(&self.patches),
         }
     }
 
@@ -78,6 +81,7 @@ impl RunState {
         self.untaken = Arc::clone(&savepoint.untaken);
         self.is_session = savepoint.is_session;
         self.granted = savepoint.granted.clone();
+        self.patches = Arc::clone(&savepoint.patches);
         is_back
     }
 

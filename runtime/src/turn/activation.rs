@@ -544,7 +544,7 @@ impl Activation {
             } => {
                 self.draft.outbox.released.push(*callable);
             }
-            Task::Boot | Task::Call { .. } | Task::Evaluate { .. } => {}
+            Task::Boot | Task::Call { .. } | Task::Evaluate { .. } | Task::Patch { .. } => {}
         }
     }
 }

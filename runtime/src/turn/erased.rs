@@ -15,9 +15,11 @@ use preserves::IOValue;
 use crate::model::failure::Failure;
 use crate::model::identity::Callable;
 use crate::model::limits::Limits;
+use crate::model::manifest::Manifest;
+use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, ThawError};
-use crate::turn::program::{Programs, Runner};
+use crate::turn::program::{Patching, Programs, Runner};
 use crate::turn::task::{End, Task};
 
 /// The programs of a run.
@@ -46,6 +48,9 @@ impl AnyInstance {
 
 /// [`Programs`] without their type.
 pub(crate) trait ErasedPrograms: Any {
+    fn follow(&mut self, patches: &Patches) -> Result<(), Failure>;
+    fn renew(&mut self, instance: &mut AnyInstance) -> Result<(), Failure>;
+    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure>;
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<AnyInstance, Failure>;
     fn begin_turn(&mut self, instance: &mut AnyInstance);
     fn commit_turn(&mut self, instance: &mut AnyInstance);
@@ -68,6 +73,18 @@ pub(crate) trait ErasedPrograms: Any {
 }
 
 impl<P: Programs> ErasedPrograms for P {
+    fn follow(&mut self, patches: &Patches) -> Result<(), Failure> {
+        Programs::follow(self, patches)
+    }
+
+    fn renew(&mut self, instance: &mut AnyInstance) -> Result<(), Failure> {
+        Programs::renew(self, instance.of_mut())
+    }
+
+    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
+        Programs::patch(self, patches, manifest)
+    }
+
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<AnyInstance, Failure> {
         Ok(AnyInstance(Box::new(Programs::load(self, program, limits)?)))
     }
@@ -160,5 +177,11 @@ impl Runner for Bound<'_> {
 
     fn release(&mut self, callable: Callable) {
         self.programs.release(self.instance, callable);
+    }
+
+    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
+        let patching = self.programs.patch(patches, manifest)?;
+        self.programs.renew(self.instance)?;
+        Ok(patching)
     }
 }

@@ -17,6 +17,8 @@ use preserves::IOValue;
 use crate::model::failure::Failure;
 use crate::model::identity::Callable;
 use crate::model::limits::Limits;
+use crate::model::manifest::Manifest;
+use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, ThawError};
 use crate::turn::task::{End, Task};
@@ -28,12 +30,53 @@ pub trait Runner {
 
     /// Releases a procedure or continuation that the runtime does not need any more.
     fn release(&mut self, callable: Callable);
+
+    /// Gives the instance the code of the newest of these texts; returns what it changes.
+    ///
+    /// # Errors
+    /// [`Failure`] if the text cannot take the place of the one before.
+    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure>;
+}
+
+/// What a changed text changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Patching {
+    /// The procedures that do something else now, also because they contain others.
+    pub changed: Vec<String>,
+    /// The definitions that are new.
+    pub added: Vec<String>,
+    /// The definitions and expressions to be evaluated, in groups.
+    pub steps: usize,
 }
 
 /// Makes and runs instances for the actors of a run, which share it.
 pub trait Programs: 'static {
     /// The state that an actor's program keeps between turns.
     type Instance: Send + 'static;
+
+    /// Goes on with the code of the newest of these texts, or of the first text if there is none.
+    ///
+    /// # Errors
+    /// [`Failure`] if it cannot be compiled.
+    fn follow(&mut self, _patches: &Patches) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Gives an instance the code of the newest text, in a turn; its values stay.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no room.
+    fn renew(&mut self, _instance: &mut Self::Instance) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Compares the newest of these texts with the one before, and goes on with it.
+    ///
+    /// # Errors
+    /// [`Failure`] if it cannot take that one's place, or needs what the manifest does not grant.
+    fn patch(&mut self, _patches: &Patches, _manifest: &Manifest) -> Result<Patching, Failure> {
+        Err(Failure::new("no-program", "these programs have no texts"))
+    }
 
     /// Makes the instance that runs `program` when it receives [`Task::Boot`].
     ///
@@ -132,6 +175,18 @@ pub trait Programs: 'static {
 impl<P: Programs> Programs for Rc<RefCell<P>> {
     type Instance = P::Instance;
 
+    fn follow(&mut self, patches: &Patches) -> Result<(), Failure> {
+        self.borrow_mut().follow(patches)
+    }
+
+    fn renew(&mut self, instance: &mut Self::Instance) -> Result<(), Failure> {
+        self.borrow_mut().renew(instance)
+    }
+
+    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
+        self.borrow_mut().patch(patches, manifest)
+    }
+
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Instance, Failure> {
         self.borrow_mut().load(program, limits)
     }
@@ -218,4 +273,8 @@ impl Runner for NoInstance {
     }
 
     fn release(&mut self, _callable: Callable) {}
+
+    fn patch(&mut self, _patches: &Patches, _manifest: &Manifest) -> Result<Patching, Failure> {
+        Err(Failure::new("no-program", "the actor has no program"))
+    }
 }

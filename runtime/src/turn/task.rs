@@ -37,6 +37,11 @@ pub enum Task {
         /// Sources that it may need and the run does not have.
         sources: Vec<Attached>,
     },
+    /// Evaluate new definitions, and what else the person wants evaluated of a changed text.
+    Patch {
+        /// The number of the group of forms.
+        step: usize,
+    },
     /// Continue a parked computation; the instance releases the continuation.
     Resume {
         /// The rest of the computation.

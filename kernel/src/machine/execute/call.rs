@@ -138,7 +138,7 @@ impl Frame {
         self.push(window + 1, point);
         self.set(0, callee);
         if !has_room {
-            return slow.defer(|slow, frame, instruction| slow.enter(frame, instruction.d()));
+            return slow.defer(|slow, frame, instruction| slow.enter_running(frame, instruction.d()));
         }
         self.branch(instruction.w_signed() as isize);
         Flow::Next

@@ -65,6 +65,17 @@ impl SlowPath<'_> {
         }
     }
 
+    /// Enters the block that is running once more, as [`enter`](Self::enter) does. Its closure may
+    /// have other code by now.
+    #[inline(never)]
+    pub(in super::super) fn enter_running(&mut self, frame: Frame, count: usize) -> (Frame, Flow) {
+        // The instruction that calls is the one before the next.
+        match self.code.block_at(frame.pc() as u32 - 1) {
+            Some(block) => self.enter_code(frame, block.code_word, count),
+            None => self.enter(frame, count),
+        }
+    }
+
     #[inline(always)]
     fn enter_code(&mut self, mut frame: Frame, word: Value, count: usize) -> (Frame, Flow) {
         let detail = word.detail();

@@ -89,7 +89,7 @@ impl Frame {
         // The padding word, if there is one, is the last; the fields overwrite it if not.
         self.fill(index + words - 1, Value::ZERO);
         self.fill(index, Header::new(Kind::Closure, captured as u32 + 1).to_value());
-        self.fill(index + 1, block.code_word);
+        self.fill(index + 1, block.made_word);
         self.heap()
             .fill_all(index + 2, self.registers(instruction.a(), captured));
         self.set(instruction.a(), Value::procedure_at(index));

@@ -4,12 +4,15 @@
 //! It runs only predicates; other fibers become jobs of `../activation.rs`.
 //! Read next: `operation.rs`.
 
+use std::sync::Arc;
+
 use duet_journal::packed::View;
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
 use crate::action::message::Message;
-use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced, Widen};
+use crate::action::{Assert, Due, Keep, Patch, Retract, SpawnFiber, Synced, Widen};
+use crate::model::changed_text::ChangedText;
 use crate::model::codec::label_of;
 use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
@@ -17,9 +20,10 @@ use crate::model::value::Fact;
 use crate::state::actor::{Condition, FiberKind, Target};
 use crate::state::event::{Batch, Cause, Event};
 use crate::state::own_requests::Change;
+use crate::state::patches::Patched;
 use crate::state::refusal::Refusal;
 use crate::state::request::{Kept, Question};
-use crate::turn::program::Runner;
+use crate::turn::program::{Patching, Runner};
 use crate::turn::task::{Argument, End, Resumption, Task};
 
 impl Activation {
@@ -82,6 +86,7 @@ impl Activation {
                 self.perform(Widen { grant }).map_err(failure)?;
                 true
             }
+            Event::Patched { text } => self.patch(runner, text)?,
             Event::Said { what } => self.hear(what)?,
             Event::Given { facet, handle, value } => self.relay_given(facet, handle, &value)?,
             Event::Taken { handle } => self.relay_taken(handle)?,
@@ -90,6 +95,20 @@ impl Activation {
             self.turn.dropped.push(position);
         }
         Ok(())
+    }
+
+    /// Puts a changed text in the place of the one that the run executes, and evaluates what is new
+    /// in it.
+    fn patch(&mut self, runner: &mut dyn Runner, text: ChangedText) -> Result<bool, Failure> {
+        let (turn, patched) = (self.number(), text.clone());
+        let mut patches = Arc::clone(&self.draft.state.patches);
+        Arc::make_mut(&mut patches).push(Patched { turn, text: patched });
+        let Patching { changed, added, steps } = runner.patch(&patches, &self.manifest())?;
+        self.perform(Patch { text, changed, added }).map_err(failure)?;
+        for step in (0..steps).rev() {
+            self.begin(FiberKind::Handler {}, Task::Patch { step })?;
+        }
+        Ok(true)
     }
 
     /// Begins a fiber at the root facet.

@@ -67,6 +67,7 @@ impl Activation {
                 | Event::Told { .. }
                 | Event::Joined { .. }
                 | Event::Granted { .. }
+                | Event::Patched { .. }
                 | Event::Given { .. }
                 | Event::Taken { .. }
                 | Event::Said { .. } => {}

@@ -99,7 +99,7 @@ impl<P: Processor> Assembler<'_, P> {
 
     pub(in super::super) fn closure(&mut self, instruction: Instruction) {
         let block = self.code.block(instruction.w() as usize);
-        let (captured, code_word) = (usize::from(block.captured), block.code_word);
+        let (captured, code_word) = (usize::from(block.captured), block.made_word);
         let length = (captured + 3) & !1;
         self.reserve(length);
         let header = Header::new(Kind::Closure, captured as u32 + 1).to_value();

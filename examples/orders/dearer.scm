@@ -1,0 +1,8 @@
+(define rate 4)
+(define (price amount) (* amount 7))
+(define (offer amount)
+  (display (string-append (number->string amount) " cost " (number->string (price amount)) "\n")))
+(define (ask)
+  (offer (string->number (await (user-input :prompt "How many?")))))
+(ask)
+(ask)

@@ -1,0 +1,148 @@
+//! Versions of a unit: which procedure of a changed text takes the place of which of an earlier
+//! one.
+//!
+//! A procedure is known by its path: its name, its number among those of that name in the procedure
+//! around it, and the path of that one. Closures over a block can take the code of another only if
+//! they have captured the same variables in the same order, in cells or not.
+//! INVARIANT: a block that takes the place of another reads no captured value that the closures
+//! over the other do not have, and has a frame of at least its size.
+//! It does not rewrite closures; `heap/closures.rs` does.
+//! Read next: `heap/closures.rs`.
+
+use std::collections::BTreeMap;
+
+use super::CodeSpace;
+use crate::compiler::{ScopedVariable, UnitVariables};
+use crate::instruction::{Instruction, Role};
+use crate::unit::CompiledUnit;
+use crate::value::Value;
+
+/// A procedure of a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Procedure {
+    /// Its name and number at each level, outermost first.
+    path: Vec<Step>,
+    /// The number of its block in the unit.
+    pub block: usize,
+    captured: Vec<ScopedVariable>,
+}
+
+/// One level of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Step {
+    name: String,
+    /// Its number among those of that name, and how many there are.
+    number: usize,
+    count: usize,
+}
+
+impl Procedure {
+    /// Returns its path for people, such as `handler in start`.
+    pub fn shown(&self) -> String {
+        let names = self.path.iter().rev().map(|step| match &*step.name {
+            "" => "lambda",
+            name => name,
+        });
+        names.collect::<Vec<_>>().join(" in ")
+    }
+
+    /// Returns the name of the definition that it is the value of; nothing for one inside another.
+    pub fn definition(&self) -> Option<&str> {
+        match &self.path[..] {
+            [step] if !step.name.is_empty() => Some(&step.name),
+            _ => None,
+        }
+    }
+
+    /// Whether closures over this one can go on with the code of the other.
+    fn fits(&self, other: &Self) -> bool {
+        self.path == other.path && self.captured == other.captured
+    }
+}
+
+/// Lists the procedures of a compiled unit; the body of the unit is none.
+pub fn procedures(unit: &CompiledUnit, variables: &UnitVariables) -> Vec<Procedure> {
+    let captured = variables.captured();
+    let mut found = Vec::new();
+    let mut pending = vec![(0, Vec::new())];
+    let mut seen = vec![false; unit.blocks.len()];
+    while let Some((number, path)) = pending.pop() {
+        let block = &unit.blocks[number];
+        let inside = blocks_in(&unit.instructions[block.start as usize..block.end as usize]);
+        let name_of = |number: usize| {
+            let name = unit.blocks[number].name.as_ref();
+            name.map_or("", |name| name.as_str()).to_owned()
+        };
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        inside
+            .iter()
+            .for_each(|inner| *counts.entry(name_of(*inner)).or_default() += 1);
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        for inner in inside {
+            if std::mem::replace(&mut seen[inner], true) {
+                continue;
+            }
+            let name = name_of(inner);
+            let number = numbers.entry(name.clone()).or_default();
+            let step = Step {
+                count: counts[&name],
+                number: *number,
+                name,
+            };
+            *number += 1;
+            let path: Vec<Step> = path.iter().cloned().chain([step]).collect();
+            found.push(Procedure {
+                path: path.clone(),
+                block: inner,
+                captured: captured.get(inner).cloned().unwrap_or_default(),
+            });
+            pending.push((inner, path));
+        }
+    }
+    found
+}
+
+/// Lists the blocks over which instructions make closures, in order.
+fn blocks_in(instructions: &[Instruction]) -> Vec<usize> {
+    let block = |instruction: &Instruction| {
+        let operands = instruction.description().map_or(&[][..], |row| row.operands);
+        let is_block = operands.iter().any(|(_, role)| *role == Role::Block);
+        is_block.then(|| instruction.w() as usize)
+    };
+    instructions.iter().filter_map(block).collect()
+}
+
+/// Returns for each of the procedures that has a successor its block and that of the successor, in
+/// their units.
+pub fn successors(before: &[Procedure], now: &[Procedure]) -> Vec<(usize, usize)> {
+    let successor = |old: &Procedure| {
+        let new = now.iter().find(|new| old.fits(new))?;
+        Some((old.block, new.block))
+    };
+    before.iter().filter_map(successor).collect()
+}
+
+impl CodeSpace {
+    /// The number in the space of a block of a unit.
+    pub fn block_number(&self, unit: usize, block: usize) -> usize {
+        self.units[unit].entry_block + block
+    }
+
+    /// From now on, new closures over the first block of each pair carry the word of the second,
+    /// and those over all other blocks their own.
+    pub fn redirect(&mut self, pairs: &BTreeMap<usize, usize>) {
+        for block in &mut self.blocks {
+            block.made_word = block.code_word;
+        }
+        for (from, to) in pairs {
+            self.blocks[*from].made_word = self.blocks[*to].code_word;
+        }
+    }
+
+    /// The words that closures over the first block of each pair take, by the position of their
+    /// code.
+    pub fn replacements(&self, pairs: &BTreeMap<usize, usize>) -> BTreeMap<u32, Value> {
+        let word = |(from, to): (&usize, &usize)| (self.blocks[*from].start, self.blocks[*to].code_word);
+        pairs.iter().map(word).collect()
+    }
+}

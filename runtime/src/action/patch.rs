@@ -1,0 +1,50 @@
+//! `patch`: the program's procedures have the code of a changed text from now on, in all actors,
+//! because the person who owns the run gives the text. No program can perform it, so it needs no
+//! right.
+
+use super::{Act, Claims};
+use crate::codec_struct;
+use crate::model::changed_text::ChangedText;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+
+/// Puts a changed text in the place of the one that the run executes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    /// The text.
+    pub text: ChangedText,
+    /// The procedures that do something else now.
+    pub changed: Vec<String>,
+    /// The definitions that are new.
+    pub added: Vec<String>,
+}
+codec_struct!(Patch "patch" { text, changed, added });
+
+impl Act for Patch {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let turn = draft.turn.number();
+        draft.state.patch(turn, &self.text);
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+    }
+
+    fn show(&self) -> String {
+        let mut parts = Vec::new();
+        for (what, names) in [
+            ("changes", &self.changed),
+            ("adds", &self.added),
+            ("evaluates", &self.text.run),
+        ] {
+            if !names.is_empty() {
+                parts.push(format!("{what} {}", names.join(", ")));
+            }
+        }
+        if parts.is_empty() {
+            parts.push("changes no procedure".to_owned());
+        }
+        parts.join("; ")
+    }
+}

@@ -1,0 +1,148 @@
+//! `duet patch`: puts a changed text in the place of the one that a run executes.
+
+use std::path::PathBuf;
+
+use duet_journal::Sequence;
+use duet_runtime::scheme::Listed;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::resume::ended;
+use crate::error::CommandError;
+use crate::saying::{Way, say};
+use crate::verb::project::Project;
+use crate::verb::view::{Told, View};
+use crate::world_options::WorldOptions;
+
+/// Puts a changed text in the place of the one that a run executes.
+///
+/// The run keeps its heaps, fibers, facts and waits. Duet compares both texts form by form after
+/// expansion. Procedures that differ have the new code from then on, in all actors: whoever holds
+/// one, such as a handler or a list, calls the new code. New definitions are added. A computation
+/// that waits inside a procedure ends in the code in which it began.
+///
+/// Definitions of values that differ, and new or changed expressions at the top level, are only
+/// listed, because the program has computed with the old ones; `--run` evaluates those that it
+/// names: a definition by its name, an expression by its number. Definitions that are gone stay.
+///
+/// The change is a turn of the run: `duet goto` takes it back, and other branches do not have it.
+/// A text that does not compile, fails, or needs a capability that the run lacks changes nothing.
+///
+///   duet patch review review-2.scm --dry-run
+///   duet patch review review-2.scm
+///   duet patch review review-2.scm --run prices,3
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a run or a branch.
+    address: String,
+    /// The changed program.
+    program: PathBuf,
+    /// Evaluates these definitions and expressions, too.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    run: Vec<String>,
+    /// Only shows what would change.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What a changed text changes.
+pub(crate) struct Report {
+    /// The branch.
+    name: String,
+    /// The turn that took the text on; none if it was only looked at, or says the same.
+    turn: Option<Sequence>,
+    listed: Listed,
+}
+
+/// Puts a changed text in the place of the one that a run executes.
+///
+/// # Errors
+/// If there is no such run, another process executes it, or the text cannot take that place.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let mut store = project.change("patch")?;
+    let place = project.journal().resolve(&*store, Some(&request.address))?;
+    let name = place.name();
+    if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
+        return Err(CommandError::usage(format!(
+            "only the newest turn of {name} takes a changed text on, not {turn}"
+        ))
+        .advise(say![Way::turn("goto", &name, turn), " goes back there first"]));
+    }
+    let mut session = project.resume(&place, &mut *store, WorldOptions::default(), "patch")?;
+    if let Some(code) = session.exit() {
+        return Err(CommandError::problem(ended(&place, code)));
+    }
+    let stage = project.stage()?;
+    let text = session.changed_text(&request.program, &request.run, stage)?;
+    let listed = session.preview(&text, stage)?;
+    let turn = if request.dry_run || listed.is_empty() {
+        None
+    } else {
+        Some(session.take_on(text, &mut *store, stage)?)
+    };
+    project.set_current(&place);
+    Ok(Report { name, turn, listed })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let Listed {
+            changed,
+            recompiled,
+            added,
+            data,
+            expressions,
+            removed,
+            run,
+        } = &self.listed;
+        json!({
+            "branch": self.name,
+            "turn": self.turn.map(Sequence::number),
+            "changed": changed,
+            "recompiled": recompiled,
+            "added": added,
+            "run": run,
+            "data": data,
+            "expressions": expressions.iter().map(|(number, _)| number).collect::<Vec<_>>(),
+            "removed": removed,
+        })
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        let listed = &self.listed;
+        if listed.is_empty() {
+            return Told::data("").say(format!("the text says what {} executes; nothing changes", self.name));
+        }
+        let expressions: Vec<String> = listed.expressions.iter().map(|(number, _)| number.clone()).collect();
+        let rows = [
+            ("changed", &listed.changed, ""),
+            ("recompiled", &listed.recompiled, ", of which others are part"),
+            ("added", &listed.added, ""),
+            ("evaluated", &listed.run, ""),
+            ("not evaluated: values", &listed.data, ", whose values stay"),
+            ("not evaluated: expressions", &expressions, " of the new text"),
+            ("gone from the text", &listed.removed, ", which stay"),
+        ];
+        let rows = rows.iter().filter(|(_, names, _)| !names.is_empty());
+        let lines = rows.map(|(what, names, rest)| format!("{what}: {}{rest}\n", names.join(", ")));
+        let told = Told::data(lines.collect::<String>());
+        let asked = listed.data.iter().chain(&expressions).cloned().collect::<Vec<_>>();
+        let told = match self.turn {
+            Some(turn) => told.say(say![
+                format!("{}@{turn} has the changed text; ", self.name),
+                Way::at("resume", &self.name),
+                " goes on with it",
+            ]),
+            None => told.say(format!(
+                "{} would have the changed text; nothing has changed",
+                self.name
+            )),
+        };
+        match asked.first() {
+            Some(first) => told.say(format!("`--run {first}` evaluates it, too")),
+            None => told,
+        }
+    }
+}

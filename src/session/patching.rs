@@ -1,0 +1,193 @@
+//! Putting a changed text in the place of the one that a stored run executes.
+//!
+//! INVARIANT: a text that cannot take that place leaves the journal as it is.
+//! It does not compare texts; `runtime/src/scheme/change.rs` does.
+//! Read next: `../command/patch.rs`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use duet_journal::{Sequence, Store};
+use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::driver::Input;
+use duet_runtime::model::changed_text::ChangedText;
+use duet_runtime::model::failure::Failure;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::run::error::RunError;
+use duet_runtime::scheme::{self, Listed, SchemePrograms};
+use duet_runtime::state::patches::Patched;
+
+use super::{Session, compile_with, libraries};
+use crate::error::CommandError;
+use crate::launch::{self, Launch};
+use crate::render;
+use crate::repl::session::is_prompt;
+use crate::terminal::Terminal;
+
+/// How the names of the libraries begin that Duet brings.
+const STANDARD: [&str; 3] = ["(duet ", "(scheme ", "(srfi "];
+
+impl Session {
+    /// Compiles a program from its file to take the place of the run's own, with the arguments and
+    /// the grants that the run has, and the standard library that it began with.
+    ///
+    /// # Errors
+    /// [`CommandError::Shown`] with all errors of the program's texts; or if the file cannot be
+    /// read.
+    pub(crate) fn changed_text(
+        &self,
+        program: &Path,
+        run: &[String],
+        terminal: &mut Terminal,
+    ) -> Result<ChangedText, CommandError> {
+        let genesis = self.run.genesis();
+        if is_prompt(&genesis.program) {
+            let name = &self.place.name;
+            return Err(
+                CommandError::problem(format!("the program of {name} is the prompt, whose texts are inputs"))
+                    .advise("what is typed there changes definitions at once"),
+            );
+        }
+        let (_, arguments) = scheme::description(&genesis.program)
+            .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
+        let mut launch = Launch::read(
+            launch::Program::at(program),
+            Some(Path::new(".")),
+            arguments.into_iter().skip(1).collect(),
+        )?;
+        launch
+            .warnings
+            .iter()
+            .for_each(|warning| terminal.message(warning.clone()));
+        launch.manifest = self.granted();
+        let programs = self.run.programs::<SchemePrograms>();
+        let mut libraries = AsBegun::new(programs, libraries::granted(&launch.path, &launch.manifest));
+        let name = launch.path.display().to_string();
+        let (_, compiled, _) = compile_with(&launch, &name, &mut libraries, terminal)?;
+        let texts = compiled.pinned.iter().filter_map(|blob| {
+            let text = String::from_utf8(blob.as_bytes().to_vec()).ok()?;
+            (!programs.has_text(&text)).then_some(text)
+        });
+        Ok(ChangedText {
+            texts: texts.collect(),
+            program: compiled.value,
+            run: run.to_vec(),
+        })
+    }
+
+    /// Returns what a changed text changes, without taking it on.
+    ///
+    /// # Errors
+    /// If it cannot take the place of the one that the run executes.
+    pub(crate) fn preview(&mut self, text: &ChangedText, terminal: &Terminal) -> Result<Listed, CommandError> {
+        let mut patches = Arc::clone(&self.run.state().patches);
+        let turn = self.head().next().map_or(0, Sequence::number);
+        Arc::make_mut(&mut patches).push(Patched {
+            turn,
+            text: text.clone(),
+        });
+        let manifest = self.granted();
+        let listed = self.run.programs_mut::<SchemePrograms>().preview(&patches, &manifest);
+        listed.map_err(|failure| self.refusal(&failure, terminal))
+    }
+
+    /// Takes a changed text on, in a turn that is durable when this returns, or goes on in the
+    /// world if that turn requests something there.
+    ///
+    /// # Errors
+    /// If it cannot take the place of the one that the run executes; then nothing has changed.
+    pub(crate) fn take_on(
+        mut self,
+        text: ChangedText,
+        store: &mut dyn Store,
+        terminal: &mut Terminal,
+    ) -> Result<Sequence, CommandError> {
+        let owed_before = self.run.effects_owed();
+        self.run.deliver_first(Input::Patch { text });
+        match self.run.step() {
+            Ok(_) => {}
+            Err(RunError::Patch(failure)) => return Err(self.refusal(&failure, terminal)),
+            Err(error) => return Err(error.into()),
+        }
+        let turn = self.head();
+        if self.run.effects_owed() > owed_before {
+            self.texts = render::SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
+            self.drive(store, true, terminal)?;
+        } else {
+            self.run.flush(store)?;
+        }
+        Ok(turn)
+    }
+
+    fn granted(&self) -> Manifest {
+        let main = self.run.state().actor(MAIN);
+        main.map(|main| main.manifest.clone()).unwrap_or_default()
+    }
+
+    fn refusal(&self, failure: &Failure, terminal: &Terminal) -> CommandError {
+        let texts = render::SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
+        let nothing = format!("{} goes on as it was; nothing has changed", self.place.name);
+        CommandError::Shown(render::uncaught(failure, &texts, &[nothing], terminal.is_styled))
+    }
+}
+
+/// The standard library as a run began with it, and all else as it is now: the procedures of the
+/// standard library that the run's heaps have are of that text.
+struct AsBegun<'a, L> {
+    programs: &'a SchemePrograms,
+    now: L,
+    /// The names of the texts that the run has pinned and that were given out.
+    given: BTreeSet<String>,
+    /// Whether a text of the standard library says something else now.
+    has_changed: bool,
+}
+
+impl<'a, L: Libraries> AsBegun<'a, L> {
+    fn new(programs: &'a SchemePrograms, now: L) -> Self {
+        Self {
+            programs,
+            now,
+            given: BTreeSet::new(),
+            has_changed: false,
+        }
+    }
+}
+
+impl<L: Libraries> Libraries for AsBegun<'_, L> {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        let shown = name.to_string();
+        let is_standard = STANDARD.iter().any(|prefix| shown.starts_with(prefix));
+        let pinned = self.programs.pinned_source(&[shown]).filter(|_| is_standard);
+        let Some(pinned) = pinned else {
+            return self.now.library(name);
+        };
+        self.has_changed |= self.now.library(name)?.is_none_or(|now| now.text != pinned.text);
+        self.given.insert(pinned.name.clone());
+        Ok(Some(pinned))
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        let wanted = [includer.to_owned(), path.to_owned()];
+        let pinned = self.programs.pinned_source(&wanted);
+        match pinned.filter(|_| self.given.contains(includer)) {
+            Some(pinned) => Ok(pinned),
+            None => self.now.include(includer, path),
+        }
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.now.names()
+    }
+
+    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
+        // What was compiled ahead was compiled with the present standard library.
+        let is_present = !self.has_changed && self.library(name).is_ok() && !self.has_changed;
+        is_present.then(|| self.now.ahead(name))?
+    }
+
+    fn grants(&self, capability: &str) -> bool {
+        self.now.grants(capability)
+    }
+}

@@ -1,0 +1,252 @@
+//! Putting a changed text in the place of the one that a run executes, by the real command.
+//!
+//! INVARIANT: after a patch the run does what its new text says wherever code is entered anew, and
+//! what it did before is as it was; a patch that is refused leaves no trace.
+//! The comparison of texts is the runtime's. Read next: `support/desk.rs`.
+
+use serde_json::Value;
+
+use crate::support::desk::Desk;
+
+/// A program that waits between uses of its procedures, of which the compiler integrates some.
+const STEPS: &str = r#"(define (greet name) (string-append "hello " name))
+(define (twice x) (* 2 x))
+(define (use x) (display (greet (number->string (twice x)))) (newline))
+(define limit 10)
+(use 1)
+(define one (await (user-input :prompt "one?")))
+(use 2)
+(define (late x) (display (list 'old x limit)) (newline) x)
+(list (late 1))
+(define two (await (user-input :prompt "two?")))
+(use 3)
+(list (late 2))
+(define three (await (user-input :prompt "three?")))
+(use 4)
+"#;
+
+/// A handler, a closure that has state, one in a list, and an actor with the program's procedures.
+const HELD: &str = r#"(define (shout text) (string-append text "!"))
+(define (make-counter name)
+  (let ((n 0))
+    (lambda () (set! n (+ n 1)) (string-append name ":" (number->string n)))))
+(define count (make-counter "c"))
+(define table (list (lambda (x) (list 'old x))))
+(define (adder numbers)
+  (on-message 'add (display (list 'adder numbers)) (newline))
+  (assert! (record 'sum (apply + numbers))))
+(register-entity! 'adder adder)
+(spawn-entity! 'adder :config (list 1 2))
+(on-message $m (display (shout "m")) (display (count)) (write ((car table) 1)) (newline))
+(define one (await (user-input :prompt "one?")))
+(message! 'add)
+(define two (await (user-input :prompt "two?")))
+(spawn-entity! 'adder :config (list 7))
+(message! 'add)
+(define three (await (user-input :prompt "three?")))
+(message! 'add)
+(define four (await (user-input :prompt "four?")))
+"#;
+
+fn desk_of(text: &str, edits: &[(&str, &str)]) -> Desk {
+    let desk = Desk::new(&[("steps.scm", text)]);
+    write(&desk, "new.scm", &edited(text, edits));
+    desk
+}
+
+fn edited(text: &str, edits: &[(&str, &str)]) -> String {
+    edits.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    })
+}
+
+fn write(desk: &Desk, name: &str, text: &str) {
+    std::fs::write(desk.path(name), text).expect("a file");
+}
+
+fn report(desk: &Desk, line: &str) -> Value {
+    let said = desk.duet(&format!("{line} --json"));
+    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}{}", said.output, said.errors))
+}
+
+/// Everything that commands tell of the journal.
+fn journal(desk: &Desk) -> String {
+    ["runs", "branches steps", "log steps", "stats steps"]
+        .map(|line| desk.duet(line).output)
+        .join("\n")
+}
+
+fn replays(desk: &Desk, address: &str) {
+    let said = desk.duet(&format!("replay {address}"));
+    assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
+}
+
+const GREETING: (&str, &str) = ("hello ", "good day ");
+const TWICE: (&str, &str) = ("(* 2 x)", "(* 3 x)");
+
+#[test]
+fn changed_procedures_act_wherever_they_are_called_and_values_stay() {
+    let desk = desk_of(STEPS, &[GREETING, TWICE, ("limit 10", "limit 20"), ("'old", "'new")]);
+    desk.check("run steps.scm", 4, "hello 2\n");
+    let seen = report(&desk, "patch steps new.scm --dry-run");
+    assert_eq!(seen["changed"], serde_json::json!(["greet", "twice", "late"]));
+    assert_eq!(seen["recompiled"], serde_json::json!(["use"]));
+    assert_eq!(seen["data"], serde_json::json!(["limit"]));
+    assert_eq!(seen["turn"], Value::Null);
+    let patched = report(&desk, "patch steps new.scm");
+    assert_eq!(patched["turn"], serde_json::json!(2));
+    replays(&desk, "steps");
+    // The definition of `late` is evaluated after the patch, by the frame that began before it.
+    desk.check("answer steps yes", 4, "good day 6\n(new 1 10)\n");
+    replays(&desk, "steps");
+    let log = desk.duet("log steps").output;
+    assert!(log.contains("patch changes greet, twice, late, use"), "{log}");
+}
+
+#[test]
+fn a_patch_is_taken_back_and_another_branch_does_not_have_it() {
+    let desk = desk_of(STEPS, &[GREETING]);
+    desk.check("run steps.scm", 4, "hello 2\n");
+    desk.duet("fork steps@1 before");
+    assert_eq!(desk.duet("patch steps/main new.scm").code, 0);
+    desk.duet("fork steps/main@2 after");
+    desk.check("answer steps/main yes", 4, "good day 4\n(old 1 10)\n");
+    desk.check("answer steps/before yes", 4, "hello 4\n(old 1 10)\n");
+    desk.check("answer steps/after yes", 4, "good day 4\n(old 1 10)\n");
+    assert_eq!(desk.duet("goto steps/main@1").code, 0);
+    desk.check("answer steps/main yes", 4, "hello 4\n(old 1 10)\n");
+    for branch in ["main", "before", "after"] {
+        replays(&desk, &format!("steps/{branch}"));
+    }
+}
+
+#[test]
+fn a_text_follows_another() {
+    let desk = desk_of(STEPS, &[GREETING]);
+    write(&desk, "newer.scm", &edited(STEPS, &[("hello ", "hey "), TWICE]));
+    desk.check("run steps.scm", 4, "hello 2\n");
+    assert_eq!(desk.duet("patch steps new.scm").code, 0);
+    let second = report(&desk, "patch steps newer.scm");
+    assert_eq!(second["changed"], serde_json::json!(["greet", "twice"]));
+    desk.check("answer steps yes", 4, "hey 6\n(old 1 10)\n");
+    // Back to the text of the beginning, and without the files.
+    assert_eq!(desk.duet("patch steps steps.scm").code, 0);
+    for name in ["steps.scm", "new.scm", "newer.scm"] {
+        std::fs::remove_file(desk.path(name)).expect("a file");
+    }
+    desk.check("answer steps yes", 4, "hello 6\n(old 2 10)\n");
+    replays(&desk, "steps");
+}
+
+#[test]
+fn handlers_closures_and_actors_take_the_new_code() {
+    let edits = [
+        ("text \"!\"", "text \"?\""),
+        ("\":\"", "\"=\""),
+        ("'old", "'new"),
+        ("'adder numbers", "'ADDER numbers"),
+    ];
+    let desk = desk_of(HELD, &edits);
+    desk.check("run steps.scm", 4, "");
+    desk.check("answer steps x", 4, "m!c:1(old 1)\n(adder (1 2))\n");
+    assert_eq!(desk.duet("patch steps new.scm").code, 0);
+    replays(&desk, "steps");
+    desk.check("answer steps x", 4, "m?c=2(new 1)\n(ADDER (1 2))\n");
+    desk.check("answer steps x", 4, "m?c=3(new 1)\n(ADDER (1 2))\n(ADDER (7))\n");
+    replays(&desk, "steps");
+    assert_eq!(desk.duet("goto steps@4").code, 0);
+    desk.check("answer steps x", 4, "m!c:1(old 1)\n(adder (1 2))\n");
+}
+
+#[test]
+fn a_patch_that_is_refused_leaves_no_trace() {
+    let desk = desk_of(STEPS, &[("(define (greet name)", "(define (greet name")]);
+    write(&desk, "raises.scm", &format!("{STEPS}(define broken (car '()))\n"));
+    desk.check("run steps.scm", 4, "hello 2\n");
+    let before = journal(&desk);
+    for (line, said) in [
+        ("patch steps new.scm", "never closed"),
+        ("patch steps raises.scm", "car"),
+        ("patch steps steps.scm --run nothing", "nothing"),
+    ] {
+        let refused = desk.duet(line);
+        assert_eq!(
+            (refused.code, refused.output.as_str()),
+            (1, ""),
+            "{line}: {}",
+            refused.errors
+        );
+        assert!(refused.errors.contains(said), "{line}: {}", refused.errors);
+        assert_eq!(journal(&desk), before, "{line}");
+    }
+    desk.check("answer steps yes", 4, "hello 4\n(old 1 10)\n");
+    replays(&desk, "steps");
+}
+
+#[test]
+fn values_and_expressions_are_evaluated_if_they_are_named() {
+    let desk = desk_of(STEPS, &[("limit 10", "limit (* 2 10)"), ("(use 4)", "(use 44)")]);
+    desk.check("run steps.scm", 4, "hello 2\n");
+    let seen = report(&desk, "patch steps new.scm --dry-run");
+    let number = seen["expressions"][0].as_str().expect("an expression").to_owned();
+    let said = desk.duet(&format!("patch steps new.scm --run limit,{number}"));
+    assert!(said.output.contains("hello 88\n"), "{}{}", said.output, said.errors);
+    desk.check("answer steps yes", 4, "hello 4\n(old 1 20)\n");
+    replays(&desk, "steps");
+}
+
+#[test]
+fn records_of_a_changed_type_are_not_mistaken() {
+    let text = "(define-record-type point (make x) point? (x point-x))\n(define p (make 1))\n\
+                (define one (await (user-input :prompt \"one?\")))\n(display (point-x p))\n";
+    let changed = text.replace("(make x) point? (x point-x)", "(make x) point? (y point-y) (x point-x)");
+    let desk = Desk::new(&[("steps.scm", text), ("new.scm", &changed)]);
+    desk.check("run steps.scm", 4, "");
+    let refused = desk.duet("patch steps new.scm");
+    assert!(refused.errors.contains("--run point"), "{}", refused.errors);
+    desk.check("answer steps yes", 0, "1");
+}
+
+#[test]
+fn a_library_of_the_program_changes_with_it() {
+    let library = "(define-library (words) (export word) (import (scheme base))\n\
+                   (begin (define (word) \"old\")))\n";
+    let text = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (words))\n\
+                (define (say) (display (word)) (newline))\n(say)\n\
+                (define one (await (user-input :prompt \"one?\")))\n(say)\n";
+    let desk = Desk::new(&[("words.sld", library), ("steps.scm", text)]);
+    desk.check("run steps.scm", 4, "old\n");
+    write(&desk, "words.sld", &library.replace("old", "new"));
+    let said = report(&desk, "patch steps steps.scm");
+    assert_eq!(said["changed"], serde_json::json!(["word of (words)"]));
+    desk.check("answer steps yes", 0, "new\n");
+    replays(&desk, "steps");
+}
+
+#[test]
+fn a_run_restored_from_a_snapshot_has_the_new_code() {
+    let work = "(define (work n) (if (= n 0) '() (cons n (work (- n 1)))))\n";
+    let text = format!(
+        "{work}{}",
+        HELD.replace("(display (shout \"m\"))", "(work 400000) (display (shout \"m\"))")
+    );
+    let desk = desk_of(
+        &text,
+        &[
+            ("text \"!\"", "text \"?\""),
+            ("'adder numbers", "'ADDER numbers"),
+            ("\":\"", "\"=\""),
+        ],
+    );
+    desk.check("run steps.scm", 4, "");
+    assert_eq!(desk.duet("patch steps new.scm").code, 0);
+    desk.check("answer steps x", 4, "m?c=1(old 1)\n(ADDER (1 2))\n");
+    desk.check("answer steps x", 4, "m?c=2(old 1)\n(ADDER (1 2))\n");
+    let stats = desk.duet("stats steps").output;
+    assert!(stats.contains("snapshot"), "{stats}");
+    desk.check("answer steps x", 4, "m?c=3(old 1)\n(ADDER (1 2))\n(ADDER (7))\n");
+    replays(&desk, "steps");
+    let proved = desk.duet("fsck");
+    assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
+}
