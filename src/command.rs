@@ -10,6 +10,7 @@
 mod tests;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::iter::once;
 use std::path::Path;
 
@@ -229,6 +230,13 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         terminal.task = Task::Errand(errand.clone());
         return verb::command::execute_errand(errand, terminal);
     }
+    if words.is_empty() && std::io::stdin().is_terminal() {
+        // A person who names no command wants to type.
+        words.push("repl".into());
+    }
+    if words.first().is_some_and(|word| word == EXPRESSION) {
+        expression(&mut words)?;
+    }
     let Some(first) = words.first_mut() else {
         return Err(CommandError::usage("which command?").advise("`duet help` lists them; `duet FILE` runs a program"));
     };
@@ -255,6 +263,20 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         .and_then(|(name, matches)| Some((find(name)?, matches)));
     let (row, matches) = found.ok_or_else(|| CommandError::usage("which command?"))?;
     (row.execute)(matches, terminal)
+}
+
+/// The word before a text in the place of a command.
+const EXPRESSION: &str = "-e";
+
+/// Makes `-e TEXT WORD…` a command line of `run`: all words behind the text are the program's.
+fn expression(words: &mut Vec<OsString>) -> Result<(), CommandError> {
+    if words.len() < 2 {
+        return Err(CommandError::usage("which text?").advise("`duet -e '(display (+ 1 2))'` runs a text"));
+    }
+    let mut text = OsString::from("--text=");
+    text.push(words.remove(1));
+    words.splice(..1, ["run".into(), text, "--".into()]);
+    Ok(())
 }
 
 impl From<clap::Error> for CommandError {

@@ -220,11 +220,18 @@ impl Launch {
         options
     }
 
-    /// Grants a single file the options of the person: the hosts, the secrets, the models, the
-    /// servers, the tools with doubles.
-    pub(crate) fn grant(&mut self, options: &WorldOptions) {
+    /// Grants the program what the person names, and a single file the options of the person: the
+    /// hosts, the secrets, the models, the servers, the tools with doubles.
+    ///
+    /// # Errors
+    /// If a name cannot be that of a capability.
+    pub(crate) fn grant(&mut self, options: &WorldOptions) -> Result<(), CommandError> {
+        for name in &options.granted {
+            let granted = self.manifest.grant(name.clone());
+            granted.map_err(|unknown| CommandError::usage(unknown.to_string()))?;
+        }
         if self.is_folder {
-            return;
+            return Ok(());
         }
         let doubles = options
             .double
@@ -233,6 +240,7 @@ impl Launch {
         self.manifest.extend(implied(options));
         self.doubled = doubles.filter(|name| !self.manifest.grants(name)).collect();
         self.manifest.extend(self.doubled.iter().cloned());
+        Ok(())
     }
 
     /// The limits of the run. Without a choice of the person, they follow from this machine, and

@@ -257,7 +257,9 @@ fn way_out(failure: &failure::Failure, is_main: bool) -> Option<String> {
     let way = way.map_or(other, |(_, way)| way);
     // Another actor has what its maker grants.
     let lacking = failure.message.split('`').nth(1).filter(|_| is_main);
-    let later = lacking.map(|name| format!("; `duet resume RUN --grant {name}` grants it to a run that has begun"));
+    let later = lacking.map(|name| {
+        format!("; `duet run --grant {name}` grants it, and `duet resume RUN --grant {name}` a run that has begun")
+    });
     Some(format!("{way}{}", later.unwrap_or_default()))
 }
 

@@ -354,6 +354,7 @@ impl Prepared {
         for problem in world.introduce(|server| launch::uses_server(&launch.manifest, server, &options)) {
             terminal.message(format!("warning: {problem}"));
         }
+        widening::require_known(&options.granted, &world.tools().cards().collect::<Vec<_>>())?;
         let mut pinned = program.pinned;
         pinned.push(note);
         pinned.extend(launch.note_of_doubles()?);

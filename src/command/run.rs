@@ -1,5 +1,6 @@
 //! `duet run`: starts a run of a program.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
@@ -46,7 +47,12 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// A single file may read the files of its own directory. With `--workspace` it is granted
 /// workspace/*, which lets it write and delete in that directory as well.
 ///
-/// `--text` runs a text: `duet run --text '(display (+ 1 2))'`.
+/// `--grant` grants the program capabilities in addition, as `duet resume --grant` does for a run
+/// that has begun: `duet run review.scm --grant process/run`.
+///
+/// `--text` runs a text: `duet run --text '(display (+ 1 2))'`, or `duet -e '(display (+ 1 2))'`.
+/// With `-` for the file, standard input is the program. The run keeps these texts as it keeps
+/// those of files.
 ///
 /// With `--detach` the run goes on in the background; `duet attach` shows it, `duet stop` stops it.
 ///
@@ -67,7 +73,7 @@ pub(crate) use crate::verb::view::Driven as Report;
 #[command(verbatim_doc_comment)]
 #[serde(default)]
 pub(crate) struct Request {
-    /// The Scheme file, or the folder with `manifest.scm`.
+    /// The Scheme file, or the folder with `manifest.scm`; `-` for standard input.
     #[arg(required_unless_present = "text")]
     program: Option<PathBuf>,
     /// The arguments of the program, behind `--`.
@@ -82,6 +88,9 @@ pub(crate) struct Request {
     /// Gives the tools this directory to work in.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Grants the program these capabilities in addition.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    grant: Vec<String>,
     /// Limits the memory of the run, such as 512M or 2G: actors, facts, queues and output that
     /// waits. One actor may fill a quarter of it. The default is a quarter of the machine's memory,
     /// or of what `ulimit -v` allows, and at most 2G.
@@ -105,11 +114,20 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// Whether standard input is the program.
+    fn reads_input(&self) -> bool {
+        let is_dash = self.program.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        self.text.is_none() && self.program_text.is_none() && is_dash
+    }
+
     /// The request of a client, within what the person who runs the server grants.
     ///
     /// # Errors
     /// Why it is not granted.
     pub(crate) fn within(self, granted: &WorldArguments, workspace: Option<&Path>) -> Result<Self, String> {
+        if !self.grant.is_empty() {
+            return Err("only the person grants a program more than it begins with".to_owned());
+        }
         Ok(Self {
             world: self.world.within(granted)?,
             workspace: workspace.map(Path::to_owned),
@@ -133,6 +151,11 @@ fn require_within(launch: &Launch, folder: Option<&Path>) -> Result<(), CommandE
 /// Reads the program, or takes its text.
 fn read(request: &Request) -> Result<Launch, CommandError> {
     let (workspace, words) = (request.workspace.as_deref(), request.arguments.iter().cloned());
+    if request.reads_input() {
+        let mut launch = Launch::of_text("stdin", &read_input()?, workspace)?;
+        launch.arguments = words.collect();
+        return Ok(launch);
+    }
     let Some(text) = &request.text else {
         let which = || CommandError::usage("which program?");
         let program = Program {
@@ -151,6 +174,15 @@ fn read(request: &Request) -> Result<Launch, CommandError> {
     Ok(launch)
 }
 
+/// Reads the program that standard input is.
+fn read_input() -> Result<String, CommandError> {
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| CommandError::caused("standard input cannot be read as a program", &error))?;
+    Ok(text)
+}
+
 /// Starts a run and drives it until it stops.
 ///
 /// # Errors
@@ -158,6 +190,12 @@ fn read(request: &Request) -> Result<Launch, CommandError> {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let journal = project.journal().clone();
     let terminal = project.stage()?;
+    if request.detach.is_wanted() && request.reads_input() {
+        return Err(
+            CommandError::usage("a run in the background has no standard input to read its program from")
+                .advise("name a file, or give the text with `--text`"),
+        );
+    }
     if request.detach.is_wanted() {
         return Ok(detach::detach(&journal, terminal)?.into());
     }
@@ -167,7 +205,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         journal: &journal,
         detach: request.detach,
     };
-    let options = kept.options(&request.world)?;
+    let mut options = kept.options(&request.world)?;
+    options.granted.clone_from(&request.grant);
     let mut launch = read(request)?;
     launch
         .warnings
@@ -213,7 +252,7 @@ impl Kept<'_> {
         options: WorldOptions,
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
-        launch.grant(&options);
+        launch.grant(&options)?;
         launch.fit(options.clone()).mask_words(&mut launch.arguments);
         launch.cache = (!self.in_memory).then(|| self.journal.cache());
         let given = self.name.map(read_name).transpose()?;

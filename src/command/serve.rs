@@ -163,7 +163,7 @@ fn begin(
     if store.has_run(&id)? {
         return resume((id.as_str(), journal), store, options, terminal);
     }
-    launch.grant(&options);
+    launch.grant(&options)?;
     launch.cache = Some(journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;
     let id = claim_name(store, Some(&id), (&launch.stem, "serve"))?;

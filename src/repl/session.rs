@@ -123,7 +123,7 @@ impl Live {
             Some(journal) => desk.options().beside(journal.path()),
             None => desk.options(),
         };
-        launch.grant(&options);
+        launch.grant(&options)?;
         let prepared = Prepared::new(&launch, options, terminal)?;
         let mut session = Session::start(prepared, (id.clone(), "repl"), at)?;
         session.run_on(&mut *store)?;

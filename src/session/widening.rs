@@ -45,7 +45,7 @@ impl Session {
         if imported::terms(store, self.id())?.is_some() {
             return self.lay_down(policy, terminal);
         }
-        given.granted.iter().try_for_each(|name| self.require_known(name))?;
+        require_known(&given.granted, &self.world.cards())?;
         let note = launch_note(store, self.run.genesis()).unwrap_or_default();
         let reached = reach(&note, &self.run.state().granted.grants).excess(given);
         // The manifest of a folder says what its program may do; only a name adds to it.
@@ -114,22 +114,6 @@ impl Session {
         main.map(|main| main.manifest.clone()).unwrap_or_default()
     }
 
-    /// Requires that a name is that of a capability.
-    fn require_known(&self, name: &str) -> Result<(), CommandError> {
-        let mut named = Manifest::default();
-        let granted = named.grant(name.to_owned());
-        granted.map_err(|unknown| CommandError::usage(unknown.to_string()))?;
-        let is_right = [Right::ALL.map(Right::name).as_slice(), &ALWAYS].concat();
-        let cards = self.world.cards();
-        let known = cards.iter().map(|card| &*card.name).chain(is_right);
-        let covers = |one: &str| named.grants(one) || Manifest::of(&[one]).grants(name);
-        if known.into_iter().any(covers) {
-            return Ok(());
-        }
-        Err(CommandError::usage(format!("there is no tool `{name}` to grant"))
-            .advise("`duet tools` lists the tools, and `duet servers` those that have others"))
-    }
-
     /// Starts the servers that become reachable or whose tools are granted, and returns the cards
     /// of the tools that the run does not know yet.
     fn introduce(
@@ -160,4 +144,23 @@ impl Session {
             .filter(|card| !known.contains_key(&card.name) && is_of_new(card))
             .collect()
     }
+}
+
+/// Requires that names are those of capabilities: rights in the dataspace, or tools of these cards.
+///
+/// # Errors
+/// A usage failure that names the first that is none.
+pub(super) fn require_known(names: &[String], cards: &[ToolCard]) -> Result<(), CommandError> {
+    let is_right = [Right::ALL.map(Right::name).as_slice(), &ALWAYS].concat();
+    for name in names {
+        let mut named = Manifest::default();
+        let granted = named.grant(name.to_owned());
+        granted.map_err(|unknown| CommandError::usage(unknown.to_string()))?;
+        let mut known = cards.iter().map(|card| &*card.name).chain(is_right.iter().copied());
+        if !known.any(|one| named.grants(one) || Manifest::of(&[one]).grants(name)) {
+            return Err(CommandError::usage(format!("there is no tool `{name}` to grant"))
+                .advise("`duet tools` lists the tools, and `duet servers` those that have others"));
+        }
+    }
+    Ok(())
 }

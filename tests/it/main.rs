@@ -88,6 +88,7 @@ mod serve;
 mod schemas;
 mod server_kill;
 mod sessions;
+mod shorthand;
 mod steps;
 mod sweep;
 mod syndicate;

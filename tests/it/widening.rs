@@ -174,3 +174,35 @@ fn a_grant_does_not_travel() {
     assert!(!desk.path("out.txt").exists());
     assert_eq!(desk.duet("replay w --check --journal j").code, 0);
 }
+
+#[test]
+fn a_run_is_granted_a_tool_when_it_begins() {
+    let program = "(import (duet base) (duet dataspace))
+(call-tool 'w \"workspace/write\" (dictionary 'path \"out.txt\" 'content \"x\"))
+(display \"written\")";
+    let manifest = "((program \"p.scm\") (tools workspace/read))";
+    let desk = Desk::new(&[("p.scm", program), ("f/p.scm", program), ("f/manifest.scm", manifest)]);
+    let said = desk.check("run p.scm", 1, "").errors;
+    assert!(said.contains("`duet run --grant workspace/write` grants it"), "{said}");
+    desk.check("run p.scm --name granted --grant workspace/write", 0, "written");
+    assert!(desk.duet("show granted@0").output.contains("workspace/write"));
+    assert_eq!(desk.duet("replay granted --check").code, 0);
+    // A name adds to the manifest of a folder, too.
+    desk.check("run f", 1, "");
+    desk.check("run f --grant workspace/write", 0, "written");
+    desk.check(
+        "run p.scm --memory --grant workspace/stat,workspace/write",
+        0,
+        "written",
+    );
+    for (name, why) in [
+        ("no/such", "there is no tool `no/such` to grant"),
+        ("dataspace/no", "`dataspace/no` is none of"),
+    ] {
+        let said = desk
+            .check(&format!("run p.scm --name none --grant {name}"), 2, "")
+            .errors;
+        assert!(said.contains(why), "{said}");
+    }
+    assert!(!desk.duet("runs").output.contains("none "), "no run begins");
+}

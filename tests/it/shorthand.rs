@@ -1,0 +1,41 @@
+//! Short ways to begin: a text in the place of a file.
+//!
+//! INVARIANT: a run that begins in a short way is kept like any other.
+//! The options of `duet run` are tested in `cli.rs`.
+//! Read next: `cli.rs`.
+
+use crate::support::desk::Desk;
+
+#[test]
+fn a_text_is_a_program_behind_e_and_on_standard_input() {
+    let desk = Desk::new(&[]);
+    desk.check(
+        "-e \"(begin (write (command-line)) (newline))\" a --b",
+        0,
+        "(\"text\" \"a\" \"--b\")\n",
+    );
+    let said = desk.feed("run - -- a", "(write (command-line))\n(newline)\n(write (read-line))\n");
+    assert_eq!(
+        (said.output.as_str(), said.code),
+        ("(\"stdin\" \"a\")\n#<eof>", 0),
+        "{}",
+        said.errors
+    );
+    // The journal has the text, so the run goes on without it.
+    let said = desk.feed(
+        "run - --name asks",
+        "(import (duet base) (duet dataspace))\n(display (await (user-input :prompt \"Well?\")))",
+    );
+    assert_eq!(said.code, 4, "{}", said.errors);
+    desk.check("answer asks yes", 0, "yes");
+    assert_eq!(desk.duet("replay asks --check").code, 0);
+    for (line, input) in [("-e", ""), ("run - --detach", "1"), ("", "")] {
+        assert_eq!(desk.feed(line, input).code, 2, "{line}");
+    }
+    let wrong = desk.feed("run -", "(f");
+    assert!(
+        wrong.code == 1 && wrong.errors.contains("stdin:1:1"),
+        "{}",
+        wrong.errors
+    );
+}
