@@ -7,11 +7,15 @@
 //! the journal.
 //! Read next: `session.rs`.
 
+mod nearest;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches};
 use duet_journal::beside::{beside, open_beside, text_beside};
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError};
@@ -29,11 +33,43 @@ const PATH: &str = ".duet/journal.sqlite";
 pub(crate) const FIRST_BRANCH: &str = "main";
 
 /// A journal file, which need not exist.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug)]
 pub(crate) struct Journal {
+    path: PathBuf,
+}
+
+/// The option that names a journal.
+#[derive(Clone, Debug, clap::Args)]
+struct JournalArgument {
     /// Uses the journal in this file.
     #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH, value_parser = paths())]
     path: PathBuf,
+}
+
+impl clap::Args for Journal {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        JournalArgument::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        JournalArgument::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for Journal {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let JournalArgument { path } = JournalArgument::from_arg_matches(matches)?;
+        let is_named = matches.value_source("journal") == Some(ValueSource::CommandLine);
+        let above = if is_named { None } else { nearest::journal(&path) };
+        Ok(Self {
+            path: above.unwrap_or(path),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl Default for Journal {
@@ -174,6 +210,11 @@ impl Journal {
     /// The journal in a file.
     pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned() }
+    }
+
+    /// Whether it belongs to a folder above the present one.
+    pub(crate) fn is_above(&self) -> bool {
+        self.path.is_absolute() && self.path.ends_with(PATH) && !Path::new(PATH).is_file()
     }
 
     /// Where it lies.

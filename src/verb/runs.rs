@@ -3,6 +3,8 @@
 //! INVARIANT: a run with several branches stands as its first one does.
 //! Read next: `../standing.rs`.
 
+use std::path::PathBuf;
+
 use duet_drivers::text;
 use duet_journal::{Head, RunId, Sequence};
 use duet_runtime::run::source;
@@ -41,7 +43,11 @@ pub(crate) struct Request {
 }
 
 /// The runs.
-pub(crate) struct Report(Vec<Listed>);
+pub(crate) struct Report {
+    listed: Vec<Listed>,
+    /// The journal, if it belongs to a folder above the present one.
+    above: Option<PathBuf>,
+}
 
 /// A run in the list.
 struct Listed {
@@ -60,6 +66,8 @@ struct Listed {
 /// # Errors
 /// If the journal cannot be read.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let above = Some(project.journal()).filter(|journal| journal.is_above());
+    let above = above.map(|journal| journal.path().to_owned());
     let look = project.look()?;
     let mut standings = look.standings();
     let mut listed = Vec::new();
@@ -67,7 +75,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         let place = look.resolve(Some(only))?;
         listed.extend(Listed::find(&look, place.run, place.branch.as_str(), &mut standings)?);
         standings.keep();
-        return Ok(Report(listed));
+        return Ok(Report { listed, above });
     }
     let runs = look.store.runs()?;
     let limit = request.limit.map_or(usize::MAX, std::num::NonZeroUsize::get);
@@ -77,7 +85,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         listed.extend(Listed::find(&look, run, FIRST_BRANCH, &mut standings)?);
     }
     standings.keep();
-    Ok(Report(listed))
+    Ok(Report { listed, above })
 }
 
 impl Listed {
@@ -241,11 +249,11 @@ const WORDS_CHARACTERS: usize = 60;
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        as_json(&self.0.iter().map(Listed::form).collect::<Form>())
+        as_json(&self.listed.iter().map(Listed::form).collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
-        if self.0.is_empty() {
+        if self.listed.is_empty() {
             return Told::data("");
         }
         let row = |listed: &Listed| {
@@ -258,11 +266,11 @@ impl Report {
             ]
         };
         let head = ["run", "program", "turns", "cost", "state"].map(str::to_owned);
-        let rows: Vec<[String; 5]> = std::iter::once(head).chain(self.0.iter().map(row)).collect();
+        let rows: Vec<[String; 5]> = std::iter::once(head).chain(self.listed.iter().map(row)).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths = [width(0), width(1), width(2), width(3)];
         // A column without anything in it is left out.
-        let has_cost = self.0.iter().any(|listed| !listed.cost().is_empty());
+        let has_cost = self.listed.iter().any(|listed| !listed.cost().is_empty());
         let line = |[run, program, turns, cost, state]: &[String; 5]| {
             let cost = if has_cost {
                 format!("{cost:>width$}  ", width = widths[3])
@@ -272,6 +280,10 @@ impl Report {
             let [first, second, third, _] = widths;
             format!("{run:<first$}  {program:<second$}  {turns:>third$}  {cost}{state}\n")
         };
-        Told::data(rows.iter().map(line).collect::<String>())
+        let told = Told::data(rows.iter().map(line).collect::<String>());
+        match &self.above {
+            Some(path) => told.say(format!("these runs are in {}", path.display())),
+            None => told,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Short ways to begin: a text in the place of a file.
+//! Short ways to begin: a text in the place of a file, and the journal of a folder above.
 //!
 //! INVARIANT: a run that begins in a short way is kept like any other.
 //! The options of `duet run` are tested in `cli.rs`.
@@ -38,4 +38,26 @@ fn a_text_is_a_program_behind_e_and_on_standard_input() {
         "{}",
         wrong.errors
     );
+}
+
+#[test]
+fn a_journal_is_found_from_the_folders_below_its_own() {
+    let desk = Desk::new(&[("p.scm", "(display 1)"), ("a/b/q.scm", "(display 2)")]);
+    assert_eq!(desk.duet_in("a/b", "runs").code, 1, "there is none");
+    desk.check("run p.scm", 0, "1");
+    let said = desk.duet_in("a/b", "run q.scm");
+    assert_eq!((said.output.as_str(), said.code), ("2", 0), "{}", said.errors);
+    assert!(!desk.path("a/b/.duet").exists());
+    let said = desk.duet_in("a/b", "runs");
+    assert!(
+        said.output.contains("p.scm") && said.output.contains("q.scm"),
+        "{}",
+        said.output
+    );
+    assert!(said.errors.contains("these runs are in /"), "{}", said.errors);
+    assert_eq!(desk.duet("runs").errors, "");
+    // An option wins, and so does a journal in the present folder.
+    assert_eq!(desk.duet_in("a/b", "run q.scm --journal .duet/journal.sqlite").code, 0);
+    let own = desk.duet_in("a/b", "runs");
+    assert!(own.errors.is_empty() && !own.output.contains("p.scm"), "{own:?}");
 }

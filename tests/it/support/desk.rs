@@ -45,11 +45,20 @@ impl Desk {
         self.spawn_words(&words(line))
     }
 
+    /// Runs a command in a folder of the desk.
+    pub(crate) fn duet_in(&self, folder: &str, line: &str) -> CommandOutput {
+        output_of(self.spawn_in(folder, &words(line)), "")
+    }
+
     fn spawn_words(&self, words: &[String]) -> Child {
+        self.spawn_in("", words)
+    }
+
+    fn spawn_in(&self, folder: &str, words: &[String]) -> Child {
         let mut command = Command::new(DUET);
         command
             .args(words)
-            .current_dir(self.0.path())
+            .current_dir(self.path(folder))
             .env("DUET_LIBRARY_PATH", LISTED)
             .env("XDG_CONFIG_HOME", self.path("config"));
         command
