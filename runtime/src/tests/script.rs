@@ -241,6 +241,7 @@ impl ScriptInstance {
         Ok(match task {
             Task::Boot => at(&self.program, String::new()),
             Task::Evaluate { text, .. } => at(&text, String::new()),
+            Task::Patch { .. } => unreachable!("a script has no text that is changed"),
             Task::Call { procedure, argument } => {
                 let place = self
                     .state

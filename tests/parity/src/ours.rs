@@ -217,6 +217,7 @@ impl Body {
                 turn.message(fact(record("go", vec![actor.encode(), round.encode()])))?;
                 Ok(DONE)
             }
+            Task::Patch { .. } => unreachable!("the program has no text that is changed"),
             Task::Call { procedure, argument } => {
                 let kept = self.state.kept.get(&procedure.0).cloned().expect("it is kept");
                 self.call(kept, argument, turn)

@@ -177,6 +177,7 @@ impl Body {
                 }
                 None => self.next(turn),
             },
+            Task::Patch { .. } => unreachable!("the program has no text that is changed"),
             Task::Call { procedure: PASS, .. } => self.pass(turn),
             Task::Call { .. } => Ok(DONE),
             Task::CallOnce { .. } | Task::Resume { .. } => self.next(turn),
