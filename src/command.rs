@@ -97,6 +97,7 @@ commands! {
     "Run a program" {
         run @act
         repl
+        test
         resume
         answer @act
         aeiou

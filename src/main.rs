@@ -52,6 +52,7 @@ mod similar;
 mod standing;
 mod state_folder;
 mod terminal;
+mod testing;
 mod turn;
 mod ui;
 mod value_text;

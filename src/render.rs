@@ -155,6 +155,31 @@ pub(crate) fn uncaught(failure: &failure::Failure, texts: &SourceTexts, advice: 
     laid_out(&[group], is_styled)
 }
 
+/// The title of a check that failed.
+pub(crate) struct CheckTitle<'a> {
+    pub(crate) name: &'a str,
+    /// The fault, in a clause.
+    pub(crate) what: &'a str,
+}
+
+/// Lays out what was wrong with a test, with its place if that is known.
+pub(crate) fn failed_check(
+    title: &CheckTitle<'_>,
+    failure: Option<&failure::Failure>,
+    texts: &SourceTexts,
+    is_styled: bool,
+) -> Text {
+    let mut group = Group::with_title(
+        Level::ERROR
+            .primary_title(prose(&cut(title.what)))
+            .id(line(title.name).into_owned()),
+    );
+    if let Some((source, place)) = failure.and_then(|failure| texts.of_failure(failure)) {
+        group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
+    }
+    laid_out(&[group], is_styled)
+}
+
 /// Lays out the failure of an actor, which is named unless it is the main program.
 pub(crate) fn failed_actor(
     failed: &failure::ActorFailure,
@@ -303,7 +328,7 @@ pub(crate) fn message_of(failure: &failure::Failure) -> String {
 }
 
 /// Writes data as a program writes them, and other values as Preserves text.
-fn in_scheme(value: &IOValue, depth: usize) -> String {
+pub(crate) fn in_scheme(value: &IOValue, depth: usize) -> String {
     if depth == 0 {
         return "…".to_owned();
     }

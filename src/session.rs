@@ -30,6 +30,7 @@ mod shelf;
 mod stop_report;
 mod surroundings;
 pub(crate) mod tell;
+pub(crate) mod tested;
 mod unshown;
 mod widening;
 
@@ -64,7 +65,7 @@ use branches::Branches;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
-pub(crate) use measure::share as share_memory;
+pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
 pub(crate) use pace::{Waited, newest_evaluation};
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;

@@ -33,6 +33,8 @@ pub(crate) struct Terminal {
     pub(crate) task: Task,
     /// The screen of the prompt, if there is one: then everything goes through it.
     pub(crate) screen: Option<Arc<Screen>>,
+    /// The messages so far, if they are kept in place of being shown.
+    pub(crate) kept: Option<String>,
 }
 
 /// The task of a process.
@@ -60,6 +62,15 @@ impl Terminal {
             speaker: Speaker::Command,
             task: Task::Words(Vec::new()),
             screen: None,
+            kept: None,
+        }
+    }
+
+    /// Keeps messages in place of showing them.
+    pub(crate) fn keeping() -> Self {
+        Self {
+            kept: Some(String::new()),
+            ..Self::standard()
         }
     }
 
@@ -105,6 +116,10 @@ impl Terminal {
     /// Writes lines for people.
     pub(crate) fn message(&mut self, saying: impl Into<Saying>) {
         let text = saying.into().spelled(self.speaker).ended();
+        if let Some(kept) = &mut self.kept {
+            kept.push_str(text.as_str());
+            return;
+        }
         if let Some(screen) = &self.screen {
             // Whoever closed standard error does not want to know.
             let _ = screen

@@ -10,8 +10,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use duet_drivers::clock::WorldClock;
 use duet_drivers::console::Console;
 use duet_drivers::prepared::Prepared;
 use duet_drivers::tool::environment::Environment;
@@ -60,6 +61,10 @@ pub(crate) struct WorldOptions {
     pub(crate) is_fleeting: bool,
     /// Whether nobody sees what the program prints, or types for it.
     pub(crate) is_detached: bool,
+    /// Where all output goes, in place of the streams of this process; then there is no input.
+    pub(crate) captured: Option<Captured>,
+    /// The clock that the run sees.
+    pub(crate) clock: WorldClock,
     /// The seat of the person at a prompt.
     pub(crate) seat: Option<Seat>,
     /// The screen of the prompt at which the command was given, without a seat at it.
@@ -75,6 +80,36 @@ pub(crate) struct WorldOptions {
     pub(crate) withheld: Vec<String>,
     /// The entries of policy that the person lays down.
     pub(crate) policy: Vec<FixedEntry>,
+}
+
+/// The beginning of the output of a run, in memory. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Captured {
+    /// The maximum number of bytes that are kept.
+    const BYTES_MAX: usize = 64 << 10;
+
+    /// Takes the output so far.
+    pub(crate) fn take(&self) -> String {
+        let bytes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let is_cut = bytes.len() >= Self::BYTES_MAX;
+        let text = String::from_utf8_lossy(&bytes);
+        format!("{text}{}", if is_cut { "…\n" } else { "" })
+    }
+}
+
+impl io::Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = Self::BYTES_MAX.saturating_sub(kept.len()).min(bytes.len());
+        kept.extend_from_slice(&bytes[..room]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The options of a command that drives a run.
@@ -344,7 +379,7 @@ impl WorldOptions {
         let mut configuration = Configuration::read(workspace, chosen, &environment)?;
         let described = std::mem::take(&mut configuration.servers);
         let servers = servers::settings(described, &self.servers, (workspace, &environment))?;
-        let tools = Registry::built_in(opened, environment);
+        let tools = Registry::built_in(opened, environment).reading(&self.clock);
         let hosts = Hosts::of(&self.hosts).map_err(|entry| {
             CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))
         })?;
@@ -393,9 +428,18 @@ impl WorldOptions {
         let settings = Settings {
             person: if is_alone { Person::Never } else { settings.person },
             secrets: self.secrets_among(&environment()),
+            clock: self.clock.clone(),
             ..settings
         };
-        let settings = if self.is_detached {
+        let settings = if let Some(captured) = &self.captured {
+            Settings {
+                console: Console::without_progress(Box::new(captured.clone()), Box::new(captured.clone())),
+                input: Box::new(io::empty()),
+                person: Person::Never,
+                is_interruptible: false,
+                ..settings
+            }
+        } else if self.is_detached {
             Settings {
                 console: Console::without_progress(Box::new(io::sink()), Box::new(io::sink())),
                 input: Box::new(io::empty()),

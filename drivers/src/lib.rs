@@ -9,7 +9,7 @@
 
 pub use duet_runtime::driver::packed::framing;
 
-mod clock;
+pub mod clock;
 pub mod text;
 mod timers;
 mod progress;

@@ -11,13 +11,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
+use crate::clock::WorldClock;
 use crate::request::Request;
 use crate::timers::Moment;
 use crate::visit::Visit;
 
 /// Sends reports to the thread that runs turns; clones send to the same.
 #[derive(Clone)]
-pub(crate) struct Reporter(Sender<Arrived>);
+pub(crate) struct Reporter {
+    sender: Sender<Arrived>,
+    clock: WorldClock,
+}
 
 /// A report with the moment at which it came.
 pub(crate) struct Arrived {
@@ -30,14 +34,14 @@ pub(crate) struct Arrived {
 pub(crate) struct Gone;
 
 impl Reporter {
-    pub(crate) fn new() -> (Self, Receiver<Arrived>) {
+    pub(crate) fn new(clock: WorldClock) -> (Self, Receiver<Arrived>) {
         let (sender, reports) = channel();
-        (Self(sender), reports)
+        (Self { sender, clock }, reports)
     }
 
     pub(crate) fn send(&self, report: Report) -> Result<(), Gone> {
-        let at = Moment::now();
-        self.0.send(Arrived { at, report }).map_err(|_| Gone)
+        let at = Moment::now(&self.clock);
+        self.sender.send(Arrived { at, report }).map_err(|_| Gone)
     }
 }
 

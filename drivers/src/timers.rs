@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use duet_runtime::model::identity::RequestId;
 
-use crate::clock;
+use crate::clock::WorldClock;
 
 /// The longest wait before the clock is read again. The clock goes on while the machine sleeps, the
 /// count of a wait does not.
@@ -29,12 +29,11 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    pub(crate) fn now() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "drivers read the clock")]
-        let steady = Instant::now();
+    /// Returns the present moment of a clock.
+    pub(crate) fn now(clock: &WorldClock) -> Self {
         Self {
-            clock_ms: clock::now_ms(),
-            steady,
+            clock_ms: u64::try_from(clock.since_1970().as_millis()).unwrap_or(u64::MAX),
+            steady: clock.steady(),
         }
     }
 
@@ -112,6 +111,16 @@ impl Timers {
         Some((request, key))
     }
 
+    /// Returns the earliest deadline, in milliseconds since 1970, if there is a timer.
+    pub(crate) fn earliest_ms(&self) -> Option<u64> {
+        self.by_deadline.first_key_value().map(|((at_ms, _), _)| *at_ms)
+    }
+
+    /// Returns the number of timers.
+    pub(crate) fn count(&self) -> usize {
+        self.deadlines.len()
+    }
+
     /// Returns how long whoever waits for an input may wait before a timer has to be looked at;
     /// `None` if there is no timer.
     pub(crate) fn wait(&self, now: Moment) -> Option<Duration> {
@@ -139,7 +148,7 @@ mod tests {
 
     /// Starts timers of these lengths, numbered from 1, at one moment.
     fn started(lengths_ms: &[u64]) -> (Timers, Moment) {
-        let (mut timers, start) = (Timers::default(), Moment::now());
+        let (mut timers, start) = (Timers::default(), Moment::now(&WorldClock::default()));
         for (number, delay_ms) in (1..).zip(lengths_ms) {
             let timer = Timer {
                 request: RequestId(number),
@@ -177,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_order_of_recorded_deadlines_holds_after_the_clock_was_set_back() {
-        let (mut timers, start) = (Timers::default(), Moment::now());
+        let (mut timers, start) = (Timers::default(), Moment::now(&WorldClock::default()));
         for (request, at_ms, delay_ms) in [(1, 105, 5_000), (2, 100, 10_000)] {
             let timer = Timer {
                 request: RequestId(request),

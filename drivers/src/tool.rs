@@ -37,6 +37,7 @@ pub mod webhook;
 pub mod workspace;
 mod zone;
 
+use crate::clock::WorldClock;
 use crate::guard;
 use description::Description;
 use interface::Tool;
@@ -80,9 +81,7 @@ impl Registry {
             .with(workspace::watch::Watch::new(Arc::clone(&workspace)))
             .with(environment::Environment::new(environment.iter().cloned()))
             .with(process::Run::new(workspace, environment, guard::program()))
-            .with(clock::Clock::second())
-            .with(clock::Clock::jiffy())
-            .with(clock::Clock::millisecond())
+            .with_all(clock::Clock::all(&WorldClock::default()))
             .with(zone::Zone)
             .with(chance::Chance::integer())
             .with(chance::Chance::real())
@@ -94,6 +93,12 @@ impl Registry {
         let name = tool.description().name.clone().into_owned();
         self.tools.insert(name, Arc::new(tool));
         self
+    }
+
+    /// Lets the tools that tell the time read a clock.
+    #[must_use]
+    pub fn reading(self, clock: &WorldClock) -> Self {
+        self.with_all(clock::Clock::all(clock))
     }
 
     /// Adds tools.

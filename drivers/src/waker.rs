@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn only_an_interruption_that_nobody_takes_sets_the_flag() {
         let runtime = Runtime::new().expect("threads");
-        let (reporter, reports) = Reporter::new();
+        let (reporter, reports) = Reporter::new(crate::clock::WorldClock::default());
         let stop = Stop::default();
         let waker = Waker::new(&runtime, &reporter, &stop);
         let is_set = || stop.flag().load(Ordering::Relaxed);

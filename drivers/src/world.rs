@@ -18,6 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::ask::Question;
+use crate::clock::WorldClock;
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::door::{Door, Request};
@@ -57,6 +58,7 @@ pub struct World {
     /// for them.
     orphans: BTreeSet<String>,
     timers: Timers,
+    clock: WorldClock,
     reports: Receiver<Arrived>,
     /// The next report, if it had to be looked at before its time.
     ahead: Option<Arrived>,
@@ -109,7 +111,7 @@ impl World {
             .thread_name("duet-drivers")
             .enable_all()
             .build()?;
-        let (reporter, reports) = Reporter::new();
+        let (reporter, reports) = Reporter::new(settings.clock.clone());
         let stop = Stop::default();
         if settings.is_interruptible {
             Waker::new(&runtime, &reporter, &stop).watch_interrupts()?;
@@ -140,6 +142,7 @@ impl World {
             acknowledgements: BTreeMap::new(),
             orphans: BTreeSet::new(),
             timers: Timers::default(),
+            clock: settings.clock,
             reports,
             ahead: None,
             reporter,
@@ -449,7 +452,7 @@ impl Drivers for World {
 
     fn perform(&mut self, effects: Vec<Effect>) {
         // Timers of one batch start together, whatever the machine does meanwhile.
-        let now = Moment::now();
+        let now = Moment::now(&self.clock);
         for effect in effects {
             self.perform_one(effect, now);
         }

@@ -312,7 +312,7 @@ pub(crate) fn run_program(
 }
 
 /// Claims a new run under the given name, or under the first free one that begins with the stem.
-pub(super) fn claim_name(
+pub(crate) fn claim_name(
     store: &mut dyn Store,
     given: Option<&RunId>,
     (stem, command): (&str, &str),
@@ -340,7 +340,7 @@ fn is_claimed(store: &mut dyn Store, id: &RunId, command: &str) -> Result<bool, 
     }
 }
 
-pub(super) fn read_name(name: &str) -> Result<RunId, CommandError> {
+pub(crate) fn read_name(name: &str) -> Result<RunId, CommandError> {
     if name.starts_with('-') {
         let why = format!("`{name}` cannot be a run's name: a `-` begins an option where the run is named");
         return Err(CommandError::usage(why));

@@ -80,6 +80,12 @@ impl SourceTexts {
         })
     }
 
+    /// The name of the text of a failure's place, and the line there, counted from 1.
+    pub(crate) fn line_of_failure(&self, failure: &Failure) -> Option<(String, usize)> {
+        let (text, place) = self.of_failure(failure)?;
+        Some((text.name.clone(), self.line_of(&text.name, place.start as u64)?))
+    }
+
     /// The line, counted from 1, of a byte of a text.
     pub(crate) fn line_of(&self, name: &str, byte: u64) -> Option<usize> {
         let (text, place) = self.place(self.named(name)?, &(at(byte)..at(byte)))?;

@@ -4,7 +4,7 @@
 //! the allocator counts everything.
 //! It stops no turn; the runtime does, at the run's limit. Read next: `allocator/src/lib.rs`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use duet_runtime::scheme::SchemePrograms;
 
@@ -13,19 +13,26 @@ use duet_runtime::scheme::SchemePrograms;
 const RUNS: u64 = 4;
 const BYTES_BESIDES: u64 = 256 << 20;
 
-/// Whether this process executes several runs at once.
-static IS_SHARED: AtomicBool = AtomicBool::new(false);
+/// The number of runs that this process executes at once; 0 if that is not known, but several.
+static SHARERS: AtomicU64 = AtomicU64::new(1);
 
 /// Makes each run count only its heaps from now on: the allocator cannot tell the runs of a process
 /// apart. Connections bound the memory that clients can make a run keep.
 pub(crate) fn share() {
-    IS_SHARED.store(true, Ordering::Relaxed);
+    SHARERS.store(0, Ordering::Relaxed);
+}
+
+/// The same for a known number of runs: the process may hold as much as they all.
+pub(crate) fn share_among(runs: usize) {
+    SHARERS.store(if runs == 1 { 0 } else { runs as u64 }, Ordering::Relaxed);
 }
 
 /// Counts what the process allocates from now on as the memory of the run of these programs.
 pub(super) fn begin(programs: &mut SchemePrograms, run_bytes_max: u64) {
-    if !IS_SHARED.load(Ordering::Relaxed) {
+    let sharers = SHARERS.load(Ordering::Relaxed);
+    if sharers == 1 {
         programs.weigh(duet_allocator::bytes_held);
     }
-    duet_allocator::end_beyond(run_bytes_max.saturating_mul(RUNS).saturating_add(BYTES_BESIDES));
+    let of_one = run_bytes_max.saturating_mul(RUNS).saturating_add(BYTES_BESIDES);
+    duet_allocator::end_beyond(of_one.saturating_mul(sharers.max(1)));
 }

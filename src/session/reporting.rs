@@ -36,6 +36,8 @@ pub(crate) struct Reporting {
     is_styled: bool,
     /// The mark of output that is on its way, if a journal is kept.
     mark: Option<OutputMark>,
+    /// Whether the console shows failures.
+    shows_failures: bool,
 }
 
 impl Reporting {
@@ -52,7 +54,13 @@ impl Reporting {
             name: place.journal.is_some().then(|| place.name.clone()),
             is_prompt: false,
             is_styled: Terminal::standard().is_styled,
+            shows_failures: true,
         }
+    }
+
+    /// Leaves the failures to whoever reads the records.
+    pub(super) fn keep_failures(&mut self) {
+        self.shows_failures = false;
     }
 
     /// Makes advice name comma commands.
@@ -210,7 +218,10 @@ impl Reporting {
 
 impl Drivers for Reporting {
     fn perform(&mut self, effects: Vec<Effect>) {
-        let effects = effects.into_iter().map(|effect| self.laid_out(effect)).collect();
+        let shown = effects
+            .into_iter()
+            .filter(|effect| self.shows_failures || !matches!(effect.kind, EffectKind::Failure { .. }));
+        let effects = shown.map(|effect| self.laid_out(effect)).collect();
         self.world.perform(effects);
     }
 

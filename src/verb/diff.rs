@@ -5,7 +5,7 @@
 
 mod asked;
 mod texts;
-mod words;
+pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -25,12 +25,16 @@ pub(crate) struct Forms {
 }
 
 macro_rules! forms {
-    ($($module:ident $name:literal $handed:ident)*) => {
+    ($($module:ident $name:literal $handed:ident)* @line $($line:ident $line_name:literal)*) => {
         /// The forms of all reports.
         pub(crate) static TABLE: &[Forms] = &[$(Forms {
             name: $name,
             printed: schema::<super::$module::Form>,
             handed: schema::<super::$module::$handed>,
+        },)* $(Forms {
+            name: $line_name,
+            printed: schema::<crate::$line::form::Form>,
+            handed: schema::<crate::$line::form::Form>,
         },)*];
     };
 }
@@ -52,6 +56,8 @@ forms! {
     transcript "transcript" Form
     runs "runs" Form
     rm "rm" Form
+    @line
+    testing "test"
 }
 
 /// Finds the forms of a verb.

@@ -92,6 +92,7 @@ mod shorthand;
 mod steps;
 mod sweep;
 mod syndicate;
+mod testing;
 mod tidy;
 mod tools;
 mod travel;

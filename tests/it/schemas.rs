@@ -76,6 +76,8 @@ fn what_each_command_prints_fits_its_schema() {
     let desk = busy();
     let lines = LINES.iter().copied().chain(["runs", "rm f --yes"]);
     let mut left: Vec<String> = desk.duet("schema").output.lines().map(str::to_owned).collect();
+    // It prints several lines, which `testing.rs` validates.
+    left.retain(|name| name != "test");
     for line in lines {
         let command = line.split(' ').next().unwrap();
         left.retain(|name| name != command);

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use preserves::IOValue;
 
 use super::interface::{Call, Context, Tool};
-use crate::clock::since_1970;
+use crate::clock::WorldClock;
 use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
 
@@ -61,6 +61,17 @@ pub(crate) struct Clock {
     description: &'static Description,
     /// Converts the time since 1970 to the tool's result.
     convert: fn(std::time::Duration) -> IOValue,
+    clock: WorldClock,
+}
+
+impl Clock {
+    /// Makes the three tools, which read a clock.
+    pub(crate) fn all(clock: &WorldClock) -> [Self; 3] {
+        [Self::second(), Self::jiffy(), Self::millisecond()].map(|tool| Self {
+            clock: clock.clone(),
+            ..tool
+        })
+    }
 }
 
 impl Clock {
@@ -69,6 +80,7 @@ impl Clock {
         Self {
             description: &SECOND,
             convert: |elapsed| IOValue::new(elapsed.as_secs_f64()),
+            clock: WorldClock::default(),
         }
     }
 
@@ -77,6 +89,7 @@ impl Clock {
         Self {
             description: &JIFFY,
             convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)),
+            clock: WorldClock::default(),
         }
     }
 }
@@ -87,6 +100,7 @@ impl Clock {
         Self {
             description: &MILLISECOND,
             convert: |elapsed| IOValue::new(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)),
+            clock: WorldClock::default(),
         }
     }
 }
@@ -97,7 +111,7 @@ impl Tool for Clock {
     }
 
     fn call(&self, _payload: IOValue, _context: Context) -> Call {
-        let time = (self.convert)(since_1970());
+        let time = (self.convert)(self.clock.since_1970());
         Box::pin(async move { Ok(time) })
     }
 }

@@ -51,7 +51,7 @@ impl World {
 
     /// Takes a timer that has run out by now, although nobody has looked.
     pub fn take_overdue(&mut self) -> Option<Input> {
-        self.run_out(Moment::now())
+        self.run_out(Moment::now(&self.clock))
     }
 
     /// Takes the next report, or the timer that had run out when it came.
@@ -59,7 +59,10 @@ impl World {
         if self.ahead.is_none() {
             self.ahead = self.reports.try_recv().ok();
         }
-        let by = self.ahead.as_ref().map_or_else(Moment::now, |arrived| arrived.at);
+        let by = self
+            .ahead
+            .as_ref()
+            .map_or_else(|| Moment::now(&self.clock), |arrived| arrived.at);
         match self.run_out(by) {
             Some(input) => Some(Due::Timer(input)),
             None => self.ahead.take().map(|arrived| Due::Report(arrived.report)),
@@ -68,12 +71,26 @@ impl World {
 
     /// Waits until there may be a report or a timer has to be looked at.
     pub(super) fn wait(&mut self) {
-        let longest = self.timers.wait(Moment::now());
+        if self.clock.is_virtual() {
+            return self.wait_virtually();
+        }
+        let longest = self.timers.wait(Moment::now(&self.clock));
         let arrived = match longest {
             Some(longest) => self.reports.recv_timeout(longest),
             // `self` holds a sender, so that the channel cannot have ended.
             None => self.reports.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         self.ahead = arrived.ok();
+    }
+
+    /// Moves the virtual clock to the earliest deadline, if nothing is under way but timers; else
+    /// waits for a report, and no time passes.
+    fn wait_virtually(&mut self) {
+        let is_idle = self.open.len() == self.timers.count() && self.orphans.is_empty() && !self.guests.is_open;
+        match self.timers.earliest_ms().filter(|_| is_idle) {
+            Some(at_ms) => self.clock.move_to(at_ms),
+            // `self` holds a sender, so that the channel cannot have ended.
+            None => self.ahead = self.reports.recv().ok(),
+        }
     }
 }

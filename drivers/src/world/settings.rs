@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 
+use crate::clock::WorldClock;
 use crate::console::Console;
 use crate::prepared::Prepared;
 use crate::tool::Registry;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub secrets: Secrets,
     /// Answers and approvals that are given ahead; the person is asked for all others.
     pub prepared: Prepared,
+    /// The clock of timers and reports.
+    pub clock: WorldClock,
     /// Whether Ctrl-C becomes `Input::Interrupt` instead of ending the process.
     pub is_interruptible: bool,
 }
@@ -69,6 +72,7 @@ impl Settings {
             person: Person::find(),
             secrets: Secrets::default(),
             prepared,
+            clock: WorldClock::default(),
             is_interruptible: true,
         }
     }

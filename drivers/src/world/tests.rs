@@ -86,6 +86,7 @@ fn settings(errors: &Tape, person: Person) -> Settings {
         person,
         secrets: Secrets::default(),
         prepared: Prepared::default(),
+        clock: WorldClock::default(),
         is_interruptible: false,
     }
 }

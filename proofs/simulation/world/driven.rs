@@ -108,6 +108,7 @@ impl Driven {
             input: Box::new(Typed::default()),
             person: Person::At(Box::new(Typed::default())),
             secrets: Secrets::default(),
+            clock: duet_drivers::clock::WorldClock::default(),
             prepared: Prepared::default(),
             is_interruptible: false,
         })

@@ -283,6 +283,7 @@ impl SchemePrograms {
             call.command_line = &self.command_line;
             call.shared = self.shared.as_ref().map(|(shared, _)| shared);
             call.expander = Some(&self.expander);
+            call.machine = Some(&self.machine);
             (procedure.body)(&mut call)
         });
         pay(&actor.instance, turn);

@@ -10,7 +10,7 @@ use similar::{ChangeTag, TextDiff};
 const AROUND: usize = 6;
 
 /// Writes the difference of two texts as `[-left-]{+right+}` between the words that both have.
-pub(super) fn words_apart(left: &str, right: &str) -> String {
+pub(crate) fn words_apart(left: &str, right: &str) -> String {
     let difference = TextDiff::from_words(left, right);
     let mut text = String::new();
     let mut same: Vec<&str> = Vec::new();

@@ -69,7 +69,7 @@
 
 ;;;> Returns the procedure that makes runners; with an argument, sets it.
 (define test-runner-factory
-  (let ((factory test-runner-simple))
+  (let ((factory (lambda () (if (%is-reported?) (%reporting-runner) (test-runner-simple)))))
     (case-lambda
       (() factory)
       ((procedure) (set! factory procedure)))))

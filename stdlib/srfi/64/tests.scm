@@ -108,8 +108,8 @@
     (%expected! runner (cons (apply test-match-all specifiers) (%expected runner)))))
 
 ;;; Runs a test: `check` records its properties and returns whether the test passes; an object that
-;;; it raises fails the test.
-(define (%test name form check)
+;;; it raises fails the test. `tell-here` calls a thunk at the place of the test.
+(define (%test name form tell-here check)
   (let ((runner (test-runner-get)))
     (%result! runner (list (cons 'test-name name) (cons 'source-form form)))
     (%total! runner (+ (%total runner) 1))
@@ -117,20 +117,30 @@
           (is-expected (%any-holds? (%expected runner) runner)))
       ((test-runner-on-test-begin runner) runner)
       (if is-skipped
-          (%finish runner 'skip %skip! test-runner-skip-count)
+          (%finish runner 'skip tell-here)
           (let ((passed
                   (guard (fault (#t (test-result-set! runner 'actual-error (%described fault)) #f))
                     (check runner))))
-            (cond ((and passed is-expected) (%finish runner 'xpass %xpass! test-runner-xpass-count))
-                  (passed (%finish runner 'pass %pass! test-runner-pass-count))
-                  (is-expected (%finish runner 'xfail %xfail! test-runner-xfail-count))
-                  (else (%finish runner 'fail %fail! test-runner-fail-count))))))))
+            (cond ((and passed is-expected) (%finish runner 'xpass tell-here))
+                  (passed (%finish runner 'pass tell-here))
+                  (is-expected (%finish runner 'xfail tell-here))
+                  (else (%finish runner 'fail tell-here))))))))
 
-(define (%finish runner kind set-count! count)
+(define (%finish runner kind tell-here)
   (test-result-set! runner 'result-kind kind)
-  (set-count! runner (+ (count runner) 1))
+  (%count! runner kind)
   (if (memq kind '(fail xpass)) (%remember! runner))
+  (if (%is-reported?) (%report runner kind tell-here))
   ((test-runner-on-test-end runner) runner))
+
+;;; Counts a test under its result.
+(define (%count! runner kind)
+  (case kind
+    ((pass) (%pass! runner (+ (test-runner-pass-count runner) 1)))
+    ((fail) (%fail! runner (+ (test-runner-fail-count runner) 1)))
+    ((xpass) (%xpass! runner (+ (test-runner-xpass-count runner) 1)))
+    ((xfail) (%xfail! runner (+ (test-runner-xfail-count runner) 1)))
+    (else (%skip! runner (+ (test-runner-skip-count runner) 1)))))
 
 ;;; The runners that counted a test with an unexpected result.
 (define %failed-runners '())
@@ -153,7 +163,7 @@
 (define-syntax test-assert
   (syntax-rules ()
     ((_ name expression)
-     (%test name 'expression
+     (%test name 'expression (lambda (tell) (tell) #f)
        (lambda (runner)
          (let ((value expression))
            (test-result-set! runner 'actual-value value)
@@ -171,7 +181,7 @@
      (define-syntax name
        (syntax-rules ()
          ((_ title expected expression)
-          (%test title 'expression
+          (%test title 'expression (lambda (tell) (tell) #f)
             (lambda (runner) (%compare same? expected runner expression))))
          ((_ expected expression) (name "" expected expression)))))))
 
@@ -186,7 +196,7 @@
 (define-syntax test-approximate
   (syntax-rules ()
     ((_ name expected expression error)
-     (%test name 'expression
+     (%test name 'expression (lambda (tell) (tell) #f)
        (lambda (runner)
          (%compare (lambda (a b) (<= (- a error) b (+ a error))) expected runner expression))))
     ((_ expected expression error) (test-approximate "" expected expression error))))
@@ -204,7 +214,7 @@
 (define-syntax test-error
   (syntax-rules ()
     ((_ name type expression)
-     (%test name 'expression
+     (%test name 'expression (lambda (tell) (tell) #f)
        (lambda (runner)
          (test-result-set! runner 'expected-error type)
          (guard (fault (#t (test-result-set! runner 'actual-error (%described fault)) (%is-expected? type fault)))

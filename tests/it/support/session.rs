@@ -1,7 +1,7 @@
 //! An interactive session on the kernel and the standard library alone, for scripts.
 //!
-//! INVARIANT: each input ends or raises; no script reaches the world, so a request to the host is
-//! an error.
+//! INVARIANT: each input ends or raises; no script reaches the world, so policy allows it nothing,
+//! and any other request to the host is an error.
 //! Read next: `script.rs`.
 
 use duet_kernel::code::CodeSpace;
@@ -67,10 +67,19 @@ impl Session {
         let mut fuel = FUEL;
         self.instance.link(&self.code).map_err(|error| host_error(&error))?;
         self.instance.heap.set_lenient(false);
-        let outcome = self
-            .machine
-            .run(&mut self.instance, &self.code, &mut fuel)
-            .map_err(|error| host_error(&error))?;
+        let outcome = loop {
+            let outcome = self
+                .machine
+                .run(&mut self.instance, &self.code, &mut fuel)
+                .map_err(|error| host_error(&error))?;
+            if let Outcome::Request { primitive, .. } = outcome
+                && self.is_question(primitive)
+            {
+                self.deny()?;
+                continue;
+            }
+            break outcome;
+        };
         match outcome {
             Outcome::Finished(value) => Ok(value),
             Outcome::Uncaught(object) => {
@@ -95,6 +104,20 @@ impl Session {
                 })
             }
         }
+    }
+
+    /// Whether a request only asks what policy would allow.
+    fn is_question(&self, primitive: u32) -> bool {
+        self.code.primitives()[primitive as usize].name == "%explain"
+    }
+
+    /// Answers that policy allows nothing, because a script has no grants.
+    fn deny(&mut self) -> Result<(), Raised> {
+        let heap = &mut self.instance.heap;
+        let denied = heap.intern("deny").map_err(|error| host_error(&error))?;
+        let answer = heap.cons(denied, Value::NIL).map_err(|error| host_error(&error))?;
+        self.machine.resume(answer);
+        Ok(())
     }
 
     fn raised(&self, object: Value) -> Raised {

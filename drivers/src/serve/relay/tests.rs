@@ -35,7 +35,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let (reporter, _reports) = Reporter::new();
+        let (reporter, _reports) = Reporter::new(crate::clock::WorldClock::default());
         Self {
             relay: Relay::new("c".to_owned()),
             gate: Open(Host::new(&reporter)),

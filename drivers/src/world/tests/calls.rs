@@ -127,7 +127,7 @@ fn a_timer_comes_before_what_came_after_its_deadline_and_after_what_came_in_time
     world.open.insert(RequestId(8), effect(8, EffectKind::Withdraw).key);
     world.open.insert(RequestId(9), effect(9, EffectKind::Withdraw).key);
     world.report(answer(8));
-    while world.timers.wait(Moment::now()).is_some_and(|wait| !wait.is_zero()) {}
+    while world.timers.wait(Moment::now(&WorldClock::default())).is_some_and(|wait| !wait.is_zero()) {}
     world.report(answer(9));
     assert_eq!(world.next_input(), result(8, "said"));
     for id in 1..=3 {

@@ -8,7 +8,7 @@ use duet_kernel::boundary::BoundaryError;
 use duet_kernel::code::CodeSpace;
 use duet_kernel::expander::Expander;
 use duet_kernel::heap::{Heap, HeapFull};
-use duet_kernel::machine::Instance;
+use duet_kernel::machine::{BacktraceEntry, Instance, Machine};
 use duet_kernel::value::{Immediate, Value};
 use preserves::IOValue;
 
@@ -186,6 +186,8 @@ pub(in crate::scheme) struct Call<'a> {
     pub(in crate::scheme) shared: Option<&'a SharedDefinitions>,
     /// The expander, which knows the texts of the program.
     pub(in crate::scheme) expander: Option<&'a Expander>,
+    /// The machine that waits for the answer.
+    pub(in crate::scheme) machine: Option<&'a Machine>,
 }
 
 impl<'a> Call<'a> {
@@ -205,7 +207,15 @@ impl<'a> Call<'a> {
             command_line: &[],
             shared: None,
             expander: None,
+            machine: None,
         }
+    }
+
+    /// Returns the frames that are active at the call.
+    pub(in crate::scheme) fn frames(&self) -> Vec<BacktraceEntry> {
+        self.machine
+            .map(|machine| machine.waiting_frames(self.instance, self.code))
+            .unwrap_or_default()
     }
 
     /// Returns an argument; the arity guarantees that it exists.

@@ -61,12 +61,15 @@ host_procedures! {
     };
 
     /// Shows a failure that the program has taken, with its place and its trace, to whoever follows
-    /// the run. `what` names what failed, `object` is what it raised.
-    "%report-failure" "what object" [2, 2] => |call| {
+    /// the run. `what` names what failed, `object` is what it raised; with `is-here`, nothing has
+    /// raised it, and the place is that of this call.
+    "%report-failure" "what object [is-here]" [2, 3] => |call| {
         let what = call.text(0, "a string or symbol")?;
         let object = call.argument(1);
         if let Some(expander) = call.expander {
-            let failure = convert::failure(&call.instance.heap, call.code, expander, object, Vec::new());
+            let is_here = call.arguments.get(2).is_some_and(|is_here| *is_here != Value::FALSE);
+            let frames = if is_here { call.frames() } else { Vec::new() };
+            let failure = convert::failure(&call.instance.heap, call.code, expander, object, frames);
             call.turn.report_taken(what, failure)?;
         }
         DONE

@@ -1,0 +1,181 @@
+//! `duet test`: runs the tests of programs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
+use crate::launch::read_size;
+use crate::terminal::Terminal;
+use crate::testing::find::find;
+use crate::testing::form::{Form, forms};
+use crate::testing::junit::Junit;
+use crate::testing::report::{Counts, failures, lines};
+use crate::testing::{FileResult, Testing};
+use crate::verb::form::as_json;
+use crate::world_options::ReachArguments;
+
+/// Runs the tests of programs.
+///
+/// A test is a file whose name ends in -test.scm, or a file of Scheme that imports SRFI 64 or
+/// (duet test). Those below the folders that are named are run, or else those below the present
+/// directory; a file that is named is run whatever its name is.
+///
+/// Each file is a run of its own, in memory, so the journal has nothing of it. Nobody answers its
+/// questions, its input is empty, and what it prints is shown only if it fails. A file fails if an
+/// assertion of SRFI 64 does, if it raises something outside an assertion, if it has no assertion,
+/// if it calls `(exit)`, and if its time is over.
+///
+///   duet test
+///   duet test tests/prices-test.scm -v
+///   duet test -k rounding
+///
+/// The exit code is 0 if all tests pass, 1 if one fails, and 2 if there is no test or the command
+/// line is wrong.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Files, and folders in which tests are looked for.
+    paths: Vec<PathBuf>,
+    /// Runs the files whose paths have this text, and reports of others only the assertions whose
+    /// names have it.
+    #[arg(short = 'k', value_name = "TEXT")]
+    filter: Option<String>,
+    /// Shows a line for each assertion.
+    #[arg(long, short)]
+    verbose: bool,
+    /// Limits the time of each file, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = read_seconds)]
+    timeout: Duration,
+    /// Limits the memory of each file's run, such as 512M or 2G.
+    #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = read_size)]
+    memory_limit: u64,
+    /// Lets timers wait as long as they say. Without it a virtual clock, which begins on
+    /// 2020-01-01, moves to the next deadline when nothing else can happen.
+    #[arg(long)]
+    real_time: bool,
+    /// Keeps each file's run in the journal, where `duet explain` and `duet log` look at it.
+    #[arg(long)]
+    keep: bool,
+    /// Prints JSON Lines: an object for each check and each file, and one with the counts.
+    #[arg(long)]
+    json: bool,
+    /// Writes the results to this file as JUnit XML, too.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    reach: ReachArguments,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+fn read_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    if time.is_zero() {
+        return Err("expected more than 0 seconds".to_owned());
+    }
+    Ok(time)
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let files = found(arguments)?;
+    let testing = Testing {
+        time_limit: arguments.timeout,
+        memory_limit: arguments.memory_limit,
+        journal: arguments.keep.then_some(&arguments.journal),
+        is_real_time: arguments.real_time,
+        options: arguments.reach.read()?,
+    };
+    let mut telling = Telling {
+        arguments,
+        counts: Counts::default(),
+        failed: Vec::new(),
+        junit: Junit::default(),
+    };
+    testing.each(&files, &mut |result| telling.tell(result, terminal))?;
+    telling.end(terminal)
+}
+
+fn found(arguments: &Arguments) -> Result<Vec<PathBuf>, CommandError> {
+    let here = [PathBuf::from(".")];
+    let paths = if arguments.paths.is_empty() {
+        &here[..]
+    } else {
+        &arguments.paths
+    };
+    let files = find(paths)?;
+    if files.is_empty() {
+        let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+        return Err(
+            CommandError::usage(format!("there is no test in {}", paths.join(", "))).because(
+                "tests are the files whose names end in `-test.scm`, and files of Scheme that import `(srfi 64)`",
+            ),
+        );
+    }
+    Ok(files)
+}
+
+/// The report, as the results come.
+struct Telling<'a> {
+    arguments: &'a Arguments,
+    counts: Counts,
+    failed: Vec<FileResult>,
+    junit: Junit,
+}
+
+impl Telling<'_> {
+    fn tell(&mut self, mut result: FileResult, terminal: &mut Terminal) -> Result<(), CommandError> {
+        if let Some(filter) = &self.arguments.filter
+            && !result.path.display().to_string().contains(filter.as_str())
+        {
+            result.checks.retain(|check| check.name.contains(filter.as_str()));
+            if result.checks.is_empty() {
+                return Ok(());
+            }
+        }
+        self.counts.add(&result);
+        if self.arguments.junit.is_some() {
+            self.junit.add(&result);
+        }
+        if self.arguments.json {
+            forms(&result)
+                .iter()
+                .try_for_each(|form| terminal.json(&as_json(form)))?;
+        } else {
+            terminal.data(lines(&result, self.arguments.verbose))?;
+        }
+        if !result.is_passed() {
+            self.failed.push(result);
+        }
+        Ok(())
+    }
+
+    fn end(self, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+        if let Some(path) = &self.arguments.junit {
+            fs::write(path, self.junit.text())
+                .map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
+        }
+        if let (Some(filter), 0) = (&self.arguments.filter, self.counts.files) {
+            return Err(CommandError::usage(format!(
+                "no file and no assertion has `{filter}` in its name"
+            )));
+        }
+        if self.arguments.json {
+            terminal.json(&as_json(&Form::from(self.counts)))?;
+        } else {
+            for result in &self.failed {
+                let is_styled = terminal.view().is_styled;
+                terminal.data("\n")?;
+                terminal.data(failures(result, is_styled))?;
+            }
+            terminal.data(format!("\n{}", self.counts.line()))?;
+        }
+        Ok(if self.counts.failed == 0 {
+            ExitCode::OK
+        } else {
+            ExitCode::FAILED
+        })
+    }
+}

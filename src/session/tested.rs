@@ -1,0 +1,172 @@
+//! A run as a test: it is driven until it stops or its time is over, and its records tell what its
+//! assertions found.
+//!
+//! INVARIANT: the findings are those of the records, so a replay of the run finds the same.
+//! It judges nothing. Read next: the crate's `testing.rs`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use duet_drivers::ticker::Ticker;
+use duet_drivers::waker::Waker;
+use duet_journal::{Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
+use duet_runtime::record::Body;
+use duet_runtime::run::{DriveOutcome, Run};
+use duet_runtime::scheme::SchemePrograms;
+use preserves::{IOValue, ValueImpl};
+
+use super::Session;
+use crate::error::CommandError;
+use crate::records::Records;
+use crate::render::SourceTexts;
+use crate::turn;
+
+/// The kind of the condition that stands for an assertion that failed.
+const TEST_FAILED: &str = "test-failed";
+
+/// What the records of a test have.
+#[derive(Debug)]
+pub(crate) enum Finding {
+    /// An assertion with an expected result: `pass`, `xfail` or `skip`.
+    Expected { name: String, result: String },
+    /// An assertion with an unexpected one.
+    Unexpected { name: String, failure: Failure },
+    /// A failure that no assertion expected.
+    Failed { failed: ActorFailure },
+    /// The program was evaluated to its end.
+    End,
+}
+
+/// A test that has stopped.
+pub(crate) struct Tested {
+    pub(crate) rest: DriveOutcome,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) texts: SourceTexts,
+    /// Whether its time was over.
+    pub(crate) is_late: bool,
+    /// Where its computations wait, if any do.
+    pub(crate) waits: Vec<Failure>,
+}
+
+impl Session {
+    /// Drives the run until it stops, but no longer than `time_limit`.
+    ///
+    /// # Errors
+    /// If the run or the journal fails.
+    pub(crate) fn test(mut self, store: &mut dyn Store, time_limit: Duration) -> Result<Tested, CommandError> {
+        self.stop_when_interrupted();
+        self.world.keep_failures();
+        let is_late = Arc::new(AtomicBool::new(false));
+        let (waker, late) = (self.waker(), Arc::clone(&is_late));
+        let stop = move || {
+            late.store(true, Ordering::Relaxed);
+            // Nobody listens any more if the run has just ended.
+            let _heard = waker.as_ref().is_some_and(Waker::interrupt);
+            false
+        };
+        let clock = Ticker::start(time_limit, stop)
+            .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
+        let rest = self.run_on(store)?;
+        drop(clock);
+        let findings = findings(&self.run, store)?;
+        let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
+            Vec::new()
+        } else {
+            waits(&mut self.run)
+        };
+        Ok(Tested {
+            rest,
+            findings,
+            texts: SourceTexts::of(self.run.programs::<SchemePrograms>().expander()),
+            is_late: is_late.load(Ordering::Relaxed),
+            waits,
+        })
+    }
+}
+
+/// Reads what the records have.
+fn findings(run: &Run, store: &dyn Store) -> Result<Vec<Finding>, CommandError> {
+    let Some(head) = run.head() else {
+        return Ok(Vec::new());
+    };
+    let range = (Sequence::FIRST, head.sequence);
+    let mut found = Vec::new();
+    for record in Records::oldest_first(store, (run.id(), run.branch()), range) {
+        if let Body::Turn(turn) = turn::body(&record?)? {
+            found.extend(turn.actions.iter().filter_map(finding));
+        }
+    }
+    Ok(found)
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]
+fn finding(action: &Action) -> Option<Finding> {
+    match action {
+        Action::Message(message) => told(&message.value.value()),
+        Action::ReportFailure(report) if report.is_taken && report.failed.failure.kind == TEST_FAILED => {
+            Some(Finding::Unexpected {
+                name: report.failed.role.clone().unwrap_or_default(),
+                failure: report.failed.failure.clone(),
+            })
+        }
+        Action::ReportFailure(report) if !report.is_taken => Some(Finding::Failed {
+            failed: report.failed.clone(),
+        }),
+        _ => None,
+    }
+}
+
+/// Reads a message of `(srfi 64)`.
+fn told(value: &IOValue) -> Option<Finding> {
+    if value.is_simple_record("test/end", Some(0)) {
+        return Some(Finding::End);
+    }
+    if !value.is_simple_record("test/result", Some(2)) {
+        return None;
+    }
+    let (result, name): (IOValue, IOValue) = (value.index(0).into(), value.index(1).into());
+    Some(Finding::Expected {
+        result: result.as_symbol()?.into_owned(),
+        name: name.as_string()?.into_owned(),
+    })
+}
+
+/// The places where the fibers of a run wait.
+fn waits(run: &mut Run) -> Vec<Failure> {
+    let actors = run.state().actors.iter();
+    let fibers: Vec<_> = actors
+        .flat_map(|(actor, state)| state.fibers.values().map(|fiber| (*actor, fiber.continuation)))
+        .collect();
+    let mut found = Vec::new();
+    for (actor, parked) in fibers {
+        let Some((programs, instance)) = run.lend::<SchemePrograms>(actor) else {
+            continue;
+        };
+        let frames = programs.frames_of(instance, parked);
+        let frames: Vec<Frame> = frames.into_iter().map(|shown| shown.frame).collect();
+        if let Some(origin) = frames.iter().find_map(place) {
+            found.push(Failure {
+                kind: "waits".to_owned(),
+                message: "it waits here".to_owned(),
+                irritants: [].into(),
+                origin: Some(Box::new(origin)),
+                backtrace: frames.into(),
+            });
+        }
+    }
+    found
+}
+
+fn place(frame: &Frame) -> Option<Origin> {
+    match &frame.at {
+        FramePlace::Text { source, start } => Some(Origin {
+            source: source.clone(),
+            start: *start,
+            end: start + 1,
+        }),
+        FramePlace::Unknown | FramePlace::Gone => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! Tests of programs: the files that are run, each as a run of its own, and what they found.
+//!
+//! Owns the threads over which the files are spread, and the way of one file from its text to its
+//! checks.
+//! INVARIANT: a file that does not say that it passed has failed: one without an assertion, one
+//! that ends early, and one that cannot be compiled or read.
+//! It lays nothing out; `testing/report.rs` does. Read next: `session/tested.rs`.
+
+pub(crate) mod check;
+mod difference;
+pub(crate) mod find;
+pub(crate) mod form;
+pub(crate) mod junit;
+pub(crate) mod report;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use duet_drivers::clock::WorldClock;
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{RunId, Store};
+
+use crate::command::run::claim_name;
+use crate::error::CommandError;
+use crate::journal::Journal;
+use crate::launch::{Launch, Program};
+use crate::render::{self, SourceTexts};
+use crate::saying::Speaker;
+use crate::session::tested::Tested;
+use crate::session::{self, Prepared, Session};
+use crate::terminal::Terminal;
+use crate::world_options::{Captured, WorldOptions};
+use check::{Check, checks};
+
+/// The capability by which `(srfi 64)` knows that somebody reads its results in the records.
+const REPORTED: &str = "test/report";
+
+/// How files are tested.
+pub(crate) struct Testing<'a> {
+    /// The maximum time of a file.
+    pub(crate) time_limit: Duration,
+    /// The maximum memory of a file's run, in bytes.
+    pub(crate) memory_limit: u64,
+    /// The journal that keeps the runs, if one does.
+    pub(crate) journal: Option<&'a Journal>,
+    /// Whether timers wait as long as they say.
+    pub(crate) is_real_time: bool,
+    pub(crate) options: WorldOptions,
+}
+
+/// What a file found.
+pub(crate) struct FileResult {
+    pub(crate) path: PathBuf,
+    pub(crate) checks: Vec<Check>,
+    /// The texts of its program.
+    pub(crate) texts: SourceTexts,
+    /// What it printed.
+    pub(crate) output: String,
+    /// How long it took.
+    pub(crate) took: Duration,
+    /// The run that is kept.
+    pub(crate) run: Option<RunId>,
+}
+
+impl FileResult {
+    /// Whether no check failed.
+    pub(crate) fn is_passed(&self) -> bool {
+        !self.checks.iter().any(Check::is_failed)
+    }
+}
+
+impl Testing<'_> {
+    /// Tests files on all processors; `tell` gets each result, in the order of the files.
+    ///
+    /// # Errors
+    /// The first error of `tell`; files that have not begun are left out then.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "each file is a run of its own, and results are told in the order of the files"
+    )]
+    pub(crate) fn each(
+        &self,
+        files: &[PathBuf],
+        tell: &mut dyn FnMut(FileResult) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+        session::share_memory_among(threads);
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let (sender, results) = channel();
+            for _ in 0..threads {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some((position, file)) = take(next, files) {
+                        if sender.send((position, self.test(file))).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut waiting = std::collections::BTreeMap::new();
+            let mut due = 0;
+            for (position, result) in results {
+                waiting.insert(position, result);
+                while let Some(result) = waiting.remove(&due) {
+                    tell(result)?;
+                    due += 1;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Tests a file.
+    #[expect(clippy::disallowed_methods, reason = "people want to know how long a test takes")]
+    fn test(&self, path: &Path) -> FileResult {
+        let began = Instant::now();
+        let captured = Captured::default();
+        let mut terminal = Terminal::keeping();
+        let mut run = None;
+        let tested = self.run(path, &captured, &mut terminal, &mut run);
+        let told = terminal.kept.unwrap_or_default();
+        let (checks, texts) = match tested {
+            Ok(tested) => (checks(&tested, self.time_limit), tested.texts),
+            Err(error) => (vec![Check::problem(&worded(error))], SourceTexts::default()),
+        };
+        FileResult {
+            path: path.to_owned(),
+            checks,
+            texts,
+            output: told + &captured.take(),
+            took: began.elapsed(),
+            run,
+        }
+    }
+
+    fn run(
+        &self,
+        path: &Path,
+        captured: &Captured,
+        terminal: &mut Terminal,
+        run: &mut Option<RunId>,
+    ) -> Result<Tested, CommandError> {
+        let mut launch = Launch::read(Program::at(path), None, Vec::new())?;
+        let options = WorldOptions {
+            captured: Some(captured.clone()),
+            is_headless: true,
+            clock: if self.is_real_time {
+                WorldClock::default()
+            } else {
+                WorldClock::virtual_one()
+            },
+            ..self.options.clone()
+        };
+        launch.grant(&options);
+        launch.manifest.extend([REPORTED.to_owned()]);
+        launch.memory_limit = Some(self.memory_limit);
+        let Some(journal) = self.journal else {
+            let prepared = Prepared::new(&launch, options, terminal)?;
+            let mut store = MemoryStore::default();
+            let name = crate::command::run::read_name(&launch.stem)?;
+            let session = Session::start(prepared, (name, "test"), (&mut store, None))?;
+            return session.test(&mut store, self.time_limit);
+        };
+        let prepared = Prepared::new(&launch, options.beside(journal.path()), terminal)?;
+        let (mut store, name) = {
+            // Two files of one name begin one after the other.
+            let _alone = CLAIMING.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut store = journal.open_or_create("test")?;
+            let name = claim_name(&mut store as &mut dyn Store, None, (&launch.stem, "test"))?;
+            (store, name)
+        };
+        *run = Some(name.clone());
+        let session = Session::start(prepared, (name, "test"), (&mut store, Some(journal.path())))?;
+        session.test(&mut store, self.time_limit)
+    }
+}
+
+static CLAIMING: Mutex<()> = Mutex::new(());
+
+fn take<'a>(next: &AtomicUsize, files: &'a [PathBuf]) -> Option<(usize, &'a Path)> {
+    let position = next.fetch_add(1, Ordering::Relaxed);
+    Some((position, files.get(position)?))
+}
+
+/// Lays out why a file could not be run.
+fn worded(error: CommandError) -> String {
+    match error {
+        CommandError::Problem(problem) => render::problem(&problem, Speaker::Command, false).to_string(),
+        CommandError::Shown(text) | CommandError::Usage(text) => text.to_string(),
+        CommandError::OutputClosed => String::new(),
+        CommandError::NameLost(run) => crate::error::name_lost(&run),
+    }
+}

@@ -1,0 +1,257 @@
+//! `duet test`, as a person uses it: which files it finds, what it says of each, and its codes.
+//!
+//! INVARIANT: every way in which a test can be wrong is reported, and none ends the others.
+//! `tests/scripts/srfi/64.scm` tests the assertions. Read next: the page
+//! `docs/src/testing-your-program.md`.
+
+use serde_json::Value;
+
+use crate::support::desk::Desk;
+
+const BEGIN: &str = "(import (scheme base) (srfi 64) (scheme time) (duet base) (duet dataspace))\n(test-begin \"t\")\n";
+
+/// Runs one test with a body after the imports, and requires that the report has these texts.
+#[track_caller]
+fn check(body: &str, code: i32, told: &[&str]) {
+    check_text(&format!("{BEGIN}{body}\n"), "test one-test.scm", code, told);
+}
+
+#[track_caller]
+fn check_text(text: &str, line: &str, code: i32, told: &[&str]) {
+    let desk = Desk::new(&[("one-test.scm", text)]);
+    let said = desk.duet(line);
+    assert_eq!(said.code, code, "{}{}", said.output, said.errors);
+    for told in told {
+        assert!(
+            said.output.contains(told),
+            "{told:?} is not in\n{}{}",
+            said.output,
+            said.errors
+        );
+    }
+    assert!(!desk.path(".duet").exists(), "nothing is kept");
+}
+
+#[test]
+fn tests_are_found_by_name_and_by_import_below_a_folder() {
+    let test = format!("{BEGIN}(test-equal \"a\" 1 1)");
+    let desk = Desk::new(&[
+        ("b-test.scm", &test),
+        ("deep/er/suite.scm", &test),
+        ("deep/program.scm", "(import (scheme base)) (car 1)"),
+        (".hidden/c-test.scm", &test),
+    ]);
+    desk.check(
+        "test",
+        0,
+        "ok   b-test.scm (1 passed)\nok   deep/er/suite.scm (1 passed)\n\n2 passed, 0 failed; 2 files\n",
+    );
+    desk.check(
+        "test deep/er -v",
+        0,
+        "ok   deep/er/suite.scm (1 passed)\n  ok t / a\n\n1 passed, 0 failed; 1 file\n",
+    );
+    assert!(!desk.path(".duet").exists());
+}
+
+#[test]
+fn no_test_is_an_error_of_the_command_line() {
+    let desk = Desk::new(&[
+        ("a.scm", "1"),
+        ("b-test.scm", "(import (srfi 64)) (test-begin \"x\") (test-assert #t)"),
+    ]);
+    for (line, told) in [
+        ("test nowhere", "there is no file or folder `nowhere`"),
+        ("test -k never", "no file and no assertion has `never` in its name"),
+        ("test --timeout 0", "more than 0 seconds"),
+        ("test --timeout soon", "expected a number of seconds"),
+    ] {
+        let said = desk.check(line, 2, "");
+        assert!(said.errors.contains(told), "{line}: {}", said.errors);
+    }
+    let said = Desk::new(&[("a.scm", "1")]).check("test", 2, "");
+    assert!(said.errors.contains("`-test.scm`"), "{}", said.errors);
+}
+
+#[test]
+fn a_failure_has_its_place_both_values_and_their_difference() {
+    check(
+        "(test-equal \"parts\" '(1 (2 3)) (list 1 (list 2 4)))",
+        1,
+        &[
+            "error[t / parts]: the value is another one\n --> one-test.scm:3:1\n",
+            "  expected (1 (2 3))\n  actual   (1 (2 4))\n  differs  element 1, element 1: 3 is expected, 4 came\n",
+        ],
+    );
+    check(
+        "(test-equal \"code\" car cdr)",
+        1,
+        &["  expected #<procedure car>\n  actual   #<procedure cdr>\n"],
+    );
+    check(
+        "(test-error \"none\" 'no-such 1)",
+        1,
+        &["expected the error no-such, but it raised nothing"],
+    );
+    check(
+        "(test-approximate \"near\" 1.0 1.5 0.1)",
+        1,
+        &["expected 1.0", "actual   1.5", "one-test.scm:3:1"],
+    );
+    check(
+        "(test-assert \"raises\" (car 1))",
+        1,
+        &["it raised wrong-type: argument 1 of car"],
+    );
+    check(
+        "(test-begin \"two\" 2)\n(test-assert #t)\n(test-end)",
+        1,
+        &["another number of tests than it announces"],
+    );
+}
+
+#[test]
+fn what_a_test_prints_is_shown_if_it_fails() {
+    check(
+        "(display \"said\")\n(test-assert #f)",
+        1,
+        &["output of one-test.scm:\n  said\n"],
+    );
+    let desk = Desk::new(&[("one-test.scm", &format!("{BEGIN}(display \"said\")\n(test-assert #t)"))]);
+    desk.check(
+        "test",
+        0,
+        "ok   one-test.scm (1 passed)\n\n1 passed, 0 failed; 1 file\n",
+    );
+}
+
+#[test]
+fn a_file_that_tests_nothing_or_not_all_has_failed() {
+    check("", 1, &["no assertions: nothing was tested"]);
+    check(
+        "(test-assert #t)\n(define (f) (car 5))\n(f)",
+        1,
+        &["wrong-type: argument 1 of car must be a pair: 5, outside an assertion\n --> one-test.scm:4:13"],
+    );
+    check_text(
+        "(import (scheme base) (scheme process-context) (srfi 64)) (test-begin \"t\") (test-assert #t) (exit 0)",
+        "test",
+        1,
+        &["it called `(exit)` with the code 0"],
+    );
+    check_text(
+        "(import (scheme base)\n",
+        "test",
+        1,
+        &["this parenthesis is never closed", "one-test.scm:1:1"],
+    );
+    check(
+        "(await (user-input :prompt \"Who?\"))",
+        1,
+        &["it asks a person", "one-test.scm:3:1"],
+    );
+}
+
+#[test]
+fn a_test_that_hangs_is_stopped_and_its_place_told() {
+    let spinning = format!("{BEGIN}(define (spin n)\n  (spin (+ n 1)))\n(test-equal 1 (spin 0))");
+    let told = ["its time is over: 0.3 s", "one-test.scm:4:3"];
+    check_text(&spinning, "test --timeout 0.3", 1, &told);
+    let sleeping = format!("{BEGIN}(define (rest)\n  (sleep 1000000)\n  1)\n(test-equal 1 (rest))");
+    check_text(&sleeping, "test --timeout 0.3 --real-time", 1, &told);
+}
+
+#[test]
+fn what_cannot_be_read_fails_and_ends_no_other_file() {
+    let desk = Desk::new(&[
+        ("bytes-test.scm", ""),
+        (
+            "a.sld",
+            "(define-library (a) (export x) (import (scheme base) (b)) (begin (define x 1)))",
+        ),
+        (
+            "b.sld",
+            "(define-library (b) (export y) (import (scheme base) (a)) (begin (define y 1)))",
+        ),
+        (
+            "circle-test.scm",
+            "(import (scheme base) (srfi 64) (a)) (test-begin \"t\") (test-assert x)",
+        ),
+        (
+            "macro-test.scm",
+            "(import (scheme base) (srfi 64))\n(define-syntax spin (syntax-rules () ((_ x) (spin x))))\n(spin 1)",
+        ),
+        ("sound-test.scm", &format!("{BEGIN}(test-assert \"it\" #t)")),
+    ]);
+    std::fs::write(desk.path("bytes-test.scm"), b"(import (srfi 64)) \xff").expect("a file");
+    let said = desk.duet("test");
+    assert_eq!(said.code, 1);
+    for told in [
+        "FAIL bytes-test.scm",
+        "is not UTF-8 text",
+        "libraries import each other in a circle",
+        "macros expand to more than",
+        "ok   sound-test.scm (1 passed)\n",
+        "1 passed, 3 failed; 4 files\n",
+    ] {
+        assert!(said.output.contains(told), "{told:?} is not in\n{}", said.output);
+    }
+}
+
+#[test]
+fn a_year_of_timers_takes_no_time_and_all_clocks_share_it() {
+    check(
+        "(define year (* 365 24 60 60 1000))
+(define ms (current-time))
+(define seconds (current-second))
+(sleep year)
+(test-assert \"milliseconds\" (>= (- (current-time) ms) year))
+(test-assert \"seconds\" (>= (- (current-second) seconds) (/ year 1000)))
+(test-assert \"no more\" (< (- (current-time) ms) (+ year 1000)))",
+        0,
+        &["3 passed, 0 failed"],
+    );
+}
+
+#[test]
+fn a_kept_run_is_in_the_journal_and_replays() {
+    let desk = Desk::new(&[("one-test.scm", &format!("{BEGIN}(test-equal \"a\" 1 2)"))]);
+    let said = desk.duet("test --keep");
+    assert!(said.output.contains("`duet explain one-test`"), "{}", said.output);
+    assert_eq!(desk.duet("replay one-test").code, 0);
+    assert_eq!(
+        desk.duet("run one-test.scm --memory").code,
+        1,
+        "and elsewhere it is an ordinary program"
+    );
+}
+
+#[test]
+fn results_are_json_lines_and_junit() {
+    let desk = Desk::new(&[(
+        "one-test.scm",
+        &format!("{BEGIN}(test-equal \"<a>\" 1 2)\n(test-assert \"b\" #t)"),
+    )]);
+    let said = desk.duet("test --json --junit out.xml");
+    let lines: Vec<Value> = said
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let schema: Value = serde_json::from_str(&desk.duet("schema test").output).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for line in &lines {
+        assert!(validator.validate(line).is_ok(), "{line}");
+    }
+    assert!(validator.validate(&Value::from("x")).is_err());
+    let member = |name: &str| lines.iter().map(|line| line[name].clone()).collect::<Vec<_>>();
+    assert_eq!(member("kind"), ["check", "check", "file", "counts"]);
+    assert_eq!(lines[0]["line"], 3);
+    assert_eq!((&lines[0]["expected"], &lines[0]["actual"]), (&"1".into(), &"2".into()));
+    assert_eq!((&lines[3]["passed"], &lines[3]["failed"]), (&1.into(), &1.into()));
+    let xml = std::fs::read_to_string(desk.path("out.xml")).expect("it is written");
+    assert!(
+        xml.contains("name=\"t / &lt;a&gt;\"><failure message=\"the value is another one\">"),
+        "{xml}"
+    );
+}
