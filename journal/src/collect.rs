@@ -96,7 +96,7 @@ impl Garbage {
             branches,
             records,
             blobs,
-            since: *since,
+            since: since.clone(),
         }
     }
 }

@@ -154,6 +154,13 @@ pub enum StoreError {
         /// The cause.
         source: std::io::Error,
     },
+    /// A server that keeps the journal, or the way to it, failed.
+    Server {
+        /// The task that failed.
+        doing: &'static str,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The database library reported a failure.
     Database {
         /// The task that failed.
@@ -302,6 +309,7 @@ impl fmt::Display for StoreError {
             Self::ReadOnly => write!(f, "the journal is open for reading only"),
             Self::InDoubt => write!(f, "an earlier failure left the journal in doubt, open it again"),
             Self::Io { doing, .. } => write!(f, "failed {doing}"),
+            Self::Server { doing, .. } => write!(f, "the server failed {doing}"),
             Self::Database { doing, .. } => write!(f, "the database failed {doing}"),
         }
     }
@@ -313,6 +321,7 @@ impl std::error::Error for StoreError {
         match self {
             Self::BadRecord { source, .. } => Some(source),
             Self::Io { source, .. } => Some(source),
+            Self::Server { source, .. } => Some(&**source),
             Self::Database { source, .. } => Some(source),
             _ => None,
         }

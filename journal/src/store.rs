@@ -7,10 +7,12 @@
 //! A store does not decide when to commit, nor what can be given up; `collect.rs` does.
 //! Read next: `store/memory.rs`, the smallest complete store.
 
-mod batch;
+pub mod batch;
+mod boxed;
 pub mod memory;
 pub mod sqlite;
 
+pub use self::sqlite::{check_seal, seal};
 pub use crate::blob::Blob;
 pub use crate::error::{Displacement, Object, StoreError};
 pub use crate::identity::MAX_BLOB_BYTES;
@@ -48,7 +50,7 @@ impl CommitTime {
     }
 
     /// Reads the clock.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         Self(owner::now_ms())
     }
 
@@ -86,7 +88,7 @@ impl Append<'_> {
     }
 
     /// Returns when a record was committed: at `now`, if this store is the first to commit it.
-    fn time(&self, index: usize, now: CommitTime) -> CommitTime {
+    pub fn time(&self, index: usize, now: CommitTime) -> CommitTime {
         self.times
             .map_or(now, |times| times.get(index).copied().unwrap_or_default())
     }
@@ -126,9 +128,25 @@ pub struct Removal<'a> {
     pub since: Mark,
 }
 
-/// How far a store had grown at some time: its newest record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark(pub(crate) Option<(i64, RecordHash)>);
+/// How far a store had grown at some time: its newest record, if the store has one order for the
+/// records of all runs; else the number that each run's next record would have had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub(crate) newest: Option<(i64, RecordHash)>,
+    next: BTreeMap<RunId, i64>,
+}
+
+impl Mark {
+    /// Makes a mark of the numbers that the next records of runs will have.
+    pub fn of_runs(next: BTreeMap<RunId, i64>) -> Self {
+        Self { newest: None, next }
+    }
+
+    /// Returns the number that each run's next record would have had; a run that is missing had none.
+    pub fn next_numbers(&self) -> &BTreeMap<RunId, i64> {
+        &self.next
+    }
+}
 
 /// Who holds a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -370,7 +388,10 @@ pub trait Store: Send {
 
 /// Makes a record of its bytes after checking that they are those that `hash` names, after
 /// `parent`; names that are those of a `relative` are shared with it.
-fn checked_record(
+///
+/// # Errors
+/// [`StoreError::ChecksumMismatch`], [`StoreError::BadRecord`].
+pub fn checked_record(
     hash: RecordHash,
     parent: Option<RecordHash>,
     bytes: Vec<u8>,
@@ -455,7 +476,10 @@ impl<'a> Opener<'a> {
 }
 
 /// Looks into a record, whose parts `fetch` reads.
-fn open_record(record: ClosedRecord, fetch: Fetch<'_>) -> Result<Record, StoreError> {
+///
+/// # Errors
+/// [`StoreError::BadRecord`], and as `fetch`.
+pub fn open_record(record: ClosedRecord, fetch: Fetch<'_>) -> Result<Record, StoreError> {
     let hash = record.hash();
     record
         .join(fetch)?
@@ -464,7 +488,10 @@ fn open_record(record: ClosedRecord, fetch: Fetch<'_>) -> Result<Record, StoreEr
 }
 
 /// Returns a blob's bytes after checking that they are those that `hash` names.
-fn checked_blob(hash: BlobHash, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+///
+/// # Errors
+/// [`StoreError::ChecksumMismatch`].
+pub fn checked_blob(hash: BlobHash, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     let is_intact = BlobHash::of(&bytes) == hash;
     is_intact.then_some(bytes).ok_or(StoreError::ChecksumMismatch {
         object: Object::Blob(hash),

@@ -14,13 +14,18 @@ use crate::record::Record;
 
 /// A head without its branch's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tip {
-    pub(super) hash: RecordHash,
-    pub(super) sequence: Sequence,
+pub struct Tip {
+    /// The record.
+    pub hash: RecordHash,
+    /// Its position.
+    pub sequence: Sequence,
 }
 
 /// Checks an append against the head found, and returns the head to come.
-pub(super) fn check(append: &Append<'_>, found: Option<Tip>) -> Result<Tip, StoreError> {
+///
+/// # Errors
+/// [`StoreError::HeadMoved`], [`StoreError::NoRecords`], [`StoreError::NotAChild`].
+pub fn check(append: &Append<'_>, found: Option<Tip>) -> Result<Tip, StoreError> {
     check_head(append.run, append.branch, append.expected_head, found)?;
     let Some((first, rest)) = append.records.split_first() else {
         return Err(StoreError::NoRecords {
@@ -54,7 +59,10 @@ fn check_child(append: &Append<'_>, record: &Record, before: Option<Tip>) -> Res
 }
 
 /// Checks that a branch is where the caller believes.
-pub(super) fn check_head(
+///
+/// # Errors
+/// [`StoreError::HeadMoved`].
+pub fn check_head(
     run: &RunId,
     branch: &BranchName,
     expected: Option<RecordHash>,
@@ -73,7 +81,10 @@ pub(super) fn check_head(
 }
 
 /// Checks that nobody has claimed the run since the caller did.
-pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::EpochFenced`].
+pub fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<(), StoreError> {
     if held == current {
         Ok(())
     } else {
@@ -86,7 +97,10 @@ pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<()
 }
 
 /// Checks that a run does not belong to another process that lives.
-pub(super) fn check_owner(run: &RunId, found: &Claim, claimant: &str) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::Owned`].
+pub fn check_owner(run: &RunId, found: &Claim, claimant: &str) -> Result<(), StoreError> {
     let Some(by) = found.living() else { return Ok(()) };
     if claimant.parse().is_ok_and(|claimant: Owner| claimant.is_same(&by)) {
         return Ok(());
@@ -99,7 +113,10 @@ pub(super) fn check_owner(run: &RunId, found: &Claim, claimant: &str) -> Result<
 
 /// Checks that no record goes that a staying branch needs: since all that hangs on a record goes
 /// with it, one would take the branch's head along.
-pub(super) fn check_removal<'a>(
+///
+/// # Errors
+/// [`StoreError::Inconsistent`].
+pub fn check_removal<'a>(
     mut going: impl Iterator<Item = &'a RecordHash>,
     staying: &BTreeSet<RecordHash>,
 ) -> Result<(), StoreError> {

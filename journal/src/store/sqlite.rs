@@ -32,7 +32,7 @@ mod writing;
 pub use self::file::{has_damaged_header, missing_bytes};
 pub(crate) use self::guard::{harden, has_schema};
 pub(crate) use self::row::failed;
-pub(crate) use self::seal::seal;
+pub use self::seal::{check_seal, seal};
 pub use self::tail::LostCommits;
 
 use std::ops::Range;

@@ -1,102 +1,66 @@
-//! The duties of every store, tested on each of them.
+//! The duties of every store; `stores.rs` tests them on those of this crate, and other crates on theirs.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+// Other crates include this file by its path, which moves the folder of its modules.
+#[path = "conformance/parts.rs"]
 mod parts;
+#[path = "conformance/removal.rs"]
 mod removal;
+#[path = "conformance/times.rs"]
 mod times;
 
 use crate::common::writer::{Writer, at, branch, read_all, run};
-use duet_journal::store::memory::{FaultPlan, Loss, MemoryStore};
-use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Blob, BlobHash, Epoch, Head, HeadMove, Record, RecordHash, Store, StoreError};
-use parts::*;
-use removal::{
+pub(crate) use parts::*;
+pub(crate) use removal::{
     branches_are_given_up_with_what_only_they_lead_to, records_are_found_after_many_were_removed,
     what_hangs_on_a_removed_record_is_gone_until_it_is_done_again,
 };
-use times::*;
+pub(crate) use times::*;
 
 /// A kind of store: how to make an empty one, and how to open it again after its process has ended.
-trait Medium: Sized {
+pub(crate) trait Medium: Sized {
     type Store: Store;
     fn create() -> (Self, Self::Store);
     fn reopen(&self, store: Self::Store) -> Self::Store;
 }
 
-struct Memory;
-
-impl Medium for Memory {
-    type Store = MemoryStore;
-
-    fn create() -> (Self, MemoryStore) {
-        (Self, MemoryStore::default())
-    }
-
-    fn reopen(&self, store: MemoryStore) -> MemoryStore {
-        let mut disk = store.into_disk();
-        disk.pull_the_plug(Loss::Unsynced);
-        MemoryStore::open(disk.restart(FaultPlan::default())).unwrap()
-    }
-}
-
-struct Sqlite(tempfile::TempDir);
-
-impl Medium for Sqlite {
-    type Store = SqliteStore;
-
-    fn create() -> (Self, SqliteStore) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&folder.path().join("journal"), "conformance").unwrap();
-        (Self(folder), store)
-    }
-
-    fn reopen(&self, store: SqliteStore) -> SqliteStore {
-        drop(store);
-        SqliteStore::open(&self.0.path().join("journal"), "conformance").unwrap()
-    }
-}
-
-macro_rules! on_every_store {
-    ($($test:ident)*) => {
-        mod memory {
-            $(#[test] fn $test() { super::$test::<super::Memory>() })*
-        }
-        mod sqlite {
-            $(#[test] fn $test() { super::$test::<super::Sqlite>() })*
+/// Gives the names of all duties to a macro, after what it is to be given before them.
+macro_rules! every_duty {
+    ($then:ident! $($given:tt)*) => {
+        $then! { $($given)*
+            appended_records_are_read_back_in_order
+            a_range_gives_what_exists_of_it
+            times_stand_beside_the_records
+            a_record_that_is_made_again_keeps_its_time
+            a_copy_takes_the_times_along
+            records_that_others_lie_between_are_read_back
+            an_append_needs_the_expected_head
+            a_claim_fences_earlier_owners
+            a_group_happens_whole_or_not_at_all
+            a_group_may_go_on_where_its_own_part_ended
+            malformed_batches_are_refused
+            blobs_are_kept_once_and_must_be_there
+            forks_share_history
+            rewinding_keeps_what_is_left_behind
+            repeating_a_turn_after_a_rewind_gives_the_same_record
+            heads_move_only_within_a_run
+            heads_move_together_or_not_at_all
+            names_that_do_not_exist_are_errors
+            runs_and_branches_are_listed_by_name
+            long_chains_are_read_from_any_position
+            bodies_of_every_size_survive
+            bodies_share_their_parts_along_a_chain
+            a_fork_names_the_parts_that_its_own_chain_lacks
+            a_missing_part_is_named
+            branches_are_given_up_with_what_only_they_lead_to
+            records_are_found_after_many_were_removed
+            what_hangs_on_a_removed_record_is_gone_until_it_is_done_again
+            records_are_found_by_name_however_many_there_are
         }
     };
 }
-
-on_every_store! {
-    appended_records_are_read_back_in_order
-    a_range_gives_what_exists_of_it
-    times_stand_beside_the_records
-    a_record_that_is_made_again_keeps_its_time
-    a_copy_takes_the_times_along
-    records_that_others_lie_between_are_read_back
-    an_append_needs_the_expected_head
-    a_claim_fences_earlier_owners
-    a_group_happens_whole_or_not_at_all
-    a_group_may_go_on_where_its_own_part_ended
-    malformed_batches_are_refused
-    blobs_are_kept_once_and_must_be_there
-    forks_share_history
-    rewinding_keeps_what_is_left_behind
-    repeating_a_turn_after_a_rewind_gives_the_same_record
-    heads_move_only_within_a_run
-    heads_move_together_or_not_at_all
-    names_that_do_not_exist_are_errors
-    runs_and_branches_are_listed_by_name
-    long_chains_are_read_from_any_position
-    bodies_of_every_size_survive
-    bodies_share_their_parts_along_a_chain
-    a_fork_names_the_parts_that_its_own_chain_lacks
-    a_missing_part_is_named
-    branches_are_given_up_with_what_only_they_lead_to
-    records_are_found_after_many_were_removed
-    what_hangs_on_a_removed_record_is_gone_until_it_is_done_again
-    records_are_found_by_name_however_many_there_are
-}
+pub(crate) use every_duty;
 
 /// The error an operation gave, in its readable form.
 #[track_caller]
@@ -139,7 +103,7 @@ fn head_of(branch_name: &str, record: &Record) -> Head {
     }
 }
 
-fn appended_records_are_read_back_in_order<M: Medium>() {
+pub(crate) fn appended_records_are_read_back_in_order<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let mut written = main.write(&mut store, &["<turn 0>", "<turn 1>"]).unwrap();
@@ -162,7 +126,7 @@ fn appended_records_are_read_back_in_order<M: Medium>() {
     }
 }
 
-fn a_range_gives_what_exists_of_it<M: Medium>() {
+pub(crate) fn a_range_gives_what_exists_of_it<M: Medium>() {
     let (_medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let written = main.write(&mut store, &["0", "1", "2", "3"]).unwrap();
@@ -180,7 +144,7 @@ fn a_range_gives_what_exists_of_it<M: Medium>() {
     assert_eq!(store.record_at(&main.run, &main.branch, at(4)).unwrap(), None);
 }
 
-fn records_that_others_lie_between_are_read_back<M: Medium>() {
+pub(crate) fn records_that_others_lie_between_are_read_back<M: Medium>() {
     let (_medium, mut store) = M::create();
     let mut one = Writer::claim(&mut store, "one", "main");
     let mut other = Writer::claim(&mut store, "other", "main");
@@ -192,7 +156,7 @@ fn records_that_others_lie_between_are_read_back<M: Medium>() {
     assert_eq!(read_all(&store, &one).unwrap(), written);
 }
 
-fn an_append_needs_the_expected_head<M: Medium>() {
+pub(crate) fn an_append_needs_the_expected_head<M: Medium>() {
     let (_medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let stale = main.clone();
@@ -221,7 +185,7 @@ fn an_append_needs_the_expected_head<M: Medium>() {
     assert_eq!(store.heads(&main.run).unwrap().len(), 1);
 }
 
-fn a_claim_fences_earlier_owners<M: Medium>() {
+pub(crate) fn a_claim_fences_earlier_owners<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut first = Writer::claim(&mut store, "r", "main");
     let other = Writer::claim(&mut store, "other", "main");
@@ -246,7 +210,7 @@ fn a_claim_fences_earlier_owners<M: Medium>() {
     other.clone().write(&mut store, &["0"]).unwrap();
 }
 
-fn a_group_happens_whole_or_not_at_all<M: Medium>() {
+pub(crate) fn a_group_happens_whole_or_not_at_all<M: Medium>() {
     let (medium, mut store) = M::create();
     let [a, b] = ["a", "b"].map(|name| Writer::claim(&mut store, name, "main"));
     let (in_a, in_b) = (a.chain(&["0", "1"]), b.chain(&["0"]));
@@ -276,7 +240,7 @@ fn a_group_happens_whole_or_not_at_all<M: Medium>() {
     assert!(store.has_blob(&blob[0].hash()).unwrap());
 }
 
-fn a_group_may_go_on_where_its_own_part_ended<M: Medium>() {
+pub(crate) fn a_group_may_go_on_where_its_own_part_ended<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let records = main.chain(&["0", "1", "2", "3", "4"]);
@@ -297,7 +261,7 @@ fn a_group_may_go_on_where_its_own_part_ended<M: Medium>() {
     assert_eq!(read_all(&medium.reopen(store), &main).unwrap(), records);
 }
 
-fn malformed_batches_are_refused<M: Medium>() {
+pub(crate) fn malformed_batches_are_refused<M: Medium>() {
     let (_medium, mut store) = M::create();
     let main = Writer::claim(&mut store, "r", "main");
     let other = Writer::claim(&mut store, "other", "main");
@@ -342,7 +306,7 @@ fn malformed_batches_are_refused<M: Medium>() {
     assert_eq!(read_all(&store, &main).unwrap(), records[..1]);
 }
 
-fn blobs_are_kept_once_and_must_be_there<M: Medium>() {
+pub(crate) fn blobs_are_kept_once_and_must_be_there<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let blobs = [Blob::new(vec![7; 100_000]).unwrap(), Blob::new(Vec::new()).unwrap()];
@@ -372,7 +336,7 @@ fn blobs_are_kept_once_and_must_be_there<M: Medium>() {
     }
 }
 
-fn forks_share_history<M: Medium>() {
+pub(crate) fn forks_share_history<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let trunk = main.write(&mut store, &["0", "1", "2"]).unwrap();
@@ -399,7 +363,7 @@ fn forks_share_history<M: Medium>() {
     assert_eq!(middle, [trunk[1].clone(), forked[0].clone()]);
 }
 
-fn rewinding_keeps_what_is_left_behind<M: Medium>() {
+pub(crate) fn rewinding_keeps_what_is_left_behind<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let first = main.write(&mut store, &["0", "1", "2"]).unwrap();
@@ -425,7 +389,7 @@ fn rewinding_keeps_what_is_left_behind<M: Medium>() {
     assert_eq!(read_all(&store, &main).unwrap(), [first, third].concat());
 }
 
-fn repeating_a_turn_after_a_rewind_gives_the_same_record<M: Medium>() {
+pub(crate) fn repeating_a_turn_after_a_rewind_gives_the_same_record<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let trunk = main.write(&mut store, &["0", "1", "2", "3"]).unwrap();
@@ -448,7 +412,7 @@ fn repeating_a_turn_after_a_rewind_gives_the_same_record<M: Medium>() {
     );
 }
 
-fn heads_move_only_within_a_run<M: Medium>() {
+pub(crate) fn heads_move_only_within_a_run<M: Medium>() {
     let (_medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let other = Writer::claim(&mut store, "other", "main");
@@ -466,7 +430,7 @@ fn heads_move_only_within_a_run<M: Medium>() {
     assert_eq!(store.heads(&other.run).unwrap(), []);
 }
 
-fn heads_move_together_or_not_at_all<M: Medium>() {
+pub(crate) fn heads_move_together_or_not_at_all<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let written = main.write(&mut store, &["0", "1"]).unwrap();
@@ -499,7 +463,7 @@ fn heads_move_together_or_not_at_all<M: Medium>() {
     }
 }
 
-fn names_that_do_not_exist_are_errors<M: Medium>() {
+pub(crate) fn names_that_do_not_exist_are_errors<M: Medium>() {
     let (_medium, mut store) = M::create();
     let nobody = Writer {
         run: run("nobody"),
@@ -527,7 +491,7 @@ fn names_that_do_not_exist_are_errors<M: Medium>() {
     assert!(!store.has_blob(&blob).unwrap());
 }
 
-fn runs_and_branches_are_listed_by_name<M: Medium>() {
+pub(crate) fn runs_and_branches_are_listed_by_name<M: Medium>() {
     let (medium, mut store) = M::create();
     assert_eq!(store.runs().unwrap(), []);
     for name in ["b", "a", "a.1", "B"] {
@@ -549,7 +513,7 @@ fn runs_and_branches_are_listed_by_name<M: Medium>() {
     assert_eq!(names, ["y", "z"].map(branch));
 }
 
-fn long_chains_are_read_from_any_position<M: Medium>() {
+pub(crate) fn long_chains_are_read_from_any_position<M: Medium>() {
     let (_medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let texts: Vec<String> = (0..300).map(|number| number.to_string()).collect();
@@ -573,7 +537,7 @@ fn long_chains_are_read_from_any_position<M: Medium>() {
     }
 }
 
-fn records_are_found_by_name_however_many_there_are<M: Medium>() {
+pub(crate) fn records_are_found_by_name_however_many_there_are<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     let mut written = Vec::new();

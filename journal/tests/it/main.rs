@@ -20,4 +20,5 @@ mod index;
 mod owners;
 mod power;
 mod schema;
+mod stores;
 mod tail;

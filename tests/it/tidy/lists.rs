@@ -18,7 +18,10 @@ fn implemented_store(line: &str) -> Option<&str> {
 /// Stores that the conformance tests do not name.
 fn untested_stores(files: &[Source], list: &str) -> Vec<Offence> {
     let mut offences = Vec::new();
-    for source in files.iter().filter(|source| source.folder() == "journal/src/store") {
+    for source in files
+        .iter()
+        .filter(|source| ["journal/src/store", "postgres/src"].contains(&source.folder()))
+    {
         let names = source.text.lines().filter_map(implemented_store);
         for name in names.filter(|name| !mentions(list, name)) {
             offences.push(Offence::of_file(source, name));
@@ -29,10 +32,12 @@ fn untested_stores(files: &[Source], list: &str) -> Vec<Offence> {
 
 #[test]
 fn every_store_is_in_the_conformance_list() {
-    let list = text_of("journal/tests/it/conformance.rs");
+    let list = ["journal/tests/it/stores.rs", "postgres/tests/it/stores.rs"]
+        .map(text_of)
+        .concat();
     require(
         &untested_stores(&sources(&["rs"]), &list),
-        "run the conformance tests on these stores: name them in journal/tests/it/conformance.rs",
+        "run the conformance tests on these stores: name them in tests/it/stores.rs of their crate",
     );
     let files = [planted(
         "journal/src/store/paper.rs",

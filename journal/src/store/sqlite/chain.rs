@@ -138,15 +138,19 @@ pub(super) fn names_after(connection: &Connection, key: i64) -> Result<(BTreeMap
 pub(super) fn mark(connection: &Connection) -> Result<Mark, StoreError> {
     let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
     let newest = newest.flatten().map(|key| Link::expect(connection, key)).transpose()?;
-    Ok(Mark(newest.map(|link| (link.key, link.hash))))
+    let newest = newest.map(|link| (link.key, link.hash));
+    Ok(Mark {
+        newest,
+        ..Mark::default()
+    })
 }
 
 /// The blobs that records name which were inserted since a mark.
 ///
 /// # Errors
 /// [`StoreError::Overtaken`] if the record at the mark is gone: its key may name a newer one then.
-pub(super) fn blobs_named_since(connection: &Connection, mark: Mark) -> Result<BTreeSet<BlobHash>, StoreError> {
-    let Mark(at) = mark;
+pub(super) fn blobs_named_since(connection: &Connection, mark: &Mark) -> Result<BTreeSet<BlobHash>, StoreError> {
+    let at = mark.newest;
     if let Some((key, hash)) = at
         && Link::read(connection, key)?.is_none_or(|link| link.hash != hash)
     {

@@ -12,14 +12,17 @@ use twox_hash::XxHash3_64;
 use crate::store::StoreError;
 
 /// Computes the seal of a row's fields.
-pub(crate) fn seal(fields: &[&[u8]]) -> [u8; 8] {
+pub fn seal(fields: &[&[u8]]) -> [u8; 8] {
     let after = |before, field: &&[u8]| XxHash3_64::oneshot_with_seed(before, field);
     fields.iter().fold(0, after).to_le_bytes()
 }
 
 /// Requires the seal that was found in a row to be that of its fields; `what` says of which kind of
 /// row it is not.
-pub(super) fn check_seal(found: &[u8], fields: &[&[u8]], what: &'static str) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::Inconsistent`].
+pub fn check_seal(found: &[u8], fields: &[&[u8]], what: &'static str) -> Result<(), StoreError> {
     if found == seal(fields) {
         Ok(())
     } else {

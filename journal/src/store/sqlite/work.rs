@@ -183,7 +183,7 @@ pub(super) fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(
     let staying: BTreeSet<crate::identity::RecordHash> = stay.iter().map(|branch| branch.head.hash).collect();
     let going = chain::with_what_hangs_on(connection, removal.records)?;
     batch::check_removal(going.values(), &staying)?;
-    let named = chain::blobs_named_since(connection, removal.since)?;
+    let named = chain::blobs_named_since(connection, &removal.since)?;
     for branch in &gone {
         let sql = "DELETE FROM heads WHERE run = ?1 AND branch = ?2";
         row::change(

@@ -38,7 +38,7 @@ fn times() -> Vec<CommitTime> {
     times
 }
 
-pub(super) fn times_stand_beside_the_records<M: Medium>() {
+pub(crate) fn times_stand_beside_the_records<M: Medium>() {
     let (medium, mut store) = M::create();
     let times = times();
     let mut main = Writer::claim(&mut store, "r", "main");
@@ -62,7 +62,7 @@ pub(super) fn times_stand_beside_the_records<M: Medium>() {
     assert!(store.times(&run("no"), &main.branch, at(0)..at(9)).is_err());
 }
 
-pub(super) fn a_record_that_is_made_again_keeps_its_time<M: Medium>() {
+pub(crate) fn a_record_that_is_made_again_keeps_its_time<M: Medium>() {
     let (_medium, mut store) = M::create();
     let [first, second, third] = [10, 20, 30].map(CommitTime::from_ms);
     let mut main = Writer::claim(&mut store, "r", "main");
@@ -76,7 +76,7 @@ pub(super) fn a_record_that_is_made_again_keeps_its_time<M: Medium>() {
     assert_eq!(read, [first, second]);
 }
 
-pub(super) fn a_copy_takes_the_times_along<M: Medium>() {
+pub(crate) fn a_copy_takes_the_times_along<M: Medium>() {
     let (_from, mut from) = M::create();
     let (_to, mut to) = M::create();
     let mut main = Writer::claim(&mut from, "r", "main");

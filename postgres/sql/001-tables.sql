@@ -1,0 +1,55 @@
+-- Version 1: the tables. `duet_schema` stands for the name of the store's schema.
+-- No sequence and no clock of the server orders anything: the owner of a run numbers its records.
+CREATE SCHEMA IF NOT EXISTS duet_schema;
+
+CREATE TABLE IF NOT EXISTS duet_schema.store (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    kind text NOT NULL,                         -- 'duet journal'
+    version bigint NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS duet_schema.runs (
+    name text COLLATE "C" PRIMARY KEY,
+    epoch bigint NOT NULL,
+    owner text NOT NULL,                        -- who holds the newest epoch; empty if given up
+    numbered bigint NOT NULL,                   -- the number of the run's next record; it never goes back
+    seal bytea NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS duet_schema.notes (
+    run text COLLATE "C" PRIMARY KEY,
+    note bytea NOT NULL,                        -- what only this store says of the run
+    seal bytea NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS duet_schema.heads (
+    run text COLLATE "C" NOT NULL,
+    branch text COLLATE "C" NOT NULL,
+    sequence bigint NOT NULL,
+    record bigint NOT NULL,                     -- records.number
+    hash bytea NOT NULL,
+    seal bytea NOT NULL,
+    PRIMARY KEY (run, branch)
+);
+
+CREATE TABLE IF NOT EXISTS duet_schema.records (
+    run text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,                     -- above its parent's
+    sequence bigint NOT NULL,
+    parent bigint,                              -- records.number
+    begun bigint NOT NULL,                      -- from this number on, each record is the parent of the next
+    time bigint NOT NULL,                       -- ms since 1970; 0 if nobody knows it
+    hash bytea NOT NULL UNIQUE,                 -- BLAKE3 of bytes, with the parent's hash as the key
+    blobs bytea NOT NULL,                       -- the names of the blobs that it refers to, 32 bytes each
+    bytes bytea NOT NULL,                       -- canonical packed Preserves
+    seal bytea NOT NULL,
+    PRIMARY KEY (run, number)
+);
+
+CREATE TABLE IF NOT EXISTS duet_schema.blobs (
+    hash bytea PRIMARY KEY,
+    bytes bytea NOT NULL
+);
+
+CREATE OR REPLACE VIEW duet_schema.journal AS
+    SELECT run, branch, sequence AS head, encode(hash, 'hex') AS hash FROM duet_schema.heads;

@@ -1,0 +1,70 @@
+-- Version 1: one group commit, in one statement, all of it or nothing.
+--
+-- It returns 'done', or changes nothing and returns why: 'stale' if a run or head is not what the
+-- caller read, 'known' if a record is there already, 'blob' if a blob is missing.
+--
+-- The rows of the runs are locked first. In READ COMMITTED each statement below sees all that was
+-- committed before it began, so all that earlier holders of these locks wrote.
+CREATE OR REPLACE FUNCTION duet_schema.append(
+    run_names text[], run_epochs bigint[], run_numbered bigint[], run_then bigint[], run_owners text[],
+    run_seals bytea[],
+    head_runs text[], head_branches text[], head_before bytea[], head_sequences bigint[], head_records bigint[],
+    head_hashes bytea[], head_seals bytea[],
+    record_runs text[], record_numbers bigint[], record_sequences bigint[], record_parents bigint[],
+    record_begun bigint[], record_times bigint[], record_hashes bytea[], record_blobs bytea[],
+    record_bytes bytea[], record_seals bytea[],
+    blob_hashes bytea[], blob_bytes bytea[], blobs_needed bytea[]
+) RETURNS text LANGUAGE plpgsql AS $append$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'transactions of this role are %, and the store needs read committed',
+            current_setting('transaction_isolation') USING ERRCODE = 'feature_not_supported';
+    END IF;
+    -- A commit that is acknowledged is on the disk, whatever the role's default is.
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+    -- Nobody removes blobs meanwhile.
+    IF cardinality(blob_hashes) + cardinality(blobs_needed) > 0 THEN
+        LOCK TABLE duet_schema.blobs IN ROW EXCLUSIVE MODE;
+    END IF;
+    PERFORM FROM duet_schema.runs WHERE name = ANY (run_names) ORDER BY name FOR NO KEY UPDATE;
+
+    IF EXISTS (
+        SELECT FROM unnest(run_names, run_epochs, run_numbered) AS mine (name, epoch, numbered)
+        LEFT JOIN duet_schema.runs AS found ON found.name = mine.name
+        WHERE found.epoch IS DISTINCT FROM mine.epoch OR found.numbered IS DISTINCT FROM mine.numbered
+    ) OR EXISTS (
+        SELECT FROM unnest(head_runs, head_branches, head_before) AS mine (run, branch, hash)
+        LEFT JOIN duet_schema.heads AS found ON found.run = mine.run AND found.branch = mine.branch
+        WHERE found.hash IS DISTINCT FROM mine.hash
+    ) THEN
+        RETURN 'stale';
+    END IF;
+    IF EXISTS (SELECT FROM duet_schema.records WHERE hash = ANY (record_hashes)) THEN
+        RETURN 'known';
+    END IF;
+    IF EXISTS (
+        SELECT FROM unnest(blobs_needed) AS needed (hash)
+        WHERE NOT EXISTS (SELECT FROM duet_schema.blobs WHERE blobs.hash = needed.hash)
+    ) THEN
+        RETURN 'blob';
+    END IF;
+
+    INSERT INTO duet_schema.blobs (hash, bytes)
+    SELECT * FROM unnest(blob_hashes, blob_bytes) ON CONFLICT (hash) DO NOTHING;
+    INSERT INTO duet_schema.records (run, number, sequence, parent, begun, time, hash, blobs, bytes, seal)
+    SELECT * FROM unnest(
+        record_runs, record_numbers, record_sequences, record_parents, record_begun, record_times,
+        record_hashes, record_blobs, record_bytes, record_seals
+    );
+    INSERT INTO duet_schema.heads (run, branch, sequence, record, hash, seal)
+    SELECT * FROM unnest(head_runs, head_branches, head_sequences, head_records, head_hashes, head_seals)
+    ON CONFLICT (run, branch) DO UPDATE SET
+        sequence = excluded.sequence, record = excluded.record, hash = excluded.hash, seal = excluded.seal;
+    UPDATE duet_schema.runs SET numbered = mine.numbered, owner = mine.owner, seal = mine.seal
+    FROM unnest(run_names, run_then, run_owners, run_seals) AS mine (name, numbered, owner, seal)
+    WHERE runs.name = mine.name;
+    RETURN 'done';
+END
+$append$;

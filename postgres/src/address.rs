@@ -1,0 +1,216 @@
+//! The address of a journal on a server.
+//!
+//! Owns the reading of `postgres://…`: what the client library does not know is taken out of it.
+//! INVARIANT: what is shown of an address has no password.
+//! Read next: `link.rs`.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+
+use crate::failure::Failure;
+
+/// The schema of a journal whose address names none.
+const SCHEMA: &str = "duet";
+
+/// How long a server may take to answer a connection.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+
+/// How long a connection may be silent before the system asks whether it still is one, and how long
+/// what was sent may go without an acknowledgement.
+const SILENT_MAX: Duration = Duration::from_secs(30);
+
+/// A database, the role that enters it, and the schema of the journal there.
+#[derive(Clone, Debug)]
+pub struct Address {
+    pub(crate) config: Config,
+    schema: String,
+    /// A file with the certificates to trust besides those that browsers trust.
+    roots: Option<PathBuf>,
+}
+
+impl Address {
+    /// Says whether a text is the address of a server with a journal, right or wrong.
+    pub fn is_one(text: &str) -> bool {
+        ["postgres://", "postgresql://"]
+            .iter()
+            .any(|kind| text.starts_with(kind))
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// What identifies the journal, for people and for the names of files: no password, and no options of the
+    /// connection.
+    pub fn shown(&self) -> String {
+        let user = self.config.get_user().map_or(String::new(), |user| format!("{user}@"));
+        let ports = self.config.get_ports();
+        let host = |(place, host): (usize, &Host)| {
+            let name = match host {
+                Host::Tcp(name) => name.clone(),
+                #[cfg(unix)]
+                Host::Unix(folder) => folder.display().to_string(),
+            };
+            match ports.get(place).or(ports.first()).copied().unwrap_or(5432) {
+                5432 => name,
+                port => format!("{name}:{port}"),
+            }
+        };
+        let hosts: Vec<String> = self.config.get_hosts().iter().enumerate().map(host).collect();
+        let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or_default();
+        let schema = if self.schema == SCHEMA {
+            String::new()
+        } else {
+            format!("?schema={}", self.schema)
+        };
+        format!("postgres://{user}{}/{database}{schema}", hosts.join(","))
+    }
+
+    /// The way to make a connection safe.
+    pub(crate) fn tls(&self) -> Result<MakeRustlsConnect, Failure> {
+        let mut roots = RootCertStore {
+            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+        };
+        if let Some(file) = &self.roots {
+            add_roots(&mut roots, file).map_err(|why| Failure::Certificates {
+                why: format!("`{}`: {why}", file.display()),
+            })?;
+        }
+        let provider = Arc::new(crypto::ring::default_provider());
+        let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let versions = versions.map_err(|error| Failure::Certificates { why: error.to_string() })?;
+        Ok(MakeRustlsConnect::new(
+            versions.with_root_certificates(roots).with_no_client_auth(),
+        ))
+    }
+}
+
+fn add_roots(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {
+    let found = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let found = found.map_err(|error| error.to_string())?;
+    if found.is_empty() {
+        return Err("it has none".to_owned());
+    }
+    found
+        .into_iter()
+        .try_for_each(|certificate| roots.add(certificate).map_err(|error| error.to_string()))
+}
+
+impl FromStr for Address {
+    type Err = Failure;
+
+    fn from_str(text: &str) -> Result<Self, Failure> {
+        let (place, options) = text.split_once('?').unwrap_or((text, ""));
+        let (mut schema, mut roots, mut rest) = (SCHEMA.to_owned(), None, Vec::new());
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
+            match name {
+                "schema" => schema = value(),
+                "sslrootcert" => roots = Some(PathBuf::from(value())),
+                _ => rest.push(option),
+            }
+        }
+        check_schema(&schema)?;
+        let place = if rest.is_empty() {
+            place.to_owned()
+        } else {
+            format!("{place}?{}", rest.join("&"))
+        };
+        let config = place.parse::<Config>();
+        let mut config = config.map_err(|error| Failure::Address { why: why(&error) })?;
+        if config.get_hosts().is_empty() {
+            return Err(Failure::Address {
+                why: "it names no host".to_owned(),
+            });
+        }
+        if config.get_user().is_none() {
+            return Err(Failure::Address {
+                why: "it names no role, as in postgres://role@host/database".to_owned(),
+            });
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_MAX);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("duet");
+        }
+        config.keepalives_idle(SILENT_MAX).tcp_user_timeout(SILENT_MAX);
+        Ok(Self { config, schema, roots })
+    }
+}
+
+/// The cause of an error says more than the error.
+fn why(error: &tokio_postgres::Error) -> String {
+    let cause = std::error::Error::source(error);
+    cause.map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Names that need no quotes in SQL do not surprise anyone.
+fn check_schema(name: &str) -> Result<(), Failure> {
+    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name.len() <= 63
+        && !name.starts_with("pg_");
+    let why =
+        || format!("`{name}` is no name for a schema: 1 to 63 of a-z, 0-9 and _, not beginning with a digit or pg_");
+    is_plain.then_some(()).ok_or_else(|| Failure::Address { why: why() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn shown(text: &str) -> String {
+        match text.parse::<Address>() {
+            Ok(address) => address.shown(),
+            Err(failure) => failure.to_string(),
+        }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        assert_eq!(shown("postgres://team:secret@db/duet"), "postgres://team@db/duet");
+        assert_eq!(
+            shown("postgresql://team:secret@db:6432/duet?sslmode=require"),
+            "postgres://team@db:6432/duet"
+        );
+        assert_eq!(
+            shown("postgres://team@db/duet?schema=reviews&password=secret"),
+            "postgres://team@db/duet?schema=reviews"
+        );
+        assert_eq!(
+            shown("postgres://team@%2Frun%2Fpostgresql/duet"),
+            "postgres://team@/run/postgresql/duet"
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_said() {
+        for (text, why) in [
+            ("postgres://", "it names no host"),
+            ("postgres://db/duet", "it names no role"),
+            ("postgres://team@db/duet?schema=No", "`No` is no name for a schema"),
+            ("postgres://team@db/duet?schema=pg_temp", "is no name for a schema"),
+            ("postgres://team@db:port/duet", "port"),
+            ("postgres://team@db/duet?colour=red", "colour"),
+        ] {
+            let told = shown(text);
+            assert!(told.contains(why), "{text}: {told}");
+        }
+    }
+}

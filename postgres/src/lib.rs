@@ -1,0 +1,214 @@
+//! Duet's journal in a PostgreSQL database.
+//!
+//! Owns [`PostgresStore`], a store that many hosts can use at once: [`Address`] says where it is.
+//! INVARIANT: a run is written only under its newest epoch, which the statement that writes compares;
+//! an append that returns is durable on the server.
+//!
+//! It does not know what a record means, and keeps nothing on this machine. Read the modules in the
+//! order in which they stand here.
+
+mod failure;
+mod address;
+mod link;
+mod schema;
+mod row;
+mod plan;
+mod writing;
+mod reading;
+
+pub use address::Address;
+pub use failure::Failure;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use duet_journal::parts::fetching;
+use duet_journal::store::{checked_blob, one_by_one, open_record};
+use duet_journal::{
+    Append, BlobHash, BranchName, Claim, ClosedRecord, CommitTime, Epoch, Head, HeadMove, Mark, Record, RecordHash,
+    Removal, RunId, Sequence, Store, StoreError,
+};
+
+use crate::link::{Link, Value};
+use crate::plan::{Known, Step};
+use crate::row::{check_note, column};
+
+/// A store in one schema of a PostgreSQL database.
+pub struct PostgresStore {
+    link: Link,
+    schema: String,
+    only_reads: bool,
+    /// What the writer knows of what it writes on; the server compares it.
+    known: Known,
+    /// Whether a commit failed, so that it is unknown what is durable.
+    is_in_doubt: bool,
+}
+
+impl PostgresStore {
+    /// Opens the journal at an address to read and write it, together with any other process that
+    /// does; makes its tables if there are none.
+    ///
+    /// # Errors
+    /// [`StoreError::Server`] with a [`Failure`], or [`StoreError::UnsupportedVersion`]; what is
+    /// somebody else's is as it was.
+    pub fn open_or_create(address: &Address) -> Result<Self, StoreError> {
+        let store = Self::connect(address, false)?;
+        schema::make(&store.link, &store.schema)?;
+        Ok(store)
+    }
+
+    /// Opens the journal at an address to read and write it.
+    ///
+    /// # Errors
+    /// As [`open_or_create`](Self::open_or_create), and if there is none.
+    pub fn open(address: &Address) -> Result<Self, StoreError> {
+        let store = Self::connect(address, false)?;
+        schema::require(&store.link, &store.schema)?;
+        Ok(store)
+    }
+
+    /// Opens the journal at an address to read it; a standby will do.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_to_read(address: &Address) -> Result<Self, StoreError> {
+        let store = Self::connect(address, true)?;
+        schema::require(&store.link, &store.schema)?;
+        Ok(store)
+    }
+
+    fn connect(address: &Address, only_reads: bool) -> Result<Self, StoreError> {
+        let link = Link::connect(address).map_err(|failure| failure.while_("opening the journal"))?;
+        let schema = address.schema().to_owned();
+        Ok(Self {
+            link,
+            schema,
+            only_reads,
+            known: Known::default(),
+            is_in_doubt: false,
+        })
+    }
+
+    /// A statement with the name of the schema in it.
+    fn sql(&self, sql: &str) -> String {
+        schema::in_schema(sql, &self.schema)
+    }
+}
+
+impl Store for PostgresStore {
+    fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
+        self.raise_epoch(run, owner)
+    }
+
+    fn claimed(&self, run: &RunId) -> Result<Option<Claim>, StoreError> {
+        Ok(self.run_row(run)?.map(|row| row.claim()))
+    }
+
+    fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        self.require_epoch(run, epoch).map(drop)
+    }
+
+    fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
+        self.describe_owner(run, epoch, owner)
+    }
+
+    fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
+        let steps: Vec<Step<'_>> = appends.iter().map(Step::Append).collect();
+        self.commit(&steps)
+    }
+
+    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
+        let steps: Vec<Step<'_>> = moves.iter().map(Step::Move).collect();
+        self.commit(&steps)
+    }
+
+    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        self.give_up(removal)
+    }
+
+    fn mark(&self) -> Result<Mark, StoreError> {
+        let mut next = BTreeMap::new();
+        for row in &self.read_rows(
+            "SELECT name, numbered FROM duet_schema.runs",
+            Vec::new(),
+            "reading the mark",
+        )? {
+            next.insert(RunId::new(column::<String>(row, 0)?)?, column(row, 1)?);
+        }
+        Ok(Mark::of_runs(next))
+    }
+
+    fn runs(&self) -> Result<Vec<RunId>, StoreError> {
+        let sql = "SELECT name FROM duet_schema.runs
+             WHERE EXISTS (SELECT FROM duet_schema.heads WHERE heads.run = runs.name) ORDER BY name";
+        let rows = self.read_rows(sql, Vec::new(), "listing the runs")?;
+        rows.iter()
+            .map(|row| Ok(RunId::new(column::<String>(row, 0)?)?))
+            .collect()
+    }
+
+    fn has_run(&self, run: &RunId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM duet_schema.heads WHERE run = $1 LIMIT 1";
+        let rows = self.read_rows(sql, vec![Value::Text(run.to_string())], "looking for a run")?;
+        Ok(!rows.is_empty())
+    }
+
+    fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
+        Ok(self.head_rows(run)?.into_iter().map(|row| row.head).collect())
+    }
+
+    fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError> {
+        Ok(self.head_row(run, branch)?.map(|row| row.head))
+    }
+
+    fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        one_by_one(self, run, branch, range)?.collect()
+    }
+
+    fn read_closed(
+        &self,
+        run: &RunId,
+        branch: &BranchName,
+        range: Range<Sequence>,
+    ) -> Result<Vec<ClosedRecord>, StoreError> {
+        self.closed(run, branch, &range)
+    }
+
+    fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<CommitTime>, StoreError> {
+        Ok(self
+            .rows_at(run, branch, &range)?
+            .iter()
+            .map(row::RecordRow::time)
+            .collect())
+    }
+
+    fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
+        open_record(self.closed_named(*hash)?, &mut fetching(|hash| self.blob(hash)))
+    }
+
+    fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
+        let sql = "SELECT bytes FROM duet_schema.blobs WHERE hash = $1";
+        let rows = self.read_rows(sql, vec![Value::Bytes(hash.as_bytes().to_vec())], "reading a blob")?;
+        let row = rows.first().ok_or(StoreError::NoSuchBlob { hash: *hash })?;
+        checked_blob(*hash, column(row, 0)?)
+    }
+
+    fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM duet_schema.blobs WHERE hash = $1";
+        let rows = self.read_rows(sql, vec![Value::Bytes(hash.as_bytes().to_vec())], "looking for a blob")?;
+        Ok(!rows.is_empty())
+    }
+
+    fn note(&self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        let sql = "SELECT note, seal FROM duet_schema.notes WHERE run = $1";
+        let rows = self.read_rows(sql, vec![Value::Text(run.to_string())], "reading a note")?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let note: Vec<u8> = column(row, 0)?;
+        check_note(run, &note, column(row, 1)?)?;
+        Ok(Some(note).filter(|note| !note.is_empty()))
+    }
+
+    fn set_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> Result<(), StoreError> {
+        self.write_note(run, epoch, note)
+    }
+}

@@ -1,0 +1,194 @@
+//! The connection to a server, and the thread that owns it.
+//!
+//! Owns the asynchronous side: whoever uses a [`Link`] waits for the answer of one statement.
+//! INVARIANT: one statement is one round trip and one transaction, and leaves nothing in the
+//! server's session: so each may go through another connection of a pooler.
+//!
+//! It does not repeat a statement that may have happened. Read next: `schema.rs`.
+
+use std::sync::mpsc as answers;
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::mpsc as tasks;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::address::Address;
+use crate::failure::Failure;
+
+/// A value that a statement is given.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Bytes(Vec<u8>),
+    Texts(Vec<String>),
+    Integers(Vec<i64>),
+    MaybeIntegers(Vec<Option<i64>>),
+    ByteStrings(Vec<Vec<u8>>),
+    MaybeByteStrings(Vec<Option<Vec<u8>>>),
+}
+
+impl Value {
+    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+        match self {
+            Self::Text(value) => (value, Type::TEXT),
+            Self::Integer(value) => (value, Type::INT8),
+            Self::Bytes(value) => (value, Type::BYTEA),
+            Self::Texts(value) => (value, Type::TEXT_ARRAY),
+            Self::Integers(value) => (value, Type::INT8_ARRAY),
+            Self::MaybeIntegers(value) => (value, Type::INT8_ARRAY),
+            Self::ByteStrings(value) => (value, Type::BYTEA_ARRAY),
+            Self::MaybeByteStrings(value) => (value, Type::BYTEA_ARRAY),
+        }
+    }
+}
+
+struct Task {
+    sql: String,
+    /// `None` for several statements in one transaction.
+    values: Option<Vec<Value>>,
+    answer: answers::Sender<Result<Vec<Row>, Failure>>,
+}
+
+/// The way to a server.
+pub(crate) struct Link {
+    /// `None` once it is to end.
+    tasks: Option<tasks::UnboundedSender<Task>>,
+    thread: Option<JoinHandle<()>>,
+    server: String,
+}
+
+impl Link {
+    /// Connects to a server.
+    pub(crate) fn connect(address: &Address) -> Result<Self, Failure> {
+        let server = address.shown();
+        let tls = address.tls()?;
+        let broken = |error: std::io::Error| Failure::Unreachable {
+            server: server.clone(),
+            why: error.to_string(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(broken)?;
+        let (sender, receiver) = tasks::unbounded_channel();
+        let (began, begun) = answers::channel();
+        let mut end = End {
+            address: address.clone(),
+            tls,
+            server: server.clone(),
+            client: None,
+        };
+        let serve = move || {
+            runtime.block_on(async move {
+                let connected = end.connect().await;
+                let is_connected = connected.is_ok();
+                if began.send(connected).is_ok() && is_connected {
+                    end.serve(receiver).await;
+                }
+            });
+        };
+        let thread = thread::Builder::new()
+            .name("postgres".to_owned())
+            .spawn(serve)
+            .map_err(broken)?;
+        let link = Self {
+            tasks: Some(sender),
+            thread: Some(thread),
+            server: server.clone(),
+        };
+        begun.recv().map_err(|_| link.ended())??;
+        Ok(link)
+    }
+
+    /// The server, for people.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Performs one statement, as a transaction of its own.
+    pub(crate) fn ask(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, Failure> {
+        self.send(sql, Some(values))
+    }
+
+    /// Performs several statements, in one transaction.
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), Failure> {
+        self.send(sql, None).map(drop)
+    }
+
+    fn send(&self, sql: &str, values: Option<Vec<Value>>) -> Result<Vec<Row>, Failure> {
+        let (answer, answered) = answers::channel();
+        let task = Task {
+            sql: sql.to_owned(),
+            values,
+            answer,
+        };
+        let tasks = self.tasks.as_ref().ok_or_else(|| self.ended())?;
+        tasks.send(task).map_err(|_| self.ended())?;
+        answered.recv().map_err(|_| self.ended())?
+    }
+
+    fn ended(&self) -> Failure {
+        Failure::Unreachable {
+            server: self.server.clone(),
+            why: "the connection's thread has ended".to_owned(),
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.tasks = None;
+        if let Some(thread) = self.thread.take() {
+            // It has no result.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread's end of a link.
+struct End {
+    address: Address,
+    tls: MakeRustlsConnect,
+    server: String,
+    client: Option<Client>,
+}
+
+impl End {
+    async fn serve(&mut self, mut tasks: tasks::UnboundedReceiver<Task>) {
+        while let Some(task) = tasks.recv().await {
+            let done = self.perform(&task).await;
+            // Who does not wait does not want to know.
+            let _ = task.answer.send(done);
+        }
+    }
+
+    async fn connect(&mut self) -> Result<(), Failure> {
+        let connected = self.address.config.connect(self.tls.clone()).await;
+        let (client, connection) = connected.map_err(|error| Failure::of(&self.server, &error))?;
+        // What ends the connection fails the statement that waits for it.
+        tokio::spawn(async move { drop(connection.await) });
+        self.client = Some(client);
+        Ok(())
+    }
+
+    /// Performs a task; a connection that was lost while nothing was under way is made again.
+    async fn perform(&mut self, task: &Task) -> Result<Vec<Row>, Failure> {
+        if self.client.as_ref().is_none_or(Client::is_closed) {
+            self.connect().await?;
+        }
+        let Some(client) = &self.client else {
+            return Ok(Vec::new());
+        };
+        let done = match &task.values {
+            None => client.batch_execute(&task.sql).await.map(|()| Vec::new()),
+            Some(values) => {
+                let values: Vec<_> = values.iter().map(Value::typed).collect();
+                client.query_typed(&task.sql, &values).await
+            }
+        };
+        done.map_err(|error| Failure::of(&self.server, &error))
+    }
+}

@@ -1,0 +1,328 @@
+//! Commits: the way from a plan to something durable.
+//!
+//! Owns what happens when the answer to a commit is lost: the heads are read again before anything
+//! else, because they say whether it happened.
+//! INVARIANT: a commit that returns has happened once; one that is refused has not happened.
+//! Read next: `reading.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use duet_journal::store::batch;
+use duet_journal::{BlobHash, BranchName, Epoch, RecordHash, Removal, RunId, StoreError};
+
+use crate::PostgresStore;
+use crate::failure::Failure;
+use crate::link::Value;
+use crate::plan::{Known, Plan, Step, Targets};
+use crate::row::{RecordRow, RunRow, column, note_seal};
+
+/// How often a commit is planned anew because others have changed what it stands on. Only threads of
+/// one process, with one epoch, change the same run.
+const ATTEMPTS_MAX: usize = 64;
+
+/// How long a server may be away in the middle of a commit: it restarts in less.
+const AWAY_MAX: Duration = Duration::from_secs(20);
+
+/// How long to wait before asking again for a server that is away.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What the server says of a commit.
+enum Verdict {
+    Done,
+    /// The commit did not happen: what it stands on was read too long ago.
+    Stale,
+    /// The commit did not happen: some of its records are there already.
+    HasSome,
+    /// The commit did not happen: a blob is missing.
+    LacksBlob,
+    /// Nobody knows: the connection was lost.
+    Unclear,
+}
+
+impl PostgresStore {
+    /// Performs all steps or none, in one statement.
+    pub(crate) fn commit(&mut self, steps: &[Step<'_>]) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let mut known = std::mem::take(&mut self.known);
+        let mut is_fresh = !known.covers(steps);
+        if is_fresh {
+            known.extend(self.load(steps)?);
+        }
+        // Where a commit sets the heads that may have happened.
+        let mut sent: Option<Targets> = None;
+        for _ in 0..ATTEMPTS_MAX {
+            if sent.as_ref().is_some_and(|targets| targets.are_met(&known)) {
+                self.known = known;
+                return Ok(());
+            }
+            let verdict = match Plan::make(&known, steps) {
+                Ok(plan) if plan.is_empty() => return Ok(()),
+                Ok(plan) => match self.send(&plan)? {
+                    Verdict::Done => {
+                        self.known = plan.after.without_records();
+                        return Ok(());
+                    }
+                    Verdict::HasSome => {
+                        known.records.extend(self.rows_named(plan.names())?);
+                        continue;
+                    }
+                    Verdict::LacksBlob => match self.missing_blob(&plan)? {
+                        Some(error) => return Err(error),
+                        None => continue,
+                    },
+                    Verdict::Unclear => {
+                        sent = Some(plan.targets());
+                        Verdict::Unclear
+                    }
+                    Verdict::Stale => Verdict::Stale,
+                },
+                Err(error) if is_fresh => return Err(error),
+                Err(_) => Verdict::Stale,
+            };
+            known = match verdict {
+                Verdict::Unclear => self.load_again(steps)?,
+                _ => self.load(steps)?,
+            };
+            is_fresh = true;
+        }
+        Err(Failure::Contended.while_("committing"))
+    }
+
+    fn send(&mut self, plan: &Plan<'_>) -> Result<Verdict, StoreError> {
+        let places: Vec<String> = (1..=26).map(|place| format!("${place}")).collect();
+        let sql = self.sql(&format!("SELECT duet_schema.append({})", places.join(", ")));
+        match self.link.ask(&sql, plan.values()?) {
+            Ok(rows) => verdict(&rows),
+            Err(failure) if failure.is_unclear() => Ok(Verdict::Unclear),
+            Err(failure) => Err(failure.while_("committing")),
+        }
+    }
+
+    /// Reads what a commit stands on, after the connection was lost in the middle of it; a server that
+    /// restarts is waited for.
+    fn load_again(&mut self, steps: &[Step<'_>]) -> Result<Known, StoreError> {
+        let begun = Instant::now();
+        loop {
+            match self.load(steps) {
+                Err(StoreError::Server { source, .. }) if is_away(&*source) && begun.elapsed() < AWAY_MAX => {
+                    thread::sleep(PAUSE);
+                }
+                Err(error) => {
+                    self.is_in_doubt = true;
+                    return Err(error);
+                }
+                Ok(known) => return Ok(known),
+            }
+        }
+    }
+
+    /// The first blob that a plan needs and the store lacks.
+    fn missing_blob(&self, plan: &Plan<'_>) -> Result<Option<StoreError>, StoreError> {
+        let needed: Vec<(BlobHash, RecordHash)> = plan.needed_elsewhere().collect();
+        let names = needed.iter().map(|(blob, _)| blob.as_bytes().to_vec()).collect();
+        let sql = "SELECT hash FROM duet_schema.blobs WHERE hash = ANY ($1)";
+        let rows = self.read_rows(sql, vec![Value::ByteStrings(names)], "looking for blobs")?;
+        let mut there = BTreeSet::new();
+        for row in &rows {
+            there.extend(BlobHash::from_slice(column(row, 0)?));
+        }
+        let missing = needed.into_iter().find(|(blob, _)| !there.contains(blob));
+        Ok(missing.map(|(blob, record)| StoreError::MissingBlob { record, blob }))
+    }
+
+    /// Raises a run's epoch, unless it belongs to another process that lives.
+    pub(crate) fn raise_epoch(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
+        self.require_writer()?;
+        self.known = Known::default();
+        let failed = |failure: Failure| failure.while_("claiming a run");
+        for _ in 0..ATTEMPTS_MAX {
+            let found = self.run_row(run)?;
+            if let Some(found) = &found {
+                batch::check_owner(run, &found.claim(), owner)?;
+            }
+            let before = found.as_ref().map_or(Epoch(0), |found| found.epoch);
+            let row = RunRow {
+                name: run.clone(),
+                epoch: before.next()?,
+                owner: owner.to_owned(),
+                numbered: found.as_ref().map_or(0, |found| found.numbered),
+            };
+            let mut values = vec![
+                Value::Text(run.to_string()),
+                Value::Integer(row.epoch.0.cast_signed()),
+                Value::Text(row.owner.clone()),
+                Value::Bytes(row.seal()),
+            ];
+            let sql = if let Some(found) = &found {
+                values.extend([
+                    Value::Integer(found.epoch.0.cast_signed()),
+                    Value::Text(found.owner.clone()),
+                ]);
+                // A run of that name that was never begun, or has been removed whole, has no note.
+                "WITH forgotten AS (
+                    DELETE FROM duet_schema.notes WHERE run = $1
+                        AND NOT EXISTS (SELECT FROM duet_schema.heads WHERE heads.run = $1)
+                 )
+                 UPDATE duet_schema.runs SET epoch = $2, owner = $3, seal = $4
+                 WHERE name = $1 AND epoch = $5 AND owner = $6 RETURNING 1"
+            } else {
+                "INSERT INTO duet_schema.runs (name, epoch, owner, numbered, seal) VALUES ($1, $2, $3, 0, $4)
+                 ON CONFLICT (name) DO NOTHING RETURNING 1"
+            };
+            if !self.link.ask(&self.sql(sql), values).map_err(failed)?.is_empty() {
+                return Ok(row.epoch);
+            }
+        }
+        Err(failed(Failure::Contended))
+    }
+
+    /// Changes how the holder of an epoch is described.
+    pub(crate) fn describe_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let row = RunRow {
+            name: run.clone(),
+            epoch,
+            owner: owner.to_owned(),
+            numbered: 0,
+        };
+        let values = vec![
+            Value::Text(run.to_string()),
+            Value::Integer(epoch.0.cast_signed()),
+            Value::Text(owner.to_owned()),
+            Value::Bytes(row.seal()),
+        ];
+        let sql =
+            self.sql("UPDATE duet_schema.runs SET owner = $3, seal = $4 WHERE name = $1 AND epoch = $2 RETURNING 1");
+        let changed = self
+            .link
+            .ask(&sql, values)
+            .map_err(|failure| failure.while_("describing an owner"))?;
+        if changed.is_empty() {
+            return self.require_epoch(run, epoch).map(drop);
+        }
+        if let Some(known) = self.known.runs.get_mut(run) {
+            owner.clone_into(&mut known.owner);
+        }
+        Ok(())
+    }
+
+    /// Sets the note on a run.
+    pub(crate) fn write_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let values = vec![
+            Value::Text(run.to_string()),
+            Value::Integer(epoch.0.cast_signed()),
+            Value::Bytes(note.to_vec()),
+            Value::Bytes(note_seal(run, note)),
+        ];
+        // The lock keeps the epoch from being raised before the note is there.
+        let sql = self.sql(
+            "WITH held AS (SELECT name FROM duet_schema.runs WHERE name = $1 AND epoch = $2 FOR UPDATE)
+             INSERT INTO duet_schema.notes (run, note, seal) SELECT name, $3, $4 FROM held
+             ON CONFLICT (run) DO UPDATE SET note = excluded.note, seal = excluded.seal RETURNING 1",
+        );
+        let changed = self
+            .link
+            .ask(&sql, values)
+            .map_err(|failure| failure.while_("writing a note"))?;
+        if changed.is_empty() {
+            self.require_epoch(run, epoch).map(drop)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Removes branches with what only they lead to.
+    pub(crate) fn give_up(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        self.require_writer()?;
+        self.known = Known::default();
+        for _ in 0..ATTEMPTS_MAX {
+            let run = self.require_epoch(removal.run, removal.epoch)?;
+            let going = self.with_what_hangs_on(removal.run, removal.records)?;
+            let heads = self.head_rows(removal.run)?;
+            let stays = |branch: &BranchName| !removal.branches.contains(branch);
+            let staying = heads
+                .iter()
+                .filter(|row| stays(&row.head.branch))
+                .map(|row| row.head.hash)
+                .collect();
+            batch::check_removal(going.iter().map(|row| &row.hash), &staying)?;
+            let marks = removal.since.next_numbers();
+            let values = vec![
+                Value::Text(run.name.to_string()),
+                Value::Integer(run.epoch.0.cast_signed()),
+                Value::Integer(run.numbered),
+                Value::Texts(removal.branches.iter().map(ToString::to_string).collect()),
+                Value::Integers(going.iter().map(|row| row.number).collect()),
+                Value::ByteStrings(removal.blobs.iter().map(|blob| blob.as_bytes().to_vec()).collect()),
+                Value::Texts(marks.keys().map(ToString::to_string).collect()),
+                Value::Integers(marks.values().copied().collect()),
+            ];
+            let sql = self.sql("SELECT duet_schema.remove($1, $2, $3, $4, $5, $6, $7, $8)");
+            match self.link.ask(&sql, values) {
+                Ok(rows) if matches!(verdict(&rows)?, Verdict::Done) => return Ok(()),
+                Ok(_) => {}
+                Err(failure) => {
+                    self.is_in_doubt = failure.is_unclear();
+                    return Err(failure.while_("removing branches"));
+                }
+            }
+        }
+        Err(Failure::Contended.while_("removing branches"))
+    }
+
+    /// The rows of some records of a run, and of all that would lead to them.
+    fn with_what_hangs_on(&self, run: &RunId, records: &[RecordHash]) -> Result<Vec<RecordRow>, StoreError> {
+        let named = self.rows_named(records.iter().map(|hash| hash.as_bytes().to_vec()).collect())?;
+        let mut going: BTreeMap<i64, RecordRow> = named
+            .into_values()
+            .filter(|row| row.run == *run)
+            .map(|row| (row.number, row))
+            .collect();
+        let Some((&first, _)) = going.first_key_value() else {
+            return Ok(Vec::new());
+        };
+        let sql = format!(
+            "SELECT {} FROM duet_schema.records AS r WHERE r.run = $1 AND r.number > $2 ORDER BY r.number",
+            RecordRow::COLUMNS
+        );
+        let values = vec![Value::Text(run.to_string()), Value::Integer(first)];
+        // Parents come first.
+        for row in &self.read_rows(&sql, values, "looking for what hangs on records")? {
+            let row = RecordRow::read(row)?;
+            if row.parent.is_some_and(|parent| going.contains_key(&parent)) {
+                going.insert(row.number, row);
+            }
+        }
+        Ok(going.into_values().collect())
+    }
+
+    fn require_writer(&self) -> Result<(), StoreError> {
+        if self.only_reads {
+            Err(StoreError::ReadOnly)
+        } else if self.is_in_doubt {
+            Err(StoreError::InDoubt)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn is_away(source: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    source.downcast_ref::<Failure>().is_some_and(Failure::is_unclear)
+}
+
+fn verdict(rows: &[tokio_postgres::Row]) -> Result<Verdict, StoreError> {
+    let word: &str = rows.first().map_or(Ok(""), |row| column(row, 0))?;
+    match word {
+        "done" => Ok(Verdict::Done),
+        "stale" => Ok(Verdict::Stale),
+        "known" => Ok(Verdict::HasSome),
+        "blob" => Ok(Verdict::LacksBlob),
+        _ => Err(StoreError::Inconsistent {
+            what: "a function of the schema answers what none should",
+        }),
+    }
+}

@@ -1,0 +1,178 @@
+//! Servers that die, and connections that break: nothing acknowledged is lost, and nothing is there
+//! twice.
+
+use std::sync::mpsc::channel;
+use std::thread;
+
+use duet_journal::verify::verify;
+use duet_journal::{HeadMove, Owner, Record, Store, StoreError};
+use duet_postgres::PostgresStore;
+
+use crate::common::writer::{Writer, read_all, run};
+use crate::proxy::{Cut, Proxy};
+use crate::server::{self, Server};
+
+/// Rows of records, so that one that is there twice is seen.
+fn records_of(server: &Server, schema: &str) -> usize {
+    server
+        .sql(&format!("SELECT count(*) FROM {schema}.records"))
+        .parse()
+        .unwrap()
+}
+
+#[test]
+fn a_server_that_dies_between_commits_keeps_what_it_acknowledged() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let (address, mut store) = server::store(&server);
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let mut written = main.write(&mut store, &["0", "1"]).unwrap();
+    server.crash();
+    server.wait();
+    written.extend(main.write(&mut store, &["2"]).unwrap());
+    server.crash();
+    // The server is not waited for here: the commit does.
+    written.extend(main.write(&mut store, &["3"]).unwrap());
+    let store = PostgresStore::open(&address).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap(), written);
+    assert_eq!(records_of(&server, address.schema()), written.len());
+    assert!(verify(&store, &main.run, &main.branch).unwrap().is_sound());
+}
+
+#[test]
+fn a_server_that_dies_during_commits_keeps_a_prefix_with_all_that_it_acknowledged() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let (address, mut store) = server::store(&server);
+    let (tell, told) = channel();
+    let writing = thread::spawn(move || {
+        let mut main = Writer::claim(&mut store, "r", "main");
+        let mut written: Vec<Record> = Vec::new();
+        for number in 0..600 {
+            written.extend(main.write(&mut store, &[&format!("<turn {number}>")]).unwrap());
+            tell.send(number).unwrap();
+        }
+        (main, written)
+    });
+    for at in [50, 200, 350] {
+        // Each crash is at another moment of a commit, since nothing makes the writer wait.
+        told.iter().find(|number| *number >= at).unwrap();
+        server.crash();
+        server.wait();
+    }
+    told.iter().for_each(drop);
+    let (main, written) = writing.join().unwrap();
+    let store = PostgresStore::open(&address).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap(), written);
+    assert_eq!(records_of(&server, address.schema()), written.len());
+}
+
+#[test]
+fn a_connection_that_breaks_around_a_commit_loses_and_doubles_nothing() {
+    let Some(server) = server::shared() else { return };
+    let proxy = Proxy::before(server.socket());
+    let schema = server::schema();
+    let address = format!(
+        "postgres://duet@127.0.0.1:{}/postgres?schema={schema}&sslmode=disable",
+        proxy.port
+    );
+    let mut store = PostgresStore::open_or_create(&address.parse().unwrap()).unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let mut written = Vec::new();
+    for cut in [
+        Cut::None,
+        Cut::Before,
+        Cut::Within,
+        Cut::After,
+        Cut::None,
+        Cut::After,
+        Cut::Before,
+    ] {
+        proxy.cut(cut);
+        written.extend(main.write(&mut store, &["<turn one>", "<turn two>"]).unwrap());
+        assert!(proxy.has_cut(), "{cut:?}");
+        assert_eq!(read_all(&store, &main).unwrap(), written, "{cut:?}");
+        assert_eq!(records_of(server, &schema), written.len(), "{cut:?}");
+    }
+    let fork = main.on("fork", None);
+    proxy.cut(Cut::After);
+    let head_move = HeadMove {
+        run: &fork.run,
+        branch: &fork.branch,
+        epoch: fork.epoch,
+        expected_head: None,
+        to: written[3].hash(),
+    };
+    store.set_head(&head_move).unwrap();
+    assert_eq!(read_all(&store, &fork).unwrap(), written[..4]);
+}
+
+#[test]
+fn an_owner_whose_claim_was_taken_over_writes_nothing() {
+    let Some(server) = server::shared() else { return };
+    let (address, mut store) = server::store(server);
+    let mut first = Writer::claim(&mut store, "r", "main");
+    let written = first.write(&mut store, &["0"]).unwrap();
+    let mut other = PostgresStore::open(&address).unwrap();
+    let epoch = other.claim(&first.run, "another owner").unwrap();
+    // What the first owner remembers is older than the claim.
+    let late = first.chain(&["late"]);
+    let fenced = store.append(first.append(&late, &[]));
+    assert!(
+        matches!(fenced, Err(StoreError::EpochFenced { current, .. }) if current == epoch),
+        "{fenced:?}"
+    );
+    assert!(store.note_owner(&first.run, first.epoch, "").is_err());
+    assert!(store.check_claim(&first.run, first.epoch).is_err());
+    assert!(store.set_note(&first.run, first.epoch, b"late").is_err());
+    assert_eq!(read_all(&other, &first).unwrap(), written);
+    assert_eq!(other.note(&first.run).unwrap(), None);
+}
+
+#[test]
+fn a_living_owner_keeps_its_run_and_a_commit_renews_its_lease() {
+    let Some(server) = server::shared() else { return };
+    let (address, mut store) = server::store(server);
+    let elsewhere = Owner {
+        host: "elsewhere".into(),
+        seen_ms: 1,
+        ..Owner::this("run")
+    };
+    let epoch = store.claim(&run("r"), &elsewhere.to_string()).unwrap();
+    let mut main = Writer {
+        run: run("r"),
+        branch: crate::common::writer::branch("main"),
+        epoch,
+        head: None,
+    };
+    let mut other = PostgresStore::open(&address).unwrap();
+    assert!(
+        other.claimed(&main.run).unwrap().unwrap().living().is_none(),
+        "its lease has run out"
+    );
+    main.write(&mut store, &["0"]).unwrap();
+    assert!(other.claimed(&main.run).unwrap().unwrap().living().is_some());
+    let owned = other.claim(&main.run, &Owner::this("resume").to_string());
+    assert!(matches!(owned, Err(StoreError::Owned { .. })), "{owned:?}");
+}
+
+#[test]
+fn stores_that_write_one_run_at_once_under_one_epoch_lose_nothing() {
+    let Some(server) = server::shared() else { return };
+    let (address, mut store) = server::store(server);
+    let main = Writer::claim(&mut store, "r", "main");
+    let write = |name: &str| {
+        let (mut writer, address, name) = (main.on(name, None), address.clone(), name.to_owned());
+        thread::spawn(move || {
+            let mut store = PostgresStore::open(&address).unwrap();
+            let one = |number| format!("<turn {name} {number}>");
+            let written: Vec<Record> = (0..40)
+                .flat_map(|number| writer.write(&mut store, &[&one(number)]).unwrap())
+                .collect();
+            (writer, written)
+        })
+    };
+    let threads = ["a", "b", "c"].map(write);
+    for thread in threads {
+        let (writer, written) = thread.join().unwrap();
+        assert_eq!(read_all(&store, &writer).unwrap(), written);
+    }
+}

@@ -1,0 +1,19 @@
+//! The tests of `duet-postgres` on servers of their own, as one executable.
+//!
+//! INVARIANT: where PostgreSQL is not installed, each test says so and ends.
+//! Read next: `server.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "../../../journal/tests/it/common"]
+mod common {
+    pub(crate) mod script;
+    pub(crate) mod writer;
+}
+
+#[path = "../../../journal/tests/it/conformance.rs"]
+mod conformance;
+mod faults;
+mod proxy;
+mod refusals;
+mod server;
+mod stores;

@@ -1,0 +1,108 @@
+//! A proxy on the loopback that cuts a connection where a test says.
+//!
+//! INVARIANT: what goes to the server is counted in messages of its protocol, so a cut is at a place
+//! and not at a time.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Where the connection is cut, counted from the time at which the test says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Never.
+    None = 0,
+    /// Before the server gets any of the next statement.
+    Before = 1,
+    /// When the server has a part of it.
+    Within = 2,
+    /// When the server has all of it and has answered, and the client has no answer.
+    After = 3,
+}
+
+pub(crate) struct Proxy {
+    pub(crate) port: u16,
+    next: Arc<AtomicUsize>,
+}
+
+impl Proxy {
+    /// Stands before the server with this socket.
+    pub(crate) fn before(server: PathBuf) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let next = Arc::new(AtomicUsize::new(Cut::None as usize));
+        let cuts = Arc::clone(&next);
+        // It ends with the process.
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, Ok(server)) = (client.unwrap(), UnixStream::connect(&server)) else {
+                    continue;
+                };
+                let cuts = Arc::clone(&cuts);
+                thread::spawn(move || carry(client, server, &cuts));
+            }
+        });
+        Self { port, next }
+    }
+
+    /// Cuts the connection at the next statement.
+    pub(crate) fn cut(&self, cut: Cut) {
+        self.next.store(cut as usize, Ordering::SeqCst);
+    }
+
+    /// Whether the cut was made.
+    pub(crate) fn has_cut(&self) -> bool {
+        self.next.load(Ordering::SeqCst) == Cut::None as usize
+    }
+}
+
+/// Carries bytes both ways until a cut.
+fn carry(client: TcpStream, server: UnixStream, cuts: &Arc<AtomicUsize>) {
+    let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    let swallows = Arc::new(AtomicUsize::new(0));
+    let swallowing = Arc::clone(&swallows);
+    let back = thread::spawn(move || {
+        let mut bytes = [0; 65_536];
+        while let Ok(count @ 1..) = from_server.read(&mut bytes) {
+            if swallowing.load(Ordering::SeqCst) == 1 {
+                break;
+            }
+            if to_client.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = to_client.shutdown(Shutdown::Both);
+        let _ = from_server.shutdown(Shutdown::Both);
+    });
+    let (mut from_client, mut to_server) = (client, server);
+    let mut bytes = [0; 65_536];
+    while let Ok(count @ 1..) = from_client.read(&mut bytes) {
+        let cut = cuts.load(Ordering::SeqCst);
+        let is_here = cut != Cut::None as usize
+            && cuts
+                .compare_exchange(cut, Cut::None as usize, Ordering::SeqCst, Ordering::SeqCst)
+                .is_ok();
+        if is_here && cut == Cut::Before as usize {
+            break;
+        }
+        if is_here && cut == Cut::Within as usize {
+            let _ = to_server.write_all(&bytes[..count / 2]);
+            break;
+        }
+        if is_here {
+            swallows.store(1, Ordering::SeqCst);
+        }
+        if to_server.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    if swallows.load(Ordering::SeqCst) == 0 {
+        let _ = to_server.shutdown(Shutdown::Both);
+        let _ = from_client.shutdown(Shutdown::Both);
+    }
+    let _ = back.join();
+}

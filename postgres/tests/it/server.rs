@@ -1,0 +1,225 @@
+//! A PostgreSQL server in a folder of its own, for as long as the test's process lives.
+//!
+//! INVARIANT: nothing is left: a shell that waits for the end of this process stops the server and
+//! removes its folder, also if the process was killed.
+#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, OnceLock};
+use std::time::{Duration, Instant};
+
+use duet_postgres::{Address, PostgresStore};
+
+/// Whom the server runs as if the test runs as root, which a server refuses: `nobody`.
+const NOBODY: u32 = 65_534;
+
+/// How long a server may take to answer.
+const START_MAX: Duration = Duration::from_secs(60);
+
+/// Where Debian has the programs, newest first; else they are sought on the path.
+static PROGRAMS: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    let mut versions: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path().join("bin"))
+        .collect();
+    versions.sort();
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    versions
+        .into_iter()
+        .rev()
+        .chain(on_path.unwrap_or_default())
+        .find(|folder| folder.join("initdb").exists())
+});
+
+pub(crate) struct Server {
+    pub(crate) folder: PathBuf,
+    keeper: Child,
+    options: Vec<&'static str>,
+    is_root: bool,
+}
+
+impl Server {
+    /// Starts a server with options, or says aloud that there is none.
+    pub(crate) fn start(options: &[&'static str]) -> Option<Self> {
+        let Some(programs) = PROGRAMS.as_ref() else {
+            eprintln!("SKIPPED: PostgreSQL is not installed: `initdb` was not found");
+            return None;
+        };
+        let folder = tempfile::Builder::new().prefix("duet-pg").tempdir().unwrap().keep();
+        let is_root = fs::metadata(&folder).unwrap().uid() == 0;
+        if is_root {
+            chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let mut made = command(&programs.join("initdb"), is_root);
+        made.args([
+            "--no-sync",
+            "-A",
+            "trust",
+            "-U",
+            "duet",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "-D",
+        ])
+        .arg(folder.join("data"));
+        let output = made.output().unwrap();
+        assert!(
+            output.status.success(),
+            "initdb: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let keeper = keep(programs, &folder, options, is_root);
+        let server = Self {
+            folder,
+            keeper,
+            options: options.to_vec(),
+            is_root,
+        };
+        server.wait();
+        Some(server)
+    }
+
+    /// The address of a schema.
+    pub(crate) fn address(&self, schema: &str) -> Address {
+        self.text(&format!("schema={schema}")).parse().unwrap()
+    }
+
+    /// The text of an address, with options.
+    pub(crate) fn text(&self, options: &str) -> String {
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://duet@{folder}/postgres?{options}")
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
+    }
+
+    /// Performs statements as the owner of the database.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let programs = PROGRAMS.as_ref().unwrap();
+        let mut psql = Command::new(programs.join("psql"));
+        psql.args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-U",
+            "duet",
+            "-d",
+            "postgres",
+            "-h",
+        ]);
+        let output = psql.arg(&self.folder).arg("-c").arg(sql).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Kills the server with all its processes, and starts it again at once.
+    pub(crate) fn crash(&mut self) {
+        self.end("crash");
+        self.keeper = keep(PROGRAMS.as_ref().unwrap(), &self.folder, &self.options, self.is_root);
+    }
+
+    fn end(&mut self, word: &str) {
+        if let Some(mut stdin) = self.keeper.stdin.take() {
+            writeln!(stdin, "{word}").unwrap();
+        }
+        self.keeper.wait().unwrap();
+    }
+
+    /// Waits until the server answers.
+    pub(crate) fn wait(&self) {
+        let begun = Instant::now();
+        let ready = || {
+            let mut ready = Command::new(PROGRAMS.as_ref().unwrap().join("pg_isready"));
+            ready
+                .arg("-q")
+                .arg("-h")
+                .arg(&self.folder)
+                .status()
+                .is_ok_and(|status| status.success())
+        };
+        while !ready() {
+            let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+            assert!(begun.elapsed() < START_MAX, "the server does not start: {}", log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end("end");
+    }
+}
+
+fn command(program: &Path, is_root: bool) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
+    if is_root {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+/// Runs a server until this process ends, or says `end` or `crash`; a crash leaves the folder.
+fn keep(programs: &Path, folder: &Path, options: &[&str], is_root: bool) -> Child {
+    let script = r#"
+        programs=$1 folder=$2; shift 2
+        # The processes of a server that was killed end on their own.
+        [ ! -e "$folder/data/postmaster.pid" ] || sleep 0.3
+        "$programs/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= "$@" >>"$folder/log" 2>&1 </dev/null &
+        server=$!
+        read -r word
+        if [ "$word" = crash ]; then
+            kill -KILL $server
+            wait $server
+        else
+            kill -QUIT $server
+            wait $server
+            rm -rf "$folder"
+        fi
+    "#;
+    let mut keeper = command(Path::new("/bin/sh"), is_root);
+    keeper
+        .args(["-c", script, "sh"])
+        .arg(programs)
+        .arg(folder)
+        .args(options.iter().flat_map(|option| ["-c", option]));
+    keeper.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The server that tests share, which loses everything when the machine stops.
+pub(crate) fn shared() -> Option<&'static Server> {
+    static SHARED: OnceLock<Option<Server>> = OnceLock::new();
+    SHARED
+        .get_or_init(|| Server::start(&["fsync=off", "max_connections=400"]))
+        .as_ref()
+}
+
+/// A schema that no other test uses.
+pub(crate) fn schema() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("s{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// An empty store on a server.
+pub(crate) fn store(server: &Server) -> (Address, PostgresStore) {
+    let address = server.address(&schema());
+    let store = PostgresStore::open_or_create(&address).unwrap();
+    (address, store)
+}
