@@ -10,6 +10,7 @@ use std::io;
 
 use duet_drivers::text::Text;
 use duet_journal::{RunId, StoreError};
+use duet_postgres::Failure;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 
@@ -169,6 +170,15 @@ impl From<StoreError> for CommandError {
             }
             StoreError::Displaced { .. } => {
                 Self::problem(error.to_string()).advise("what was durable before stands in the file that was there")
+            }
+            StoreError::Server { source, .. } => {
+                let problem = Self::caused("the journal cannot be used", &error);
+                match source.downcast_ref::<Failure>() {
+                    Some(Failure::NoJournal { .. }) => {
+                        problem.advise(say![Way::of("run").with("PROGRAM"), " makes one"])
+                    }
+                    _ => problem,
+                }
             }
             StoreError::Locked => Self::problem(error.to_string()).advise(say![
                 "one that was stopped (Ctrl-Z) goes on after `fg`; ",

@@ -1,6 +1,6 @@
 //! The journal of a command, and the places that addresses name.
 //!
-//! Owns the path of the journal, the current branch, and the meaning of an address that leaves
+//! Owns the opening of the journal, the current branch, and the meaning of an address that leaves
 //! parts out.
 //! INVARIANT: a command that only reads never writes; a resolved place exists. The current branch
 //! is a convenience of the command line: it is in a small file beside the journal, and no part of
@@ -8,42 +8,49 @@
 //! Read next: `session.rs`.
 
 mod nearest;
+mod site;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use duet_journal::beside::{beside, open_beside, text_beside};
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError};
-use duet_runtime::model::address::{Address, Mark, TurnAddress};
+use duet_postgres::{Address, PostgresStore};
+use duet_runtime::model::address::{Address as TurnPlace, Mark, TurnAddress};
 use duet_runtime::run::source::Source;
 
+use self::site::Site;
 use crate::error::CommandError;
 use crate::marks;
 use crate::saying::{Way, say};
 
-/// The journal of a directory, from that directory.
-const PATH: &str = ".duet/journal.sqlite";
-
 /// The branch on which runs begin.
 pub(crate) const FIRST_BRANCH: &str = "main";
 
-/// A journal file, which need not exist.
+/// A journal, which need not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {
-    path: PathBuf,
+    site: Site,
 }
 
 /// The option that names a journal.
 #[derive(Clone, Debug, clap::Args)]
 struct JournalArgument {
-    /// Uses the journal in this file.
-    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH, value_parser = paths())]
-    path: PathBuf,
+    /// Uses the journal in this file, or on the server with this address, such as
+    /// postgres://role@host/database; the environment's DUET_JOURNAL names another default.
+    #[arg(
+        id = "journal",
+        long = "journal",
+        value_name = "FILE",
+        default_value = site::usual(),
+        hide_default_value = site::is_hidden(),
+        value_parser = site::sites()
+    )]
+    site: Site,
 }
 
 impl clap::Args for Journal {
@@ -58,11 +65,14 @@ impl clap::Args for Journal {
 
 impl FromArgMatches for Journal {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let JournalArgument { path } = JournalArgument::from_arg_matches(matches)?;
+        let JournalArgument { site } = JournalArgument::from_arg_matches(matches)?;
         let is_named = matches.value_source("journal") == Some(ValueSource::CommandLine);
-        let above = if is_named { None } else { nearest::journal(&path) };
+        let above = match &site {
+            Site::File(path) if !is_named && path == Path::new(PATH) => nearest::journal(path),
+            Site::File(_) | Site::Server(_) => None,
+        };
         Ok(Self {
-            path: above.unwrap_or(path),
+            site: above.map_or(site, Site::File),
         })
     }
 
@@ -74,35 +84,11 @@ impl FromArgMatches for Journal {
 
 impl Default for Journal {
     fn default() -> Self {
-        Self::at(Path::new(PATH))
+        let usual = Path::new(site::usual());
+        // The command line refuses what is no journal.
+        let site = Site::read(usual.to_owned()).unwrap_or_else(|_| Site::of(usual.to_owned()));
+        Self { site }
     }
-}
-
-/// Takes a path for that of a journal, unless it is an address of another kind: as a path, it would
-/// silently make a file in a folder with the name of the kind.
-fn file(path: PathBuf) -> Result<PathBuf, String> {
-    let text = path.to_string_lossy();
-    match kind(&text) {
-        None => Ok(path),
-        Some(kind) => Err(format!(
-            "`{kind}:` is no kind of address that duet knows; a file of this name is written `./{text}`"
-        )),
-    }
-}
-
-fn paths() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(file)
-}
-
-/// The kind of an address such as `kind://place`; `None` for a path. One letter is a drive.
-fn kind(text: &str) -> Option<&str> {
-    let (kind, _) = text.split_once("://")?;
-    let is_kind = kind.len() > 1
-        && kind.starts_with(|first: char| first.is_ascii_alphabetic())
-        && kind
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-    is_kind.then_some(kind)
 }
 
 /// A place in a journal.
@@ -207,19 +193,66 @@ pub(crate) fn what_is_lost(lost: &LostCommits) -> String {
 }
 
 impl Journal {
-    /// The journal in a file.
+    /// The journal in a file, or on the server whose local path this is.
     pub(crate) fn at(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+        Self {
+            site: Site::of(path.to_owned()),
+        }
     }
 
     /// Whether it belongs to a folder above the present one.
     pub(crate) fn is_above(&self) -> bool {
-        self.path.is_absolute() && self.path.ends_with(PATH) && !Path::new(PATH).is_file()
+        let path = self.path();
+        !self.is_on_server() && path.is_absolute() && path.ends_with(PATH) && !Path::new(PATH).is_file()
     }
 
-    /// Where it lies.
+    /// The journal that another process named.
+    ///
+    /// # Errors
+    /// If it is an address of an unknown kind.
+    pub(crate) fn named(text: &str) -> Result<Self, CommandError> {
+        let site = Site::read(text.into()).map_err(CommandError::usage)?;
+        Ok(Self { site })
+    }
+
+    /// Its name for another process of this person.
+    pub(crate) fn text(&self) -> String {
+        self.site.text()
+    }
+
+    /// Where it is, for people.
+    pub(crate) fn shown(&self) -> String {
+        self.site.shown()
+    }
+
+    /// Where it lies; for a server, where a file would lie, for what lies beside it.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.site.path()
+    }
+
+    /// Whether it is on a server.
+    pub(crate) fn is_on_server(&self) -> bool {
+        matches!(self.site, Site::Server(_))
+    }
+
+    /// Requires a file, for what only files have.
+    ///
+    /// # Errors
+    /// If the journal is on a server; `what` says what has no meaning there.
+    pub(crate) fn require_file(&self, what: &str) -> Result<(), CommandError> {
+        if self.is_on_server() {
+            return Err(CommandError::problem(format!(
+                "{what} needs a journal in a file, and this one is on a server"
+            )));
+        }
+        Ok(())
+    }
+
+    fn server_address(&self) -> Result<Option<&Address>, CommandError> {
+        match &self.site {
+            Site::File(_) => Ok(None),
+            Site::Server(server) => server.address.as_ref().map(Some).map_err(CommandError::usage),
+        }
     }
 
     /// The folder beside it that keeps compiled libraries.
@@ -229,34 +262,67 @@ impl Journal {
 
     /// A file that stands beside it, by what its name adds to that of the journal.
     pub(crate) fn beside(&self, ending: &str) -> PathBuf {
-        beside(&self.path, ending)
+        beside(self.path(), ending)
     }
 
     /// Opens it to look.
     ///
     /// # Errors
     /// If there is none, or the file is something else.
-    pub(crate) fn open_to_read(&self) -> Result<SqliteStore, CommandError> {
+    pub(crate) fn open_to_read(&self) -> Result<Box<dyn Store>, CommandError> {
+        if let Some(address) = self.server_address()? {
+            self.make_folder()?;
+            return Ok(Box::new(PostgresStore::open_to_read(address)?));
+        }
         self.require()?;
-        whole(SqliteStore::open_to_read(&self.path)?)
+        Ok(Box::new(whole(SqliteStore::open_to_read(self.path())?)?))
     }
 
     /// Opens it to write.
     ///
     /// # Errors
     /// If there is none, or the file is something else.
-    pub(crate) fn open_to_write(&self, command: &str) -> Result<SqliteStore, CommandError> {
+    pub(crate) fn open_to_write(&self, command: &str) -> Result<Box<dyn Store>, CommandError> {
+        if let Some(address) = self.server_address()? {
+            self.make_folder()?;
+            return Ok(Box::new(PostgresStore::open(address)?));
+        }
+        Ok(Box::new(self.open_file(command)?))
+    }
+
+    /// Opens the file to write.
+    ///
+    /// # Errors
+    /// If there is none, or it is something else.
+    pub(crate) fn open_file(&self, command: &str) -> Result<SqliteStore, CommandError> {
         self.require()?;
-        whole(SqliteStore::open(&self.path, &owner(command))?)
+        whole(SqliteStore::open(self.path(), &owner(command))?)
     }
 
     /// Opens it to write, and makes it if there is none.
     ///
     /// # Errors
     /// If it cannot be made, or the file is something else.
-    pub(crate) fn open_or_create(&self, command: &str) -> Result<SqliteStore, CommandError> {
+    pub(crate) fn open_or_create(&self, command: &str) -> Result<Box<dyn Store>, CommandError> {
         self.make_folder()?;
-        whole(SqliteStore::open(&self.path, &owner(command))?)
+        if let Some(address) = self.server_address()? {
+            return Ok(Box::new(PostgresStore::open_or_create(address)?));
+        }
+        Ok(Box::new(whole(SqliteStore::open(self.path(), &owner(command))?)?))
+    }
+
+    /// Opens it once more to write, beside a store of this process that is open.
+    ///
+    /// # Errors
+    /// As of the store.
+    pub(crate) fn open_again(&self) -> Result<Box<dyn Store>, StoreError> {
+        match &self.site {
+            Site::Server(server) => match &server.address {
+                Ok(address) => Ok(Box::new(PostgresStore::open(address)?)),
+                Err(_) => Err(StoreError::InDoubt),
+            },
+            Site::File(path) => Ok(Box::new(SqliteStore::open(path, "")?)),
+        }
     }
 
     /// Makes the folder in which it lies, if need be.
@@ -264,7 +330,7 @@ impl Journal {
     /// # Errors
     /// If the folder cannot be made.
     pub(crate) fn make_folder(&self) -> Result<(), CommandError> {
-        let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        let Some(folder) = self.path().parent().filter(|folder| !folder.as_os_str().is_empty()) else {
             return Ok(());
         };
         make_durably(folder).map_err(|error| {
@@ -281,11 +347,11 @@ impl Journal {
     /// # Errors
     /// If there is none.
     pub(crate) fn require(&self) -> Result<(), CommandError> {
-        if self.path.exists() {
+        if self.is_on_server() || self.path().exists() {
             return Ok(());
         }
-        let missing = format!("there is no journal at `{}`", self.path.display());
-        if beside(&self.path, "-wal").exists() {
+        let missing = format!("there is no journal at `{}`", self.shown());
+        if beside(self.path(), "-wal").exists() {
             return Err(CommandError::problem(missing)
                 .because("its write-ahead log is there, so the file itself was deleted or moved away")
                 .advise("put the file back beside its log, or move the log away as well"));
@@ -297,7 +363,7 @@ impl Journal {
     }
 
     fn current_path(&self) -> PathBuf {
-        beside(&self.path, ".current")
+        beside(self.path(), ".current")
     }
 
     /// Records the branch that was used last. A failure is ignored, because it only makes addresses
@@ -329,7 +395,7 @@ impl Journal {
     /// # Errors
     /// If the address is malformed, or there is no such place.
     pub(crate) fn resolve(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, CommandError> {
-        let address = address.map_or(Ok(Address::default()), read_address)?;
+        let address = address.map_or(Ok(TurnPlace::default()), read_address)?;
         let current = self.current(store);
         let is_named = address.branch.is_some();
         let (run, branch) = match (address.run, address.branch) {
@@ -438,7 +504,7 @@ impl Journal {
         match (runs.pop(), runs.pop()) {
             (Some(run), None) => Ok((run, first_branch()?)),
             (None, _) => Err(
-                CommandError::problem(format!("the journal `{}` has no run", self.path.display()))
+                CommandError::problem(format!("the journal `{}` has no run", self.shown()))
                     .advise(say![Way::of("run").with("PROGRAM"), " makes one"]),
             ),
             (Some(_), Some(_)) => Err(CommandError::usage("which run?").advise(say![
@@ -471,7 +537,7 @@ pub(crate) fn first_branch() -> Result<BranchName, CommandError> {
 ///
 /// # Errors
 /// A usage failure that shows the form of addresses.
-pub(crate) fn read_address(text: &str) -> Result<Address, CommandError> {
+pub(crate) fn read_address(text: &str) -> Result<TurnPlace, CommandError> {
     text.parse()
         .map_err(|error: duet_runtime::model::address::AddressError| {
             CommandError::usage(format!("`{text}` is no address: {error}"))

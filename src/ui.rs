@@ -69,7 +69,7 @@ impl Service {
         json!({
             "acts": self.granted.is_some(),
             "version": env!("CARGO_PKG_VERSION"),
-            "journal": self.journal.path().display().to_string(),
+            "journal": self.journal.shown(),
         })
     }
 

@@ -255,7 +255,7 @@ impl Errand {
     /// As it is handed over.
     pub(crate) fn words(&self) -> Vec<String> {
         let form = if self.is_json { JSON } else { "text" };
-        let journal = self.journal.path().display().to_string();
+        let journal = self.journal.text();
         vec![self.request.to_string(), form.to_owned(), journal]
     }
 
@@ -269,7 +269,7 @@ impl Errand {
         Ok(Self {
             request: serde_json::from_str(&request).map_err(|_| none())?,
             is_json: form == JSON,
-            journal: Journal::at(journal.as_ref()),
+            journal: Journal::named(&journal)?,
         })
     }
 }

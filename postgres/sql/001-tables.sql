@@ -1,6 +1,14 @@
 -- Version 1: the tables. `duet_schema` stands for the name of the store's schema.
 -- No sequence and no clock of the server orders anything: the owner of a run numbers its records.
-CREATE SCHEMA IF NOT EXISTS duet_schema;
+
+-- Who may not make schemas may have been given an empty one.
+DO $make$
+BEGIN
+    IF to_regnamespace('duet_schema') IS NULL THEN
+        CREATE SCHEMA duet_schema;
+    END IF;
+END
+$make$;
 
 CREATE TABLE IF NOT EXISTS duet_schema.store (
     id smallint PRIMARY KEY CHECK (id = 1),

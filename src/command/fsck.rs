@@ -64,6 +64,7 @@ pub(crate) fn check(journal: Journal, terminal: &mut Terminal) -> Result<ExitCod
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
+    journal.require_file("`duet fsck`")?;
     journal.require()?;
     let has_damaged_header = has_damaged_header(journal.path()).is_ok_and(|is_damaged| is_damaged);
     let opened = if arguments.repair {

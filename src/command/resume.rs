@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use duet_journal::Store;
-use duet_journal::store::sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CommandError, ExitCode};
@@ -239,7 +238,7 @@ pub(super) fn show_changed(rerun: &Rerun, is_json: bool, terminal: &mut Terminal
 fn begin_changed(
     arguments: &Arguments,
     rerun: Rerun,
-    store: &mut SqliteStore,
+    store: &mut dyn Store,
     terminal: &mut Terminal,
 ) -> Result<ExitCode, CommandError> {
     let (journal, run) = (&arguments.journal, rerun.place.run.clone());

@@ -75,6 +75,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 /// The path of the page at an address.
 fn opened(arguments: &Arguments) -> Result<String, CommandError> {
     // A damaged journal is shown too: the page says what is wrong with it.
+    arguments.journal.require_file("the page")?;
     arguments.journal.require()?;
     if arguments.address.is_none() {
         return Ok(String::new());

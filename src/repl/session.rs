@@ -178,7 +178,7 @@ impl Live {
         address: Option<&str>,
         desk: Desk,
     ) -> Result<Self, CommandError> {
-        let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
+        let mut store = journal.open_to_write("repl")?;
         let place = journal.resolve(&*store, address)?;
         let at = (&mut *store as &mut dyn Store, journal.path());
         let mut session = Session::reopen(detached, &place, at, desk.options())?;

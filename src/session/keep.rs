@@ -12,12 +12,12 @@ use std::time::Duration;
 use duet_drivers::ticker::Ticker;
 use duet_drivers::world::World;
 use duet_journal::owner::{BEAT_MS, now_ms};
-use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Epoch, Owner, RunId, Store, StoreError};
 use duet_runtime::run::Run;
 
 use super::RunPlace;
 use crate::doors;
+use crate::journal::Journal;
 
 /// Keeps a run reachable, and claimed.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Keeper {
 
 /// Renews the lease of a run; false if somebody else has claimed the run.
 fn renew(journal: &std::path::Path, run: &RunId, epoch: Epoch) -> Result<bool, StoreError> {
-    let mut store = SqliteStore::open(journal, "")?;
+    let mut store = Journal::at(journal).open_again()?;
     // Until the first commit nobody else sees the claim.
     let Some(claim) = store.claimed(run)? else {
         return Ok(true);

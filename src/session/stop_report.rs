@@ -15,6 +15,7 @@ use duet_runtime::state::untaken::UntakenFailures;
 use super::RunPlace;
 use super::pace::is_approval;
 use crate::error::{CommandError, ExitCode, Problem};
+use crate::journal::Journal;
 use crate::render;
 use crate::saying::{Saying, Speaker, Way, say};
 use crate::terminal::Terminal;
@@ -125,7 +126,11 @@ impl StopReport<'_> {
             .filter(|_| terminal.speaker == Speaker::Command)
         {
             let name = &self.place.name;
-            let where_to = format!("{} turns of {name} are in {}; ", self.head, journal.display());
+            let where_to = format!(
+                "{} turns of {name} are in {}; ",
+                self.head,
+                Journal::at(journal).shown()
+            );
             terminal.message(say![where_to, Way::at("log", name), " lists them"]);
         }
     }

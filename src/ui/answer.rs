@@ -43,13 +43,13 @@ const CUTS: usize = 100;
 pub(crate) fn words(request: &Request, journal: &Journal) -> Vec<String> {
     // A request has texts, numbers and flags only, which all are JSON.
     let text = serde_json::to_string(request).unwrap_or_default();
-    let journal = journal.path().display().to_string();
+    let journal = journal.text();
     vec![QUESTION.to_owned(), text, journal]
 }
 
 /// The words of an errand that checks the journal in a process of its own.
 pub(crate) fn check_words(journal: &Journal) -> Vec<String> {
-    let journal = journal.path().display().to_string();
+    let journal = journal.text();
     vec![QUESTION.to_owned(), CHECK.to_owned(), journal]
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn check_words(journal: &Journal) -> Vec<String> {
 /// # Errors
 /// If standard output is closed, or the request is none.
 pub(crate) fn execute(text: &str, journal: &str, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let journal = Journal::at(journal.as_ref());
+    let journal = Journal::named(journal)?;
     if text == CHECK {
         return fsck::check(journal, terminal);
     }

@@ -82,7 +82,7 @@ impl<'a> Project<'a> {
     /// If there is no journal, or the file is something else.
     pub(crate) fn look(&mut self) -> Result<Look<'_>, CommandError> {
         if self.store.is_none() {
-            self.store = Some(Box::new(self.journal.open_to_read()?));
+            self.store = Some(self.journal.open_to_read()?);
         }
         let store = self.store.as_deref();
         let store = store.ok_or_else(|| CommandError::problem("the journal is not open"))?;
@@ -101,7 +101,7 @@ impl Project<'_> {
     /// If there is no journal, or the file is something else.
     pub(crate) fn change(&mut self, command: &str) -> Result<Box<dyn Store>, CommandError> {
         self.store = None;
-        Ok(Box::new(self.journal.open_to_write(command)?))
+        self.journal.open_to_write(command)
     }
 
     /// Opens it to write, and makes it if there is none.
@@ -109,7 +109,7 @@ impl Project<'_> {
     /// # Errors
     /// If it cannot be made, or the file is something else.
     pub(crate) fn create(&self, command: &str) -> Result<Box<dyn Store>, CommandError> {
-        Ok(Box::new(self.journal.open_or_create(command)?))
+        self.journal.open_or_create(command)
     }
 
     /// Opens a stored run to go on with it.
@@ -168,7 +168,12 @@ impl Project<'_> {
     /// # Errors
     /// If the file cannot be written.
     pub(crate) fn compact(&mut self, command: &str) -> Result<bool, CommandError> {
-        let mut store = self.journal.open_to_write(command)?;
+        if self.journal.is_on_server() {
+            // The server uses the space again by itself.
+            let _ = Index::remove(self.journal.path());
+            return Ok(true);
+        }
+        let mut store = self.journal.open_file(command)?;
         let is_alone = is_alone(&store)?;
         if is_alone {
             store.compact()?;

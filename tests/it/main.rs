@@ -73,6 +73,8 @@ mod pages;
 mod people;
 mod planted;
 mod policy;
+#[cfg(target_os = "linux")]
+mod postgres;
 mod preserves;
 mod primitives;
 mod processes;

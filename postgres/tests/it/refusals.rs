@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 
+use duet_journal::collect::Garbage;
 use duet_journal::{Append, Blob, Store, StoreError};
 use duet_postgres::{Address, PostgresStore};
 
@@ -93,6 +94,30 @@ fn a_wrong_password_database_or_role_is_named() {
     assert_eq!(read_all(&guest, &main).unwrap(), written);
     let refused = told(guest.claim(&main.run, "guest"));
     assert!(refused.contains("denies it: permission denied for table"), "{refused}");
+}
+
+#[test]
+fn the_privileges_that_the_book_names_suffice() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let (owner, writer) = (schema.replace('s', "owner"), schema.replace('s', "writer"));
+    server.sql(&format!(
+        "CREATE ROLE {owner} LOGIN; CREATE ROLE {writer} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {owner}"
+    ));
+    drop(PostgresStore::open_or_create(&address(server, &owner, "postgres", &schema)).unwrap());
+    server.sql(&format!(
+        "GRANT USAGE ON SCHEMA {schema} TO {writer};
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {writer}"
+    ));
+    let mut store = PostgresStore::open_or_create(&address(server, &writer, "postgres", &schema)).unwrap();
+    let main = Writer::claim(&mut store, "r", "main");
+    let blob = [Blob::new(b"blob".to_vec()).unwrap()];
+    let record = main.next_with("0", &blob);
+    store.append(main.append(std::slice::from_ref(&record), &blob)).unwrap();
+    let garbage = Garbage::find(&store, &main.run, |_| true).unwrap();
+    store.remove(&garbage.removal(&main.run, main.epoch)).unwrap();
+    assert!(!store.has_blob(&blob[0].hash()).unwrap());
+    assert_eq!(store.runs().unwrap(), []);
 }
 
 #[test]

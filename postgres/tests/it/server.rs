@@ -3,6 +3,7 @@
 //! INVARIANT: nothing is left: a shell that waits for the end of this process stops the server and
 //! removes its folder, also if the process was killed.
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+#![allow(dead_code, reason = "the tests of the command use a part of it")]
 
 use std::fs;
 use std::io::Write as _;

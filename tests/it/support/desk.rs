@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const DUET: &str = env!("CARGO_BIN_EXE_duet");
 
 /// A directory with programs in it.
-pub(crate) struct Desk(TempDir);
+pub(crate) struct Desk(TempDir, Vec<(&'static str, String)>);
 
 /// The output of a command.
 #[derive(Debug)]
@@ -28,13 +28,19 @@ const LISTED: &str = "listed";
 
 impl Desk {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let desk = Self(TempDir::new().expect("a directory"));
+        let desk = Self(TempDir::new().expect("a directory"), Vec::new());
         for (name, text) in files {
             let path = desk.path(name);
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
             fs::write(path, text).expect("a file");
         }
         desk
+    }
+
+    /// The same, where commands also find this in their environment.
+    pub(crate) fn knowing(mut self, name: &'static str, value: String) -> Self {
+        self.1.push((name, value));
+        self
     }
 
     pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
@@ -60,7 +66,9 @@ impl Desk {
             .args(words)
             .current_dir(self.path(folder))
             .env("DUET_LIBRARY_PATH", LISTED)
-            .env("XDG_CONFIG_HOME", self.path("config"));
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env_remove("DUET_JOURNAL")
+            .envs(self.1.iter().map(|(name, value)| (name, value)));
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

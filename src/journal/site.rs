@@ -1,0 +1,169 @@
+//! Where a journal is: in a file, or on a server.
+//!
+//! Owns the meaning of `--journal` and of the environment's `DUET_JOURNAL`.
+//! INVARIANT: an address of an unknown kind is refused and never taken for a path; no message about
+//! a server shows its password. What lies beside a journal's file lies, for a server, in a folder of
+//! this account that belongs to the server's address.
+//! Read next: `journal.rs`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use duet_journal::BlobHash;
+use duet_postgres::Address;
+
+use crate::state_folder;
+
+/// The journal of a directory, from that directory.
+pub(super) const PATH: &str = ".duet/journal.sqlite";
+
+/// The place of a journal.
+#[derive(Clone, Debug)]
+pub(super) enum Site {
+    File(PathBuf),
+    Server(Arc<Server>),
+}
+
+/// A journal on a server.
+#[derive(Debug)]
+pub(super) struct Server {
+    /// As the person wrote it, maybe with a password.
+    text: String,
+    /// What it means, or why it means nothing.
+    pub(super) address: Result<Address, String>,
+    /// Where a journal's file would be, for what lies beside it.
+    local: PathBuf,
+}
+
+/// The servers that this process has been told of, by their local paths: threads and files know a
+/// journal by its path.
+static SERVERS: Mutex<BTreeMap<PathBuf, Arc<Server>>> = Mutex::new(BTreeMap::new());
+
+impl Site {
+    /// The place that a path or an address names.
+    ///
+    /// # Errors
+    /// If it is an address of an unknown kind.
+    pub(super) fn read(path: PathBuf) -> Result<Self, String> {
+        let text = path.to_string_lossy();
+        if Address::is_one(&text) {
+            return Server::read(&text).map(Self::Server);
+        }
+        match kind(&text) {
+            None => Ok(Self::of(path)),
+            Some(kind) => Err(format!(
+                "`{kind}:` is no kind of address that duet knows: a journal is a file, or on a server with an \
+                 address such as postgres://role@host/database; a file of this name is written `./{text}`"
+            )),
+        }
+    }
+
+    /// The place at a path, which may be the local one of a server.
+    pub(super) fn of(path: PathBuf) -> Self {
+        let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+        servers
+            .get(&path)
+            .map_or_else(|| Self::File(path.clone()), |server| Self::Server(Arc::clone(server)))
+    }
+
+    /// The file, or for a server the path beside which its local files lie.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Server(server) => &server.local,
+        }
+    }
+
+    /// The place for people.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Server(server) => server.address.as_ref().map_or_else(String::clone, Address::shown),
+        }
+    }
+
+    /// The place for another process of this person.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Server(server) => server.text.clone(),
+        }
+    }
+}
+
+impl Server {
+    fn read(text: &str) -> Result<Arc<Self>, String> {
+        let address = text.parse::<Address>().map_err(|failure| failure.to_string());
+        let name = address.as_ref().map_or_else(|_| text.to_owned(), Address::shown);
+        let name = BlobHash::of(name.as_bytes()).to_string();
+        let folder = state_folder::path("servers")
+            .ok_or("a journal on a server needs a folder for its keys and marks: set HOME or XDG_STATE_HOME")?;
+        let local = folder.join(&name[..16]).join("journal");
+        let server = Arc::new(Self {
+            text: text.to_owned(),
+            address,
+            local: local.clone(),
+        });
+        let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.insert(local, Arc::clone(&server));
+        Ok(server)
+    }
+}
+
+/// The kind of an address such as `kind://place`; `None` for a path. One letter is a drive.
+fn kind(text: &str) -> Option<&str> {
+    let (kind, _) = text.split_once("://")?;
+    let is_kind = kind.len() > 1
+        && kind.starts_with(|first: char| first.is_ascii_alphabetic())
+        && kind
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_kind.then_some(kind)
+}
+
+/// The journal that the environment names; `None` if it names none.
+fn of_environment() -> Option<&'static str> {
+    static NAMED: OnceLock<Option<String>> = OnceLock::new();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "part of the command line, which no program sees"
+    )]
+    let read = || std::env::var("DUET_JOURNAL").ok().filter(|text| !text.is_empty());
+    NAMED.get_or_init(read).as_deref()
+}
+
+/// The journal of a command that names none.
+pub(super) fn usual() -> &'static str {
+    of_environment().unwrap_or(PATH)
+}
+
+/// Whether a page of help must not show the usual journal, whose address may have a password.
+pub(super) fn is_hidden() -> bool {
+    of_environment().is_some()
+}
+
+pub(super) fn sites() -> impl TypedValueParser<Value = Site> {
+    PathBufValueParser::new().try_map(Site::read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_begins_like_an_address_is_one() {
+        for (text, expected) in [
+            ("mysql://host/x", Some("mysql")),
+            ("http+unix://x", Some("http+unix")),
+            ("c://folder/journal", None),
+            ("./mysql://host", None),
+            ("folder/a:b", None),
+            ("1a://x", None),
+            ("://x", None),
+        ] {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The command with a journal on a server: two desks are two hosts with one database.
+//!
+//! INVARIANT: every process is a real one; where PostgreSQL is not installed, each test says so.
+//! It does not test the store; `postgres/tests/it` does.
+//! Read next: `owners.rs`.
+
+#[path = "../../postgres/tests/it/server.rs"]
+mod server;
+
+use std::process::Child;
+
+use crate::support::desk::Desk;
+use crate::support::running::Running;
+
+const ASKER: &str = r#"
+(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(display "asking") (newline)
+(assert! (record 'kept 1))
+(define name (await (user-input :prompt "Name?" :tag "name")))
+(display (list 'hello name)) (newline)
+"#;
+
+/// A program that prints a line about every 20 ms.
+const TICKER: &str = "(let loop ((n 0)) (display n) (newline) (sleep 20) (loop (+ n 1)))";
+
+/// A host whose commands use a schema of the server.
+fn host(server: &server::Server, schema: &str) -> Desk {
+    let desk = Desk::new(&[("p.scm", ASKER), ("ticker.scm", TICKER), ("one.scm", "(display 1)")]);
+    let state = desk.path("state").display().to_string();
+    desk.knowing("DUET_JOURNAL", server.text(&format!("schema={schema}")))
+        .knowing("XDG_STATE_HOME", state)
+}
+
+/// What the replay of a run says, which compares every record.
+#[track_caller]
+fn check_replay(desk: &Desk, address: &str) {
+    let said = desk.duet(&format!("replay {address}"));
+    assert!(said.code == 0 && said.output.starts_with("identical"), "{said:?}");
+}
+
+#[test]
+fn a_run_on_a_server_is_what_it_is_in_a_file() {
+    let Some(server) = server::shared() else { return };
+    let (there, here) = (host(server, &server::schema()), Desk::new(&[("p.scm", ASKER)]));
+    for line in [
+        "run p.scm",
+        "runs",
+        "log p",
+        "facts p",
+        "answer p Ada",
+        "log p",
+        "fork p@1 other",
+        "branches p",
+        "goto p@1",
+        "resume p",
+        "answer p Grace",
+        "log p",
+        "facts p@1",
+        "replay p",
+        "replay p/other",
+        "mark p@1 begun",
+        "log p@begun",
+        "runs",
+        "gc p",
+        "branches p",
+    ] {
+        let (on_server, in_file) = (there.duet(line), here.duet(line));
+        assert_eq!(
+            (on_server.code, &on_server.output),
+            (in_file.code, &in_file.output),
+            "{line}: {on_server:?}"
+        );
+    }
+    assert!(there.duet("show p@1").output.contains("ask-user \"Name?\""));
+    assert!(!there.path(".duet").exists(), "nothing lies where a file would");
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_from_another_host() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let (one, other) = (host(server, &schema), host(server, &schema));
+    let mut ticking = Running::start(&one, "run ticker.scm");
+    let mut last = 0;
+    while last < 10 {
+        last = ticking.line().parse().unwrap();
+    }
+    ticking.signal("-KILL");
+    ticking.end();
+    let mut resumed = Running::start(&other, "resume ticker");
+    let next: u64 = resumed.line().parse().unwrap();
+    assert!(next >= last, "what was durable is not done again: {next} after {last}");
+    assert_eq!(resumed.line(), (next + 1).to_string());
+    let runs = one.duet("runs");
+    assert!(runs.output.contains("running"), "{runs:?}");
+    resumed.signal("-KILL");
+    resumed.end();
+    check_replay(&one, "ticker");
+}
+
+#[test]
+fn an_owner_that_was_stopped_and_overtaken_writes_nothing_more() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let (one, other) = (host(server, &schema), host(server, &schema));
+    let mut first = Running::start(&one, "run ticker.scm");
+    first.line();
+    first.signal("-STOP");
+    let refused = other.duet("resume ticker");
+    assert!(
+        refused.code != 0 && refused.errors.contains("belongs to `duet run`"),
+        "{refused:?}"
+    );
+    let mut second = Running::start(&other, "resume ticker --take-over");
+    let begun: u64 = second.line().parse().unwrap();
+    first.signal("-CONT");
+    let (code, told) = first.end();
+    assert!(
+        code != Some(0) && told.contains("taken over by another process"),
+        "{code:?} {told}"
+    );
+    let next: Vec<u64> = (0..5).map(|_| second.line().parse().unwrap()).collect();
+    assert_eq!(next, (begun + 1..begun + 6).collect::<Vec<_>>());
+    second.signal("-KILL");
+    second.end();
+    check_replay(&one, "ticker");
+}
+
+#[test]
+fn hosts_run_programs_at_once() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let hosts = [host(server, &schema), host(server, &schema)];
+    let children: Vec<Child> = (0..3)
+        .flat_map(|_| hosts.each_ref().map(|host| host.spawn("run one.scm")))
+        .collect();
+    for child in children {
+        let done = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), &done.stdout[..]), (Some(0), &b"1"[..]), "{errors}");
+    }
+    assert_eq!(hosts[0].duet("runs").output.matches("finished").count(), 6);
+}
+
+#[test]
+fn what_is_wrong_with_a_server_is_said_without_its_password() {
+    let desk = Desk::new(&[("p.scm", "(display 1)")]);
+    let state = desk.path("state").display().to_string();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let desk = desk.knowing("XDG_STATE_HOME", state);
+    for (address, why) in [
+        (
+            format!("postgres://team:secret@127.0.0.1:{port}/duet"),
+            "cannot be reached",
+        ),
+        (
+            format!("postgresql://team:secret@127.0.0.1:{port}/duet?schema=No"),
+            "no name for a schema",
+        ),
+        (
+            "postgres://team:secret@host:port/duet".to_owned(),
+            "invalid value for option `port`",
+        ),
+    ] {
+        for command in ["run p.scm", "runs", "log", "resume", "replay"] {
+            let said = desk.duet(&format!("{command} --journal {address}"));
+            assert!(
+                said.code != 0 && said.errors.contains(why),
+                "{command} {address}: {said:?}"
+            );
+            assert!(!said.errors.contains("secret"), "{said:?}");
+        }
+    }
+    for command in ["fsck", "ui"] {
+        let said = desk.duet(&format!("{command} --journal postgres://team@127.0.0.1:{port}/duet"));
+        assert!(said.errors.contains("needs a journal in a file"), "{said:?}");
+    }
+}
