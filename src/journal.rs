@@ -211,7 +211,7 @@ impl Journal {
     /// # Errors
     /// If it is an address of an unknown kind.
     pub(crate) fn named(text: &str) -> Result<Self, CommandError> {
-        let site = Site::read(text.into()).map_err(CommandError::usage)?;
+        let site = Site::named(text).map_err(CommandError::usage)?;
         Ok(Self { site })
     }
 

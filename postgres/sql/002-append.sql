@@ -24,7 +24,8 @@ BEGIN
     IF current_setting('synchronous_commit') = 'off' THEN
         PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
-    -- Nobody removes blobs meanwhile.
+    -- Nobody removes blobs meanwhile. A removal locks the table before rows, too; so nothing below may
+    -- lock it for the first time.
     IF cardinality(blob_hashes) + cardinality(blobs_needed) > 0 THEN
         LOCK TABLE duet_schema.blobs IN ROW EXCLUSIVE MODE;
     END IF;
@@ -51,8 +52,10 @@ BEGIN
         RETURN 'blob';
     END IF;
 
-    INSERT INTO duet_schema.blobs (hash, bytes)
-    SELECT * FROM unnest(blob_hashes, blob_bytes) ON CONFLICT (hash) DO NOTHING;
+    IF cardinality(blob_hashes) > 0 THEN
+        INSERT INTO duet_schema.blobs (hash, bytes)
+        SELECT * FROM unnest(blob_hashes, blob_bytes) ON CONFLICT (hash) DO NOTHING;
+    END IF;
     INSERT INTO duet_schema.records (run, number, sequence, parent, begun, time, hash, blobs, bytes, seal)
     SELECT * FROM unnest(
         record_runs, record_numbers, record_sequences, record_parents, record_begun, record_times,

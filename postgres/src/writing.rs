@@ -161,12 +161,14 @@ impl PostgresStore {
                     Value::Text(found.owner.clone()),
                 ]);
                 // A run of that name that was never begun, or has been removed whole, has no note.
-                "WITH forgotten AS (
-                    DELETE FROM duet_schema.notes WHERE run = $1
-                        AND NOT EXISTS (SELECT FROM duet_schema.heads WHERE heads.run = $1)
+                "WITH raised AS (
+                    UPDATE duet_schema.runs SET epoch = $2, owner = $3, seal = $4
+                    WHERE name = $1 AND epoch = $5 AND owner = $6 RETURNING name
+                 ), forgotten AS (
+                    DELETE FROM duet_schema.notes USING raised WHERE notes.run = raised.name
+                        AND NOT EXISTS (SELECT FROM duet_schema.heads WHERE heads.run = raised.name)
                  )
-                 UPDATE duet_schema.runs SET epoch = $2, owner = $3, seal = $4
-                 WHERE name = $1 AND epoch = $5 AND owner = $6 RETURNING 1"
+                 SELECT 1 FROM raised"
             } else {
                 "INSERT INTO duet_schema.runs (name, epoch, owner, numbered, seal) VALUES ($1, $2, $3, 0, $4)
                  ON CONFLICT (name) DO NOTHING RETURNING 1"

@@ -84,12 +84,25 @@ impl Site {
         }
     }
 
-    /// The place for another process of this person.
+    /// The place for another process of this person, as a word of its command line. An address that
+    /// the environment has, which others do not see, stays there.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::File(path) => path.display().to_string(),
-            Self::Server(server) => server.text.clone(),
+            Self::Server(server) if of_environment() != Some(&server.text) => server.text.clone(),
+            Self::File(_) | Self::Server(_) => self.path().display().to_string(),
         }
+    }
+
+    /// The place that another process has named.
+    ///
+    /// # Errors
+    /// If it is an address of an unknown kind.
+    pub(super) fn named(text: &str) -> Result<Self, String> {
+        // It may be the local path of the server that the environment names.
+        if let Some(address) = of_environment() {
+            Self::read(address.into())?;
+        }
+        Self::read(text.into())
     }
 }
 

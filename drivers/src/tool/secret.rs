@@ -23,6 +23,9 @@ pub mod stream;
 /// Words that mark the name of an environment variable whose value is a secret.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL"];
 
+/// The variable that names a journal: on a server, its address may have a password.
+const JOURNAL: &str = "DUET_JOURNAL";
+
 /// The minimum length of a named secret that is masked, in characters; a shorter one would occur by
 /// chance in many texts.
 const MASKED_CHARACTERS_MIN: usize = 4;
@@ -59,10 +62,11 @@ impl Secrets {
     /// Takes the variables whose names mark them as secrets, and those in `named`.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>, named: &[String]) -> Self {
         let is_named = |name: &str| named.iter().any(|known| known == name);
-        let is_secret = |name: &str| is_secret_name(name) || is_named(name);
+        let is_address = |name: &str, value: &str| name == JOURNAL && value.contains("://");
+        let is_secret = |name: &str, value: &str| is_secret_name(name) || is_named(name) || is_address(name, value);
         let values = variables
             .into_iter()
-            .filter(|(name, value)| is_secret(name) && !value.is_empty());
+            .filter(|(name, value)| is_secret(name, value) && !value.is_empty());
         let secret = |(name, value): (&str, &str)| {
             let masked_from = if is_named(name) {
                 MASKED_CHARACTERS_MIN
@@ -413,6 +417,16 @@ mod tests {
             without_stand_ins("a{{secret:A}}b{{secret:B}}c{{secret:"),
             ["a", "b", "c{{secret:"]
         );
+    }
+
+    #[test]
+    fn the_address_of_a_journal_is_a_secret_and_its_path_is_none() {
+        let masked = |journal: &str| {
+            let secrets = Secrets::of([(JOURNAL, journal)], &[]);
+            secrets.values.contains_key(JOURNAL)
+        };
+        assert!(masked("postgres://team:secret@host/duet"));
+        assert!(!masked("runs/journal.sqlite"));
     }
 
     #[test]
