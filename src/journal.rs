@@ -23,7 +23,7 @@ use duet_postgres::{Address, PostgresStore};
 use duet_runtime::model::address::{Address as TurnPlace, Mark, TurnAddress};
 use duet_runtime::run::source::Source;
 
-use self::site::Site;
+use self::site::{PATH, Site};
 use crate::error::CommandError;
 use crate::marks;
 use crate::saying::{Way, say};

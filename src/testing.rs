@@ -158,7 +158,7 @@ impl Testing<'_> {
             },
             ..self.options.clone()
         };
-        launch.grant(&options);
+        launch.grant(&options)?;
         launch.manifest.extend([REPORTED.to_owned()]);
         launch.memory_limit = Some(self.memory_limit);
         let Some(journal) = self.journal else {
