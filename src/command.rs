@@ -120,6 +120,7 @@ commands! {
         facts @verb
         waits @verb
         frames @verb
+        stale @verb
         explain @verb
         transcript @verb
         diff @verb

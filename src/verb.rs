@@ -168,6 +168,8 @@ verbs! {
     waits Waits "waits" Restored All Short
     /// Shows where computations stand, with their variables.
     frames Frames "frames" Restored All Short
+    /// Lists what still runs the code of earlier texts.
+    stale Stale "stale" Restored People Short
     /// Explains a failure or a wait.
     explain Explain "explain" Restored All Short
     /// Compares two turns.

@@ -335,11 +335,6 @@ impl Run {
         std::mem::take(&mut self.held_effects)
     }
 
-    /// Returns the number of effects that turns have requested and that were not handed out.
-    pub fn effects_owed(&self) -> usize {
-        self.held_effects.len()
-    }
-
     /// Makes all turns durable and returns the effects that waited, without the calls that
     /// [`recall`](Self::recall) answers.
     ///

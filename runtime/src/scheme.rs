@@ -33,14 +33,17 @@ mod programs;
 mod renewal;
 mod shared_definitions;
 mod source;
+mod stale;
+mod version;
 mod versions;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use actor::SchemeActor;
-pub use change::Listed;
 pub use difference::{Difference, Differences, Remembered};
 pub use frames::{FrameShown, VariableShown};
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
+pub use stale::StaleClosures;
+pub use version::Listed;
 pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};

@@ -182,7 +182,7 @@ impl<L: Libraries> Libraries for AsBegun<'_, L> {
     }
 
     fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
-        // What was compiled ahead was compiled with the present standard library.
+        // Libraries were compiled ahead with the present standard library.
         let is_present = !self.has_changed && self.library(name).is_ok() && !self.has_changed;
         is_present.then(|| self.now.ahead(name))?
     }

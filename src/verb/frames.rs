@@ -192,7 +192,8 @@ fn text_of(computation: &Computation, texts: &SourceTexts) -> String {
     told
 }
 
-fn frame(frame: &Frame, texts: &SourceTexts) -> String {
+/// A frame in words: the procedure, and where it stands.
+pub(super) fn frame(frame: &Frame, texts: &SourceTexts) -> String {
     let name = match frame.procedure.as_str() {
         "?" => "an unnamed procedure".to_owned(),
         name => format!("`{}`", text::line(name)),

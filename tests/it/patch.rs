@@ -250,3 +250,67 @@ fn a_run_restored_from_a_snapshot_has_the_new_code() {
     let proved = desk.duet("fsck");
     assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
 }
+
+#[test]
+fn what_still_runs_old_code_is_listed() {
+    let text = "(define (ask) (define name (await (user-input :prompt \"Name?\"))) (display name) (newline))\n\
+                (define (ask-twice) (ask) (ask))\n(define held (let ((n 1)) (list (lambda () n))))\n(ask-twice)\n";
+    let desk = desk_of(
+        text,
+        &[
+            ("(display name)", "(display (list name))"),
+            ("((n 1))", "((m 1))"),
+            ("() n)", "() m)"),
+        ],
+    );
+    desk.check("run steps.scm", 4, "");
+    desk.check("stale steps", 0, "nothing\n");
+    assert_eq!(desk.duet("patch steps new.scm").code, 0);
+    let stale = desk.duet("stale steps").output;
+    assert!(stale.contains("waits in `ask`"), "{stale}");
+    assert!(stale.contains("1 closures of lambda"), "{stale}");
+    assert!(!stale.contains("waits in `ask-twice`"), "{stale}");
+    desk.check("answer steps Ada", 4, "Ada\n");
+    let stale = desk.duet("stale steps").output;
+    assert!(!stale.contains("waits in `ask`"), "{stale}");
+    desk.check("answer steps Bob", 0, "(Bob)\n");
+    replays(&desk, "steps");
+}
+
+#[test]
+fn a_call_in_flight_has_its_result_after_a_patch() {
+    let text = "(define (show text) (display text) (newline))\n\
+                (show (guard (e (#t (condition-kind e))) (call-tool 'c 'process/run\n\
+                (dictionary 'arguments (list \"sh\" \"-c\" \"echo $$ > pid; exec sleep 600\")))))\n";
+    let manifest = "((program \"main.scm\") (tools process/run workspace/write workspace/read))";
+    let desk = Desk::new(&[
+        ("steps/manifest.scm", manifest),
+        ("steps/main.scm", text),
+        (
+            "steps/new.scm",
+            &edited(text, &[("(display text)", "(display (list 'new text))")]),
+        ),
+    ]);
+    let mut child = desk.spawn("run steps");
+    let pid = loop {
+        let pid = std::fs::read_to_string(desk.path("pid")).unwrap_or_default();
+        if pid.ends_with('\n') {
+            break pid.trim().to_owned();
+        }
+        std::thread::yield_now();
+    };
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let _ = std::process::Command::new("kill").arg(&pid).status();
+    let said = desk.duet("patch steps steps/new.scm");
+    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
+    replays(&desk, "steps");
+    let went_on = desk.duet("resume steps");
+    assert!(
+        went_on.output.contains("(new interrupted)"),
+        "{}{}",
+        went_on.output,
+        went_on.errors
+    );
+    replays(&desk, "steps");
+}

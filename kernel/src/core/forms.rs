@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::{Core, CoreId, LambdaId, Unit, VariableId};
 use crate::datum::{Name, Span};
 
-/// What a form at the top level is.
+/// The kind of a form at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormKind {
     /// The definition of a procedure.
@@ -25,7 +25,7 @@ pub enum FormKind {
 /// A form at the top level.
 #[derive(Clone, Debug)]
 pub struct TopForm {
-    /// What it is.
+    /// Its kind.
     pub kind: FormKind,
     /// The hash of what it says.
     pub digest: [u8; 32],
@@ -72,16 +72,18 @@ impl Unit {
     }
 
     fn top_form(&self, node: CoreId) -> TopForm {
-        let kind = match &self.nodes[node.0 as usize] {
-            Core::DefineGlobal(global, value) => {
-                let name = self.globals[global.0 as usize].name.name.clone();
-                match &self.nodes[value.0 as usize] {
-                    Core::Lambda(_) => FormKind::Procedure(name),
-                    Core::Call { procedure, .. } if self.makes_type(*procedure) => FormKind::RecordType(name),
-                    _ => FormKind::Data(name),
-                }
+        let kind = if let Core::DefineGlobal(global, value) = &self.nodes[node.0 as usize] {
+            let name = self.globals[global.0 as usize].name.name.clone();
+            let value = &self.nodes[value.0 as usize];
+            if matches!(value, Core::Lambda(_)) {
+                FormKind::Procedure(name)
+            } else if matches!(value, Core::Call { procedure, .. } if self.makes_type(*procedure)) {
+                FormKind::RecordType(name)
+            } else {
+                FormKind::Data(name)
             }
-            _ => FormKind::Expression,
+        } else {
+            FormKind::Expression
         };
         TopForm {
             kind,
@@ -99,9 +101,11 @@ impl Unit {
     #[must_use]
     pub fn with_forms(&self, forms: &[CoreId]) -> Unit {
         let mut unit = self.clone();
-        let defined = |node: &CoreId| match &self.nodes[node.0 as usize] {
-            Core::DefineGlobal(global, _) => Some(*global),
-            _ => None,
+        let defined = |node: &CoreId| {
+            let Core::DefineGlobal(global, _) = &self.nodes[node.0 as usize] else {
+                return None;
+            };
+            Some(*global)
         };
         let defined: Vec<_> = forms.iter().filter_map(defined).collect();
         for (number, global) in (0..).zip(&mut unit.globals) {

@@ -2,10 +2,13 @@
 //! because the person who owns the run gives the text. No program can perform it, so it needs no
 //! right.
 
+use std::sync::Arc;
+
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::model::changed_text::ChangedText;
 use crate::state::draft::Draft;
+use crate::state::patches::Patched;
 use crate::state::refusal::Refusal;
 
 /// Puts a changed text in the place of the one that the run executes.
@@ -22,8 +25,8 @@ codec_struct!(Patch "patch" { text, changed, added });
 
 impl Act for Patch {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let turn = draft.turn.number();
-        draft.state.patch(turn, &self.text);
+        let (turn, text) = (draft.turn.number(), self.text.clone());
+        Arc::make_mut(&mut draft.state.patches).push(Patched { turn, text });
         Ok(())
     }
 

@@ -26,6 +26,11 @@ impl Run {
         }
     }
 
+    /// Returns the number of effects that turns have requested and that were not handed out.
+    pub fn effects_owed(&self) -> usize {
+        self.held_effects.len()
+    }
+
     /// Returns whether a fiber waits for a fact or a message, which others can give in the name of
     /// the main program, if that may. Where actors have failed, their facts are what is missing.
     fn is_open_to_others(&self) -> bool {

@@ -1,5 +1,5 @@
-//! What a changed text changes: which procedures take the place of which, what is new, and what a
-//! person may want evaluated.
+//! The comparison of a changed text with the one before: which procedures take the place of which,
+//! which definitions are new, and which forms a person may want evaluated.
 //!
 //! The comparison is by top-level form after expansion, and of procedures also by what the compiler
 //! makes of them, because it puts small procedures into others.
@@ -14,102 +14,36 @@ use duet_kernel::code::versions::{Procedure, procedures, successors};
 use duet_kernel::compiler::{compile, variables_of};
 use duet_kernel::core::forms::{FormKind, TopForm};
 use duet_kernel::core::{CoreId, Unit};
-use duet_kernel::datum::{Name, Span};
-use duet_kernel::expander::Expander;
+use duet_kernel::datum::Name;
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 
 use super::entity::PROGRAM;
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
-use super::source::Pinned;
 use super::template::LibraryTemplates;
-use super::versions::Version;
+use super::version::{Change, ChangedUnit, NewText, Version};
 use crate::model::failure::Failure;
-use crate::state::patches::Patched;
-use crate::turn::program::Patching;
-
-/// The difference between a version and the one before.
-#[derive(Default)]
-pub(super) struct Change {
-    /// A number that no other version has had in this process.
-    pub(super) id: u64,
-    /// The blocks of earlier versions, each with the one that takes its place.
-    pub(super) redirects: BTreeMap<usize, usize>,
-    /// The units that differ.
-    pub(super) units: Vec<ChangedUnit>,
-    /// The units that evaluate what is new and what the person names, in order.
-    pub(super) steps: Vec<(Arc<Unit>, usize)>,
-    /// What differs, for people.
-    pub(super) listed: Listed,
-}
-
-/// A unit that differs from that of its name in the version before.
-pub(super) struct ChangedUnit {
-    pub(super) name: Name,
-    pub(super) number: usize,
-    /// The new procedures, each with its block.
-    pub(super) added: Vec<(GlobalName, usize)>,
-}
-
-/// What differs between two texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
-    /// The procedures whose definitions say something else.
-    pub changed: Vec<String>,
-    /// The procedures that differ only because other procedures or macros are part of them.
-    pub recompiled: Vec<String>,
-    /// The new definitions.
-    pub added: Vec<String>,
-    /// The definitions of values that say something else; the run keeps its values.
-    pub data: Vec<String>,
-    /// The new and changed expressions at the top level, by number; nobody evaluates them.
-    pub expressions: Vec<(String, Span)>,
-    /// The definitions that the text does not have any more; the run keeps them.
-    pub removed: Vec<String>,
-    /// The definitions and expressions that are evaluated because the person names them.
-    pub run: Vec<String>,
-}
-
-impl Listed {
-    /// Whether the texts say the same.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Change {
-    /// Returns what the record of the turn says.
-    pub(super) fn patching(&self) -> Patching {
-        let Listed {
-            changed,
-            recompiled,
-            added,
-            ..
-        } = &self.listed;
-        Patching {
-            changed: changed.iter().chain(recompiled).cloned().collect(),
-            added: added.clone(),
-            steps: self.steps.len(),
-        }
-    }
-}
 
 /// A unit of the new text with what the comparison needs of it.
 struct NewUnit<'a> {
     unit: &'a Arc<Unit>,
     compiled: CompiledUnit,
     procedures: Vec<Procedure>,
+    /// Its number, once it is loaded.
+    loaded: usize,
 }
 
 impl SchemePrograms {
     /// Compares the units of a new text with those of the present version, loads them, and makes
     /// the next version of them.
-    pub(super) fn change_to(
-        &mut self,
-        (expander, sources): (Expander, Pinned),
-        units: &[Arc<Unit>],
-        (patched, id): (&Patched, u64),
-    ) -> Result<Version, Failure> {
+    pub(super) fn change_to(&mut self, text: NewText<'_>) -> Result<Version, Failure> {
+        let NewText {
+            expander,
+            sources,
+            units,
+            patched,
+            id,
+        } = text;
         let mut change = Change {
             id,
             ..Change::default()
@@ -185,7 +119,8 @@ impl SchemePrograms {
         let of_unit = |(block, inner): (usize, usize)| (block, self.code.block_number(loaded, inner));
         let redirects: Vec<_> = pairs.into_iter().map(of_unit).filter(|(from, to)| from != to).collect();
         change.redirects.extend(redirects);
-        let nodes = self.compare(&present, &new, loaded, change, wanted)?;
+        new.loaded = loaded;
+        let nodes = self.compare(&present, &new, change, wanted)?;
         if !nodes.is_empty() {
             let step = unit.with_forms(&nodes);
             let number = self.load_later(&step)?;
@@ -200,6 +135,7 @@ impl SchemePrograms {
             unit,
             compiled,
             procedures,
+            loaded: 0,
         })
     }
 
@@ -255,79 +191,31 @@ impl SchemePrograms {
         &self,
         present: &Unit,
         new: &NewUnit<'_>,
-        loaded: usize,
         change: &mut Change,
         wanted: &mut BTreeSet<String>,
     ) -> Result<Vec<CoreId>, Failure> {
         let (before, now) = (present.top_forms(), new.unit.top_forms());
-        let comparison = Comparison {
+        let mut comparison = Comparison {
             library: &new.unit.name,
             before: &before,
-        };
-        let mut changed_unit = ChangedUnit {
-            name: new.unit.name.clone(),
-            number: loaded,
+            unseen: before
+                .iter()
+                .filter(|form| form.name().is_none())
+                .map(|form| form.digest)
+                .collect(),
+            expressions: 0,
             added: Vec::new(),
+            nodes: Vec::new(),
+            change,
+            wanted,
         };
-        let mut nodes = Vec::new();
-        let mut unseen = comparison.expressions();
-        let mut expressions = 0;
         for form in &now {
-            let listed = &mut change.listed;
-            let Some(name) = form.name() else {
-                expressions += 1;
-                if let Some(place) = unseen.iter().position(|digest| *digest == form.digest) {
-                    unseen.swap_remove(place);
-                    continue;
+            match (&form.kind, form.name()) {
+                (FormKind::Procedure(_), Some(name)) => {
+                    self.compare_procedure(&mut comparison, (present, new), name, form)
                 }
-                let shown = comparison.shown(&expressions.to_string());
-                if wanted.remove(&shown) {
-                    listed.run.push(format!("expression {shown}"));
-                    nodes.push(form.node);
-                } else {
-                    listed.expressions.push((shown, form.span));
-                }
-                continue;
-            };
-            let shown = comparison.shown(name.as_str());
-            let old = comparison.find(name);
-            match (&form.kind, old) {
-                (FormKind::Procedure(_), Some(old)) if matches!(old.kind, FormKind::Procedure(_)) => {
-                    if old.digest != form.digest {
-                        listed.changed.push(shown);
-                    } else if self.makes_another(present, new, loaded, name) {
-                        listed.recompiled.push(shown);
-                    }
-                }
-                (FormKind::Procedure(_), old) => {
-                    let list = if old.is_some() {
-                        &mut listed.changed
-                    } else {
-                        &mut listed.added
-                    };
-                    list.push(shown);
-                    changed_unit.added.extend(self.definition(new, loaded, name));
-                }
-                (_, None) => {
-                    listed.added.push(shown);
-                    nodes.push(form.node);
-                }
-                (_, Some(old)) if old.digest == form.digest => {
-                    if wanted.remove(&shown) {
-                        listed.run.push(shown);
-                        nodes.push(form.node);
-                    }
-                }
-                (kind, Some(_)) => {
-                    if wanted.remove(&shown) {
-                        listed.run.push(shown);
-                        nodes.push(form.node);
-                    } else if let FormKind::RecordType(_) = kind {
-                        return Err(another_type(&shown));
-                    } else {
-                        listed.data.push(shown);
-                    }
-                }
+                (_, Some(name)) => comparison.value(name, form)?,
+                (_, None) => comparison.expression(form),
             }
         }
         let is_gone = |form: &&TopForm| {
@@ -335,20 +223,49 @@ impl SchemePrograms {
                 .is_some_and(|name| now.iter().all(|other| other.name() != Some(name)))
         };
         let gone = before.iter().filter(is_gone).filter_map(TopForm::name);
-        change
-            .listed
-            .removed
-            .extend(gone.map(|name| comparison.shown(name.as_str())));
-        change.units.push(changed_unit);
+        let gone: Vec<String> = gone.map(|name| comparison.shown(name.as_str())).collect();
+        let Comparison {
+            added, nodes, change, ..
+        } = comparison;
+        change.listed.removed.extend(gone);
+        change.units.push(ChangedUnit {
+            name: new.unit.name.clone(),
+            number: new.loaded,
+            added,
+        });
         Ok(nodes)
     }
 
+    fn compare_procedure(
+        &self,
+        comparison: &mut Comparison<'_>,
+        units: (&Unit, &NewUnit<'_>),
+        name: &Name,
+        form: &TopForm,
+    ) {
+        let (present, new) = units;
+        let shown = comparison.shown(name.as_str());
+        let old = comparison.find(name);
+        let was_procedure = old.is_some_and(|old| matches!(old.kind, FormKind::Procedure(_)));
+        let says_another = old.is_none_or(|old| old.digest != form.digest);
+        let listed = &mut comparison.change.listed;
+        match (old, says_another) {
+            (None, _) => listed.added.push(shown),
+            (Some(_), true) => listed.changed.push(shown),
+            (Some(_), false) if self.makes_another(present, new, name) => listed.recompiled.push(shown),
+            (Some(_), false) => {}
+        }
+        if !was_procedure {
+            comparison.added.extend(self.definition(new, name));
+        }
+    }
+
     /// Whether the compiler makes something else of a procedure whose definition says the same.
-    fn makes_another(&self, present: &Unit, new: &NewUnit<'_>, loaded: usize, name: &Name) -> bool {
+    fn makes_another(&self, present: &Unit, new: &NewUnit<'_>, name: &Name) -> bool {
         let present_number = self
             .library_units
             .get(&present.name)
-            .map_or(loaded, |(_, number)| *number);
+            .map_or(new.loaded, |(_, number)| *number);
         let Ok((_, before)) = self.compiled_procedures(present) else {
             return false;
         };
@@ -358,18 +275,18 @@ impl SchemePrograms {
             let block = self.code.block(self.code.block_number(number, found.block));
             self.code.fingerprint(block.start).map(|fingerprint| fingerprint.hash)
         };
-        fingerprint(present_number, &before) != fingerprint(loaded, &new.procedures)
+        fingerprint(present_number, &before) != fingerprint(new.loaded, &new.procedures)
     }
 
     /// The block of the procedure that a definition makes.
-    fn definition(&self, new: &NewUnit<'_>, loaded: usize, name: &Name) -> Option<(GlobalName, usize)> {
+    fn definition(&self, new: &NewUnit<'_>, name: &Name) -> Option<(GlobalName, usize)> {
         let mut procedures = new.procedures.iter();
         let found = procedures.find(|procedure| procedure.definition() == Some(name.as_str()))?;
         let global = GlobalName {
             library: new.unit.name.clone(),
             name: name.clone(),
         };
-        Some((global, self.code.block_number(loaded, found.block)))
+        Some((global, self.code.block_number(new.loaded, found.block)))
     }
 }
 
@@ -382,13 +299,24 @@ fn another_type(name: &str) -> Failure {
     Failure::new("patch-refused", message)
 }
 
-/// The forms of a unit before it changes.
+/// The comparison of a unit with the one before.
 struct Comparison<'a> {
     library: &'a Name,
     before: &'a [TopForm],
+    /// The expressions before that the new text has not had yet, by what they say.
+    unseen: Vec<[u8; 32]>,
+    /// The number of expressions of the new text so far.
+    expressions: usize,
+    /// The procedures that are new.
+    added: Vec<(GlobalName, usize)>,
+    /// The forms to be evaluated.
+    nodes: Vec<CoreId>,
+    change: &'a mut Change,
+    /// The names and numbers that the person gave and nothing had yet.
+    wanted: &'a mut BTreeSet<String>,
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
     /// A name or a number of the unit for people.
     fn shown(&self, name: &str) -> String {
         if self.library.as_str() == PROGRAM {
@@ -398,12 +326,44 @@ impl Comparison<'_> {
         }
     }
 
-    fn find(&self, name: &Name) -> Option<&TopForm> {
+    fn find(&self, name: &Name) -> Option<&'a TopForm> {
         self.before.iter().find(|form| form.name() == Some(name))
     }
 
-    fn expressions(&self) -> Vec<[u8; 32]> {
-        let expressions = self.before.iter().filter(|form| form.name().is_none());
-        expressions.map(|form| form.digest).collect()
+    /// Compares an expression.
+    fn expression(&mut self, form: &TopForm) {
+        self.expressions += 1;
+        let known = self.unseen.iter().position(|digest| *digest == form.digest);
+        let shown = self.shown(&self.expressions.to_string());
+        if self.wanted.remove(&shown) {
+            self.change.listed.run.push(format!("expression {shown}"));
+            self.nodes.push(form.node);
+        } else if known.is_none() {
+            self.change.listed.expressions.push((shown, form.span));
+        }
+        if let Some(place) = known {
+            self.unseen.swap_remove(place);
+        }
+    }
+
+    /// Compares the definition of a value that is no procedure.
+    fn value(&mut self, name: &Name, form: &TopForm) -> Result<(), Failure> {
+        let shown = self.shown(name.as_str());
+        let listed = &mut self.change.listed;
+        let old = self.before.iter().find(|old| old.name() == Some(name));
+        if old.is_none() {
+            self.wanted.remove(&shown);
+            listed.added.push(shown);
+            self.nodes.push(form.node);
+        } else if self.wanted.remove(&shown) {
+            listed.run.push(shown);
+            self.nodes.push(form.node);
+        } else if old.is_some_and(|old| old.digest != form.digest) {
+            if let FormKind::RecordType(_) = form.kind {
+                return Err(another_type(&shown));
+            }
+            listed.data.push(shown);
+        }
+        Ok(())
     }
 }

@@ -8,10 +8,10 @@
 use duet_kernel::heap::HeapFull;
 
 use super::actor::SchemeActor;
-use super::change::Listed;
 use super::execution::mark_fiber;
 use super::grants::covers;
 use super::programs::{Fault, SchemePrograms};
+use super::version::Listed;
 use crate::model::failure::Failure;
 use crate::model::manifest::Manifest;
 use crate::state::patches::Patches;

@@ -12,46 +12,18 @@ use std::mem;
 use std::sync::Arc;
 
 use duet_journal::BlobHash;
-use duet_kernel::core::Unit;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Ahead, Expander, LibraryName, SourceText};
 use duet_kernel::transformer::TransformerMachine;
 
-use super::change::Change;
 use super::host;
 use super::programs::SchemePrograms;
-use super::shared_definitions::SharedDefinitions;
 use super::source::matching::Matching;
 use super::source::{Pinned, ProgramRecord};
-use super::template::LibraryTemplates;
+use super::version::{NewText, Version};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::state::patches::{Patched, Patches};
-
-/// A version that is not the present one.
-pub(super) struct Version {
-    pub(super) expander: Expander,
-    pub(super) units: Vec<usize>,
-    pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
-    pub(super) sources: Pinned,
-    pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
-    pub(super) shared: Option<(SharedDefinitions, usize)>,
-    pub(super) templates: LibraryTemplates,
-    pub(super) change: Change,
-}
-
-/// The versions of a program before the present one.
-#[derive(Default)]
-pub(super) struct Versions {
-    /// The earlier ones, the first text's first.
-    pub(super) earlier: Vec<Version>,
-    /// The changed texts that led to the present one.
-    followed: Patches,
-    /// The number of versions made so far, in any order.
-    made: u64,
-    /// Finds a library that was compiled ahead.
-    pub(super) ahead: Option<fn(&LibraryName) -> Option<Ahead>>,
-}
 
 impl SchemePrograms {
     /// Takes libraries of changed texts from `ahead` if they were compiled from exactly these
@@ -171,7 +143,13 @@ impl SchemePrograms {
         expander.set_sources(told_apart(expander.sources(), known, patched.turn));
         self.versions.made += 1;
         let sources = matching.into_sources();
-        self.change_to((expander, sources), &expansion.units, (patched, self.versions.made))
+        self.change_to(NewText {
+            expander,
+            sources,
+            units: &expansion.units,
+            patched,
+            id: self.versions.made,
+        })
     }
 
     /// All texts that the run has had, with those that come with a changed one, by their hashes.

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use super::RunState;
 use crate::codec_struct;
 use crate::model::changed_text::ChangedText;
 
@@ -22,11 +21,3 @@ codec_struct!(Patched "patched-text" { turn, text });
 
 /// All changed texts of a run, the oldest first.
 pub type Patches = Arc<Vec<Patched>>;
-
-impl RunState {
-    /// Adds a changed text in the turn that has begun.
-    pub(crate) fn patch(&mut self, turn: u64, text: &ChangedText) {
-        let text = text.clone();
-        Arc::make_mut(&mut self.patches).push(Patched { turn, text });
-    }
-}

@@ -1,0 +1,107 @@
+//! Code of earlier texts that is still in use: frames that wait in it, and closures that keep it.
+//!
+//! INVARIANT: code that does what the present text says is not stale, wherever it stands.
+//! It changes nothing that a program sees. Read next: `change.rs`.
+
+use std::collections::BTreeSet;
+
+use duet_kernel::code::versions::Procedure;
+use duet_kernel::heap::RootId;
+use duet_kernel::machine::parked_frames;
+
+use super::actor::SchemeActor;
+use super::convert;
+use super::programs::SchemePrograms;
+use crate::model::failure::Frame;
+use crate::model::identity::Callable;
+
+/// The maximum number of frames of a computation that are looked at.
+const FRAMES_MAX: usize = 4096;
+
+/// Closures that keep the code of an earlier text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaleClosures {
+    /// The procedure, with those around it.
+    pub procedure: String,
+    /// The number of closures.
+    pub count: usize,
+}
+
+impl SchemePrograms {
+    /// Lists the blocks, by number, of earlier texts that do something else than the present one,
+    /// each with its procedure; none for the body of a text.
+    fn stale_blocks(&self) -> Vec<(usize, Option<Procedure>)> {
+        let mut stale = Vec::new();
+        for version in &self.versions.earlier {
+            for name in version.library_units.keys() {
+                let present = self.library_units.get(name).map(|(_, number)| *number);
+                for (unit, number) in self.earlier_units(name) {
+                    let steps = self.change.steps.iter().any(|(_, step)| *step == number);
+                    let shared = self.shared.as_ref().is_some_and(|(_, shared)| *shared == number);
+                    if Some(number) == present || steps || shared || unit.compiled.is_some() {
+                        continue;
+                    }
+                    let Ok((_, procedures)) = self.compiled_procedures(&unit) else {
+                        continue;
+                    };
+                    stale.push((self.code.block_number(number, 0), None));
+                    for procedure in procedures {
+                        let block = self.code.block_number(number, procedure.block);
+                        if !self.has_equal_successor(block) {
+                            stale.push((block, Some(procedure)));
+                        }
+                    }
+                }
+            }
+        }
+        stale
+    }
+
+    /// Whether the block that takes the place of another does the same.
+    fn has_equal_successor(&self, block: usize) -> bool {
+        let fingerprint = |number: usize| {
+            let found = self.code.fingerprint(self.code.block(number).start);
+            found.map(|fingerprint| fingerprint.hash)
+        };
+        let successor = self.change.redirects.get(&block);
+        successor.is_some_and(|successor| fingerprint(*successor) == fingerprint(block))
+    }
+
+    /// Lists the closures of an actor that keep code of earlier texts.
+    pub fn stale_closures(&self, actor: &mut SchemeActor) -> Vec<StaleClosures> {
+        let used = actor.instance.heap.code_in_use(&self.code);
+        let mut seen = BTreeSet::new();
+        let mut stale = Vec::new();
+        for (block, procedure) in self.stale_blocks() {
+            let count = used.get(&self.code.block(block).start).copied().unwrap_or(0);
+            if let Some(procedure) = procedure.filter(|_| count > 0 && seen.insert(block)) {
+                stale.push(StaleClosures {
+                    procedure: procedure.shown(),
+                    count,
+                });
+            }
+        }
+        stale
+    }
+
+    /// Lists the frames of a computation that an actor has parked which wait in code of earlier
+    /// texts, innermost first.
+    pub fn stale_frames(&self, actor: &mut SchemeActor, parked: Callable) -> Vec<Frame> {
+        actor.instance.heap.expand();
+        let heap = &actor.instance.heap;
+        let (continuation, _) = convert::unpack_parked(heap, heap.root_value(RootId(parked.0)));
+        let stale: BTreeSet<u32> = self
+            .stale_blocks()
+            .iter()
+            .map(|(block, _)| self.code.block(*block).start)
+            .collect();
+        let frames = parked_frames(heap, &self.code, continuation, FRAMES_MAX);
+        let waiting = frames.iter().filter(|frame| {
+            let block = self.code.block_at(frame.position);
+            block.is_some_and(|block| stale.contains(&block.start))
+        });
+        waiting
+            .flat_map(|frame| convert::listed(&frame.entries, &self.expander))
+            .collect()
+    }
+}

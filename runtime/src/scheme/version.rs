@@ -1,0 +1,121 @@
+//! A version of a run's program, and its difference from the one before, as data.
+//!
+//! INVARIANT: a version has all that new computations need of its text, and nothing of an instance.
+//! It does not make versions; `change.rs` does. It does not move between them; `versions.rs` does.
+//! Read next: `versions.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use duet_kernel::core::Unit;
+use duet_kernel::datum::{Name, Span};
+use duet_kernel::expander::{Ahead, Expander, LibraryName};
+use duet_kernel::unit::GlobalName;
+
+use super::shared_definitions::SharedDefinitions;
+use super::source::Pinned;
+use super::template::LibraryTemplates;
+use crate::state::patches::{Patched, Patches};
+use crate::turn::program::Patching;
+
+/// A version that is not the present one.
+pub(super) struct Version {
+    pub(super) expander: Expander,
+    pub(super) units: Vec<usize>,
+    pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
+    pub(super) sources: Pinned,
+    pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    pub(super) shared: Option<(SharedDefinitions, usize)>,
+    pub(super) templates: LibraryTemplates,
+    pub(super) change: Change,
+}
+
+/// The versions of a program before the present one.
+#[derive(Default)]
+pub(super) struct Versions {
+    /// The earlier ones, the first text's first.
+    pub(super) earlier: Vec<Version>,
+    /// The changed texts that led to the present one.
+    pub(super) followed: Patches,
+    /// The number of versions made so far, in any order.
+    pub(super) made: u64,
+    /// Finds a library that was compiled ahead.
+    pub(super) ahead: Option<fn(&LibraryName) -> Option<Ahead>>,
+}
+
+/// A new text after expansion.
+pub(super) struct NewText<'a> {
+    pub(super) expander: Expander,
+    pub(super) sources: Pinned,
+    pub(super) units: &'a [Arc<Unit>],
+    /// The text, and the turn that brings it.
+    pub(super) patched: &'a Patched,
+    /// The number of its version.
+    pub(super) id: u64,
+}
+
+/// The difference between a version and the one before.
+#[derive(Default)]
+pub(super) struct Change {
+    /// A number that no other version has had in this process.
+    pub(super) id: u64,
+    /// The blocks of earlier versions, each with the one that takes its place.
+    pub(super) redirects: BTreeMap<usize, usize>,
+    /// The units that differ.
+    pub(super) units: Vec<ChangedUnit>,
+    /// The units that evaluate what is new and what the person names, in order.
+    pub(super) steps: Vec<(Arc<Unit>, usize)>,
+    /// What differs, for people.
+    pub(super) listed: Listed,
+}
+
+/// A unit that differs from that of its name in the version before.
+pub(super) struct ChangedUnit {
+    pub(super) name: Name,
+    pub(super) number: usize,
+    /// The new procedures, each with its block.
+    pub(super) added: Vec<(GlobalName, usize)>,
+}
+
+/// What differs between two texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The procedures whose definitions say something else.
+    pub changed: Vec<String>,
+    /// The procedures that differ only because other procedures or macros are part of them.
+    pub recompiled: Vec<String>,
+    /// The new definitions.
+    pub added: Vec<String>,
+    /// The definitions of values that say something else; the run keeps its values.
+    pub data: Vec<String>,
+    /// The new and changed expressions at the top level, by number; nobody evaluates them.
+    pub expressions: Vec<(String, Span)>,
+    /// The definitions that the text does not have any more; the run keeps them.
+    pub removed: Vec<String>,
+    /// The definitions and expressions that are evaluated because the person names them.
+    pub run: Vec<String>,
+}
+
+impl Listed {
+    /// Whether the texts say the same.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Change {
+    /// Returns what the record of the turn says.
+    pub(super) fn patching(&self) -> Patching {
+        let Listed {
+            changed,
+            recompiled,
+            added,
+            ..
+        } = &self.listed;
+        Patching {
+            changed: changed.iter().chain(recompiled).cloned().collect(),
+            added: added.clone(),
+            steps: self.steps.len(),
+        }
+    }
+}

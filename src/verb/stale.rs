@@ -1,0 +1,116 @@
+//! `duet stale`: lists what still runs the code of earlier texts.
+//!
+//! INVARIANT: looking changes nothing.
+//! It does not know which code is old; `runtime/src/scheme/stale.rs` does.
+//! Read next: `../command/patch.rs`.
+
+use duet_runtime::model::failure::Frame;
+use duet_runtime::model::identity::{ActorId, FiberId};
+use duet_runtime::run::Run;
+use duet_runtime::scheme::{SchemePrograms, StaleClosures};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::frames;
+use super::project::Project;
+use super::view::{Told, View};
+use crate::error::CommandError;
+use crate::render::SourceTexts;
+use crate::session;
+use crate::turn::line;
+
+/// Lists what still runs the code of earlier texts.
+///
+/// After `duet patch`, a computation that waits inside a changed procedure ends in the code in which
+/// it began, and closures that have captured other variables than the new procedure would keep the
+/// old code. This lists both, by actor.
+///
+///   duet stale review
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[command(verbatim_doc_comment)]
+#[serde(default)]
+pub(crate) struct Request {
+    /// The address of a run, a branch or a turn.
+    pub(crate) address: Option<String>,
+}
+
+/// What an actor has of earlier texts.
+struct Found {
+    name: String,
+    frames: Vec<(FiberId, Frame)>,
+    closures: Vec<StaleClosures>,
+}
+
+/// What still runs the code of earlier texts.
+pub(crate) struct Report {
+    found: Vec<Found>,
+    texts: SourceTexts,
+}
+
+/// Looks for the code of earlier texts.
+///
+/// # Errors
+/// If there is no such run, or it cannot be restored.
+pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    let look = project.look()?;
+    let place = look.resolve_turn(request.address.as_deref())?;
+    let mut run = session::restore(look.store, &place)?;
+    let actors: Vec<ActorId> = run.state().actors.keys().copied().collect();
+    let found = actors.into_iter().filter_map(|actor| found_in(&mut run, actor));
+    let found = found.collect();
+    let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    Ok(Report { found, texts })
+}
+
+fn found_in(run: &mut Run, actor: ActorId) -> Option<Found> {
+    let state = run.state().actor(actor)?;
+    let name = line::actor(actor, state.role.as_deref());
+    let fibers = state.fibers.iter();
+    let parked: Vec<_> = fibers.map(|(id, fiber)| (*id, fiber.continuation)).collect();
+    let (programs, instance) = run.lend::<SchemePrograms>(actor)?;
+    let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
+        let frames = programs.stale_frames(instance, continuation);
+        frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
+    });
+    let frames: Vec<_> = frames.collect();
+    let closures = programs.stale_closures(instance);
+    let is_found = !frames.is_empty() || !closures.is_empty();
+    is_found.then_some(Found { name, frames, closures })
+}
+
+impl Report {
+    pub(crate) fn json(&self) -> Json {
+        let found = self.found.iter().map(|found| {
+            let frames = found
+                .frames
+                .iter()
+                .map(|(fiber, frame)| json!({ "fiber": fiber.0, "frame": frames::frame(frame, &self.texts) }));
+            let closures = found.closures.iter();
+            json!({
+                "actor": found.name,
+                "frames": frames.collect::<Vec<_>>(),
+                "closures": closures
+                    .map(|one| json!({ "procedure": one.procedure, "count": one.count }))
+                    .collect::<Vec<_>>(),
+            })
+        });
+        found.collect()
+    }
+
+    pub(crate) fn tell(&self, _view: &View) -> Told {
+        if self.found.is_empty() {
+            return Told::data("nothing\n");
+        }
+        let mut told = String::new();
+        for found in &self.found {
+            for (fiber, frame) in &found.frames {
+                let frame = frames::frame(frame, &self.texts);
+                told.push_str(&format!("{}: {fiber} waits in {frame}\n", found.name));
+            }
+            for StaleClosures { procedure, count } in &found.closures {
+                told.push_str(&format!("{}: {count} closures of {procedure}\n", found.name));
+            }
+        }
+        Told::data(told)
+    }
+}
