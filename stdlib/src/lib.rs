@@ -43,6 +43,8 @@ embed! {
     "duet/capability.sld",
     "duet/control.scm",
     "duet/control.sld",
+    "duet/csv.scm",
+    "duet/csv.sld",
     "duet/dataspace.scm",
     "duet/dataspace.sld",
     "duet/files.scm",

@@ -1,0 +1,10 @@
+;;; CSV: tables as texts with commas.
+(define-library (duet csv)
+  (export csv->rows rows->csv read-csv write-csv csv-error? csv-error-line)
+  (on-demand)
+  (import (scheme base)
+    (only (duet base) condition? condition-kind condition-irritants)
+    (only (duet kernel) %make-condition)
+    (only (duet internal control) %wrong-type)
+    (only (duet internal options) %check-options %option))
+  (include "csv.scm"))
