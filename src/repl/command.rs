@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Help(Option<String>),
     /// Leave.
     Quit,
+    /// Load a file.
+    Load(String),
+    /// Load the file that was loaded last.
+    Reload,
     /// Describe the binding of a name.
     Describe(String),
     /// List the names that contain a text.
@@ -118,6 +122,8 @@ macro_rules! commands {
 commands! {
     "help" "[COMMAND]" Operands::OptionalWord(Command::Help), "list the commands, or explain one";
     "quit" "" Operands::Nothing(Command::Quit), "leave";
+    "load" "FILE" Operands::Text(Command::Load), "evaluate the forms of a file";
+    "reload" "" Operands::Nothing(Command::Reload), "load the file of the last `,load` again";
     "describe" "NAME" Operands::Word(Command::Describe), "say what a name stands for";
     "apropos" "TEXT" Operands::Text(Command::Apropos), "list the names that contain a text";
     "expand" "FORM" Operands::Datum(Command::Expand), "show what a form is expanded to; nothing of it stays";

@@ -47,6 +47,8 @@ pub(super) fn obey(
         Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
         Command::Quit
         | Command::Help(_)
+        | Command::Load(_)
+        | Command::Reload
         | Command::Apropos(_)
         | Command::Describe(_)
         | Command::Back(_)

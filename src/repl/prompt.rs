@@ -118,6 +118,7 @@ pub(crate) fn talk<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<
 fn follow<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitCode), CommandError> {
     let mut code = ExitCode::OK;
     let mut text = String::new();
+    let mut loaded = Loaded::default();
     loop {
         // The program may read lines, too.
         let line = prompt.read_piped(terminal)?;
@@ -126,7 +127,7 @@ fn follow<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitC
         if !is_over && (is_incomplete(&text) || text.trim().is_empty()) {
             continue;
         }
-        let (again, evaluated) = answer(prompt, &std::mem::take(&mut text), terminal)?;
+        let (again, evaluated) = answer(prompt, &std::mem::take(&mut text), &mut loaded, terminal)?;
         prompt = again;
         match evaluated {
             Evaluated::Done => {}
@@ -143,6 +144,7 @@ fn follow<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitC
 
 /// Talks with a person.
 fn converse<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitCode), CommandError> {
+    let mut loaded = Loaded::default();
     loop {
         let text = match prompt.read_input(terminal)? {
             None => return Ok((prompt, ExitCode::INTERRUPTED)),
@@ -153,7 +155,7 @@ fn converse<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, Exi
         if comma::read(&text) == Some(Ok(Command::Quit)) {
             return Ok((prompt, ExitCode::OK));
         }
-        let (again, evaluated) = answer(prompt, &text, terminal)?;
+        let (again, evaluated) = answer(prompt, &text, &mut loaded, terminal)?;
         prompt = again;
         match (evaluated, comma::split(&text)) {
             (Evaluated::Ended(code), None) => return Ok((prompt, code)),
@@ -165,10 +167,15 @@ fn converse<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, Exi
 
 /// Executes a comma command, or has the forms of a text evaluated one after the other up to the
 /// first that fails. If a form fails after several turns, these turns are taken back.
-fn answer<P: Prompt>(mut prompt: P, text: &str, terminal: &mut Terminal) -> Result<(P, Evaluated), CommandError> {
+fn answer<P: Prompt>(
+    mut prompt: P,
+    text: &str,
+    loaded: &mut Loaded,
+    terminal: &mut Terminal,
+) -> Result<(P, Evaluated), CommandError> {
     let mut evaluated = Evaluated::Done;
     if let Some(command) = comma::read(text) {
-        (prompt, evaluated) = obey(prompt, command, terminal)?;
+        (prompt, evaluated) = obey(prompt, command, loaded, terminal)?;
     } else {
         let mut forms = forms(text).into_iter();
         while evaluated == Evaluated::Done
@@ -188,9 +195,22 @@ fn answer<P: Prompt>(mut prompt: P, text: &str, terminal: &mut Terminal) -> Resu
     Ok((prompt.go_back(before, terminal)?, Evaluated::Failed))
 }
 
+/// The file of the last `,load`.
+#[derive(Default)]
+struct Loaded(Option<String>);
+
+impl Loaded {
+    /// The form that loads a file.
+    fn form(path: &str) -> String {
+        let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("(load \"{escaped}\")")
+    }
+}
+
 fn obey<P: Prompt>(
-    prompt: P,
+    mut prompt: P,
     command: Result<Command, CommaError>,
+    loaded: &mut Loaded,
     terminal: &mut Terminal,
 ) -> Result<(P, Evaluated), CommandError> {
     let wrong = |error: CommaError| format!("{error}\n{}", error.advice());
@@ -210,6 +230,18 @@ fn obey<P: Prompt>(
             show_names(&prompt.names_with(&text), &text, terminal)?;
             Evaluated::Done
         }
+        Ok(Command::Load(path)) => {
+            let form = Loaded::form(&path);
+            loaded.0 = Some(path);
+            prompt.evaluate(&form, terminal)?
+        }
+        Ok(Command::Reload) => match &loaded.0 {
+            Some(path) => prompt.evaluate(&Loaded::form(path), terminal)?,
+            None => {
+                terminal.message("nothing was loaded yet; `,load FILE` loads a file");
+                Evaluated::Failed
+            }
+        },
         Ok(Command::Quit) => Evaluated::Ended(ExitCode::OK),
         Ok(command) => return prompt.obey(command, terminal),
     };

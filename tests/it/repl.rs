@@ -565,3 +565,13 @@ fn a_prompt_asks_the_models_that_its_session_was_granted() {
         "the capability `model/chat` was not granted",
     );
 }
+
+#[test]
+fn a_file_is_loaded_and_loaded_again() {
+    let desk = Desk::new(&[("a \"b\".scm", "(define x (+ 1 (if (defined-twice?) 1 0)))\n")]);
+    desk.check_failure("repl", ",reload\n", "nothing was loaded yet");
+    let input = "(define times 0)\n(define (defined-twice?) (set! times (+ times 1)) (= times 2))\n\
+                 ,load a \"b\".scm\nx\n,reload\nx\n";
+    desk.check("repl", input, "1\n2\n");
+    desk.check_failure("repl", ",load none.scm\n", "there is no `none.scm`");
+}

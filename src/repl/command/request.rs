@@ -71,6 +71,8 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         Command::Redo => redo::Request { address: here() }.into(),
         Command::Help(_)
         | Command::Quit
+        | Command::Load(_)
+        | Command::Reload
         | Command::Answer(_)
         | Command::Apropos(_)
         | Command::Expand(_)
