@@ -6,6 +6,7 @@
 //! that ends early, and one that cannot be compiled or read.
 //! It lays nothing out; `testing/report.rs` does. Read next: `session/tested.rs`.
 
+pub(crate) mod answers;
 pub(crate) mod check;
 mod difference;
 pub(crate) mod find;
@@ -48,6 +49,10 @@ pub(crate) struct Testing<'a> {
     pub(crate) memory_limit: u64,
     /// The journal that keeps the runs, if one does.
     pub(crate) journal: Option<&'a Journal>,
+    /// Whether the answers of tools are written beside each file.
+    pub(crate) is_recording: bool,
+    /// The tools that are called although answers are recorded.
+    pub(crate) live: Vec<String>,
     /// Whether timers wait as long as they say.
     pub(crate) is_real_time: bool,
     pub(crate) options: WorldOptions,
@@ -126,6 +131,12 @@ impl Testing<'_> {
         let mut run = None;
         let tested = self.run(path, &captured, &mut terminal, &mut run);
         let told = terminal.kept.unwrap_or_default();
+        let tested = tested.and_then(|tested| {
+            if self.is_recording {
+                answers::write(path, &tested.calls)?;
+            }
+            Ok(tested)
+        });
         let (checks, texts) = match tested {
             Ok(tested) => (checks(&tested, self.time_limit), tested.texts),
             Err(error) => (vec![Check::problem(&worded(error))], SourceTexts::default()),
@@ -148,7 +159,14 @@ impl Testing<'_> {
         run: &mut Option<RunId>,
     ) -> Result<Tested, CommandError> {
         let mut launch = Launch::read(Program::at(path), None, Vec::new())?;
+        let recorded = if self.is_recording || self.options.double.is_some() {
+            None
+        } else {
+            answers::read(path, &self.live)?
+        };
         let options = WorldOptions {
+            live: recorded.is_some().then(|| self.live.clone()),
+            double: recorded.or_else(|| self.options.double.clone()),
             captured: Some(captured.clone()),
             is_headless: true,
             clock: if self.is_real_time {

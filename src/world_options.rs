@@ -37,6 +37,7 @@ use crate::native::NativeArgument;
 use crate::policy;
 use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
+use crate::testing::answers::is_recorded;
 
 /// The options of a world.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +62,9 @@ pub(crate) struct WorldOptions {
     pub(crate) is_fleeting: bool,
     /// Whether nobody sees what the program prints, or types for it.
     pub(crate) is_detached: bool,
+    /// The tools that may be called without a double, if nearly no other may: the doubles have the
+    /// recorded answers.
+    pub(crate) live: Option<Vec<String>>,
     /// Where all output goes, in place of the streams of this process; then there is no input.
     pub(crate) captured: Option<Captured>,
     /// The clock that the run sees.
@@ -403,6 +407,10 @@ impl WorldOptions {
             .iter()
             .flat_map(|(_, script)| double::names(script))
             .collect();
+        let tools = match &self.live {
+            Some(live) => unrecorded_withheld(tools, &doubled, live),
+            None => tools,
+        };
         let Some(terms) = &self.terms else {
             let withheld = self.withheld.iter().filter(|name| !doubled.contains(name));
             return Ok(withheld.fold(tools, |tools, name| {
@@ -472,6 +480,17 @@ impl WorldOptions {
             .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         Secrets::of(texts, &self.secrets)
     }
+}
+
+/// Refuses the tools whose answers would be recorded, unless they have doubles or are live.
+fn unrecorded_withheld(tools: Registry, doubled: &[String], live: &[String]) -> Registry {
+    let names = tools.named(|tool| is_recorded(&tool.name));
+    let is_free = |name: &String| doubled.contains(name) || live.contains(name);
+    let withheld = names.into_iter().filter(|name| !is_free(name));
+    withheld.fold(tools, |tools, name| {
+        let why = "no answer of it is recorded; `duet test --record` records the answers".to_owned();
+        tools.withholding(name, why)
+    })
 }
 
 /// This process's environment, with its own folder in the search path.

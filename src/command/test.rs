@@ -18,9 +18,9 @@ use crate::world_options::ReachArguments;
 
 /// Runs the tests of programs.
 ///
-/// A test is a file whose name ends in -test.scm, or a file of Scheme that imports SRFI 64 or
-/// (duet test). Those below the folders that are named are run, or else those below the present
-/// directory; a file that is named is run whatever its name is.
+/// A test is a file whose name ends in -test.scm, or a file of Scheme that imports SRFI 64. Those
+/// below the folders that are named are run, or else those below the present directory; a file that
+/// is named is run whatever its name is.
 ///
 /// Each file is a run of its own, in memory, so the journal has nothing of it. Nobody answers its
 /// questions, its input is empty, and what it prints is shown only if it fails. A file fails if an
@@ -51,6 +51,14 @@ pub(crate) struct Arguments {
     /// Limits the memory of each file's run, such as 512M or 2G.
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = read_size)]
     memory_limit: u64,
+    /// Calls the real tools, and writes their answers beside each file, for NAME-test.scm to
+    /// NAME-test.answers. Without it the answers in that file serve, and a call that it does not
+    /// have fails.
+    #[arg(long, conflicts_with = "double")]
+    record: bool,
+    /// Calls this tool, although its answers are recorded; may be given several times.
+    #[arg(long, value_name = "TOOL", conflicts_with = "record")]
+    live: Vec<String>,
     /// Lets timers wait as long as they say. Without it a virtual clock, which begins on
     /// 2020-01-01, moves to the next deadline when nothing else can happen.
     #[arg(long)]
@@ -85,6 +93,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         time_limit: arguments.timeout,
         memory_limit: arguments.memory_limit,
         journal: arguments.keep.then_some(&arguments.journal),
+        is_recording: arguments.record,
+        live: arguments.live.clone(),
         is_real_time: arguments.real_time,
         options: arguments.reach.read()?,
     };

@@ -4,6 +4,7 @@
 //! INVARIANT: the findings are those of the records, so a replay of the run finds the same.
 //! It judges nothing. Read next: the crate's `testing.rs`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,14 +15,16 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
 use duet_runtime::record::Body;
-use duet_runtime::run::{DriveOutcome, Run};
+use duet_runtime::run::{DriveOutcome, Run, tool_failure};
 use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 
 use super::Session;
 use crate::error::CommandError;
 use crate::records::Records;
 use crate::render::SourceTexts;
+use crate::testing::answers::Call;
 use crate::turn;
 
 /// The kind of the condition that stands for an assertion that failed.
@@ -47,6 +50,8 @@ pub(crate) struct Tested {
     pub(crate) texts: SourceTexts,
     /// Whether its time was over.
     pub(crate) is_late: bool,
+    /// The calls of tools that have an answer, in the order of the calls.
+    pub(crate) calls: Vec<Call>,
     /// Where its computations wait, if any do.
     pub(crate) waits: Vec<Failure>,
 }
@@ -71,7 +76,7 @@ impl Session {
             .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
         let rest = self.run_on(store)?;
         drop(clock);
-        let findings = findings(&self.run, store)?;
+        let (findings, calls) = read(&self.run, store)?;
         let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
             Vec::new()
         } else {
@@ -80,6 +85,7 @@ impl Session {
         Ok(Tested {
             rest,
             findings,
+            calls,
             texts: SourceTexts::of(self.run.programs::<SchemePrograms>().expander()),
             is_late: is_late.load(Ordering::Relaxed),
             waits,
@@ -88,18 +94,33 @@ impl Session {
 }
 
 /// Reads what the records have.
-fn findings(run: &Run, store: &dyn Store) -> Result<Vec<Finding>, CommandError> {
+fn read(run: &Run, store: &dyn Store) -> Result<(Vec<Finding>, Vec<Call>), CommandError> {
     let Some(head) = run.head() else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     };
     let range = (Sequence::FIRST, head.sequence);
-    let mut found = Vec::new();
+    let (mut found, mut asked, mut answers) = (Vec::new(), Vec::new(), BTreeMap::new());
     for record in Records::oldest_first(store, (run.id(), run.branch()), range) {
-        if let Body::Turn(turn) = turn::body(&record?)? {
-            found.extend(turn.actions.iter().filter_map(finding));
+        let Body::Turn(turn) = turn::body(&record?)? else {
+            continue;
+        };
+        found.extend(turn.actions.iter().filter_map(finding));
+        for event in &turn.events {
+            if let Event::Answered { request, outcome } = event {
+                answers.insert(*request, outcome.clone());
+            }
         }
+        asked.extend(turn.calls().cloned());
     }
-    Ok(found)
+    let calls = asked.into_iter().filter_map(|call| {
+        let outcome = match answers.remove(&call.request)? {
+            Ok(value) => Ok(value),
+            Err(fault) => Err(tool_failure(&fault)?),
+        };
+        Some((call.tool, call.payload, outcome))
+    });
+    let calls = calls.collect();
+    Ok((found, calls))
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]

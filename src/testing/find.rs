@@ -12,8 +12,8 @@ use crate::error::CommandError;
 /// How the name of a test ends.
 const ENDING: &str = "-test.scm";
 
-/// The libraries of which one is imported by a suite of any name.
-const SUITES: [&str; 3] = ["(srfi 64)", "(srfi srfi-64)", "(duet test)"];
+/// The names of the library that a suite of any name imports.
+const SUITES: [&str; 2] = ["(srfi 64)", "(srfi srfi-64)"];
 
 /// The longest file that is searched for these libraries, in bytes.
 const SEARCHED_BYTES_MAX: u64 = 1 << 20;

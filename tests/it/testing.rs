@@ -255,3 +255,62 @@ fn results_are_json_lines_and_junit() {
         "{xml}"
     );
 }
+
+#[test]
+fn recorded_answers_serve_by_what_is_asked_and_an_unrecorded_call_fails() {
+    let drawing = |below: u64| format!("{BEGIN}(test-equal \"drawn\" 7 (random {below}))");
+    let answers = "{\"chance/integer\": [<asked {below: 1000000} <returns 7>>]}";
+    let desk = Desk::new(&[("one-test.scm", &drawing(1_000_000)), ("one-test.answers", answers)]);
+    desk.check(
+        "test",
+        0,
+        "ok   one-test.scm (1 passed)\n\n1 passed, 0 failed; 1 file\n",
+    );
+    assert_eq!(
+        desk.duet("test --live chance/integer").code,
+        1,
+        "the real tool draws another number"
+    );
+    std::fs::write(desk.path("one-test.scm"), drawing(2_000_000)).expect("a file");
+    let said = desk.duet("test");
+    let told = "no answer to {below: 2000000} is left; the nearest is to {below: 1000000}";
+    assert!(said.code == 1 && said.output.contains(told), "{}", said.output);
+    std::fs::write(desk.path("one-test.answers"), "{\"http/get\": []}").expect("a file");
+    let said = desk.duet("test");
+    assert!(
+        said.output.contains("`duet test --record` records the answers"),
+        "{}",
+        said.output
+    );
+    std::fs::write(desk.path("one-test.answers"), "[").expect("a file");
+    let said = desk.duet("test");
+    assert!(
+        said.output.contains("`one-test.answers` has no recorded answers"),
+        "{}",
+        said.output
+    );
+}
+
+#[test]
+fn answers_are_recorded_beside_the_test() {
+    let text = format!(
+        "{BEGIN}(define one (random 1000000000))\n(define time (current-time))\n\
+         (define other (random 1000000000))\n(test-assert \"drawn\" one)\n(display (list one other))\n(test-assert #f)"
+    );
+    let desk = Desk::new(&[("one-test.scm", &text)]);
+    let recorded = desk.duet("test --record").output;
+    let answers = std::fs::read_to_string(desk.path("one-test.answers")).expect("it is written");
+    assert_eq!(
+        answers.matches("<asked {below: 1000000000}\n     <returns ").count(),
+        2,
+        "{answers}"
+    );
+    assert!(!answers.contains("clock/"), "the clock of a test is virtual: {answers}");
+    assert_eq!(
+        desk.duet("test").output,
+        recorded,
+        "both numbers come again, in the same order"
+    );
+    let used = desk.duet("run one-test.scm --double one-test.answers --memory");
+    assert_eq!(used.code, 1, "the file is a script of doubles: {}", used.errors);
+}

@@ -2,13 +2,15 @@
 //!
 //! A script is one dictionary in the text form of Preserves, from the names of tools to lists of
 //! replies, which are given in order, each once:
-//! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`, and `<for TEXT REPLY>`,
-//! which is kept for a call with the text in its payload.
+//! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`, `<for TEXT REPLY>`,
+//! which is kept for a call with the text in its payload, and `<asked PAYLOAD REPLY>`, which is
+//! kept for a call with exactly this payload.
 //! INVARIANT: a tool that has a double is never called; a double has the description of the tool
 //! that it replaces.
 //! It does not answer calls; `scripted.rs` does.
 //! Read next: `tool/scripted.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_runtime::driver::ToolFailure;
@@ -20,6 +22,7 @@ use super::Registry;
 use super::arguments::count;
 use super::interface::Tool;
 use super::scripted::{Reply, Scripted};
+use crate::text::preserves;
 
 /// The limits of a script. It lies on the disk of whoever starts the run, and a result in it may be
 /// too long for a run, which the call then says.
@@ -60,7 +63,7 @@ impl fmt::Display for DoubleError {
             Self::NoReply { tool, position, found } => write!(
                 formatter,
                 "reply {position} of {tool} must be <returns value>, <fails kind message>, \
-                 <after milliseconds reply> or <for text reply>, not {found}"
+                 <after milliseconds reply>, <for text reply> or <asked payload reply>, not {found}"
             ),
         }
     }
@@ -93,8 +96,8 @@ pub fn names(script: &str) -> Vec<String> {
         .collect()
 }
 
-fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
-    let value = read_text(script, LIMITS).map_err(|error| match error {
+fn value_of(script: &str) -> Result<IOValue, DoubleError> {
+    read_text(script, LIMITS).map_err(|error| match error {
         TextError::Faulty(FrameError {
             fault: Fault::TooDeep { .. },
             ..
@@ -102,7 +105,11 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
         other @ (TextError::Empty | TextError::Unfinished(_) | TextError::Several | TextError::Faulty(_)) => {
             DoubleError::Text(other.to_string())
         }
-    })?;
+    })
+}
+
+fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
+    let value = value_of(script)?;
     let entries = value.as_dictionary().ok_or(DoubleError::NoDictionary)?;
     let double = |(name, replies): (preserves::Value<IOValue>, preserves::Value<IOValue>)| {
         let name = name
@@ -128,6 +135,7 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
 
 fn read_reply(reply: &IOValue) -> Option<Reply> {
     let plain = |outcome| Reply {
+        payload: None,
         texts: Vec::new(),
         delay_ms: 0,
         outcome,
@@ -156,8 +164,59 @@ fn read_reply(reply: &IOValue) -> Option<Reply> {
             reply.texts.push(field(0).as_string()?.into_owned());
             Some(reply)
         }
+        ("asked", 2) => {
+            let mut reply = read_reply(&field(1))?;
+            reply.payload = Some(field(0));
+            Some(reply)
+        }
         _ => None,
     }
+}
+
+/// Writes a script with a reply to each call, in the order of the tools' names and then of the
+/// payloads; calls with equal payloads keep their order.
+pub fn written(calls: &[(String, IOValue, Result<IOValue, ToolFailure>)]) -> String {
+    let mut tools: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
+    for (tool, payload, outcome) in calls {
+        let reply = match outcome {
+            Ok(value) => format!("<returns {}>", preserves(value)),
+            Err(failure) => {
+                let message = preserves(&IOValue::new(failure.message.clone()));
+                format!(
+                    "<fails {} {message}>",
+                    preserves(&IOValue::symbol(failure.kind.clone()))
+                )
+            }
+        };
+        tools.entry(tool).or_default().push((preserves(payload), reply));
+    }
+    let mut script = "{\n".to_owned();
+    for (tool, mut replies) in tools {
+        replies.sort_by(|(one, _), (other, _)| one.cmp(other));
+        script.push_str(&format!("  {}: [\n", preserves(&IOValue::new(tool.to_owned()))));
+        for (payload, reply) in replies {
+            script.push_str(&format!("    <asked {payload}\n     {reply}>\n"));
+        }
+        script.push_str("  ]\n");
+    }
+    script.push_str("}\n");
+    script
+}
+
+/// Leaves tools out of a script.
+///
+/// # Errors
+/// [`DoubleError`] if the text is no script.
+pub fn without(script: &str, is_left_out: impl Fn(&str) -> bool) -> Result<String, DoubleError> {
+    read(script)?;
+    let value = value_of(script)?;
+    let entries = value.as_dictionary().ok_or(DoubleError::NoDictionary)?;
+    let kept = entries.filter(|(name, _)| {
+        let name = name.as_string().or_else(|| name.as_symbol());
+        !name.is_some_and(|name| is_left_out(&name))
+    });
+    let kept = kept.map(|(name, replies)| format!("{}: {}", preserves(&name.into()), preserves(&replies.into())));
+    Ok(format!("{{{}}}", kept.collect::<Vec<_>>().join(" ")))
 }
 
 #[cfg(test)]
@@ -180,6 +239,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_is_read_and_comes_in_one_order() {
+        let call = |tool: &str, payload: &str, outcome| (tool.to_owned(), payload.parse().expect("a value"), outcome);
+        let failure = ToolFailure {
+            kind: "not-found".to_owned(),
+            message: "a \"b\"\n\u{1b}".to_owned(),
+            details: Vec::new(),
+        };
+        let calls = [
+            call("b", "{x: 2}", Ok(IOValue::new(1))),
+            call("b", "{x: 1}", Err(failure)),
+            call("a", "[\"é\"]", Ok(IOValue::new("z".to_owned()))),
+        ];
+        let script = written(&calls);
+        check(&script, Ok(&["a", "b"]));
+        let other = [calls[2].clone(), calls[1].clone(), calls[0].clone()];
+        assert_eq!(written(&other), script);
+        check(&without(&script, |name| name == "a").expect("a script"), Ok(&["b"]));
+    }
+
+    #[test]
     fn scripts_are_read_and_strange_ones_refused() {
         check("{}", Ok(&[]));
         check(
@@ -199,7 +278,7 @@ mod tests {
         check(
             "{a: [<return 1>]}",
             Err("reply 1 of a must be <returns value>, <fails kind message>, \
-                 <after milliseconds reply> or <for text reply>, not <return 1>"),
+                 <after milliseconds reply>, <for text reply> or <asked payload reply>, not <return 1>"),
         );
         check(&"[".repeat(100_000), Err("brackets are nested more than 512 deep"));
         check(

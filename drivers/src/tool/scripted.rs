@@ -16,6 +16,7 @@ use preserves::IOValue;
 
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool};
+use crate::text;
 use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
 
@@ -35,6 +36,8 @@ struct Script {
 /// A prepared reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
+    /// It is for a call with this payload, if there is one.
+    pub payload: Option<IOValue>,
     /// It is for a call with all these texts in strings of its payload.
     pub texts: Vec<String>,
     /// How long it takes, in milliseconds.
@@ -45,8 +48,23 @@ pub struct Reply {
 
 impl Reply {
     fn fits(&self, payload: &IOValue) -> bool {
-        self.texts.iter().all(|text| has_text(payload, text))
+        self.payload.as_ref().is_none_or(|own| own == payload) && self.texts.iter().all(|text| has_text(payload, text))
     }
+}
+
+/// Says which calls the replies left are for, if they are for certain payloads, with the nearest.
+fn nearest(replies: &VecDeque<Reply>, payload: &IOValue) -> Option<String> {
+    let asked = text::preserves(payload);
+    let common = |own: &str| {
+        let before = own.chars().zip(asked.chars()).take_while(|(one, other)| one == other);
+        let behind = own.chars().rev().zip(asked.chars().rev());
+        before.count() + behind.take_while(|(one, other)| one == other).count()
+    };
+    let own = replies
+        .iter()
+        .filter_map(|reply| Some(text::preserves(reply.payload.as_ref()?)));
+    let nearest = own.max_by_key(|own| common(own))?;
+    Some(format!("no answer to {asked} is left; the nearest is to {nearest}"))
 }
 
 fn has_text(payload: &IOValue, text: &str) -> bool {
@@ -115,6 +133,7 @@ impl Scripted {
     #[must_use]
     pub fn reply(self, delay_ms: u64, outcome: Outcome) -> Self {
         self.prepared(Reply {
+            payload: None,
             texts: Vec::new(),
             delay_ms,
             outcome,
@@ -148,7 +167,7 @@ impl Tool for Scripted {
             let mut script = self.script();
             let fitting = script.replies.iter().position(|reply| reply.fits(&payload));
             let reply = fitting.and_then(|place| script.replies.remove(place));
-            let left = script.replies.len();
+            let left = (script.replies.len(), nearest(&script.replies, &payload));
             script.calls.push((payload, context));
             reply.ok_or(left)
         };
@@ -156,8 +175,11 @@ impl Tool for Scripted {
         Box::pin(async move {
             let reply = reply.map_err(|left| {
                 Kind::Failed.because(match left {
-                    0 => format!("the double of {name} has no reply left"),
-                    _ => format!("none of the {left} replies left of the double of {name} is for this call"),
+                    (0, _) => format!("the double of {name} has no reply left"),
+                    (_, Some(nearest)) => format!("the double of {name} cannot reply: {nearest}"),
+                    (left, None) => {
+                        format!("none of the {left} replies left of the double of {name} is for this call")
+                    }
                 })
             })?;
             tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
