@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use duet_journal::beside::{beside, open_beside, text_beside};
@@ -40,16 +41,8 @@ pub(crate) struct Journal {
 /// The option that names a journal.
 #[derive(Clone, Debug, clap::Args)]
 struct JournalArgument {
-    /// Uses the journal in this file, or on the server with this address, such as
-    /// postgres://role@host/database; the environment's DUET_JOURNAL names another default.
-    #[arg(
-        id = "journal",
-        long = "journal",
-        value_name = "FILE",
-        default_value = site::usual(),
-        hide_default_value = site::is_hidden(),
-        value_parser = site::sites()
-    )]
+    /// Uses the journal in this file, or on the server at postgres://role@host/database
+    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH, value_parser = site::sites())]
     site: Site,
 }
 
@@ -65,15 +58,12 @@ impl clap::Args for Journal {
 
 impl FromArgMatches for Journal {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let JournalArgument { site } = JournalArgument::from_arg_matches(matches)?;
-        let is_named = matches.value_source("journal") == Some(ValueSource::CommandLine);
-        let above = match &site {
-            Site::File(path) if !is_named && path == Path::new(PATH) => nearest::journal(path),
-            Site::File(_) | Site::Server(_) => None,
-        };
-        Ok(Self {
-            site: above.map_or(site, Site::File),
-        })
+        if matches.value_source("journal") == Some(ValueSource::CommandLine) {
+            let JournalArgument { site } = JournalArgument::from_arg_matches(matches)?;
+            return Ok(Self { site });
+        }
+        let site = Site::usual().map_err(|why| clap::Error::raw(ErrorKind::InvalidValue, format!("{why}\n")))?;
+        Ok(Self { site })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -84,9 +74,9 @@ impl FromArgMatches for Journal {
 
 impl Default for Journal {
     fn default() -> Self {
-        let usual = Path::new(site::usual());
+        let usual = Site::usual();
         // The command line refuses what is no journal.
-        let site = Site::read(usual.to_owned()).unwrap_or_else(|_| Site::of(usual.to_owned()));
+        let site = usual.unwrap_or_else(|_| Site::of(PATH.into()));
         Self { site }
     }
 }

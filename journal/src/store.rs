@@ -12,7 +12,6 @@ mod boxed;
 pub mod memory;
 pub mod sqlite;
 
-pub use self::sqlite::{check_seal, seal};
 pub use crate::blob::Blob;
 pub use crate::error::{Displacement, Object, StoreError};
 pub use crate::identity::MAX_BLOB_BYTES;
@@ -142,7 +141,7 @@ impl Mark {
         Self { newest: None, next }
     }
 
-    /// Returns the number that each run's next record would have had; a run that is missing had none.
+    /// Returns the number that each run's next record would have had; a missing run had none.
     pub fn next_numbers(&self) -> &BTreeMap<RunId, i64> {
         &self.next
     }

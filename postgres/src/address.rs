@@ -51,7 +51,7 @@ impl Address {
         &self.schema
     }
 
-    /// What identifies the journal, for people and for the names of files: no password, and no options of the
+    /// The journal for people and for the names of files: without password and options of the
     /// connection.
     pub fn shown(&self) -> String {
         let user = self.config.get_user().map_or(String::new(), |user| format!("{user}@"));

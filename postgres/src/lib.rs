@@ -1,8 +1,8 @@
 //! Duet's journal in a PostgreSQL database.
 //!
 //! Owns [`PostgresStore`], a store that many hosts can use at once: [`Address`] says where it is.
-//! INVARIANT: a run is written only under its newest epoch, which the statement that writes compares;
-//! an append that returns is durable on the server.
+//! INVARIANT: a run is written only under its newest epoch, which the statement that writes
+//! compares; an append that returns is durable on the server.
 //!
 //! It does not know what a record means, and keeps nothing on this machine. Read the modules in the
 //! order in which they stand here.

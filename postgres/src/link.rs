@@ -90,6 +90,10 @@ impl Link {
                 }
             });
         };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the connection lives beside the run's thread, which waits for each answer"
+        )]
         let thread = thread::Builder::new()
             .name("postgres".to_owned())
             .spawn(serve)

@@ -1,8 +1,8 @@
 //! A group commit, worked out before it is sent: the rows that it adds and changes.
 //!
 //! Owns the numbering of records: the owner of a run counts them, whatever their branch.
-//! INVARIANT: a plan that was made of what the server has passes the same checks as an append to any
-//! other store; if the server has something else by then, it refuses the plan whole.
+//! INVARIANT: a plan passes the same checks as an append to any other store; if the server has
+//! something else by then, it refuses the plan whole.
 //! It asks the server for nothing. Read next: `writing.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,7 @@ pub(crate) struct Standing {
     pub(crate) begun: i64,
 }
 
-/// What the server has, as far as it was read or written.
+/// The state of the server, as far as it was read or written.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     pub(crate) runs: BTreeMap<RunId, RunRow>,
@@ -254,8 +254,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Blobs that the group names and does not bring, each with a record that names it, in the order
-    /// of the records.
+    /// Blobs that the group names and does not bring, each with a record that names it, in the
+    /// order of the records.
     pub(crate) fn needed_elsewhere(&self) -> impl Iterator<Item = (BlobHash, RecordHash)> {
         self.needed
             .iter()

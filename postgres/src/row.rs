@@ -3,7 +3,8 @@
 //! INVARIANT: a row of which a field has changed no longer matches its seal, and is not read.
 //! It asks the server for nothing. Read next: `plan.rs`.
 
-use duet_journal::store::{Append, Claim, check_seal, seal};
+use duet_journal::store::sqlite::{check_seal, seal};
+use duet_journal::store::{Append, Claim};
 use duet_journal::{BranchName, CommitTime, Epoch, Head, RecordHash, RunId, Sequence, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;

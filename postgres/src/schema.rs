@@ -11,7 +11,7 @@ use crate::link::{Link, Value};
 /// The version of the tables, of the functions and of what is in them.
 const VERSION: i64 = 1;
 
-/// What the row of `store` says, so that a table of that name by somebody else is not taken for it.
+/// The mark in the row of `store`: a table of that name by somebody else lacks it.
 const KIND: &str = "duet journal";
 
 const NUMBERED: [&str; 3] = [
@@ -23,7 +23,7 @@ const NUMBERED: [&str; 3] = [
 /// The number of the lock that lets one process at a time make a schema, for one transaction.
 const MAKING: i64 = 0x4475_6574;
 
-/// What there is in a schema.
+/// The content of a schema.
 #[derive(PartialEq, Eq)]
 enum Found {
     Nothing,

@@ -18,8 +18,8 @@ use crate::link::Value;
 use crate::plan::{Known, Plan, Step, Targets};
 use crate::row::{RecordRow, RunRow, column, note_seal};
 
-/// How often a commit is planned anew because others have changed what it stands on. Only threads of
-/// one process, with one epoch, change the same run.
+/// The maximum number of times that a commit is planned anew because others have changed its run.
+/// Only threads of one process, with one epoch, do.
 const ATTEMPTS_MAX: usize = 64;
 
 /// How long a server may be away in the middle of a commit: it restarts in less.
@@ -57,7 +57,7 @@ impl PostgresStore {
                 self.known = known;
                 return Ok(());
             }
-            let verdict = match Plan::make(&known, steps) {
+            let is_unclear = match Plan::make(&known, steps) {
                 Ok(plan) if plan.is_empty() => return Ok(()),
                 Ok(plan) => match self.send(&plan)? {
                     Verdict::Done => {
@@ -74,16 +74,17 @@ impl PostgresStore {
                     },
                     Verdict::Unclear => {
                         sent = Some(plan.targets());
-                        Verdict::Unclear
+                        true
                     }
-                    Verdict::Stale => Verdict::Stale,
+                    Verdict::Stale => false,
                 },
                 Err(error) if is_fresh => return Err(error),
-                Err(_) => Verdict::Stale,
+                Err(_) => false,
             };
-            known = match verdict {
-                Verdict::Unclear => self.load_again(steps)?,
-                _ => self.load(steps)?,
+            known = if is_unclear {
+                self.load_again(steps)?
+            } else {
+                self.load(steps)?
             };
             is_fresh = true;
         }
@@ -100,8 +101,12 @@ impl PostgresStore {
         }
     }
 
-    /// Reads what a commit stands on, after the connection was lost in the middle of it; a server that
-    /// restarts is waited for.
+    /// Reads what a commit stands on, after the connection was lost in the middle of it; waits
+    /// for a server that restarts.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server is waited for; no record shows how long"
+    )]
     fn load_again(&mut self, steps: &[Step<'_>]) -> Result<Known, StoreError> {
         let begun = Instant::now();
         loop {

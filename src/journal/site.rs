@@ -2,8 +2,8 @@
 //!
 //! Owns the meaning of `--journal` and of the environment's `DUET_JOURNAL`.
 //! INVARIANT: an address of an unknown kind is refused and never taken for a path; no message about
-//! a server shows its password. What lies beside a journal's file lies, for a server, in a folder of
-//! this account that belongs to the server's address.
+//! a server shows its password. For a server, a folder of this account that belongs to its address
+//! has the files that would lie beside a journal's file.
 //! Read next: `journal.rs`.
 
 use std::collections::BTreeMap;
@@ -14,6 +14,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use duet_journal::BlobHash;
 use duet_postgres::Address;
 
+use super::nearest;
 use crate::state_folder;
 
 /// The journal of a directory, from that directory.
@@ -37,8 +38,8 @@ pub(super) struct Server {
     local: PathBuf,
 }
 
-/// The servers that this process has been told of, by their local paths: threads and files know a
-/// journal by its path.
+/// The servers that the command line or the environment named, by their local paths: threads and
+/// files know a journal by its path.
 static SERVERS: Mutex<BTreeMap<PathBuf, Arc<Server>>> = Mutex::new(BTreeMap::new());
 
 impl Site {
@@ -56,6 +57,19 @@ impl Site {
             Some(kind) => Err(format!(
                 "`{kind}:` is no kind of address that duet knows: a journal is a file, or on a server with an \
                  address such as postgres://role@host/database; a file of this name is written `./{text}`"
+            )),
+        }
+    }
+
+    /// The place of a command that names none.
+    ///
+    /// # Errors
+    /// If the environment names an address of an unknown kind.
+    pub(super) fn usual() -> Result<Self, String> {
+        match of_environment() {
+            Some(named) => Self::read(named.into()),
+            None => Ok(Self::of(
+                nearest::journal(Path::new(PATH)).unwrap_or_else(|| PATH.into()),
             )),
         }
     }
@@ -88,7 +102,7 @@ impl Site {
     /// the environment has, which others do not see, stays there.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Server(server) if of_environment() != Some(&server.text) => server.text.clone(),
+            Self::Server(server) if of_environment() != Some(server.text.as_str()) => server.text.clone(),
             Self::File(_) | Self::Server(_) => self.path().display().to_string(),
         }
     }
@@ -145,16 +159,6 @@ fn of_environment() -> Option<&'static str> {
     )]
     let read = || std::env::var("DUET_JOURNAL").ok().filter(|text| !text.is_empty());
     NAMED.get_or_init(read).as_deref()
-}
-
-/// The journal of a command that names none.
-pub(super) fn usual() -> &'static str {
-    of_environment().unwrap_or(PATH)
-}
-
-/// Whether a page of help must not show the usual journal, whose address may have a password.
-pub(super) fn is_hidden() -> bool {
-    of_environment().is_some()
 }
 
 pub(super) fn sites() -> impl TypedValueParser<Value = Site> {

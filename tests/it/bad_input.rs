@@ -273,7 +273,7 @@ fn an_address_of_an_unknown_kind_is_no_path_of_a_journal() {
             "mysql://team@host/duet",
             "s3://bucket/journal",
             "http+unix://x",
-            "file:///tmp/j",
+            "file:///journal",
         ] {
             let said = desk.duet(&format!("{command} --journal {address}"));
             let (kind, _) = address.split_once("//").unwrap();

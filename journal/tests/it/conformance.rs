@@ -1,4 +1,5 @@
-//! The duties of every store; `stores.rs` tests them on those of this crate, and other crates on theirs.
+//! The duties of every store; `stores.rs` tests them on those of this crate, and other crates on
+//! theirs.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 // Other crates include this file by its path, which moves the folder of its modules.

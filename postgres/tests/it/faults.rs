@@ -113,7 +113,7 @@ fn an_owner_whose_claim_was_taken_over_writes_nothing() {
     let written = first.write(&mut store, &["0"]).unwrap();
     let mut other = PostgresStore::open(&address).unwrap();
     let epoch = other.claim(&first.run, "another owner").unwrap();
-    // What the first owner remembers is older than the claim.
+    // The first owner remembers the state before the claim.
     let late = first.chain(&["late"]);
     let fenced = store.append(first.append(&late, &[]));
     assert!(

@@ -2,7 +2,12 @@
 //!
 //! INVARIANT: where PostgreSQL is not installed, each test says so and ends.
 //! Read next: `server.rs`.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and several writers need threads"
+)]
 
 #[path = "../../../journal/tests/it/common"]
 mod common {

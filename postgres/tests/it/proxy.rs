@@ -1,7 +1,6 @@
 //! A proxy on the loopback that cuts a connection where a test says.
 //!
-//! INVARIANT: what goes to the server is counted in messages of its protocol, so a cut is at a place
-//! and not at a time.
+//! INVARIANT: a cut is at the next bytes that the client sends, so at a place and not at a time.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

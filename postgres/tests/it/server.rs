@@ -4,6 +4,7 @@
 //! removes its folder, also if the process was killed.
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 #![allow(dead_code, reason = "the tests of the command use a part of it")]
+#![allow(clippy::disallowed_methods, reason = "it waits for another process")]
 
 use std::fs;
 use std::io::Write as _;
