@@ -182,19 +182,25 @@ fn command(program: &Path, is_root: bool) -> Command {
 fn keep(programs: &Path, folder: &Path, options: &[&str], is_root: bool) -> Child {
     let script = r#"
         programs=$1 folder=$2; shift 2
-        # The processes of a server that was killed end on their own.
-        [ ! -e "$folder/data/postmaster.pid" ] || sleep 0.3
-        "$programs/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= "$@" >>"$folder/log" 2>&1 </dev/null &
-        server=$!
+        # A server does not start while processes of one that was killed are still there.
+        serve() {
+            until [ -e "$folder/ending" ]; do
+                "$programs/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= "$@" \
+                    >>"$folder/log" 2>&1 </dev/null &
+                echo $! >"$folder/server"
+                wait $!
+                sleep 0.05
+            done
+        }
+        serve "$@" &
+        serving=$!
         read -r word
-        if [ "$word" = crash ]; then
-            kill -KILL $server
-            wait $server
-        else
-            kill -QUIT $server
-            wait $server
-            rm -rf "$folder"
-        fi
+        : >"$folder/ending"
+        case $word in crash) signal=KILL ;; *) signal=QUIT ;; esac
+        kill -$signal "$(cat "$folder/server")"
+        wait $serving
+        rm "$folder/ending"
+        [ "$word" = crash ] || rm -rf "$folder"
     "#;
     let mut keeper = command(Path::new("/bin/sh"), is_root);
     keeper
