@@ -273,12 +273,13 @@ pub(crate) fn changed(
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     if is_prompt(&genesis.program) {
         let name = place.name();
-        return Err(
-            CommandError::problem(format!("{name} is a run of the prompt: its program is the texts that were typed there")).advise(say![
-                Way::at("repl", name),
-                " goes on with it; what was typed is taken back with `,undo`"
-            ]),
-        );
+        return Err(CommandError::problem(format!(
+            "{name} is a run of the prompt: its program is the texts that were typed there"
+        ))
+        .advise(say![
+            Way::at("repl", name),
+            " goes on with it; what was typed is taken back with `,undo`"
+        ]));
     }
     let (_, arguments) = scheme::description(&genesis.program)
         .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;

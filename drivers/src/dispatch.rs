@@ -132,15 +132,19 @@ struct Lane {
     calls_max: usize,
     waiting: VecDeque<Box<Job>>,
     calls: JoinSet<()>,
-    under_way: BTreeMap<String, AbortHandle>,
-    /// Whether all calls are given up.
+    under_way: BTreeMap<String, UnderWay>,
+}
+
+/// A call that nobody has withdrawn.
+struct UnderWay {
+    task: AbortHandle,
+    /// Whether it is given up because the process ends.
     leaving: Arc<AtomicBool>,
 }
 
 impl Lane {
-    fn new(calls_max: usize, leaving: &Arc<AtomicBool>) -> Self {
+    fn new(calls_max: usize) -> Self {
         Self {
-            leaving: Arc::clone(leaving),
             calls_max,
             waiting: VecDeque::new(),
             calls: JoinSet::new(),
@@ -151,8 +155,16 @@ impl Lane {
     fn cancel(&mut self, key: &str) {
         self.waiting.retain(|job| job.key != key);
         if let Some(call) = self.under_way.remove(key) {
-            call.abort();
+            call.task.abort();
         }
+    }
+
+    /// Gives up the calls that nobody has withdrawn, because the process ends.
+    async fn leave(&mut self) {
+        for call in self.under_way.values() {
+            call.leaving.store(true, Ordering::Relaxed);
+        }
+        self.calls.shutdown().await;
     }
 
     /// Starts the calls for which there is room.
@@ -161,13 +173,15 @@ impl Lane {
             && let Some(job) = self.waiting.pop_front()
         {
             let key = job.key.clone();
-            let call = begin(&mut self.calls, *job, Arc::clone(&self.leaving), reports);
-            self.under_way.extend(call.map(|call| (key, call)));
+            let leaving = Arc::default();
+            let task = begin(&mut self.calls, *job, Arc::clone(&leaving), reports);
+            self.under_way
+                .extend(task.map(|task| (key, UnderWay { task, leaving })));
         }
     }
 
     fn forget_finished(&mut self) {
-        self.under_way.retain(|_, call| !call.is_finished());
+        self.under_way.retain(|_, call| !call.task.is_finished());
     }
 }
 
@@ -177,9 +191,8 @@ async fn run_calls(
     calls_max: usize,
     reports: Reporter,
 ) {
-    let leaving = Arc::default();
-    let mut local = Lane::new(calls_max, &leaving);
-    let mut waiting = Lane::new(WAITING_CALLS_MAX, &leaving);
+    let mut local = Lane::new(calls_max);
+    let mut waiting = Lane::new(WAITING_CALLS_MAX);
     loop {
         tokio::select! {
             _ = &mut stopped => break,
@@ -199,9 +212,15 @@ async fn run_calls(
         local.fill(&reports);
         waiting.fill(&reports);
     }
-    leaving.store(true, Ordering::Relaxed);
-    local.calls.shutdown().await;
-    waiting.calls.shutdown().await;
+    // What was withdrawn before the end is withdrawn, whichever of both came here first.
+    while let Ok(message) = messages.try_recv() {
+        if let Message::Cancel(key) = message {
+            local.cancel(&key);
+            waiting.cancel(&key);
+        }
+    }
+    local.leave().await;
+    waiting.leave().await;
 }
 
 /// Starts a call; if the tool panics at once, the failure is reported and nothing is returned.

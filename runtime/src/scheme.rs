@@ -44,6 +44,6 @@ pub use difference::{Difference, Differences, Remembered};
 pub use frames::{FrameShown, VariableShown};
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
+pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};
 pub use stale::StaleClosures;
 pub use version::Listed;
-pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};

@@ -118,7 +118,7 @@ impl Report {
         let expressions: Vec<String> = listed.expressions.iter().map(|(number, _)| number.clone()).collect();
         let rows = [
             ("changed", &listed.changed, ""),
-            ("recompiled", &listed.recompiled, ", of which others are part"),
+            ("recompiled, because they contain others", &listed.recompiled, ""),
             ("added", &listed.added, ""),
             ("evaluated", &listed.run, ""),
             ("not evaluated: values", &listed.data, ", whose values stay"),

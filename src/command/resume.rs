@@ -94,6 +94,9 @@ impl Arguments {
         if self.changed.with.is_some() {
             return Err("only the person changes the code of a run".to_owned());
         }
+        if !self.grants.names().is_empty() {
+            return Err("only the person grants a run more than it has".to_owned());
+        }
         let world = self.world.within(granted)?;
         Ok(Self { world, ..self })
     }

@@ -370,11 +370,7 @@ fn a_session_of_the_prompt_has_no_program_to_change() {
     let desk = Desk::new(&[("new.scm", "")]);
     desk.feed("repl --name steps", "(define x 3)\n");
     let said = desk.check("resume steps --with new.scm", 1, "");
-    assert!(
-        said.errors.contains("the program of steps is the prompt"),
-        "{}",
-        said.errors
-    );
+    assert!(said.errors.contains("steps is a run of the prompt"), "{}", said.errors);
 }
 
 #[test]

@@ -164,6 +164,10 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "attach-entity worker as facet 2 in facet 1",
         ),
         ("<detach-entity \"worker\" 2>", "detach-entity worker from facet 2"),
+        (
+            "<patch <changed-text <program> [] [\"rate\"]> [\"price\"] [\"offer\"]>",
+            "patch changes price; adds offer; evaluates rate",
+        ),
         ("<exit 1 [5 4] #f>", "exit with code 1, retracting 2 assertions"),
     ];
     let cases = || cases.iter().chain(OF_POLICY).chain(OF_PEERS);

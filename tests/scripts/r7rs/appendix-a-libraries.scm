@@ -62,5 +62,5 @@
 ; => (2 10 6 14 4 12 8 16)
 
 ;; An absent library is an error at the import, not later.
-(import (scheme regex))                               ; raises: syntax
+(import (scheme rlist))                               ; raises: syntax
 (import (scheme none))                                ; raises: syntax

@@ -127,7 +127,11 @@ fn a_timer_comes_before_what_came_after_its_deadline_and_after_what_came_in_time
     world.open.insert(RequestId(8), effect(8, EffectKind::Withdraw).key);
     world.open.insert(RequestId(9), effect(9, EffectKind::Withdraw).key);
     world.report(answer(8));
-    while world.timers.wait(Moment::now(&WorldClock::default())).is_some_and(|wait| !wait.is_zero()) {}
+    while world
+        .timers
+        .wait(Moment::now(&WorldClock::default()))
+        .is_some_and(|wait| !wait.is_zero())
+    {}
     world.report(answer(9));
     assert_eq!(world.next_input(), result(8, "said"));
     for id in 1..=3 {
@@ -171,4 +175,51 @@ fn calls_that_wait_for_other_machines_hold_up_none_that_work_here() {
     assert_eq!(world.next_input(), result(101, "here"));
     world.perform(vec![call(102, "peer")]);
     assert_eq!(world.next_input(), result(102, "soon"));
+}
+
+#[test]
+fn a_call_that_was_withdrawn_just_before_the_end_is_withdrawn() {
+    /// Notes whether its calls are given up with the process when they are dropped.
+    struct Noting {
+        tool: Scripted,
+        begun: mpsc::Sender<()>,
+        dropped: mpsc::Sender<(String, bool)>,
+    }
+    struct Dropped(Context, mpsc::Sender<(String, bool)>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            let _ = self.1.send((self.0.key.clone(), self.0.is_leaving()));
+        }
+    }
+    impl Tool for Noting {
+        fn description(&self) -> &Description {
+            self.tool.description()
+        }
+        fn call(&self, _payload: IOValue, context: Context) -> Call {
+            let noted = Dropped(context, self.dropped.clone());
+            let begun = self.begun.clone();
+            Box::pin(async move {
+                let _noted = noted;
+                let _ = begun.send(());
+                std::future::pending().await
+            })
+        }
+    }
+    // Which of the withdrawal and the end is seen first is chance.
+    for _ in 0..20 {
+        let (begun, has_begun) = mpsc::channel();
+        let (dropped, has_dropped) = mpsc::channel();
+        let tool = Scripted::new("noting");
+        let mut world = quiet(Registry::default().with(Noting { tool, begun, dropped }));
+        world.perform(vec![call(1, "noting"), call(2, "noting")]);
+        has_begun.recv().expect("a call begins");
+        has_begun.recv().expect("a call begins");
+        world.perform(vec![effect(1, EffectKind::Withdraw)]);
+        drop(world);
+        let mut noted: Vec<_> = has_dropped.iter().take(2).collect();
+        noted.sort();
+        let mut expected = vec![(call(1, "noting").key, false), (call(2, "noting").key, true)];
+        expected.sort();
+        assert_eq!(noted, expected);
+    }
 }
