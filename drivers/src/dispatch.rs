@@ -212,7 +212,7 @@ async fn run_calls(
         local.fill(&reports);
         waiting.fill(&reports);
     }
-    // What was withdrawn before the end is withdrawn, whichever of both came here first.
+    // A withdrawal that was sent before the end counts, even where the end was seen first.
     while let Ok(message) = messages.try_recv() {
         if let Message::Cancel(key) = message {
             local.cancel(&key);
