@@ -183,8 +183,11 @@ impl<L: Libraries> Libraries for AsBegun<'_, L> {
 
     fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
         // Libraries were compiled ahead with the present standard library.
-        let is_present = !self.has_changed && self.library(name).is_ok() && !self.has_changed;
-        is_present.then(|| self.now.ahead(name))?
+        if !self.has_changed {
+            // Its text may be the first that has changed.
+            self.library(name).ok()?;
+        }
+        if self.has_changed { None } else { self.now.ahead(name) }
     }
 
     fn grants(&self, capability: &str) -> bool {
