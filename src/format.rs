@@ -39,7 +39,7 @@ pub(crate) fn format(text: &str) -> Result<String, Vec<ReadError>> {
 /// Formats the data at top level that touch these lines, counted from 1; the rest stays as it is.
 ///
 /// # Errors
-/// As [`format`].
+/// As [`format()`].
 pub(crate) fn format_lines(text: &str, lines: &RangeInclusive<usize>) -> Result<String, Vec<ReadError>> {
     let pieces = read(text)?;
     let layout = Layout::new(text, &pieces, Macros::of(text, &pieces));
