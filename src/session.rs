@@ -271,27 +271,7 @@ pub(crate) fn changed(
     terminal: &mut Terminal,
 ) -> Result<Changed, CommandError> {
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
-    if is_prompt(&genesis.program) {
-        let name = place.name();
-        return Err(CommandError::problem(format!(
-            "{name} is a run of the prompt: its program is the texts that were typed there"
-        ))
-        .advise(say![
-            Way::at("repl", name),
-            " goes on with it; what was typed is taken back with `,undo`"
-        ]));
-    }
-    let (_, arguments) = scheme::description(&genesis.program)
-        .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
-    let mut launch = Launch::read(
-        launch::Program::at(program),
-        Some(Path::new(".")),
-        arguments.into_iter().skip(1).collect(),
-    )?;
-    launch
-        .warnings
-        .iter()
-        .for_each(|warning| terminal.message(warning.clone()));
+    let mut launch = changed_launch(&genesis, program, &place.name(), terminal)?;
     launch.manifest = genesis.manifest.clone();
     let (programs, program) = compile(&launch, &launch.path.display().to_string(), terminal)?;
     let texts = SourceTexts::of(programs.expander());
@@ -308,6 +288,40 @@ pub(crate) fn changed(
         pinned,
         texts,
     })
+}
+
+/// Reads a program from its file to take the place of that of a run, with the arguments that the
+/// run began with.
+///
+/// # Errors
+/// If the run called `name` is one of the prompt, or the file cannot be read.
+fn changed_launch(
+    genesis: &Genesis,
+    program: &Path,
+    name: &str,
+    terminal: &mut Terminal,
+) -> Result<Launch, CommandError> {
+    if is_prompt(&genesis.program) {
+        return Err(CommandError::problem(format!(
+            "{name} is a run of the prompt: its program is the texts that were typed there"
+        ))
+        .advise(say![
+            Way::at("repl", name),
+            " goes on with it; a definition counts as soon as it is typed, and `,undo` takes it back"
+        ]));
+    }
+    let (_, arguments) = scheme::description(&genesis.program)
+        .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
+    let launch = Launch::read(
+        launch::Program::at(program),
+        Some(Path::new(".")),
+        arguments.into_iter().skip(1).collect(),
+    )?;
+    launch
+        .warnings
+        .iter()
+        .for_each(|warning| terminal.message(warning.clone()));
+    Ok(launch)
 }
 
 /// The notes about its launch that a run's first record pins, as they are.

@@ -1,6 +1,7 @@
 //! The address of a journal on a server.
 //!
-//! Owns the reading of `postgres://…`: what the client library does not know is taken out of it.
+//! Owns the reading of `postgres://…`: options that the client library does not know are taken out
+//! of it.
 //! INVARIANT: what is shown of an address has no password.
 //! Read next: `link.rs`.
 

@@ -2,7 +2,7 @@
 //!
 //! A branch is a list of stretches: within one, each record is the parent of that with the next
 //! number. A walk goes from stretch to stretch, and reads a range of each at once.
-//! INVARIANT: what is read is what was written, or an error names what is wrong.
+//! INVARIANT: a reader returns the bytes that were written, or an error that names the damage.
 //! Read next: `lib.rs`.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Commits: the way from a plan to something durable.
 //!
-//! Owns what happens when the answer to a commit is lost: the heads are read again before anything
-//! else, because they say whether it happened.
+//! Owns the recovery from a lost answer to a commit: it reads the heads again before anything else,
+//! because they say whether the commit happened.
 //! INVARIANT: a commit that returns has happened once; one that is refused has not happened.
 //! Read next: `reading.rs`.
 
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What the server says of a commit.
 enum Verdict {
     Done,
-    /// The commit did not happen: what it stands on was read too long ago.
+    /// The commit did not happen: the rows that it stands on have changed since they were read.
     Stale,
     /// The commit did not happen: some of its records are there already.
     HasSome,

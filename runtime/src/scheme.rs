@@ -45,5 +45,5 @@ pub use frames::{FrameShown, VariableShown};
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
 pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};
-pub use stale::StaleClosures;
+pub use stale::{StaleClosures, StaleCode};
 pub use version::Listed;

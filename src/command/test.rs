@@ -23,7 +23,7 @@ use crate::world_options::ReachArguments;
 /// is named is run whatever its name is.
 ///
 /// Each file is a run of its own, in memory, so the journal has nothing of it. Nobody answers its
-/// questions, its input is empty, and what it prints is shown only if it fails. A file fails if an
+/// questions, its input is empty, and duet shows its output only if it fails. A file fails if an
 /// assertion of SRFI 64 does, if it raises something outside an assertion, if it has no assertion,
 /// if it calls `(exit)`, and if its time is over.
 ///

@@ -16,14 +16,12 @@ use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::model::failure::Failure;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::error::RunError;
-use duet_runtime::scheme::{self, Listed, SchemePrograms};
+use duet_runtime::scheme::{Listed, SchemePrograms};
 use duet_runtime::state::patches::Patched;
 
-use super::{Session, compile_with, libraries};
+use super::{Session, changed_launch, compile_with, libraries};
 use crate::error::CommandError;
-use crate::launch::{self, Launch};
 use crate::render;
-use crate::repl::session::is_prompt;
 use crate::terminal::Terminal;
 
 /// How the names of the libraries begin that Duet brings.
@@ -43,24 +41,7 @@ impl Session {
         terminal: &mut Terminal,
     ) -> Result<ChangedText, CommandError> {
         let genesis = self.run.genesis();
-        if is_prompt(&genesis.program) {
-            let name = &self.place.name;
-            return Err(
-                CommandError::problem(format!("the program of {name} is the prompt, whose texts are inputs"))
-                    .advise("what is typed there changes definitions at once"),
-            );
-        }
-        let (_, arguments) = scheme::description(&genesis.program)
-            .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
-        let mut launch = Launch::read(
-            launch::Program::at(program),
-            Some(Path::new(".")),
-            arguments.into_iter().skip(1).collect(),
-        )?;
-        launch
-            .warnings
-            .iter()
-            .for_each(|warning| terminal.message(warning.clone()));
+        let mut launch = changed_launch(genesis, program, &self.place.name, terminal)?;
         launch.manifest = self.granted();
         let programs = self.run.programs::<SchemePrograms>();
         let mut libraries = AsBegun::new(programs, libraries::granted(&launch.path, &launch.manifest));

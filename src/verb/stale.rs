@@ -7,7 +7,7 @@
 use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, FiberId};
 use duet_runtime::run::Run;
-use duet_runtime::scheme::{SchemePrograms, StaleClosures};
+use duet_runtime::scheme::{SchemePrograms, StaleClosures, StaleCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -56,24 +56,25 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let mut run = session::restore(look.store, &place)?;
     let actors: Vec<ActorId> = run.state().actors.keys().copied().collect();
-    let found = actors.into_iter().filter_map(|actor| found_in(&mut run, actor));
+    let code = run.programs::<SchemePrograms>().stale_code();
+    let found = actors.into_iter().filter_map(|actor| found_in(&mut run, &code, actor));
     let found = found.collect();
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     Ok(Report { found, texts })
 }
 
-fn found_in(run: &mut Run, actor: ActorId) -> Option<Found> {
+fn found_in(run: &mut Run, code: &StaleCode, actor: ActorId) -> Option<Found> {
     let state = run.state().actor(actor)?;
     let name = line::actor(actor, state.role.as_deref());
     let fibers = state.fibers.iter();
     let parked: Vec<_> = fibers.map(|(id, fiber)| (*id, fiber.continuation)).collect();
     let (programs, instance) = run.lend::<SchemePrograms>(actor)?;
     let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
-        let frames = programs.stale_frames(instance, continuation);
+        let frames = programs.stale_frames(code, instance, continuation);
         frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
     });
     let frames: Vec<_> = frames.collect();
-    let closures = programs.stale_closures(instance);
+    let closures = programs.stale_closures(code, instance);
     let is_found = !frames.is_empty() || !closures.is_empty();
     is_found.then_some(Found { name, frames, closures })
 }

@@ -18,6 +18,10 @@ use crate::model::identity::Callable;
 /// The maximum number of frames of a computation that are looked at.
 const FRAMES_MAX: usize = 4096;
 
+/// The code of earlier texts that does something else than the present one: blocks by number, each
+/// with its procedure; none for the body of a text.
+pub struct StaleCode(Vec<(usize, Option<Procedure>)>);
+
 /// Closures that keep the code of an earlier text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaleClosures {
@@ -28,9 +32,9 @@ pub struct StaleClosures {
 }
 
 impl SchemePrograms {
-    /// Lists the blocks, by number, of earlier texts that do something else than the present one,
-    /// each with its procedure; none for the body of a text.
-    fn stale_blocks(&self) -> Vec<(usize, Option<Procedure>)> {
+    /// Finds the code of earlier texts that is stale, for any number of actors; it compiles these
+    /// texts.
+    pub fn stale_code(&self) -> StaleCode {
         let mut stale = Vec::new();
         for version in &self.versions.earlier {
             for name in version.library_units.keys() {
@@ -54,7 +58,7 @@ impl SchemePrograms {
                 }
             }
         }
-        stale
+        StaleCode(stale)
     }
 
     /// Whether the block that takes the place of another does the same.
@@ -68,13 +72,13 @@ impl SchemePrograms {
     }
 
     /// Lists the closures of an actor that keep code of earlier texts.
-    pub fn stale_closures(&self, actor: &mut SchemeActor) -> Vec<StaleClosures> {
+    pub fn stale_closures(&self, code: &StaleCode, actor: &mut SchemeActor) -> Vec<StaleClosures> {
         let used = actor.instance.heap.code_in_use(&self.code);
         let mut seen = BTreeSet::new();
         let mut stale = Vec::new();
-        for (block, procedure) in self.stale_blocks() {
-            let count = used.get(&self.code.block(block).start).copied().unwrap_or(0);
-            if let Some(procedure) = procedure.filter(|_| count > 0 && seen.insert(block)) {
+        for (block, procedure) in &code.0 {
+            let count = used.get(&self.code.block(*block).start).copied().unwrap_or(0);
+            if let Some(procedure) = procedure.as_ref().filter(|_| count > 0 && seen.insert(block)) {
                 stale.push(StaleClosures {
                     procedure: procedure.shown(),
                     count,
@@ -86,15 +90,11 @@ impl SchemePrograms {
 
     /// Lists the frames of a computation that an actor has parked which wait in code of earlier
     /// texts, innermost first.
-    pub fn stale_frames(&self, actor: &mut SchemeActor, parked: Callable) -> Vec<Frame> {
+    pub fn stale_frames(&self, code: &StaleCode, actor: &mut SchemeActor, parked: Callable) -> Vec<Frame> {
         actor.instance.heap.expand();
         let heap = &actor.instance.heap;
         let (continuation, _) = convert::unpack_parked(heap, heap.root_value(RootId(parked.0)));
-        let stale: BTreeSet<u32> = self
-            .stale_blocks()
-            .iter()
-            .map(|(block, _)| self.code.block(*block).start)
-            .collect();
+        let stale: BTreeSet<u32> = code.0.iter().map(|(block, _)| self.code.block(*block).start).collect();
         let frames = parked_frames(heap, &self.code, continuation, FRAMES_MAX);
         let waiting = frames.iter().filter(|frame| {
             let block = self.code.block_at(frame.position);
