@@ -24,7 +24,8 @@ impl Run {
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
         self.since_snapshot.count(body.as_bytes(), fuel);
         let things = self.state.dataspace.len() + self.state.actors.len();
-        if !self.since_snapshot.asks_for_another(&self.policy, things) {
+        let body_bytes = self.instances.size().bytes;
+        if !self.since_snapshot.asks_for_another(&self.policy, things, body_bytes) {
             return None;
         }
         let paid_bytes = self.since_snapshot.paid_bytes();
@@ -35,6 +36,7 @@ impl Run {
         self.unflushed_blobs.push(root);
         let added = self.unflushed_blobs.iter().skip(blobs_before);
         let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
+        self.since_snapshot.note_added(added_bytes);
         let owed_bytes = added_bytes.cast_signed().saturating_sub_unsigned(excused_bytes);
         let owed_bytes = owed_bytes.saturating_mul(self.policy.records_share.cast_signed());
         self.since_snapshot.balance_bytes = paid_bytes.saturating_sub(owed_bytes);

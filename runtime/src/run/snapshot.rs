@@ -88,6 +88,8 @@ pub(crate) struct Since {
     pub(super) balance_bytes: i64,
     /// The length of the root of the newest snapshot.
     pub(super) root_bytes: u64,
+    /// The bytes that the newest snapshot added to the store, if there is one.
+    added_bytes: Option<u64>,
 }
 
 /// About how many bytes a record takes in a journal besides its body: its header, and the other
@@ -119,6 +121,12 @@ const ROOT_BYTE_COST: u64 = 100;
 /// interpreted.
 const ROOT_COST_MAX: u64 = 300_000_000;
 
+/// How much must have to be replayed, in units of fuel, for each byte that a snapshot is expected
+/// to write: about what writing it costs where the program is machine code, a quarter of that where
+/// it is interpreted. Otherwise a program that computes for a moment on a large heap would spend as
+/// much time on its snapshot.
+const BODY_BYTE_COST: u64 = 16;
+
 impl Since {
     /// Counts a turn with the bytes of its record's body and its fuel.
     pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
@@ -132,16 +140,30 @@ impl Since {
     pub(super) fn begin_anew(self) -> Self {
         Self {
             root_bytes: self.root_bytes,
+            added_bytes: self.added_bytes,
             ..Self::default()
         }
     }
 
-    /// Whether a snapshot of a state with this number of facts and actors is due and may be stored.
-    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize) -> bool {
+    /// Whether a snapshot of a state with this number of facts and actors, and with bodies of this
+    /// size in all, is due and may be stored.
+    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize, body_bytes: u64) -> bool {
         let cost = policy.cost.saturating_add(THING_COST.saturating_mul(things as u64));
         let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;
-        let root_cost = self.root_bytes.saturating_mul(ROOT_BYTE_COST).min(ROOT_COST_MAX);
-        is_due && (self.paid_bytes() >= 0 || self.cost >= policy.cost_max.max(root_cost))
+        if !is_due {
+            return false;
+        }
+        let root_cost = self.root_bytes.saturating_mul(ROOT_BYTE_COST);
+        let body_cost = self.added_bytes.unwrap_or(body_bytes).saturating_mul(BODY_BYTE_COST);
+        let cost_max = policy.cost_max.max(root_cost.max(body_cost).min(ROOT_COST_MAX));
+        let is_only_costly = self.turns < policy.turns && self.record_bytes < policy.record_bytes;
+        let is_cheap = is_only_costly && self.cost < body_cost.min(policy.cost_max);
+        self.cost >= cost_max || self.paid_bytes() >= 0 && !is_cheap
+    }
+
+    /// Notes what a snapshot has added to the store.
+    pub(super) fn note_added(&mut self, bytes: u64) {
+        self.added_bytes = Some(bytes);
     }
 
     pub(super) fn paid_bytes(&self) -> i64 {
@@ -304,27 +326,49 @@ mod tests {
             root_bytes,
             ..Since::default()
         };
+        let asks = |since: Since, things| since.asks_for_another(&policy, things, 0);
         let lacking = -1 << 40;
         for (root_bytes, cost) in [
             (1 << 10, policy.cost_max),
             (1_000_000, 100_000_000),
             (1 << 30, ROOT_COST_MAX),
         ] {
-            assert!(
-                since(cost, lacking, root_bytes).asks_for_another(&policy, 0),
-                "{root_bytes}"
-            );
-            assert!(
-                !since(cost - 1, lacking, root_bytes).asks_for_another(&policy, 0),
-                "{root_bytes}"
-            );
-            assert!(
-                since(policy.cost, 0, root_bytes).asks_for_another(&policy, 0),
-                "{root_bytes}"
-            );
+            assert!(asks(since(cost, lacking, root_bytes), 0), "{root_bytes}");
+            assert!(!asks(since(cost - 1, lacking, root_bytes), 0), "{root_bytes}");
+            assert!(asks(since(policy.cost, 0, root_bytes), 0), "{root_bytes}");
         }
         let with_facts = policy.cost + 1_000 * THING_COST;
-        assert!(since(with_facts, 0, 0).asks_for_another(&policy, 1_000));
-        assert!(!since(with_facts - 1, 0, 0).asks_for_another(&policy, 1_000));
+        assert!(asks(since(with_facts, 0, 0), 1_000));
+        assert!(!asks(since(with_facts - 1, 0, 0), 1_000));
+    }
+
+    #[test]
+    fn a_snapshot_waits_until_replaying_costs_as_much_as_writing_it() {
+        let policy = SnapshotPolicy::default();
+        let after = |turns, cost| Since {
+            turns,
+            cost,
+            ..Since::default()
+        };
+        let asks = |since: Since, bytes| since.asks_for_another(&policy, 0, bytes);
+        assert!(asks(after(1, 1_600_000), 100_000));
+        assert!(!asks(after(1, 1_599_999), 100_000));
+        assert!(asks(after(1, policy.cost_max), 1 << 40), "but not for ever");
+        assert!(!asks(after(1, policy.cost_max - 1), 1 << 40));
+        assert!(asks(after(policy.turns, 0), 1 << 40), "and not for many small turns");
+    }
+
+    #[test]
+    fn a_snapshot_after_one_that_added_much_is_put_off_in_proportion() {
+        let policy = SnapshotPolicy::default();
+        let lacking = |cost| Since {
+            cost,
+            balance_bytes: -1 << 40,
+            root_bytes: 1,
+            added_bytes: Some(10_000_000),
+            ..Since::default()
+        };
+        assert!(lacking(160_000_000).asks_for_another(&policy, 0, 0));
+        assert!(!lacking(159_999_999).asks_for_another(&policy, 0, 0));
     }
 }
