@@ -62,9 +62,6 @@ mod world_options;
 use crate::error::ExitCode;
 use crate::terminal::Terminal;
 
-#[global_allocator]
-static ALLOCATOR: duet_allocator::CountedMemory = duet_allocator::CountedMemory;
-
 fn main() -> std::process::ExitCode {
     #[expect(
         clippy::disallowed_methods,

@@ -9,7 +9,8 @@
 //! The journal is sound then, because it is at every moment: a commit is whole or absent, and no
 //! effect of a turn that is not durable has left.
 //! It is a crate because every turn allocates: a build may leave the command unoptimised, but not
-//! this. It decides no limit of a run; `src/launch.rs` does. Read next: `src/session/measure.rs`.
+//! this, and the compiler puts the entries of an allocator into the crate that registers it. So a
+//! program that links this crate has its allocator. It decides no limit of a run; `src/launch.rs` does. Read next: `src/session/measure.rs`.
 #![expect(
     unsafe_code,
     reason = "`GlobalAlloc` is an unsafe trait; all work is passed on to mimalloc"
@@ -26,7 +27,10 @@ use mimalloc::MiMalloc;
 pub const EXIT_CODE: u8 = 5;
 
 /// The allocator of the command.
-pub struct CountedMemory;
+struct CountedMemory;
+
+#[global_allocator]
+static ALLOCATOR: CountedMemory = CountedMemory;
 
 /// The bytes that the process holds, but for what threads have not added yet.
 static HELD: AtomicIsize = AtomicIsize::new(0);

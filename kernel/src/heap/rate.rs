@@ -38,13 +38,18 @@ pub(crate) fn decoding(bytes: &[u8]) -> u64 {
 
 /// Returns the words of 64 bits of a number's exact parts beyond fixnums.
 pub(crate) fn limbs(heap: &Heap, number: Value) -> u64 {
+    whole_limbs(heap, number).unwrap_or_else(|| (0..2).map(|part| limbs(heap, heap.field(number, part))).sum())
+}
+
+/// The same for a number that is not made of two others, as ratios and complex numbers are.
+pub(crate) fn whole_limbs(heap: &Heap, number: Value) -> Option<u64> {
     if !number.is_object() {
-        return 0;
+        return Some(0);
     }
     match heap.kind_of(number) {
-        Some(Kind::Bignum) => (heap.object_length(number) as u64).div_ceil(8),
-        Some(Kind::Ratio | Kind::Complex) => (0..2).map(|part| limbs(heap, heap.field(number, part))).sum(),
-        Some(_) | None => 0,
+        Some(Kind::Bignum) => Some((heap.object_length(number) as u64).div_ceil(8)),
+        Some(Kind::Ratio | Kind::Complex) => None,
+        Some(_) | None => Some(0),
     }
 }
 

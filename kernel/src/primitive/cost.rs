@@ -11,7 +11,7 @@
 pub(crate) use crate::heap::rate::{
     BYTES, CHARACTERS, CONVERTED, ELEMENTS, PAIRS, decoding, digits_of, limbs, linear_in,
 };
-use crate::heap::rate::{BYTES_COMPARED, BYTES_FILLED, BYTES_MOVED, LIMB_STEPS, product_steps, square};
+use crate::heap::rate::{BYTES_COMPARED, BYTES_FILLED, BYTES_MOVED, LIMB_STEPS, product_steps, square, whole_limbs};
 use crate::heap::{Heap, Kind, Spent};
 use crate::number::{MAX_BITS, MAX_GCD_BITS};
 use crate::value::Value;
@@ -255,6 +255,9 @@ pub(crate) fn addition(heap: &Heap, a: Value, b: Value) -> u64 {
     if !a.is_object() && !b.is_object() {
         return 0;
     }
+    if let [Some(length_a), Some(length_b)] = [a, b].map(|number| whole_limbs(heap, number)) {
+        return linear_in(length_a + length_b);
+    }
     let total = linear(heap, &[a, b]) + of_points(heap, a, b);
     if has_ratio(heap, a) || has_ratio(heap, b) {
         return total + rational_sum(heap, a, b);
@@ -272,6 +275,9 @@ fn of_points(heap: &Heap, a: Value, b: Value) -> u64 {
 pub(crate) fn multiplication(heap: &Heap, a: Value, b: Value) -> u64 {
     if !a.is_object() && !b.is_object() {
         return 0;
+    }
+    if let [Some(length_a), Some(length_b)] = [a, b].map(|number| whole_limbs(heap, number)) {
+        return linear_in(length_a + length_b) * 2 + product_steps(length_a, length_b) / LIMB_STEPS;
     }
     let of_points = of_points(heap, a, b);
     if has_ratio(heap, a) || has_ratio(heap, b) {
