@@ -21,7 +21,7 @@ mod libraries;
 mod measure;
 mod output_mark;
 mod pace;
-mod patching;
+pub(crate) mod patching;
 mod proof;
 mod reporting;
 mod rescue;

@@ -10,6 +10,7 @@
 pub(crate) mod builtin;
 pub mod fingerprint;
 mod liveness;
+pub mod moves;
 mod verify;
 pub mod versions;
 
@@ -304,6 +305,12 @@ impl CodeSpace {
     pub fn block_at(&self, position: u32) -> Option<&LoadedBlock> {
         let after = self.blocks.partition_point(|block| block.start <= position);
         self.blocks[..after].last().filter(|block| position < block.end)
+    }
+
+    /// The number of the block that the instruction at `position` belongs to.
+    pub fn block_number_at(&self, position: u32) -> Option<usize> {
+        let number = self.blocks.partition_point(|block| block.start <= position).checked_sub(1)?;
+        (position < self.blocks[number].end).then_some(number)
     }
 
     /// The units, in load order.

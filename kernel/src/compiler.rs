@@ -19,7 +19,8 @@ mod integrate;
 mod test;
 mod variables;
 
-pub use variables::{Home, ScopedVariable, UnitVariables};
+pub(crate) use expression::literal_word;
+pub use variables::{Content, Home, Place, ScopedVariable, Site, UnitVariables};
 
 use std::collections::BTreeMap;
 
@@ -117,8 +118,8 @@ fn generate(
     primitives: &dyn Primitives,
     notes_variables: bool,
 ) -> Result<(CompiledUnit, UnitVariables), CompileError> {
-    let integrated = integrate::integrate(unit, primitives);
-    let unit = integrated.as_ref().unwrap_or(unit);
+    let integration = integrate::integrate(unit, primitives);
+    let unit = integration.as_ref().map_or(unit, |integration| &integration.unit);
     let analysis = Analysis::of(unit)?;
     let mut compiler = Compiler {
         unit,
@@ -142,7 +143,11 @@ fn generate(
         depth: 0,
     };
     compiler.entry_block()?;
-    Ok(compiler.finish())
+    let (compiled, mut variables) = compiler.finish();
+    if notes_variables && let Some(integration) = integration {
+        variables.set_copies(integration.copies);
+    }
+    Ok((compiled, variables))
 }
 
 /// A generated procedure before it has its place in the unit.

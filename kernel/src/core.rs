@@ -8,6 +8,7 @@
 //! It does not know about scopes, macros, registers or instructions.
 //! Read next: `compiler.rs`.
 
+pub mod alignment;
 pub mod forms;
 mod print;
 

@@ -18,6 +18,7 @@ mod execute;
 mod frame;
 mod allocation;
 mod inspection;
+mod moving;
 mod instance;
 mod native;
 mod segment;
@@ -30,6 +31,7 @@ use crate::value::{Immediate, Value};
 pub use inspection::{ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
+pub use moving::{move_frames, waiting_points};
 pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
 

@@ -10,6 +10,8 @@ use serde_json::{Value as Json, json};
 use super::resume::ended;
 use crate::error::CommandError;
 use crate::saying::{Way, say};
+use crate::session::patching::{Preview, WaitingFrame};
+use crate::verb::frames;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::world_options::WorldOptions;
@@ -19,7 +21,9 @@ use crate::world_options::WorldOptions;
 /// The run keeps its heaps, fibers, facts and waits. Duet compares both texts form by form after
 /// expansion. Procedures that differ have the new code from then on, in all actors: whoever holds
 /// one, such as a handler or a list, calls the new code. New definitions are added. A computation
-/// that waits inside a procedure ends in the code in which it began.
+/// that waits inside a changed procedure goes on in the new one, at the same call. If the new text
+/// does not have that call, or needs values there that the computation does not have, the frame of
+/// that procedure ends in the code in which it began; the report says why.
 ///
 /// Definitions of values that differ, and new or changed expressions at the top level, are only
 /// listed, because the program has computed with the old ones; `--run` evaluates those that it
@@ -42,6 +46,9 @@ pub(crate) struct Request {
     /// Evaluates these definitions and expressions, too.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     run: Vec<String>,
+    /// Refuses the text if some frame that waits would stay in the code in which it began.
+    #[arg(long)]
+    require_moved: bool,
     /// Only shows what would change.
     #[arg(long)]
     dry_run: bool,
@@ -53,7 +60,7 @@ pub(crate) struct Report {
     name: String,
     /// The turn that took the text on; none if it was only looked at, or says the same.
     turn: Option<Sequence>,
-    listed: Listed,
+    preview: Preview,
 }
 
 /// Puts a changed text in the place of the one that a run executes.
@@ -76,14 +83,38 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }
     let stage = project.stage()?;
     let text = session.changed_text(&request.program, &request.run, stage)?;
-    let listed = session.preview(&text, stage)?;
-    let turn = if request.dry_run || listed.is_empty() {
+    let preview = session.preview(&text, stage)?;
+    if let Some(kept) = preview
+        .frames
+        .iter()
+        .find(|frame| frame.kept.is_some() && request.require_moved)
+    {
+        let said = format!("{}; nothing has changed", told_of(kept, &preview));
+        return Err(CommandError::problem(said));
+    }
+    let turn = if request.dry_run || preview.listed.is_empty() {
         None
     } else {
         Some(session.take_on(text, &mut *store, stage)?)
     };
     project.set_current(&place);
-    Ok(Report { name, turn, listed })
+    Ok(Report { name, turn, preview })
+}
+
+/// What becomes of a frame, for people.
+fn told_of(waiting: &WaitingFrame, preview: &Preview) -> String {
+    let WaitingFrame {
+        actor,
+        fiber,
+        frame,
+        kept,
+    } = waiting;
+    let frame = frames::frame(frame, &preview.texts);
+    let whose = fiber.map_or("a continuation".to_owned(), |fiber| fiber.to_string());
+    match kept {
+        None => format!("moved: {actor}: {whose} in {frame}"),
+        Some(reason) => format!("kept: {actor}: {whose} in {frame}: {reason}"),
+    }
 }
 
 impl Report {
@@ -96,7 +127,15 @@ impl Report {
             expressions,
             removed,
             run,
-        } = &self.listed;
+        } = &self.preview.listed;
+        let waiting = self.preview.frames.iter().map(|waiting| {
+            json!({
+                "actor": waiting.actor,
+                "fiber": waiting.fiber.map(|fiber| fiber.0),
+                "frame": frames::frame(&waiting.frame, &self.preview.texts),
+                "kept": waiting.kept,
+            })
+        });
         json!({
             "branch": self.name,
             "turn": self.turn.map(Sequence::number),
@@ -107,11 +146,12 @@ impl Report {
             "data": data,
             "expressions": expressions.iter().map(|(number, _)| number).collect::<Vec<_>>(),
             "removed": removed,
+            "frames": waiting.collect::<Vec<_>>(),
         })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
-        let listed = &self.listed;
+        let listed = &self.preview.listed;
         if listed.is_empty() {
             return Told::data("").say(format!("the text says what {} executes; nothing changes", self.name));
         }
@@ -127,7 +167,9 @@ impl Report {
         ];
         let rows = rows.iter().filter(|(_, names, _)| !names.is_empty());
         let lines = rows.map(|(what, names, rest)| format!("{what}: {}{rest}\n", names.join(", ")));
-        let told = Told::data(lines.collect::<String>());
+        let waiting = self.preview.frames.iter();
+        let waiting = waiting.map(|waiting| told_of(waiting, &self.preview) + "\n");
+        let told = Told::data(lines.chain(waiting).collect::<String>());
         let asked = listed.data.iter().chain(&expressions).cloned().collect::<Vec<_>>();
         let told = match self.turn {
             Some(turn) => told.say(say![

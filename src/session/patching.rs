@@ -13,16 +13,35 @@ use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceTe
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Input;
 use duet_runtime::model::changed_text::ChangedText;
-use duet_runtime::model::failure::Failure;
+use duet_runtime::model::failure::{Failure, Frame};
+use duet_runtime::model::identity::{ActorId, FiberId};
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::error::RunError;
-use duet_runtime::scheme::{Listed, SchemePrograms};
+use duet_runtime::scheme::{Listed, MovedFrame, SchemePrograms};
 use duet_runtime::state::patches::Patched;
 
 use super::{Session, changed_launch, compile_with, libraries};
 use crate::error::CommandError;
 use crate::render;
 use crate::terminal::Terminal;
+use crate::turn::line;
+
+/// What a changed text would change.
+pub(crate) struct Preview {
+    pub(crate) listed: Listed,
+    pub(crate) frames: Vec<WaitingFrame>,
+    pub(crate) texts: render::SourceTexts,
+}
+
+/// A frame that waits in changed code.
+pub(crate) struct WaitingFrame {
+    pub(crate) actor: String,
+    /// The computation; nothing if the program holds a continuation of one.
+    pub(crate) fiber: Option<FiberId>,
+    pub(crate) frame: Frame,
+    /// Why it stays in that code; nothing if it moves to the new one.
+    pub(crate) kept: Option<String>,
+}
 
 /// How the names of the libraries begin that Duet brings.
 const STANDARD: [&str; 3] = ["(duet ", "(scheme ", "(srfi "];
@@ -58,11 +77,12 @@ impl Session {
         })
     }
 
-    /// Returns what a changed text changes, without taking it on.
+    /// Returns what a changed text changes, and what becomes of the frames that wait in changed
+    /// code, without taking it on.
     ///
     /// # Errors
     /// If it cannot take the place of the one that the run executes.
-    pub(crate) fn preview(&mut self, text: &ChangedText, terminal: &Terminal) -> Result<Listed, CommandError> {
+    pub(crate) fn preview(&mut self, text: &ChangedText, terminal: &Terminal) -> Result<Preview, CommandError> {
         let mut patches = Arc::clone(&self.run.state().patches);
         let turn = self.head().next().map_or(0, Sequence::number);
         Arc::make_mut(&mut patches).push(Patched {
@@ -70,8 +90,44 @@ impl Session {
             text: text.clone(),
         });
         let manifest = self.granted();
-        let listed = self.run.programs_mut::<SchemePrograms>().preview(&patches, &manifest);
-        listed.map_err(|failure| self.refusal(&failure, terminal))
+        let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
+        let (listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
+        let frames = self.waiting_frames();
+        let programs = self.run.programs_mut::<SchemePrograms>();
+        let texts = render::SourceTexts::of(programs.expander());
+        let stopped = programs.stop_trying(&before);
+        stopped.map_err(|failure| self.refusal(&failure, terminal))?;
+        Ok(Preview { listed, frames, texts })
+    }
+
+    /// The frames of all computations that wait in code of earlier texts.
+    fn waiting_frames(&mut self) -> Vec<WaitingFrame> {
+        let code = self.run.programs::<SchemePrograms>().stale_code();
+        let actors: Vec<ActorId> = self.run.state().actors.keys().copied().collect();
+        let mut found = Vec::new();
+        for actor in actors {
+            let Some(state) = self.run.state().actor(actor) else {
+                continue;
+            };
+            let name = line::actor(actor, state.role.as_deref());
+            let fibers: Vec<FiberId> = state.fibers.keys().copied().collect();
+            let parked: Vec<_> = state.fibers.values().map(|fiber| fiber.continuation).collect();
+            let Some((programs, instance)) = self.run.lend::<SchemePrograms>(actor) else {
+                continue;
+            };
+            let frames = programs.moved_frames(&code, instance, &parked);
+            found.extend(
+                frames
+                    .into_iter()
+                    .map(|(parked, MovedFrame { frame, kept })| WaitingFrame {
+                        actor: name.clone(),
+                        fiber: parked.map(|parked| fibers[parked]),
+                        frame,
+                        kept,
+                    }),
+            );
+        }
+        found
     }
 
     /// Takes a changed text on, in a turn that is durable when this returns, or goes on in the

@@ -193,7 +193,7 @@ fn text_of(computation: &Computation, texts: &SourceTexts) -> String {
 }
 
 /// A frame in words: the procedure, and where it stands.
-pub(super) fn frame(frame: &Frame, texts: &SourceTexts) -> String {
+pub(crate) fn frame(frame: &Frame, texts: &SourceTexts) -> String {
     let name = match frame.procedure.as_str() {
         "?" => "an unnamed procedure".to_owned(),
         name => format!("`{}`", text::line(name)),

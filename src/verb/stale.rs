@@ -21,9 +21,9 @@ use crate::turn::line;
 
 /// Lists what still runs the code of earlier texts.
 ///
-/// After `duet patch`, a computation that waits inside a changed procedure ends in the code in
-/// which it began, and closures that have captured other variables than the new procedure would
-/// keep the old code. This lists both, by actor.
+/// After `duet patch`, a frame that could not go on in the new code ends in that in which it began,
+/// and closures that have captured other variables than the new procedure would keep the old code.
+/// This lists both, by actor.
 ///
 ///   duet stale review
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]

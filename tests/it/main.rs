@@ -64,6 +64,7 @@ mod memory;
 mod migration;
 mod models;
 mod modules;
+mod moving;
 mod nesting;
 mod oncall;
 mod output;

@@ -258,7 +258,8 @@ fn what_still_runs_old_code_is_listed() {
     let desk = desk_of(
         text,
         &[
-            ("(display name)", "(display (list name))"),
+            ("(define (ask) ", "(define (ask) (define dear 'dear) "),
+            ("(display name)", "(display (list dear name))"),
             ("((n 1))", "((m 1))"),
             ("() n)", "() m)"),
         ],
@@ -273,7 +274,7 @@ fn what_still_runs_old_code_is_listed() {
     desk.check("answer steps Ada", 4, "Ada\n");
     let stale = desk.duet("stale steps").output;
     assert!(!stale.contains("waits in `ask`"), "{stale}");
-    desk.check("answer steps Bob", 0, "(Bob)\n");
+    desk.check("answer steps Bob", 0, "(dear Bob)\n");
     replays(&desk, "steps");
 }
 

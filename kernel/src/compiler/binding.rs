@@ -11,6 +11,7 @@ use crate::value::Value;
 use super::analysis::BindingStep;
 use super::emitter::{Emitter, Location, LoopState, OwnName, Register};
 use super::expression::{Context, emit_immediate};
+use super::variables::Held;
 use super::{CompileError, Compiler};
 
 impl Compiler<'_> {
@@ -37,6 +38,7 @@ impl Compiler<'_> {
             let register = emitter.next();
             self.expression(emitter, *initialiser, Context::Register(register))?;
             emitter.take()?;
+            emitter.hold(Held::Value(*initialiser), register);
         }
         for (index, (variable, _)) in bindings.iter().enumerate() {
             self.bind(emitter, *variable, first + index as Register);
@@ -236,6 +238,7 @@ impl Compiler<'_> {
                 let temporary = emitter.next();
                 self.expression(emitter, *argument, Context::Register(temporary))?;
                 emitter.take()?;
+                emitter.hold(Held::Value(*argument), temporary);
                 sources.push(temporary);
             }
         }

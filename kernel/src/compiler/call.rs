@@ -12,6 +12,7 @@ use crate::instruction::{Instruction, Opcode};
 use super::analysis::fixed_arity_clause;
 use super::emitter::{Emitter, LoopState, OwnName, Register};
 use super::expression::Context;
+use super::variables::Held;
 use super::{CompileError, Compiler, PrimitiveKind};
 
 /// Calls with more arguments pass them as a list.
@@ -146,6 +147,7 @@ impl Compiler<'_> {
             self.expression_at(emitter, *argument, register)?;
         }
         emitter.at(self.place(id));
+        emitter.note_call(id);
         self.emit_call(emitter, callee, window, arguments.len() as u8, context);
         emitter.release_to(mark);
         Ok(())
@@ -161,6 +163,7 @@ impl Compiler<'_> {
         emitter.release_to(register);
         self.expression(emitter, id, Context::Register(register))?;
         emitter.take()?;
+        emitter.hold(Held::Value(id), register);
         Ok(())
     }
 
@@ -222,6 +225,7 @@ impl Compiler<'_> {
         let apply = self.known_primitive(&Name("apply".into()))?;
         let class = crate::value::Immediate::Primitive as u8;
         emitter.emit(Instruction::daw(Opcode::Immediate, class, window + 1, apply));
+        emitter.note_call(id);
         self.emit_call(emitter, Callee::Window, window, 2, context);
         emitter.release_to(mark);
         Ok(())

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::VariableId;
+use crate::core::{CoreId, VariableId};
 use crate::datum::Span;
 use crate::instruction::{Instruction, Opcode};
 
 use super::CompileError;
-use super::variables::{BlockVariables, Step};
+use super::variables::{BlockVariables, Held, Step};
 
 /// A register of the frame being compiled.
 pub(super) type Register = u16;
@@ -131,12 +131,25 @@ impl Emitter {
     pub(super) fn settle(&mut self, variable: VariableId, location: Location) {
         self.locations.insert(variable, location);
         match location {
-            Location::Register(register) => self.note(Step::Bind(variable, register)),
+            Location::Register(register) => self.note(Step::Hold(Held::Variable(variable), register)),
             Location::Captured(_) => {
                 if let Some(variables) = &mut self.variables {
                     variables.captured.push(variable);
                 }
             }
+        }
+    }
+
+    /// Notes what a register holds that is the home of no variable.
+    pub(super) fn hold(&mut self, held: Held, register: Register) {
+        self.note(Step::Hold(held, register));
+    }
+
+    /// Notes that the next instruction is this call.
+    pub(super) fn note_call(&mut self, id: CoreId) {
+        let offset = self.instructions.len() as u32;
+        if let Some(variables) = &mut self.variables {
+            variables.calls.push((offset, id));
         }
     }
 

@@ -13,6 +13,7 @@ use crate::unit::EXACT_ARITY_MAX;
 use crate::value::{Immediate, Value};
 
 use super::emitter::{Emitter, Location, Origin, OwnName, OwnProcedure, Register};
+use super::variables::Held;
 use super::{CompileError, Compiler};
 
 /// The destination of an expression's value.
@@ -220,7 +221,9 @@ impl Compiler<'_> {
         }
         let target = emitter.next();
         self.expression(emitter, id, Context::Register(target))?;
-        emitter.take()
+        emitter.take()?;
+        emitter.hold(Held::Value(id), target);
+        Ok(target)
     }
 
     fn assignment(
@@ -468,6 +471,12 @@ pub(super) fn immediate_of(node: &Node) -> Option<Value> {
         | Node::Pair(..)
         | Node::Vector(_) => None,
     }
+}
+
+/// Returns the word of a literal that is the same in every heap.
+pub(crate) fn literal_word(datum: &Datum) -> Option<Value> {
+    let small = || small_of(datum).and_then(|small| Value::fixnum(small.into()));
+    immediate_of(&datum.nodes[datum.root.0 as usize]).or_else(small)
 }
 
 /// Returns the literal's value, if it is a fixnum of 32 bits.

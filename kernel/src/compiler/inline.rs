@@ -12,6 +12,7 @@ use crate::value::Value;
 
 use super::emitter::{Emitter, Origin, Register};
 use super::expression::{Context, emit_immediate, small_of};
+use super::variables::Held;
 use super::{CompileError, Compiler};
 
 /// The way a call maps to an instruction.
@@ -296,6 +297,7 @@ impl Compiler<'_> {
                 emitter.at(place);
                 emitter.emit(Instruction::abc(opcode, sum, sum, source).with_d(earlier as u8));
                 emitter.release_to(sum + 1);
+                emitter.hold(Held::Partial(id, earlier + 1), sum);
             }
             emitter.move_to(target, sum);
             Ok(())

@@ -35,12 +35,53 @@ struct Template {
     span: Span,
 }
 
+/// A unit with small procedures integrated at their calls.
+pub(super) struct Integration {
+    pub(super) unit: Unit,
+    pub(super) copies: Copies,
+}
+
+/// Where the nodes and variables come from that integration has added.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Copies {
+    /// The call that was replaced, and the node of its procedure's body that was copied.
+    nodes: BTreeMap<CoreId, (CoreId, CoreId)>,
+    /// The call that was replaced, and the parameter of its procedure.
+    variables: BTreeMap<VariableId, (CoreId, VariableId)>,
+}
+
+impl Copies {
+    /// The calls in whose procedures a node stands, outermost first, then the node: all of them
+    /// nodes of the unit before integration.
+    pub(super) fn path_of(&self, node: CoreId) -> Vec<CoreId> {
+        // The recursion is at most as deep as the number of rounds.
+        match self.nodes.get(&node) {
+            Some((call, original)) => {
+                let mut path = self.path_of(*call);
+                path.extend(self.path_of(*original));
+                path
+            }
+            None => vec![node],
+        }
+    }
+
+    /// The calls in whose procedures a variable stands, outermost first, and the variable of the
+    /// unit before integration.
+    pub(super) fn origin_of(&self, variable: VariableId) -> (Vec<CoreId>, VariableId) {
+        match self.variables.get(&variable) {
+            Some((call, parameter)) => (self.path_of(*call), *parameter),
+            None => (Vec::new(), variable),
+        }
+    }
+}
+
 /// Returns the unit with small procedures integrated at their calls; nothing if there are none.
-pub(super) fn integrate(unit: &Unit, primitives: &dyn Primitives) -> Option<Unit> {
+pub(super) fn integrate(unit: &Unit, primitives: &dyn Primitives) -> Option<Integration> {
     if unit.is_interactive {
         return None;
     }
     let mut integrated: Option<Unit> = None;
+    let mut copies = Copies::default();
     for _ in 0..ROUNDS {
         let current = integrated.as_ref().unwrap_or(unit);
         let forms = top_level_forms(current);
@@ -54,13 +95,14 @@ pub(super) fn integrate(unit: &Unit, primitives: &dyn Primitives) -> Option<Unit
             original: current,
             late: late_variables(current),
             unit: current.clone(),
+            copies: &mut copies,
         };
         for call in calls {
             rewriting.replace(call, &templates);
         }
         integrated = Some(rewriting.unit);
     }
-    integrated
+    integrated.map(|unit| Integration { unit, copies })
 }
 
 /// Returns the forms that the unit's body evaluates in sequence.
@@ -212,6 +254,7 @@ struct Rewriting<'a> {
     original: &'a Unit,
     unit: Unit,
     late: BTreeSet<VariableId>,
+    copies: &'a mut Copies,
 }
 
 impl Rewriting<'_> {
@@ -234,6 +277,7 @@ impl Rewriting<'_> {
                 node.clone()
             } else {
                 let variable = self.fresh(*parameter);
+                self.copies.variables.insert(variable, (call, *parameter));
                 bindings.push((variable, argument));
                 Core::Local(variable)
             };
@@ -241,6 +285,7 @@ impl Rewriting<'_> {
         }
         let mut copying = Copying {
             own: template.span,
+            replaced: call,
             call: self.unit.spans[call.0 as usize],
             values,
             integrated: BTreeMap::new(),
@@ -346,6 +391,7 @@ impl Rewriting<'_> {
         };
         let copy = CoreId(self.unit.nodes.len() as u32);
         self.unit.nodes.push(node);
+        self.copies.nodes.insert(copy, (copying.replaced, id));
         let own = original.spans[id.0 as usize];
         self.unit
             .spans
@@ -362,6 +408,8 @@ impl Rewriting<'_> {
 struct Copying {
     /// The span of the whole template; nodes with this span get that of the call.
     own: Span,
+    /// The call that is replaced, and its place.
+    replaced: CoreId,
     call: Span,
     /// The values of the parameters.
     values: BTreeMap<VariableId, Core>,

@@ -1,4 +1,5 @@
-//! Where the variables of a procedure are at each of its instructions.
+//! Where the variables of a procedure are at each of its instructions, and what its registers hold
+//! while one of its calls runs.
 //!
 //! Nothing of it is kept with compiled code: compiling the same core forms again gives the same
 //! instructions, so whoever wants to see a frame compiles its text again.
@@ -6,19 +7,32 @@
 //! instruction are those bound before it whose registers nobody has released since.
 //! It does not read frames; `machine/inspection.rs` does.
 
-use crate::core::{Unit, VariableId};
+use crate::core::{CoreId, Unit, VariableId};
 use crate::datum::Name;
 use crate::unit::Block;
 
 use super::emitter::Register;
+use super::integrate::Copies;
 
 /// What the emitter did to a register before the instruction at an offset of the block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// The register became the home of a variable.
-    Bind(VariableId, Register),
+    /// The register holds this from here on.
+    Hold(Held, Register),
     /// This register and those above became free.
     Release(Register),
+}
+
+/// What a register holds, in terms of the unit that is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// A variable, whose home it is.
+    Variable(VariableId),
+    /// The value of a form, until the form around it needs it.
+    Value(CoreId),
+    /// What a call of an operation has made of its first operands, and how many are to follow the
+    /// first.
+    Partial(CoreId, usize),
 }
 
 /// The variables of one block.
@@ -26,6 +40,45 @@ pub(super) enum Step {
 pub(super) struct BlockVariables {
     pub(super) captured: Vec<VariableId>,
     pub(super) steps: Vec<(u32, Step)>,
+    /// The calls that have frames of their own.
+    pub(super) calls: Vec<(u32, CoreId)>,
+}
+
+/// Names a form of the unit before integration: the calls in whose procedures it stands, outermost
+/// first, then the form itself.
+pub type Place = Vec<CoreId>;
+
+/// What a register of a waiting frame holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A variable, or the cell that holds its value.
+    Variable {
+        /// The calls in whose integrated procedures it stands, outermost first.
+        around: Place,
+        /// The variable of the unit before integration.
+        variable: VariableId,
+        /// Its name in the text.
+        name: Name,
+        /// Whether a cell holds the value.
+        is_in_cell: bool,
+        /// Whether some closure has copied it.
+        is_captured: bool,
+    },
+    /// The value of a form, until the form around it needs it.
+    Value(Place),
+    /// What a call of an operation has made of its first operands, and how many follow the first.
+    Partial(Place, usize),
+}
+
+/// A call whose procedure has a frame of its own, so that the frame of the caller waits for it.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The place of its instruction in the unit.
+    pub offset: u32,
+    /// The number of its block in the unit.
+    pub block: usize,
+    /// The call.
+    pub place: Place,
 }
 
 /// Where a value is while a procedure runs.
@@ -55,6 +108,7 @@ pub struct UnitVariables {
     names: Vec<(Name, bool)>,
     /// For each block its start, its end and its variables.
     blocks: Vec<(u32, u32, BlockVariables)>,
+    copies: Copies,
 }
 
 impl UnitVariables {
@@ -66,7 +120,12 @@ impl UnitVariables {
                 .map(|(id, variable)| (variable.name.clone(), is_in_cell(id)))
                 .collect(),
             blocks: Vec::new(),
+            copies: Copies::default(),
         }
+    }
+
+    pub(super) fn set_copies(&mut self, copies: Copies) {
+        self.copies = copies;
     }
 
     /// For a unit of which nobody asks.
@@ -74,6 +133,7 @@ impl UnitVariables {
         Self {
             names: Vec::new(),
             blocks: Vec::new(),
+            copies: Copies::default(),
         }
     }
 
@@ -91,20 +151,17 @@ impl UnitVariables {
         let Some((start, _, block)) = blocks.find(|(start, end, _)| (*start..*end).contains(&offset)) else {
             return Vec::new();
         };
-        let mut bound: Vec<(Register, VariableId)> = Vec::new();
-        for (_, step) in block.steps.iter().take_while(|(at, _)| start + at <= offset) {
-            match step {
-                Step::Bind(variable, register) => {
-                    bound.retain(|(other, _)| other != register);
-                    bound.push((*register, *variable));
-                }
-                Step::Release(register) => bound.retain(|(other, _)| other < register),
-            }
-        }
+        let bound = block
+            .held_at(offset - start)
+            .into_iter()
+            .filter_map(|(register, held)| {
+                let Held::Variable(variable) = held else { return None };
+                Some((register, variable))
+            });
         let captured = (0..)
             .zip(&block.captured)
             .map(|(index, id)| (Home::Captured(index), *id));
-        let bound = bound.into_iter().map(|(register, id)| (Home::Register(register), id));
+        let bound = bound.map(|(register, id)| (Home::Register(register), id));
         captured.chain(bound).map(|(home, id)| self.scoped(home, id)).collect()
     }
 
@@ -120,8 +177,66 @@ impl UnitVariables {
         self.blocks.iter().map(of_block).collect()
     }
 
+    /// Lists the calls of the unit that have frames of their own.
+    pub fn sites(&self) -> Vec<Site> {
+        let of_block = |(number, (start, _, block)): (usize, &(u32, u32, BlockVariables))| {
+            let site = |(at, call): &(u32, CoreId)| Site {
+                offset: start + at,
+                block: number,
+                place: self.copies.path_of(*call),
+            };
+            block.calls.iter().map(site).collect::<Vec<_>>()
+        };
+        self.blocks.iter().enumerate().flat_map(of_block).collect()
+    }
+
+    /// Returns what the registers hold while a call runs, register 0 excepted, which holds the
+    /// running procedure.
+    pub fn contents_at(&self, site: &Site) -> Vec<(u16, Content)> {
+        let (start, _, block) = &self.blocks[site.block];
+        let held = block.held_at(site.offset - start);
+        held.into_iter()
+            .map(|(register, held)| (register, self.content(held)))
+            .collect()
+    }
+
+    fn content(&self, held: Held) -> Content {
+        match held {
+            Held::Variable(id) => {
+                let (name, is_in_cell) = self.names[id.0 as usize].clone();
+                let (around, variable) = self.copies.origin_of(id);
+                Content::Variable {
+                    around,
+                    variable,
+                    name,
+                    is_in_cell,
+                    is_captured: self.blocks.iter().any(|(_, _, block)| block.captured.contains(&id)),
+                }
+            }
+            Held::Value(form) => Content::Value(self.copies.path_of(form)),
+            Held::Partial(call, count) => Content::Partial(self.copies.path_of(call), count),
+        }
+    }
+
     fn scoped(&self, home: Home, id: VariableId) -> ScopedVariable {
         let (name, is_in_cell) = self.names[id.0 as usize].clone();
         ScopedVariable { name, home, is_in_cell }
+    }
+}
+
+impl BlockVariables {
+    /// What the registers hold at an instruction, in the order in which they took it.
+    fn held_at(&self, offset: u32) -> Vec<(Register, Held)> {
+        let mut held: Vec<(Register, Held)> = Vec::new();
+        for (_, step) in self.steps.iter().take_while(|(at, _)| *at <= offset) {
+            match step {
+                Step::Hold(what, register) => {
+                    held.retain(|(other, _)| other != register);
+                    held.push((*register, *what));
+                }
+                Step::Release(register) => held.retain(|(other, _)| other < register),
+            }
+        }
+        held
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::allocate::reference;
 use super::kind::{Header, Kind};
 use super::{Heap, LiveRegisters};
 use crate::value::Value;
@@ -40,14 +41,19 @@ impl Heap {
     }
 
     fn closures(&self) -> Vec<Value> {
-        let (mut index, mut closures) = (0, Vec::new());
+        self.objects_of(Kind::Closure)
+    }
+
+    /// All objects of a kind in an expanded heap, garbage included.
+    pub(crate) fn objects_of(&self, kind: Kind) -> Vec<Value> {
+        let (mut index, mut found) = (0, Vec::new());
         while index < self.top {
             let header = Header::from_value(self.word(index));
-            if header.is_some_and(|header| header.kind == Kind::Closure) {
-                closures.push(Value::procedure_at(index));
+            if header.is_some_and(|header| header.kind == kind) {
+                found.push(reference(kind, index));
             }
             index += header.map_or(2, Header::object_words);
         }
-        closures
+        found
     }
 }

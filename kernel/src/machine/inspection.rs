@@ -16,6 +16,8 @@ use super::signal::{BacktraceEntry, call_position, entries};
 pub struct ParkedFrame {
     /// The position in the code of the call that it waits for.
     pub position: u32,
+    /// Its return point.
+    pub point: Value,
     /// The procedure and the place of that call; several if the compiler integrated calls.
     pub entries: Vec<BacktraceEntry>,
     /// The frame's registers, without those that are gone because it reads them no more.
@@ -23,6 +25,11 @@ pub struct ParkedFrame {
 }
 
 impl ParkedFrame {
+    /// The frame of a return point, without its registers.
+    pub fn at(code: &CodeSpace, point: Value) -> Option<Self> {
+        FrameReading { code, live: &AllLive }.frame(point, std::iter::empty())
+    }
+
     /// Returns a value that the procedure captured.
     pub fn captured(&self, heap: &Heap, index: u16) -> Option<Value> {
         let closure = self.registers.first().copied().flatten()?;
@@ -99,6 +106,7 @@ impl FrameReading<'_> {
         let registers = registers.enumerate();
         Some(ParkedFrame {
             position,
+            point,
             entries: entries(self.code, position, procedure),
             registers: registers
                 .map(|(register, value)| is_live(register).then_some(value))

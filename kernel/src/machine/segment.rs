@@ -98,6 +98,19 @@ pub(super) fn is_closure_over(heap: &Heap, value: Value, word: Value) -> bool {
     heap.is_kind(value, Kind::Closure) && heap.field(value, 0) == word
 }
 
+/// The segment of a link, and how many of its words count.
+pub(super) fn segment_of(heap: &Heap, link: Value) -> (Value, usize) {
+    (
+        heap.field(link, link::FRAMES),
+        counted_by(heap.field(link, link::LIMIT)),
+    )
+}
+
+/// The limit of a link that counts this many words.
+pub(super) fn limit_value(words: usize) -> Value {
+    Value::length(words)
+}
+
 /// How many words a link with this limit counts.
 #[inline(always)]
 fn counted_by(limit: Value) -> usize {

@@ -1,9 +1,9 @@
 //! Giving a living instance the code of a changed text.
 //!
-//! INVARIANT: values, identities and frames that wait stay; only the code of closures changes, and
-//! globals that are new get their procedures.
+//! INVARIANT: values and identities stay; only the code of closures and of frames that wait changes,
+//! and globals that are new get their procedures.
 //! It does not choose the code; `change.rs` does.
-//! Read next: `versions.rs`.
+//! Read next: `versions.rs`, `moving.rs`.
 
 use duet_kernel::heap::HeapFull;
 
@@ -18,18 +18,32 @@ use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
 
 impl SchemePrograms {
-    /// Returns what the newest of some changed texts changes, without taking it on.
+    /// Goes to some changed texts, to look at what they would change, and returns what the newest
+    /// changes, with the texts before, to which [`stop_trying`](Self::stop_trying) goes back.
     ///
     /// # Errors
-    /// As taking it on.
-    pub fn preview(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Listed, Failure> {
+    /// As taking it on; the texts are then those before.
+    pub fn try_on(&mut self, patches: &Patches, manifest: &Manifest) -> Result<(Listed, Patches), Failure> {
         let before = self.present_texts();
         let listed = self.go_to(patches).and_then(|()| {
             self.require_granted(manifest)?;
             Ok(self.change.listed.clone())
         });
-        self.go_to(&before)?;
-        listed
+        match listed {
+            Ok(listed) => Ok((listed, before)),
+            Err(failure) => {
+                self.go_to(&before)?;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Goes back to the texts before [`try_on`](Self::try_on).
+    ///
+    /// # Errors
+    /// [`Failure`] if they do not compile any more.
+    pub fn stop_trying(&mut self, before: &Patches) -> Result<(), Failure> {
+        self.go_to(before)
     }
 
     /// Checks that the actors may do what the libraries of the newest text need beyond those of
@@ -71,7 +85,7 @@ impl SchemePrograms {
         instance
             .heap
             .replace_code(&self.code.replacements(&self.change.redirects));
-        Ok(())
+        self.move_frames(actor)
     }
 
     /// Starts the evaluation of new definitions, or of what the person names.

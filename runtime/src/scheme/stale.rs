@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use duet_kernel::code::CodeSpace;
 use duet_kernel::code::versions::Procedure;
 use duet_kernel::heap::RootId;
 use duet_kernel::machine::parked_frames;
@@ -16,11 +17,19 @@ use crate::model::failure::Frame;
 use crate::model::identity::Callable;
 
 /// The maximum number of frames of a computation that are looked at.
-const FRAMES_MAX: usize = 4096;
+pub(super) const FRAMES_MAX: usize = 4096;
 
 /// The code of earlier texts that does something else than the present one: blocks by number, each
 /// with its procedure; none for the body of a text.
 pub struct StaleCode(Vec<(usize, Option<Procedure>)>);
+
+impl StaleCode {
+    /// Whether the instruction at a position is part of it.
+    pub(super) fn has(&self, code: &CodeSpace, position: u32) -> bool {
+        let block = code.block_number_at(position);
+        self.0.iter().any(|(stale, _)| block == Some(*stale))
+    }
+}
 
 /// Closures that keep the code of an earlier text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,12 +103,8 @@ impl SchemePrograms {
         actor.instance.heap.expand();
         let heap = &actor.instance.heap;
         let (continuation, _) = convert::unpack_parked(heap, heap.root_value(RootId(parked.0)));
-        let stale: BTreeSet<u32> = code.0.iter().map(|(block, _)| self.code.block(*block).start).collect();
         let frames = parked_frames(heap, &self.code, continuation, FRAMES_MAX);
-        let waiting = frames.iter().filter(|frame| {
-            let block = self.code.block_at(frame.position);
-            block.is_some_and(|block| stale.contains(&block.start))
-        });
+        let waiting = frames.iter().filter(|frame| code.has(&self.code, frame.position));
         waiting
             .flat_map(|frame| convert::listed(&frame.entries, &self.expander))
             .collect()

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use duet_kernel::code::moves::Moves;
 use duet_kernel::core::Unit;
 use duet_kernel::datum::{Name, Span};
 use duet_kernel::expander::{Ahead, Expander, LibraryName};
@@ -65,6 +66,9 @@ pub(super) struct Change {
     pub(super) units: Vec<ChangedUnit>,
     /// The units that evaluate what is new and what the person names, in order.
     pub(super) steps: Vec<(Arc<Unit>, usize)>,
+    /// The moves of frames from earlier units, by number, as far as somebody has asked; none from
+    /// one without core forms.
+    pub(super) moves: BTreeMap<usize, Option<Moves>>,
     /// What differs, for people.
     pub(super) listed: Listed,
 }

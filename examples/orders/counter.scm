@@ -1,0 +1,5 @@
+(define (serve sum)
+  (define amount (string->number (await (user-input :prompt "How much?"))))
+  (display (string-append (number->string amount) " taken\n"))
+  (serve (+ sum amount)))
+(serve 0)

@@ -1,0 +1,6 @@
+(define (serve sum)
+  (define amount (string->number (await (user-input :prompt "How much?"))))
+  (define in-all (+ sum amount))
+  (display (string-append (number->string amount) " taken, " (number->string in-all) " in all\n"))
+  (serve in-all))
+(serve 0)

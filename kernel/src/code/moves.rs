@@ -1,0 +1,354 @@
+//! How a frame that waits in the code of a unit goes on in that of a later version of it.
+//!
+//! A frame moves if its call is a call of the procedure that takes the place of its own, and if
+//! everything that the new code reads afterwards is something that the old code would have read:
+//! what it would not read may be gone, depending on when a collection ran.
+//! INVARIANT: a plan depends on the two units only, never on values, collections or tiers.
+//! It does not write frames; `machine/moving.rs` does.
+//! Read next: `core/alignment.rs`, `machine/moving.rs`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::CodeSpace;
+use crate::compiler::{Content, Place, Site, UnitVariables, literal_word};
+use crate::core::alignment::Alignment;
+use crate::core::{Core, CoreId, Unit, VariableId};
+use crate::heap::LiveRegisters;
+use crate::instruction::Opcode;
+use crate::value::{Immediate, Value};
+
+/// Where a register of a moved frame has its word from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The new code does not read it.
+    Nothing,
+    /// This register of the frame before.
+    Register(u16),
+    /// A cell that is made for the value in this register.
+    Cell(u16),
+    /// This word.
+    Word(Value),
+}
+
+/// How a frame moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameMove {
+    /// The position in the code where it goes on.
+    pub position: u32,
+    /// The registers of the new frame.
+    pub registers: Vec<Source>,
+}
+
+/// Why a frame stays in the code in which it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It waits where no call of the text stands.
+    NoCall,
+    /// No procedure of the new text takes the place of its own.
+    NoSuccessor,
+    /// The new text does not have the call, or it cannot be told from others.
+    CallGone,
+    /// The call is part of another procedure's code now.
+    OtherCode,
+    /// The new code needs a variable that the old code does not keep there.
+    Variable(String),
+    /// The new code needs values of operands that the frame does not have, or the reverse.
+    Operands,
+    /// A variable is assigned in one of the texts only, and closures hold it.
+    Assigned(String),
+    /// The new code needs the running procedure itself.
+    Procedure,
+    /// Top-level forms have changed sides, or the patch evaluates one that is still to come.
+    Order,
+    /// Its procedure is too large to say what it keeps.
+    TooLarge,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kept::NoCall => formatter.write_str("it does not wait in a call of its text"),
+            Kept::NoSuccessor => {
+                formatter.write_str("no procedure of the new text has its name and the variables that it has captured")
+            }
+            Kept::CallGone => formatter.write_str("the new text does not have the call, or has several that are alike"),
+            Kept::OtherCode => formatter.write_str("the call is part of another procedure in the new text"),
+            Kept::Variable(name) => write!(formatter, "the new text needs `{name}`, which the frame does not have"),
+            Kept::Operands => formatter.write_str("the call is an operand, and those before it differ"),
+            Kept::Assigned(name) => write!(formatter, "only one of the texts assigns `{name}`"),
+            Kept::Procedure => {
+                formatter.write_str("the new text needs the procedure itself, which the frame does not have")
+            }
+            Kept::Order => {
+                formatter.write_str("forms of the text that are evaluated already would come again, or never")
+            }
+            Kept::TooLarge => formatter.write_str("its procedure is too large"),
+        }
+    }
+}
+
+/// A unit with what its frames hold.
+struct Part {
+    unit: Arc<Unit>,
+    /// The position of its first instruction.
+    start: u32,
+    /// The number of its first block in the code space.
+    entry_block: usize,
+    variables: UnitVariables,
+    sites: Vec<Site>,
+}
+
+impl Part {
+    fn of(code: &CodeSpace, unit: Arc<Unit>, number: usize, variables: UnitVariables) -> Self {
+        let loaded = &code.units()[number];
+        Self {
+            unit,
+            start: loaded.start,
+            entry_block: loaded.entry_block,
+            sites: variables.sites(),
+            variables,
+        }
+    }
+}
+
+/// A loaded unit with its number in the code space, and its variables.
+pub struct LoadedVersion {
+    /// Its core forms.
+    pub unit: Arc<Unit>,
+    /// Its number.
+    pub number: usize,
+    /// Where its variables are.
+    pub variables: UnitVariables,
+}
+
+/// The moves of frames from a unit to a later version of it.
+pub struct Moves {
+    alignment: Alignment,
+    old: Part,
+    new: Part,
+    /// The top-level forms of the new unit that are evaluated apart, by number.
+    apart: BTreeSet<usize>,
+}
+
+impl Moves {
+    /// The moves from a unit to another; these forms of it are evaluated apart.
+    pub fn between(code: &CodeSpace, old: LoadedVersion, new: LoadedVersion, apart: &[CoreId]) -> Self {
+        let alignment = Alignment::of(&old.unit, &new.unit);
+        let apart = apart.iter().filter_map(|node| alignment.new_top(*node)).collect();
+        Self {
+            old: Part::of(code, old.unit, old.number, old.variables),
+            new: Part::of(code, new.unit, new.number, new.variables),
+            alignment,
+            apart,
+        }
+    }
+
+    /// Plans the move of a frame with this return point, to the code of the block that takes the
+    /// place of its own.
+    ///
+    /// # Errors
+    /// [`Kept`] if it stays.
+    pub fn plan(&self, code: &CodeSpace, point: Value, successor: Option<usize>) -> Result<FrameMove, Kept> {
+        let site = self.site_before(code, point).ok_or(Kept::NoCall)?;
+        let is_body = site.block == 0;
+        let successor = successor.ok_or(Kept::NoSuccessor)?;
+        let place = self.place(&site.place).ok_or(Kept::CallGone)?;
+        let mut found = self.new.sites.iter().filter(|site| site.place == place);
+        let mut own = found
+            .clone()
+            .filter(|site| self.new.entry_block + site.block == successor);
+        let (Some(new), None) = (own.next(), own.next()) else {
+            return Err(if found.next().is_some() {
+                Kept::OtherCode
+            } else {
+                Kept::CallGone
+            });
+        };
+        if is_body {
+            self.check_order(site, new)?;
+        }
+        self.registers(code, point, site, new)
+    }
+
+    /// The call that a frame with this return point waits for.
+    fn site_before(&self, code: &CodeSpace, point: Value) -> Option<&Site> {
+        let position = point.payload().checked_sub(1)?;
+        let window = window_at(code, position)?;
+        let is_call = point.is_immediate(Immediate::Return) && window + 1 == point.detail() as usize;
+        let offset = position.checked_sub(self.old.start).filter(|_| is_call)?;
+        self.old.sites.iter().find(|site| site.offset == offset)
+    }
+
+    fn place(&self, place: &Place) -> Option<Place> {
+        place.iter().map(|node| self.alignment.node(*node)).collect()
+    }
+
+    /// Checks that the forms before the place have been evaluated, and no others.
+    fn check_order(&self, old: &Site, new: &Site) -> Result<(), Kept> {
+        let (Some(before), Some(now)) = (old.place.first(), new.place.first()) else {
+            return Err(Kept::CallGone);
+        };
+        let own = self.alignment.new_top(*now);
+        let comes_again = own.is_none_or(|own| self.apart.range(own..).next().is_some());
+        if comes_again || !self.alignment.keeps_order(*before, *now) {
+            return Err(Kept::Order);
+        }
+        Ok(())
+    }
+
+    /// Finds for each register that the new code reads after the call the one that holds the same.
+    fn registers(&self, code: &CodeSpace, point: Value, old: &Site, new: &Site) -> Result<FrameMove, Kept> {
+        let position = self.new.start + new.offset;
+        let window = window_at(code, position).ok_or(Kept::CallGone)?;
+        let (Some(kept), Some(needed)) = (code.live_at(point.payload()), code.live_at(position + 1)) else {
+            return Err(Kept::TooLarge);
+        };
+        let old_window = point.detail() as usize - 1;
+        let held = self.old.variables.contents_at(old);
+        let mut held: Vec<_> = held
+            .into_iter()
+            .filter(|(register, _)| usize::from(*register) < old_window && is_in(kept, *register))
+            .collect();
+        let mut registers = vec![Source::Nothing; window];
+        let wanted = self.new.variables.contents_at(new);
+        for register in (0..window as u16).filter(|register| is_in(needed, *register)) {
+            registers[usize::from(register)] = if register == 0 {
+                is_in(kept, 0).then_some(Source::Register(0)).ok_or(Kept::Procedure)?
+            } else {
+                let content = wanted.iter().find(|(other, _)| *other == register);
+                self.source(&mut held, &content.ok_or(Kept::Operands)?.1)?
+            };
+        }
+        // What the old code would still have used must not be lost.
+        if held.iter().any(|(_, content)| self.would_be_lost(content)) {
+            return Err(Kept::Operands);
+        }
+        Ok(FrameMove {
+            position: position + 1,
+            registers,
+        })
+    }
+
+    /// Finds what a register of the new frame holds among what the old one holds; operands are
+    /// taken from there.
+    fn source(&self, held: &mut Vec<(u16, Content)>, wanted: &Content) -> Result<Source, Kept> {
+        let found = held.iter().position(|(_, content)| self.is_same(content, wanted));
+        let Some(found) = found else {
+            return match wanted {
+                Content::Variable { name, .. } => Err(Kept::Variable(name.as_str().to_owned())),
+                Content::Value(place) => self.steady(held, place).ok_or(Kept::Operands),
+                Content::Partial(..) => Err(Kept::Operands),
+            };
+        };
+        let register = held[found].0;
+        let (
+            Content::Variable {
+                is_in_cell: was_in_cell,
+                is_captured,
+                ..
+            },
+            Content::Variable { is_in_cell, name, .. },
+        ) = (&held[found].1, wanted)
+        else {
+            held.swap_remove(found);
+            return Ok(Source::Register(register));
+        };
+        match (was_in_cell, is_in_cell) {
+            (true, true) | (false, false) => Ok(Source::Register(register)),
+            (false, true) if !is_captured => Ok(Source::Cell(register)),
+            _ => Err(Kept::Assigned(name.as_str().to_owned())),
+        }
+    }
+
+    /// Where an operand has its value from that is the same whenever it is evaluated: a small
+    /// literal, or a variable that nobody assigns.
+    fn steady(&self, held: &[(u16, Content)], place: &Place) -> Option<Source> {
+        let (node, around) = place.split_last()?;
+        match &self.new.unit.nodes[node.0 as usize] {
+            Core::Constant(datum) => literal_word(datum).map(Source::Word),
+            Core::Local(wanted) if !self.new.unit.variables[wanted.0 as usize].is_assigned => {
+                let around = around.to_vec();
+                let is_it = |content: &Content| match content {
+                    Content::Variable {
+                        around: own,
+                        variable,
+                        is_in_cell: false,
+                        ..
+                    } => self.is_same_variable((own, *variable), (&around, *wanted)),
+                    _ => false,
+                };
+                let found = held.iter().find(|(_, content)| is_it(content));
+                found.map(|(register, _)| Source::Register(*register))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether something of the old frame that the new one does not take cannot be had again.
+    fn would_be_lost(&self, content: &Content) -> bool {
+        let node = match content {
+            Content::Variable { .. } => return false,
+            Content::Partial(..) => return true,
+            Content::Value(place) => place.last().map(|node| &self.old.unit.nodes[node.0 as usize]),
+        };
+        match node {
+            Some(Core::Local(variable)) => self.old.unit.variables[variable.0 as usize].is_assigned,
+            Some(Core::Constant(_) | Core::Primitive(_)) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether something of the old frame is something of the new one.
+    fn is_same(&self, old: &Content, new: &Content) -> bool {
+        match (old, new) {
+            (
+                Content::Variable {
+                    around: one_around,
+                    variable: one,
+                    ..
+                },
+                Content::Variable {
+                    around: other_around,
+                    variable: other,
+                    ..
+                },
+            ) => self.is_same_variable((one_around, *one), (other_around, *other)),
+            (Content::Value(one), Content::Value(other)) => self.place(one).as_ref() == Some(other),
+            (Content::Partial(one, one_count), Content::Partial(other, other_count)) => {
+                one_count == other_count
+                    && self.place(one).as_ref() == Some(other)
+                    && self.are_first_operands_same(one, other, *one_count)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_same_variable(&self, old: (&Place, VariableId), new: (&Place, VariableId)) -> bool {
+        self.alignment.variable(old.1) == Some(new.1) && self.place(old.0).as_ref() == Some(new.0)
+    }
+
+    /// Whether the first operand of two calls and `count` more after it are the same.
+    fn are_first_operands_same(&self, old: &Place, new: &Place, count: usize) -> bool {
+        let operands = |unit: &Unit, place: &Place| match place.last().map(|node| &unit.nodes[node.0 as usize]) {
+            Some(Core::Call { arguments, .. }) => arguments.iter().take(count + 1).copied().collect(),
+            _ => Vec::new(),
+        };
+        let (olds, news) = (operands(&self.old.unit, old), operands(&self.new.unit, new));
+        let mut pairs = olds.iter().zip(&news);
+        olds.len() == news.len() && pairs.all(|(one, other)| self.alignment.node(*one) == Some(*other))
+    }
+}
+
+/// The window of the call at a position.
+fn window_at(code: &CodeSpace, position: u32) -> Option<usize> {
+    let instruction = code.instructions().get(position as usize)?;
+    let opcode = instruction.opcode()?;
+    matches!(opcode, Opcode::Call | Opcode::CallGlobal | Opcode::CallSelf).then(|| instruction.a())
+}
+
+fn is_in(map: &[u64], register: u16) -> bool {
+    let word = map.get(usize::from(register) / 64).copied().unwrap_or(0);
+    word >> (register % 64) & 1 == 1
+}

@@ -1,0 +1,120 @@
+//! Moves frames that wait to the code of a changed text.
+//!
+//! Segments are immutable and shared, so a segment with a frame that moves is written anew, once,
+//! and all links to it lead to the new one from then on, each with the limit of the same frame.
+//! INVARIANT: who shares frames still does; prompts, winders and parameters stay.
+//! It does not decide what moves; `code/moves.rs` does.
+
+use std::collections::BTreeMap;
+
+use super::segment::{limit_value, segment_of};
+use crate::code::moves::{FrameMove, Source};
+use crate::heap::kind::link;
+use crate::heap::{Heap, HeapFull, Kind};
+use crate::value::{Immediate, Value};
+
+/// The frames of a segment: for each its first word and its return point, outermost last.
+struct Frames(Vec<(usize, Value)>);
+
+impl Frames {
+    /// The frames in the first `limit` words of a segment; nothing if these are no frames.
+    fn of(heap: &Heap, segment: Value, limit: usize) -> Option<Frames> {
+        let mut left = limit;
+        let mut frames = Vec::new();
+        if !heap.is_kind(segment, Kind::Frames) || limit > heap.object_length(segment) {
+            return None;
+        }
+        while left > 0 {
+            let point = heap.field(segment, left - 1);
+            let length = point.detail() as usize;
+            if !point.is_immediate(Immediate::Return) || !(1..=left).contains(&length) {
+                return None;
+            }
+            left -= length;
+            frames.push((left, point));
+        }
+        Some(Frames(frames))
+    }
+}
+
+/// Returns the return points of all frames of the heap that wait, each once.
+pub fn waiting_points(heap: &mut Heap) -> Vec<Value> {
+    heap.expand();
+    let mut points = BTreeMap::new();
+    for (segment, limit) in segments(heap) {
+        let frames = Frames::of(heap, segment, limit).map_or_else(Vec::new, |frames| frames.0);
+        points.extend(frames.into_iter().map(|(_, point)| (point.to_bits(), point)));
+    }
+    points.into_values().collect()
+}
+
+/// Moves all frames of the heap for which `plan` returns a move, by return point.
+///
+/// # Errors
+/// [`HeapFull`]; frames may have moved then, and the turn has to be taken back.
+pub fn move_frames<'a>(heap: &mut Heap, plan: &dyn Fn(Value) -> Option<&'a FrameMove>) -> Result<(), HeapFull> {
+    heap.expand();
+    let mut moved: BTreeMap<u64, (Value, BTreeMap<usize, usize>)> = BTreeMap::new();
+    for (segment, limit) in segments(heap) {
+        let Some(frames) = Frames::of(heap, segment, limit) else {
+            continue;
+        };
+        if frames.0.iter().any(|(_, point)| plan(*point).is_some()) {
+            moved.insert(segment.to_bits(), rewritten(heap, segment, &frames, plan)?);
+        }
+    }
+    for link in heap.objects_of(Kind::Link) {
+        let (segment, limit) = segment_of(heap, link);
+        let new = moved.get(&segment.to_bits());
+        if let Some((new, end)) = new.and_then(|(new, ends)| Some((*new, *ends.get(&limit)?))) {
+            heap.set_field(link, link::FRAMES, new);
+            heap.set_field(link, link::LIMIT, limit_value(end));
+        }
+    }
+    Ok(())
+}
+
+/// All segments with the largest number of words that a link counts.
+fn segments(heap: &Heap) -> Vec<(Value, usize)> {
+    let mut limits: BTreeMap<u64, (Value, usize)> = BTreeMap::new();
+    for link in heap.objects_of(Kind::Link) {
+        let (segment, limit) = segment_of(heap, link);
+        let known = limits.entry(segment.to_bits()).or_insert((segment, 0));
+        known.1 = known.1.max(limit);
+    }
+    limits.into_values().collect()
+}
+
+/// Writes a segment anew; returns it, and where each frame ends in it by where it ended before.
+fn rewritten<'a>(
+    heap: &mut Heap,
+    segment: Value,
+    frames: &Frames,
+    plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
+) -> Result<(Value, BTreeMap<usize, usize>), HeapFull> {
+    let (mut words, mut ends) = (Vec::new(), BTreeMap::new());
+    for (first, point) in frames.0.iter().rev() {
+        let (first, length) = (*first, point.detail() as usize);
+        match plan(*point) {
+            Some(FrameMove { position, registers }) => {
+                for source in registers {
+                    let word = match source {
+                        Source::Nothing => Value::ZERO,
+                        Source::Register(register) => heap.field(segment, first + usize::from(*register)),
+                        Source::Word(word) => *word,
+                        Source::Cell(register) => {
+                            let value = heap.field(segment, first + usize::from(*register));
+                            heap.make(Kind::Cell, &[value])?
+                        }
+                    };
+                    words.push(word);
+                }
+                let distance = registers.len() as u32 + 1;
+                words.push(Value::immediate(Immediate::Return, *position, distance));
+            }
+            None => words.extend((first..first + length).map(|index| heap.field(segment, index))),
+        }
+        ends.insert(first + length, words.len());
+    }
+    Ok((heap.make(Kind::Frames, &words)?, ends))
+}

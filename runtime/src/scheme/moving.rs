@@ -1,0 +1,147 @@
+//! Moving the frames that wait in changed code to the code of the present text.
+//!
+//! INVARIANT: what moves depends on the texts only, so a replay moves the same frames.
+//! It does not compare texts; the kernel's `code/moves.rs` does.
+//! Read next: `renewal.rs`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use duet_kernel::code::moves::{FrameMove, Kept, LoadedVersion, Moves};
+use duet_kernel::compiler::variables_of;
+use duet_kernel::core::CoreId;
+use duet_kernel::core::forms::FormKind;
+use duet_kernel::datum::Name;
+use duet_kernel::heap::{HeapFull, RootId};
+use duet_kernel::machine::{ParkedFrame, move_frames, parked_frames, waiting_points};
+use duet_kernel::value::Value;
+
+use super::actor::SchemeActor;
+use super::convert;
+use super::programs::SchemePrograms;
+use super::stale::{FRAMES_MAX, StaleCode};
+use crate::model::failure::Frame;
+use crate::model::identity::Callable;
+
+/// A frame that waits in changed code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedFrame {
+    /// Its procedure and where it waits.
+    pub frame: Frame,
+    /// Why it stays in the code in which it began; nothing if it moves.
+    pub kept: Option<String>,
+}
+
+impl SchemePrograms {
+    /// Moves the frames of an instance that can go on in the present text.
+    pub(super) fn move_frames(&mut self, actor: &mut SchemeActor) -> Result<(), HeapFull> {
+        let points = waiting_points(&mut actor.instance.heap);
+        let planned = self.plans(&points);
+        let plan = |point: Value| planned.iter().find(|(known, _)| *known == point).map(|(_, plan)| plan);
+        if planned.is_empty() {
+            return Ok(());
+        }
+        move_frames(&mut actor.instance.heap, &plan)
+    }
+
+    fn plans(&mut self, points: &[Value]) -> Vec<(Value, FrameMove)> {
+        let plans = points
+            .iter()
+            .filter_map(|point| Some((*point, self.plan(*point)?.ok()?)));
+        plans.collect()
+    }
+
+    /// Plans the move of a frame with this return point; nothing if its text has not changed.
+    fn plan(&mut self, point: Value) -> Option<Result<FrameMove, Kept>> {
+        let position = point.payload().checked_sub(1)?;
+        let loaded = self.code.unit_at(position)?;
+        let (start, name) = (loaded.start, loaded.name.clone());
+        let is_changed = self.change.units.iter().any(|unit| unit.name == name);
+        let number = self.code.units().iter().position(|unit| unit.start == start)?;
+        let (_, present) = self.library_units.get(&name)?;
+        if !is_changed || number == *present {
+            return None;
+        }
+        let successor = self.successor_at(position, &name, number, *present);
+        if !self.change.moves.contains_key(&number) {
+            let moves = self.moves_from(&name, number);
+            self.change.moves.insert(number, moves);
+        }
+        let moves = self.change.moves.get(&number)?.as_ref()?;
+        Some(moves.plan(&self.code, point, successor))
+    }
+
+    /// The block that takes the place of the one at a position of a unit.
+    fn successor_at(&self, position: u32, name: &Name, number: usize, present: usize) -> Option<usize> {
+        let block = self.code.block_number_at(position)?;
+        if block != self.code.block_number(number, 0) {
+            return self.change.redirects.get(&block).copied();
+        }
+        // Units that were made of parts of a text have bodies of their own.
+        let is_whole = |(_, known): &(_, usize)| *known == number;
+        let mut earlier = self.versions.earlier.iter();
+        let is_body = earlier.any(|version| version.library_units.get(name).is_some_and(is_whole));
+        is_body.then(|| self.code.block_number(present, 0))
+    }
+
+    /// The moves from an earlier unit to the present one of its name.
+    fn moves_from(&self, name: &Name, number: usize) -> Option<Moves> {
+        let mut earlier = self.earlier_units(name).into_iter();
+        let old = earlier.find(|(_, known)| *known == number)?;
+        let new = self.library_units.get(name)?.clone();
+        let version = |(unit, number): (Arc<_>, usize)| {
+            let variables = variables_of(&unit, &self.code).ok().flatten()?;
+            Some(LoadedVersion {
+                unit,
+                number,
+                variables,
+            })
+        };
+        let steps = self.change.steps.iter().filter(|(unit, _)| unit.name == *name);
+        let forms = steps.flat_map(|(unit, _)| unit.top_forms());
+        let values = forms.filter(|form| !matches!(form.kind, FormKind::Procedure(_)));
+        let apart: Vec<CoreId> = values.map(|form| form.node).collect();
+        Some(Moves::between(&self.code, version(old)?, version(new)?, &apart))
+    }
+
+    /// Lists the frames of an actor that wait in code of earlier texts, with what becomes of each:
+    /// those of the computations that it has parked, innermost first, with the numbers of these,
+    /// then those of the continuations that its program holds, one for each place.
+    pub fn moved_frames(
+        &mut self,
+        code: &StaleCode,
+        actor: &mut SchemeActor,
+        parked: &[Callable],
+    ) -> Vec<(Option<usize>, MovedFrame)> {
+        let heap = &mut actor.instance.heap;
+        heap.collect_major(&mut [], &self.code);
+        let mut waiting = Vec::new();
+        for (number, parked) in parked.iter().enumerate() {
+            let (continuation, _) = convert::unpack_parked(heap, heap.root_value(RootId(parked.0)));
+            let frames = parked_frames(heap, &self.code, continuation, FRAMES_MAX);
+            waiting.extend(frames.into_iter().map(|frame| (Some(number), frame)));
+        }
+        let seen: BTreeSet<u64> = waiting.iter().map(|(_, frame)| frame.point.to_bits()).collect();
+        let held = waiting_points(heap)
+            .into_iter()
+            .filter(|point| !seen.contains(&point.to_bits()));
+        let held = held.filter_map(|point| ParkedFrame::at(&self.code, point));
+        waiting.extend(held.map(|frame| (None, frame)));
+        let stale = waiting
+            .into_iter()
+            .filter(|(_, frame)| code.has(&self.code, frame.position));
+        let mut moved = Vec::new();
+        for (parked, frame) in stale.collect::<Vec<_>>() {
+            let kept = match self.plan(frame.point) {
+                Some(Ok(_)) => None,
+                Some(Err(kept)) => Some(kept.to_string()),
+                None => Some(Kept::NoSuccessor.to_string()),
+            };
+            for frame in convert::listed(&frame.entries, &self.expander) {
+                let kept = kept.clone();
+                moved.push((parked, MovedFrame { frame, kept }));
+            }
+        }
+        moved
+    }
+}
