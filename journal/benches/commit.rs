@@ -65,6 +65,8 @@ impl Branch {
             records,
             blobs: &[],
             times: None,
+            need: duet_journal::Need::Nothing,
+            taken: &[],
         }
     }
 }

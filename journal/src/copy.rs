@@ -211,6 +211,8 @@ impl Copying<'_, '_> {
             records,
             blobs: &blobs,
             times: Some(times),
+            need: crate::Need::Nothing,
+            taken: &[],
         })?;
         self.copied += records.len() as u64;
         Ok(())

@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::identity::{BlobHash, BranchName, Epoch, IdentityError, MAX_BLOB_BYTES, RecordHash, RunId};
+use crate::inbox::LetterId;
 use crate::owner::Owner;
 
 /// A failure of a store.
@@ -90,6 +91,13 @@ pub enum StoreError {
     NoSuchRecord {
         /// The record.
         hash: RecordHash,
+    },
+    /// The inbox does not have the letter, or its owner has taken it already.
+    NoSuchLetter {
+        /// The run.
+        run: RunId,
+        /// The letter.
+        letter: LetterId,
     },
     /// The blob does not exist.
     NoSuchBlob {
@@ -289,6 +297,7 @@ impl fmt::Display for StoreError {
             Self::NoSuchRun { run } => write!(f, "there is no run {run}"),
             Self::NoSuchBranch { run, branch } => write!(f, "there is no branch {run}/{branch}"),
             Self::NoSuchRecord { hash } => write!(f, "there is no record {hash}"),
+            Self::NoSuchLetter { run, letter } => write!(f, "the inbox of {run} has no letter {letter} to take"),
             Self::NoSuchBlob { hash } => write!(f, "there is no blob {hash}"),
             Self::ChecksumMismatch { object } => write!(f, "{object} has changed since it was written"),
             Self::BadRecord { hash, .. } => write!(f, "record {hash} cannot be read"),

@@ -11,6 +11,7 @@
 
 pub mod identity;
 pub mod owner;
+pub mod inbox;
 mod error;
 mod blob;
 pub mod parts;
@@ -26,6 +27,7 @@ pub mod verify;
 
 pub use duet_packed::{self as packed, PackedValue};
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+pub use inbox::{Letter, LetterId, Need, Ready, Taken};
 pub use owner::Owner;
 pub use record::{ClosedRecord, Header, Record};
 pub use store::{Append, Blob, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};

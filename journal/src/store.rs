@@ -21,6 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::inbox::{Letter, LetterId, Need, Ready, Taken};
 use crate::owner::{self, Owner};
 use crate::parts::{Fetch, fetching};
 use crate::record::{self, ClosedRecord, Header, Record};
@@ -77,6 +78,10 @@ pub struct Append<'a> {
     pub blobs: &'a [Blob],
     /// When another store committed each of the records; `None` if this store is the first.
     pub times: Option<&'a [CommitTime]>,
+    /// What the branch needs after the last record.
+    pub need: Need,
+    /// The letters that the records have heard.
+    pub taken: &'a [Taken],
 }
 
 impl Append<'_> {
@@ -217,6 +222,70 @@ pub trait Store: Send {
     /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in
     /// the run.
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError>;
+
+    /// Says what a branch needs from now on; to give a run up, before its owner is
+    /// [forgotten](Self::note_owner). A head that moves leaves its branch needing nothing.
+    ///
+    /// # Errors
+    /// As [`check_claim`](Self::check_claim), and [`StoreError::ReadOnly`].
+    fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError>;
+
+    /// Returns what a branch needs.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`].
+    fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError>;
+
+    /// Lists at most `max` branches that can go on at a moment, in milliseconds since 1970, and whose
+    /// runs no living process owns; those with the earliest moments first, then those with letters.
+    /// The cost grows with the number of branches that are due, not with those that wait.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError>;
+
+    /// Puts a letter into the inbox of a run, durably; anyone may. One that is there stays.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`] if the run has no such branch; [`StoreError::ReadOnly`].
+    fn put(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError>;
+
+    /// Lists the letters for a branch that nobody has taken, in order of their sending.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError>;
+
+    /// Takes a letter that leads to no record, because its owner refuses it.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchLetter`]; as [`check_claim`](Self::check_claim).
+    fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError>;
+
+    /// Returns the reply to a letter, once its owner has taken it.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Removes a reply that the sender has read; stores remove others after
+    /// [`REPLY_KEPT_MS`](crate::inbox::REPLY_KEPT_MS).
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] or a failure of the medium.
+    fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError>;
+
+    /// Sets what a worker says of itself, under a name of its own; nothing removes it.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] or a failure of the medium.
+    fn note_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError>;
+
+    /// Lists what workers say of themselves, in order of their names.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn workers(&self) -> Result<Vec<String>, StoreError>;
 
     /// Removes branches, records and blobs, all of them or none, in one durable commit. It passes
     /// over those that are not there.

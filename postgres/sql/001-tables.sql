@@ -59,5 +59,32 @@ CREATE TABLE IF NOT EXISTS duet_schema.blobs (
     bytes bytea NOT NULL
 );
 
+-- The rows of the next three tables have no seals: they say when to look at a run, and what others
+-- say; records prove the rest.
+
+CREATE TABLE IF NOT EXISTS duet_schema.needs (
+    run text COLLATE "C" NOT NULL,
+    branch text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,                         -- a moment in ms since 1970; -1 for an input
+    PRIMARY KEY (run, branch)
+);
+CREATE INDEX IF NOT EXISTS due ON duet_schema.needs (at, run, branch) WHERE at >= 0;
+
+CREATE TABLE IF NOT EXISTS duet_schema.inbox (
+    run text COLLATE "C" NOT NULL,
+    letter bytea NOT NULL,                      -- 16 bytes, chosen by the sender
+    branch text COLLATE "C" NOT NULL,
+    sent bigint NOT NULL,                       -- ms since 1970 by the sender's clock
+    body bytea NOT NULL,                        -- empty once it is taken
+    reply bytea,                                -- NULL until it is taken
+    PRIMARY KEY (run, letter)
+);
+CREATE INDEX IF NOT EXISTS unread ON duet_schema.inbox (run, branch) WHERE reply IS NULL;
+
+CREATE TABLE IF NOT EXISTS duet_schema.workers (
+    name text COLLATE "C" PRIMARY KEY,
+    told text NOT NULL                          -- what it says of itself
+);
+
 CREATE OR REPLACE VIEW duet_schema.journal AS
     SELECT run, branch, sequence AS head, encode(hash, 'hex') AS hash FROM duet_schema.heads;

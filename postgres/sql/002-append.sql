@@ -1,7 +1,8 @@
 -- Version 1: one group commit, in one statement, all of it or nothing.
 --
 -- It returns 'done', or changes nothing and returns why: 'stale' if a run or head is not what the
--- caller read, 'known' if a record is there already, 'blob' if a blob is missing.
+-- caller read, 'known' if a record is there already, 'blob' if a blob is missing,
+-- 'letter' if a letter that the records have heard is not there to be taken.
 --
 -- The rows of the runs are locked first. In READ COMMITTED each statement below sees all that was
 -- committed before it began, so all that earlier holders of these locks wrote.
@@ -13,7 +14,9 @@ CREATE OR REPLACE FUNCTION duet_schema.append(
     record_runs text[], record_numbers bigint[], record_sequences bigint[], record_parents bigint[],
     record_begun bigint[], record_times bigint[], record_hashes bytea[], record_blobs bytea[],
     record_bytes bytea[], record_seals bytea[],
-    blob_hashes bytea[], blob_bytes bytea[], blobs_needed bytea[]
+    blob_hashes bytea[], blob_bytes bytea[], blobs_needed bytea[],
+    need_runs text[], need_branches text[], need_at bigint[],
+    taken_runs text[], taken_letters bytea[], taken_replies bytea[]
 ) RETURNS text LANGUAGE plpgsql AS $append$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -52,6 +55,14 @@ BEGIN
         RETURN 'blob';
     END IF;
 
+    IF cardinality(taken_letters) <> (
+        SELECT count(*) FROM unnest(taken_runs, taken_letters) AS taken (run, letter)
+        JOIN duet_schema.inbox AS found ON found.run = taken.run AND found.letter = taken.letter
+        WHERE found.reply IS NULL
+    ) THEN
+        RETURN 'letter';
+    END IF;
+
     IF cardinality(blob_hashes) > 0 THEN
         INSERT INTO duet_schema.blobs (hash, bytes)
         SELECT * FROM unnest(blob_hashes, blob_bytes) ON CONFLICT (hash) DO NOTHING;
@@ -68,6 +79,19 @@ BEGIN
     UPDATE duet_schema.runs SET numbered = mine.numbered, owner = mine.owner, seal = mine.seal
     FROM unnest(run_names, run_then, run_owners, run_seals) AS mine (name, numbered, owner, seal)
     WHERE runs.name = mine.name;
+    -- A run that goes on needs the same as before, so mostly there is nothing to write here.
+    IF cardinality(need_runs) > 0 THEN
+        DELETE FROM duet_schema.needs USING unnest(need_runs, need_branches, need_at) AS mine (run, branch, at)
+        WHERE needs.run = mine.run AND needs.branch = mine.branch AND mine.at IS NULL;
+        INSERT INTO duet_schema.needs (run, branch, at)
+        SELECT * FROM unnest(need_runs, need_branches, need_at) AS mine (run, branch, at) WHERE mine.at IS NOT NULL
+        ON CONFLICT (run, branch) DO UPDATE SET at = excluded.at;
+    END IF;
+    IF cardinality(taken_letters) > 0 THEN
+        UPDATE duet_schema.inbox SET body = '', reply = taken.reply
+        FROM unnest(taken_runs, taken_letters, taken_replies) AS taken (run, letter, reply)
+        WHERE inbox.run = taken.run AND inbox.letter = taken.letter;
+    END IF;
     RETURN 'done';
 END
 $append$;

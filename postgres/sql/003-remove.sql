@@ -24,6 +24,8 @@ BEGIN
         RETURN 'stale';
     END IF;
     DELETE FROM duet_schema.heads WHERE run = of_run AND branch = ANY (gone_branches);
+    DELETE FROM duet_schema.needs WHERE run = of_run AND branch = ANY (gone_branches);
+    DELETE FROM duet_schema.inbox WHERE run = of_run AND branch = ANY (gone_branches);
     DELETE FROM duet_schema.records WHERE run = of_run AND number = ANY (gone_records);
     DELETE FROM duet_schema.blobs WHERE hash = ANY (gone_blobs) AND NOT EXISTS (
         SELECT FROM duet_schema.records AS late

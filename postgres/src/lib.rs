@@ -15,6 +15,7 @@ mod row;
 mod plan;
 mod writing;
 mod reading;
+mod standby;
 
 pub use address::Address;
 pub use failure::Failure;
@@ -25,8 +26,8 @@ use std::ops::Range;
 use duet_journal::parts::fetching;
 use duet_journal::store::{checked_blob, one_by_one, open_record};
 use duet_journal::{
-    Append, BlobHash, BranchName, Claim, ClosedRecord, CommitTime, Epoch, Head, HeadMove, Mark, Record, RecordHash,
-    Removal, RunId, Sequence, Store, StoreError,
+    Append, BlobHash, BranchName, Claim, ClosedRecord, CommitTime, Epoch, Head, HeadMove, Letter, LetterId, Mark, Need,
+    Ready, Record, RecordHash, Removal, RunId, Sequence, Store, StoreError, Taken,
 };
 
 use crate::link::{Link, Value};
@@ -120,6 +121,46 @@ impl Store for PostgresStore {
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         let steps: Vec<Step<'_>> = moves.iter().map(Step::Move).collect();
         self.commit(&steps)
+    }
+
+    fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError> {
+        self.write_need((run, branch), epoch, need)
+    }
+
+    fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
+        self.read_need(run, branch)
+    }
+
+    fn ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
+        self.find_ready(now_ms, max)
+    }
+
+    fn put(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError> {
+        self.send_letter(run, letter)
+    }
+
+    fn letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError> {
+        self.read_letters(run, branch)
+    }
+
+    fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError> {
+        self.refuse_letter(run, epoch, taken)
+    }
+
+    fn reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read_reply(run, letter)
+    }
+
+    fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
+        self.remove_reply(run, letter)
+    }
+
+    fn note_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError> {
+        self.write_worker(name, told)
+    }
+
+    fn workers(&self) -> Result<Vec<String>, StoreError> {
+        self.read_workers()
     }
 
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::store::batch::{self, Tip};
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, CommitTime, Epoch, Head, HeadMove, Owner, RecordHash, RunId, StoreError,
+    Append, Blob, BlobHash, BranchName, CommitTime, Epoch, Head, HeadMove, Need, Owner, RecordHash, RunId, StoreError,
+    Taken,
 };
 
 use crate::failure::Failure;
@@ -59,6 +60,8 @@ pub(crate) struct Known {
     pub(crate) runs: BTreeMap<RunId, RunRow>,
     /// `None` for a branch that does not exist.
     pub(crate) lines: BTreeMap<Line, Option<Standing>>,
+    /// What branches need; those without an entry need nothing.
+    pub(crate) needs: BTreeMap<Line, Need>,
     /// Records that are there already.
     pub(crate) records: BTreeMap<RecordHash, RecordRow>,
 }
@@ -74,6 +77,10 @@ impl Known {
 
     pub(crate) fn extend(&mut self, found: Self) {
         self.runs.extend(found.runs);
+        for line in found.lines.keys() {
+            self.needs.remove(line);
+        }
+        self.needs.extend(found.needs);
         self.lines.extend(found.lines);
         self.records.extend(found.records);
     }
@@ -119,6 +126,8 @@ pub(crate) struct Plan<'a> {
     blobs: BTreeMap<BlobHash, &'a Blob>,
     /// Blobs that must be there, each with a record that names it, in the order of the records.
     needed: Vec<(BlobHash, RecordHash)>,
+    /// Letters that the records have heard, each with its run.
+    taken: Vec<(&'a RunId, &'a Taken)>,
     now: CommitTime,
 }
 
@@ -136,6 +145,7 @@ impl<'a> Plan<'a> {
             records: Vec::new(),
             blobs: BTreeMap::new(),
             needed: Vec::new(),
+            taken: Vec::new(),
             now: CommitTime::now(),
         };
         for step in steps {
@@ -186,8 +196,10 @@ impl<'a> Plan<'a> {
             });
         }
         if let Some(standing) = standing {
-            self.stand(line, standing);
+            self.stand(line.clone(), standing);
         }
+        self.after.needs.insert(line, append.need);
+        self.taken.extend(append.taken.iter().map(|taken| (append.run, taken)));
         Ok(())
     }
 
@@ -240,7 +252,8 @@ impl<'a> Plan<'a> {
             number: row.number,
             begun: row.begun,
         };
-        self.stand(line, standing);
+        self.stand(line.clone(), standing);
+        self.after.needs.insert(line, Need::Nothing);
         Ok(())
     }
 
@@ -315,7 +328,43 @@ impl<'a> Plan<'a> {
         values.push(Value::ByteStrings(
             needed.iter().map(|hash| hash.as_bytes().to_vec()).collect(),
         ));
+        values.extend(self.need_values());
+        values.extend(self.taken_values());
         Ok(values)
+    }
+
+    /// The needs that the group changes.
+    fn need_values(&self) -> [Value; 3] {
+        let need = |known: &Known, line: &Line| known.needs.get(line).copied().unwrap_or_default();
+        let mut changed = self.changed.iter().collect::<Vec<&Line>>();
+        changed.retain(|line| need(&self.before, line) != need(&self.after, line));
+        [
+            Value::Texts(changed.iter().map(|(run, _)| run.to_string()).collect()),
+            Value::Texts(changed.iter().map(|(_, branch)| branch.to_string()).collect()),
+            Value::MaybeIntegers(changed.iter().map(|line| need(&self.after, line).encode()).collect()),
+        ]
+    }
+
+    fn taken_values(&self) -> [Value; 3] {
+        let taken = &self.taken;
+        [
+            Value::Texts(taken.iter().map(|(run, _)| run.to_string()).collect()),
+            Value::ByteStrings(taken.iter().map(|(_, taken)| taken.letter.0.to_vec()).collect()),
+            Value::ByteStrings(taken.iter().map(|(_, taken)| taken.reply.clone()).collect()),
+        ]
+    }
+
+    /// The error that one of the letters is not there to be taken.
+    pub(crate) fn no_letter(&self) -> StoreError {
+        self.taken.first().map_or(
+            StoreError::Inconsistent {
+                what: "a letter is missing that nobody takes",
+            },
+            |(run, taken)| StoreError::NoSuchLetter {
+                run: (*run).clone(),
+                letter: taken.letter,
+            },
+        )
     }
 
     fn run_values(&self) -> [Value; 6] {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use duet_journal::store::batch::{self, Tip};
 use duet_journal::store::checked_record;
-use duet_journal::{BranchName, ClosedRecord, Epoch, RecordHash, RunId, Sequence, StoreError};
+use duet_journal::{BranchName, ClosedRecord, Epoch, Need, RecordHash, RunId, Sequence, StoreError};
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
@@ -116,6 +116,15 @@ impl PostgresStore {
             known.runs.insert(row.name.clone(), row);
         }
         known.lines.extend(lines.into_iter().map(|line| (line, None)));
+        let sql = "SELECT n.run, n.branch, n.at FROM unnest($1, $2) AS mine (run, branch)
+             JOIN duet_schema.needs AS n ON n.run = mine.run AND n.branch = mine.branch";
+        for row in &self.read_rows(sql, vec![runs.clone(), branches.clone()], "reading what branches need")? {
+            let line = (
+                RunId::new(column::<String>(row, 0)?)?,
+                BranchName::new(column::<String>(row, 1)?)?,
+            );
+            known.needs.insert(line, Need::decode(Some(column(row, 2)?)));
+        }
         let sql = format!(
             "SELECT {}, {HEAD} FROM (SELECT DISTINCT * FROM unnest($1, $2) AS u (run, branch)) AS mine
              JOIN duet_schema.heads AS h ON h.run = mine.run AND h.branch = mine.branch

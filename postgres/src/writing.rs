@@ -37,6 +37,8 @@ enum Verdict {
     HasSome,
     /// The commit did not happen: a blob is missing.
     LacksBlob,
+    /// The commit did not happen: a letter has been taken already, or is not there.
+    LacksLetter,
     /// Nobody knows: the connection was lost.
     Unclear,
 }
@@ -72,6 +74,7 @@ impl PostgresStore {
                         Some(error) => return Err(error),
                         None => continue,
                     },
+                    Verdict::LacksLetter => return Err(plan.no_letter()),
                     Verdict::Unclear => {
                         sent = Some(plan.targets());
                         true
@@ -92,7 +95,7 @@ impl PostgresStore {
     }
 
     fn send(&mut self, plan: &Plan<'_>) -> Result<Verdict, StoreError> {
-        let places: Vec<String> = (1..=26).map(|place| format!("${place}")).collect();
+        let places: Vec<String> = (1..=32).map(|place| format!("${place}")).collect();
         let sql = self.sql(&format!("SELECT duet_schema.append({})", places.join(", ")));
         match self.link.ask(&sql, plan.values()?) {
             Ok(rows) => verdict(&rows),
@@ -306,7 +309,7 @@ impl PostgresStore {
         Ok(going.into_values().collect())
     }
 
-    fn require_writer(&self) -> Result<(), StoreError> {
+    pub(crate) fn require_writer(&self) -> Result<(), StoreError> {
         if self.only_reads {
             Err(StoreError::ReadOnly)
         } else if self.is_in_doubt {
@@ -328,6 +331,7 @@ fn verdict(rows: &[tokio_postgres::Row]) -> Result<Verdict, StoreError> {
         "stale" => Ok(Verdict::Stale),
         "known" => Ok(Verdict::HasSome),
         "blob" => Ok(Verdict::LacksBlob),
+        "letter" => Ok(Verdict::LacksLetter),
         _ => Err(StoreError::Inconsistent {
             what: "a function of the schema answers what none should",
         }),

@@ -39,7 +39,7 @@ use std::collections::BTreeSet;
 
 use duet_journal::parts::NamedParts;
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
+    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store, Taken,
 };
 
 use crate::action::exit::MAIN;
@@ -94,6 +94,8 @@ pub struct Run {
     pub(crate) named_parts: NamedParts,
     /// The blobs that came with the input of the current turn.
     pub(crate) attached: Vec<BlobHash>,
+    /// The letters that the records which wait have heard.
+    pub(crate) taken: Vec<Taken>,
     pub(crate) held_effects: Vec<Effect>,
     /// What other branches know of calls that this branch may make again.
     pub(crate) memory: Memory,
@@ -235,6 +237,7 @@ impl Run {
             unflushed_blobs: Vec::new(),
             named_parts: NamedParts::default(),
             attached: Vec::new(),
+            taken: Vec::new(),
             held_effects: Vec::new(),
             memory: Memory::default(),
             inbox: Inbox::default(),
@@ -322,13 +325,21 @@ impl Run {
             records: &self.unflushed,
             blobs: &self.unflushed_blobs,
             times: None,
+            need: self.need(),
+            taken: &self.taken,
         })
+    }
+
+    /// Notes that the records which are not durable yet have heard a letter.
+    pub fn hear(&mut self, taken: Taken) {
+        self.taken.push(taken);
     }
 
     /// Notes that [`unflushed`](Self::unflushed) is durable, and returns the effects that waited
     /// for it.
     pub fn confirm_durable(&mut self) -> Vec<Effect> {
         self.unflushed.clear();
+        self.taken.clear();
         self.unflushed_bytes = 0;
         self.unflushed_blobs.clear();
         self.durable = self.head.map(|tip| tip.hash);

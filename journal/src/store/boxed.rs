@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::inbox::{Letter, LetterId, Need, Ready, Taken};
 use crate::record::{ClosedRecord, Record};
 
 macro_rules! pass_on {
@@ -35,6 +36,11 @@ pass_on! {
     fn join(&self, record: ClosedRecord) -> ClosedRecord;
     fn has_blob(&self, hash: &BlobHash) -> bool;
     fn note(&self, run: &RunId) -> Option<Vec<u8>>;
+    fn need(&self, run: &RunId, branch: &BranchName) -> Need;
+    fn ready(&self, now_ms: u64, max: usize) -> Vec<Ready>;
+    fn letters(&self, run: &RunId, branch: &BranchName) -> Vec<Letter>;
+    fn reply(&self, run: &RunId, letter: LetterId) -> Option<Vec<u8>>;
+    fn workers(&self) -> Vec<String>;
     fn save_copy(&self, path: &Path) -> ();
     fn record_at(&self, run: &RunId, branch: &BranchName, at: Sequence) -> Option<Record>;
     fn closed_at(&self, run: &RunId, branch: &BranchName, at: Sequence) -> Option<ClosedRecord>;
@@ -43,6 +49,11 @@ pass_on! {
     mut fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> ();
     mut fn append_group(&mut self, appends: &[Append<'_>]) -> ();
     mut fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> ();
+    mut fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> ();
+    mut fn put(&mut self, run: &RunId, letter: &Letter) -> ();
+    mut fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> ();
+    mut fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> ();
+    mut fn note_worker(&mut self, name: &str, told: &str) -> ();
     mut fn remove(&mut self, removal: &Removal<'_>) -> ();
     mut fn set_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> ();
     mut fn append(&mut self, append: Append<'_>) -> ();

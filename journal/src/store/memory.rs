@@ -21,6 +21,7 @@ use self::log::{Checksum, FrameBuilder, LogEntry};
 use super::batch::{self, Tip};
 use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::inbox::{Letter, LetterId, Need, REPLY_KEPT_MS, Ready, Taken};
 use crate::parts::fetching;
 use crate::record::{ClosedRecord, Record};
 
@@ -166,7 +167,12 @@ impl MemoryStore {
                 | LogEntry::Head { .. }
                 | LogEntry::DropHead { .. }
                 | LogEntry::DropRecord { .. }
-                | LogEntry::DropBlob { .. }) => {
+                | LogEntry::DropBlob { .. }
+                | LogEntry::Need { .. }
+                | LogEntry::Letter { .. }
+                | LogEntry::Taken { .. }
+                | LogEntry::DropLetter { .. }
+                | LogEntry::Worker { .. }) => {
                     self.index.apply(self.disk.bytes(), entry)?;
                 }
             }
@@ -206,6 +212,15 @@ fn begin(disk: &mut SimulatedDisk) -> std::io::Result<()> {
     disk.sync()
 }
 
+/// Requires that a letter can be taken.
+fn check_letter(name: &RunId, run: &Run, taken: &Taken) -> Result<(), StoreError> {
+    let is_unread = run.inbox.get(&taken.letter).is_some_and(|(_, reply)| reply.is_none());
+    is_unread.then_some(()).ok_or_else(|| StoreError::NoSuchLetter {
+        run: name.clone(),
+        letter: taken.letter,
+    })
+}
+
 impl Store for MemoryStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
         if self.in_doubt {
@@ -239,14 +254,15 @@ impl Store for MemoryStore {
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         let mut tips: BTreeMap<(&RunId, &BranchName), Tip> = BTreeMap::new();
+        let mut needs: BTreeMap<(&RunId, &BranchName), Need> = BTreeMap::new();
         let mut blobs = BTreeSet::new();
         let records = appends.iter().flat_map(|append| append.records);
         let record_bytes = records.map(|record| record.as_bytes().len() + FrameBuilder::RECORD_ENTRY_BYTES);
         let mut frame = FrameBuilder::after(self.last, record_bytes.sum::<usize>() + HEAD_ROOM_BYTES);
         for append in appends {
-            let stored = self.owned_run(append.run, append.epoch)?.tip(append.branch);
-            let found = tips.get(&(append.run, append.branch)).copied().or(stored);
-            let tip = batch::check(append, found)?;
+            let run = self.owned_run(append.run, append.epoch)?;
+            let found = tips.get(&(append.run, append.branch)).copied();
+            let tip = batch::check(append, found.or(run.tip(append.branch)))?;
             self.check_blobs(append, &mut blobs)?;
             let is_known = |blob: &&super::Blob| self.index.blobs.contains_key(&blob.hash());
             append
@@ -262,6 +278,14 @@ impl Store for MemoryStore {
             }
             frame.head(append.run, append.branch, tip.hash);
             tips.insert((append.run, append.branch), tip);
+            let needed = needs.insert((append.run, append.branch), append.need);
+            if needed.unwrap_or(run.need(append.branch)) != append.need {
+                frame.need(append.run, append.branch, append.need);
+            }
+            for taken in append.taken {
+                check_letter(append.run, run, taken)?;
+                frame.taken(append.run, taken);
+            }
         }
         self.commit(frame, appends.iter().flat_map(|append| append.records))
     }
@@ -279,10 +303,95 @@ impl Store for MemoryStore {
                 return Err(StoreError::NoSuchRecord { hash: to });
             }
             frame.head(run, branch, to);
+            if self.run(run)?.need(branch) != Need::Nothing {
+                frame.need(run, branch, Need::Nothing);
+            }
             let sequence = target.header().sequence;
             tips.insert((run, branch), Tip { hash: to, sequence });
         }
         self.commit(frame, std::iter::empty())
+    }
+
+    fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError> {
+        if self.owned_run(run, epoch)?.need(branch) == need {
+            return Ok(());
+        }
+        let mut frame = self.frame();
+        frame.need(run, branch, need);
+        self.commit(frame, std::iter::empty())
+    }
+
+    fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
+        Ok(self.run(run)?.need(branch))
+    }
+
+    fn ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
+        Ok(self.index.ready(now_ms, max))
+    }
+
+    fn put(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError> {
+        if self.in_doubt {
+            return Err(StoreError::InDoubt);
+        }
+        let found = self.run(run)?;
+        if !found.heads.contains_key(&letter.branch) {
+            return Err(StoreError::NoSuchRun { run: run.clone() });
+        }
+        if found.inbox.contains_key(&letter.id) {
+            return Ok(());
+        }
+        let mut frame = self.frame();
+        for (id, (sent, reply)) in &found.inbox {
+            if reply.is_some() && sent.sent_ms.saturating_add(REPLY_KEPT_MS) < letter.sent_ms {
+                frame.drop_letter(run, *id);
+            }
+        }
+        frame.letter(run, letter);
+        self.commit(frame, std::iter::empty())
+    }
+
+    fn letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError> {
+        let Some(found) = self.index.runs.get(run) else {
+            return Ok(Vec::new());
+        };
+        let mut letters: Vec<Letter> = found
+            .unread()
+            .filter(|letter| letter.branch == *branch)
+            .cloned()
+            .collect();
+        letters.sort_by_key(|letter| (letter.sent_ms, letter.id));
+        Ok(letters)
+    }
+
+    fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError> {
+        check_letter(run, self.owned_run(run, epoch)?, taken)?;
+        let mut frame = self.frame();
+        frame.taken(run, taken);
+        self.commit(frame, std::iter::empty())
+    }
+
+    fn reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = self.index.runs.get(run).and_then(|run| run.inbox.get(&letter));
+        Ok(found.and_then(|(_, reply)| reply.clone()))
+    }
+
+    fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
+        if self.reply(run, letter)?.is_none() {
+            return Ok(());
+        }
+        let mut frame = self.frame();
+        frame.drop_letter(run, letter);
+        self.commit(frame, std::iter::empty())
+    }
+
+    fn note_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError> {
+        let mut frame = self.frame();
+        frame.worker(name, told);
+        self.commit(frame, std::iter::empty())
+    }
+
+    fn workers(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.index.workers.values().cloned().collect())
     }
 
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {

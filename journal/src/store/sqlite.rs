@@ -25,6 +25,7 @@ mod recent;
 mod row;
 mod schema;
 mod seal;
+mod standby;
 mod tail;
 mod work;
 mod writing;
@@ -51,6 +52,7 @@ use super::batch;
 use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError, open_record};
 use crate::beside::beside;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::inbox::{Letter, LetterId, Need, Ready, Taken};
 use crate::parts::fetching;
 use crate::record::{ClosedRecord, Record};
 
@@ -222,6 +224,46 @@ impl Store for SqliteStore {
         })?;
         self.note_tail(moves.first().map(|head_move| (head_move.run, head_move.branch)));
         Ok(())
+    }
+
+    fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError> {
+        self.commit_in_order(|connection, recent| work::set_need(connection, recent, (run, branch), epoch, need))
+    }
+
+    fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
+        self.view(|connection| standby::need(connection, &Run::read(connection, run)?, branch))
+    }
+
+    fn ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
+        self.view(|connection| standby::ready(connection, now_ms, max))
+    }
+
+    fn put(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError> {
+        self.commit(|connection, _| standby::put(connection, run, letter))
+    }
+
+    fn letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError> {
+        self.view(|connection| standby::letters(connection, run, branch))
+    }
+
+    fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError> {
+        self.commit(|connection, _| standby::refuse(connection, run, epoch, taken))
+    }
+
+    fn reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.view(|connection| standby::reply(connection, run, letter))
+    }
+
+    fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
+        self.commit_in_order(|connection, _| standby::forget_reply(connection, run, letter))
+    }
+
+    fn note_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError> {
+        self.commit_in_order(|connection, _| standby::note_worker(connection, name, told))
+    }
+
+    fn workers(&self) -> Result<Vec<String>, StoreError> {
+        self.view(standby::workers)
     }
 
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {

@@ -7,6 +7,8 @@
 mod parts;
 #[path = "conformance/removal.rs"]
 mod removal;
+#[path = "conformance/standby.rs"]
+mod standby;
 #[path = "conformance/times.rs"]
 mod times;
 
@@ -17,6 +19,7 @@ pub(crate) use removal::{
     branches_are_given_up_with_what_only_they_lead_to, records_are_found_after_many_were_removed,
     what_hangs_on_a_removed_record_is_gone_until_it_is_done_again,
 };
+pub(crate) use standby::*;
 pub(crate) use times::*;
 
 /// A kind of store: how to make an empty one, and how to open it again after its process has ended.
@@ -57,6 +60,14 @@ macro_rules! every_duty {
             branches_are_given_up_with_what_only_they_lead_to
             records_are_found_after_many_were_removed
             what_hangs_on_a_removed_record_is_gone_until_it_is_done_again
+            a_need_changes_with_the_commit_that_leads_to_it
+            a_head_that_moves_needs_nothing
+            those_that_can_go_on_are_listed_by_their_moments
+            a_letter_is_taken_with_its_record_or_not_at_all
+            letters_come_in_order_and_once
+            a_letter_to_nobody_is_refused
+            a_branch_that_is_given_up_takes_its_letters_along
+            workers_are_listed
             records_are_found_by_name_however_many_there_are
         }
     };

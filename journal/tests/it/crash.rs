@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::common::script::{Observation, Step, World, everything, observe};
-use duet_journal::StoreError;
+use crate::common::writer::{Writer, branch, run};
 use duet_journal::store::memory::{DiskFault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
+use duet_journal::{Append, Letter, LetterId, Need, Store, StoreError, Taken};
 use proptest::prelude::*;
 
 /// The contents of a store without faults, before the first step and after each.
@@ -148,4 +149,65 @@ fn a_torn_last_commit_is_cut_off_and_said_so() {
     assert_eq!(store.dropped_bytes(), 40);
     let again = MemoryStore::open(store.into_disk().restart(FaultPlan::default())).unwrap();
     assert_eq!(again.dropped_bytes(), 0);
+}
+
+#[test]
+fn a_letter_and_its_record_survive_a_crash_together() {
+    for at in 0..24 {
+        for loss in [Loss::Unsynced, Loss::Nothing, Loss::Torn { kept_bytes: 20 }] {
+            let disk = SimulatedDisk::new(Vec::new(), FaultPlan::at(at, DiskFault::Crash(loss)));
+            let Ok(mut store) = MemoryStore::open(disk) else {
+                continue;
+            };
+            let is_acknowledged = correspond(&mut store).is_ok();
+            let store = MemoryStore::open(store.into_disk().restart(FaultPlan::default())).unwrap();
+            let (run, branch) = (run("r"), branch("main"));
+            let turns = store
+                .head(&run, &branch)
+                .ok()
+                .flatten()
+                .map_or(0, |head| head.sequence.number());
+            let reply = store.reply(&run, LetterId([1; 16])).unwrap();
+            assert_eq!(reply.is_some(), turns == 1, "{at} {loss:?}");
+            assert!(!is_acknowledged || reply.is_some(), "{at} {loss:?}");
+            let need = store.need(&run, &branch).unwrap_or_default();
+            let expected = [Need::OWNER, Need::Moment(7)][usize::try_from(turns).unwrap()];
+            assert!(
+                need == expected || store.has_run(&run).is_ok_and(|has_run| !has_run),
+                "{at} {loss:?}"
+            );
+        }
+    }
+}
+
+/// Sends a letter to a run that hears it in its next turn.
+fn correspond(store: &mut MemoryStore) -> Result<(), StoreError> {
+    let mut main = Writer {
+        run: run("r"),
+        branch: branch("main"),
+        epoch: store.claim(&run("r"), "")?,
+        head: None,
+    };
+    let records = main.chain(&["0", "1"]);
+    store.append(Append {
+        need: Need::OWNER,
+        ..main.append(&records[..1], &[])
+    })?;
+    main.move_to(&records[0]);
+    let letter = Letter {
+        id: LetterId([1; 16]),
+        branch: main.branch.clone(),
+        sent_ms: 1,
+        body: b"go on".to_vec(),
+    };
+    store.put(&main.run, &letter)?;
+    let taken = Taken {
+        letter: letter.id,
+        reply: b"yes".to_vec(),
+    };
+    store.append(Append {
+        need: Need::Moment(7),
+        taken: &[taken],
+        ..main.append(&records[1..], &[])
+    })
 }

@@ -3,6 +3,8 @@
 //! INVARIANT: a run that has ended takes only the turns of actors that end with it.
 //! It does not drive the run. Read next: `../run.rs`.
 
+use duet_journal::Need;
+
 use super::Run;
 use super::outcome::DriveOutcome;
 use crate::action::exit::MAIN;
@@ -10,6 +12,7 @@ use crate::model::identity::RequestId;
 use crate::model::manifest::{Extent, Right};
 use crate::state::actor::Condition;
 use crate::state::event::{Batch, Event};
+use crate::state::request::Question;
 
 impl Run {
     /// Returns the outcome of a run that has nothing to do and expects no input.
@@ -23,6 +26,42 @@ impl Run {
             },
             (true, fibers) if self.is_open_to_others() => DriveOutcome::Waiting { fibers },
             (true, fibers) => DriveOutcome::Stuck { fibers },
+        }
+    }
+
+    /// Returns what the run needs before it can take its next turn: an owner, as long as it has
+    /// something to do or a tool is at work; else its earliest deadline; else somebody's input.
+    pub fn need(&self) -> Need {
+        let state = &self.state;
+        if !state.queue.is_empty() {
+            return Need::OWNER;
+        }
+        if state.exit.is_some() {
+            return Need::Nothing;
+        }
+        if !self.inbox.inputs.is_empty() {
+            return Need::OWNER;
+        }
+        let (mut earliest, mut is_asking) = (None, false);
+        for request in state.requests.values().filter(|request| request.answer.is_none()) {
+            match &request.question {
+                // A timer that has no deadline yet is about to get one.
+                Question::Tool { .. } | Question::Timer { .. } | Question::Limit { .. } => return Need::OWNER,
+                Question::Deadline { at_ms, .. } => {
+                    earliest = Some(earliest.map_or(*at_ms, |earliest: u64| earliest.min(*at_ms)));
+                }
+                Question::Ask { .. }
+                | Question::Approve { .. }
+                | Question::Deferred { .. }
+                | Question::Postponed { .. }
+                | Question::Read { .. } => is_asking = true,
+            }
+        }
+        let is_waiting = || state.actors.values().any(|actor| !actor.fibers.is_empty());
+        match earliest {
+            Some(at_ms) => Need::Moment(at_ms),
+            None if is_asking || is_waiting() => Need::Input,
+            None => Need::Nothing,
         }
     }
 

@@ -218,6 +218,8 @@ fn changed(choices: &mut Choices<'_>, recording: &Recording) -> Option<MemorySto
         records: &records,
         blobs: &blobs,
         times: None,
+        need: duet_journal::Need::Nothing,
+        taken: &[],
     };
     store.append(append).expect("the records follow each other");
     Some(store)

@@ -81,6 +81,8 @@ pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, 
             records: &chain,
             blobs,
             times: None,
+            need: duet_journal::Need::Nothing,
+            taken: &[],
         })
         .unwrap();
     store

@@ -142,6 +142,8 @@ impl Forgery {
             records: &records,
             blobs: &blobs,
             times: None,
+            need: duet_journal::Need::Nothing,
+            taken: &[],
         };
         store.append(append).expect("a chain");
     }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Claim, CommitTime, Epoch, Head, HeadMove, Mark, PackedValue, Record,
-    RecordHash, Removal, RunId, Sequence, Store, StoreError,
+    Append, Blob, BlobHash, BranchName, Claim, CommitTime, Epoch, Head, HeadMove, Letter, LetterId, Mark, Need,
+    PackedValue, Ready, Record, RecordHash, Removal, RunId, Sequence, Store, StoreError, Taken,
 };
 use duet_runtime::driver::{Effect, EffectKind};
 use duet_runtime::model::codec::record;
@@ -132,6 +132,8 @@ impl Late {
             records: &self.records,
             blobs: &self.blobs,
             times: None,
+            need: duet_journal::Need::Nothing,
+            taken: &[],
         }
     }
 }
@@ -250,6 +252,46 @@ impl Store for Witness {
 
     fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
         self.store.remove(removal)
+    }
+
+    fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError> {
+        self.store.set_need(run, branch, epoch, need)
+    }
+
+    fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
+        self.store.need(run, branch)
+    }
+
+    fn ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
+        self.store.ready(now_ms, max)
+    }
+
+    fn put(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError> {
+        self.store.put(run, letter)
+    }
+
+    fn letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError> {
+        self.store.letters(run, branch)
+    }
+
+    fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError> {
+        self.store.refuse(run, epoch, taken)
+    }
+
+    fn reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.reply(run, letter)
+    }
+
+    fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
+        self.store.forget_reply(run, letter)
+    }
+
+    fn note_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError> {
+        self.store.note_worker(name, told)
+    }
+
+    fn workers(&self) -> Result<Vec<String>, StoreError> {
+        self.store.workers()
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: it is a function of the log's frames; recovery and commit fill it through the same
 //! door, except that commit need not decode the records that it has just written.
-//! It holds no bytes.
+//! It holds no bytes of records and blobs.
 //! Read next: `store/memory.rs`.
 
 use std::cell::RefCell;
@@ -12,9 +12,10 @@ use std::ops::Range;
 
 use super::log::LogEntry;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::inbox::{Letter, LetterId, Need, Ready};
 use crate::record::{ClosedRecord, Record, RecordError, name};
 use crate::store::batch::Tip;
-use crate::store::{CommitTime, Head, StoreError};
+use crate::store::{Claim, CommitTime, Head, StoreError};
 
 /// Where a record is, and the way to its ancestors.
 pub(super) struct Node {
@@ -39,9 +40,24 @@ pub(super) struct Run {
     pub(super) epoch: Epoch,
     pub(super) owner: String,
     pub(super) heads: BTreeMap<BranchName, Head>,
+    /// Branches that need something.
+    pub(super) needs: BTreeMap<BranchName, Need>,
+    /// The letters, each with its reply once it is taken.
+    pub(super) inbox: BTreeMap<LetterId, (Letter, Option<Vec<u8>>)>,
 }
 
 impl Run {
+    /// What a branch needs.
+    pub(super) fn need(&self, branch: &BranchName) -> Need {
+        self.needs.get(branch).copied().unwrap_or_default()
+    }
+
+    /// The letters that nobody has taken.
+    pub(super) fn unread(&self) -> impl Iterator<Item = &Letter> {
+        let inbox = self.inbox.values();
+        inbox.filter(|(_, reply)| reply.is_none()).map(|(letter, _)| letter)
+    }
+
     /// Where a branch stands.
     pub(super) fn tip(&self, branch: &BranchName) -> Option<Tip> {
         self.heads.get(branch).map(|head| Tip {
@@ -119,6 +135,8 @@ pub(super) struct Index {
     pub(super) blobs: BTreeMap<BlobHash, Range<usize>>,
     /// When other stores committed records, as far as the writer said so.
     pub(super) times: BTreeMap<RecordHash, CommitTime>,
+    /// What workers say, by their names.
+    pub(super) workers: BTreeMap<String, String>,
 }
 
 impl Index {
@@ -156,7 +174,10 @@ impl Index {
                 self.runs.entry(run).or_default().heads.insert(branch, head);
             }
             LogEntry::DropHead { run, branch } => {
-                self.runs.entry(run).or_default().heads.remove(&branch);
+                let run = self.runs.entry(run).or_default();
+                run.heads.remove(&branch);
+                run.needs.remove(&branch);
+                run.inbox.retain(|_, (letter, _)| letter.branch != branch);
             }
             // Its place stays empty: places are counted.
             LogEntry::DropRecord { hash } => {
@@ -167,8 +188,77 @@ impl Index {
             LogEntry::DropBlob { hash } => {
                 self.blobs.remove(&hash);
             }
+            entry @ (LogEntry::Need { .. }
+            | LogEntry::Letter { .. }
+            | LogEntry::Taken { .. }
+            | LogEntry::DropLetter { .. }
+            | LogEntry::Worker { .. }) => self.apply_beside(entry),
         }
         Ok(())
+    }
+
+    /// Lists branches that can go on and that nobody owns, those with the earliest moments first.
+    pub(super) fn ready(&self, now_ms: u64, max: usize) -> Vec<Ready> {
+        let (mut due, mut written) = (Vec::new(), BTreeSet::new());
+        for (name, run) in &self.runs {
+            let owner = Claim {
+                epoch: run.epoch,
+                owner: run.owner.clone(),
+            };
+            if owner.living().is_some() {
+                continue;
+            }
+            let ready = |branch: &BranchName| Ready {
+                run: name.clone(),
+                branch: branch.clone(),
+            };
+            for (branch, need) in &run.needs {
+                if let Need::Moment(at_ms) = need
+                    && *at_ms <= now_ms
+                {
+                    due.push((*at_ms, ready(branch)));
+                }
+            }
+            written.extend(run.unread().map(|letter| ready(&letter.branch)));
+        }
+        due.sort();
+        let mut found: Vec<Ready> = due.into_iter().map(|(_, ready)| ready).collect();
+        written.retain(|ready| !found.contains(ready));
+        found.extend(written);
+        found.truncate(max);
+        found
+    }
+
+    /// Takes in an entry about what stands beside the records.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` has taken in the others")]
+    fn apply_beside(&mut self, entry: LogEntry<'_>) {
+        match entry {
+            LogEntry::Need { run, branch, need } => {
+                let run = self.runs.entry(run).or_default();
+                match need {
+                    Need::Nothing => drop(run.needs.remove(&branch)),
+                    Need::Moment(_) | Need::Input => drop(run.needs.insert(branch, need)),
+                }
+            }
+            LogEntry::Letter { run, letter } => {
+                let inbox = &mut self.runs.entry(run).or_default().inbox;
+                inbox.entry(letter.id).or_insert((letter, None));
+            }
+            LogEntry::Taken { run, taken } => {
+                let inbox = &mut self.runs.entry(run).or_default().inbox;
+                if let Some((letter, reply)) = inbox.get_mut(&taken.letter) {
+                    letter.body.clear();
+                    *reply = Some(taken.reply);
+                }
+            }
+            LogEntry::DropLetter { run, letter } => {
+                self.runs.entry(run).or_default().inbox.remove(&letter);
+            }
+            LogEntry::Worker { name, told } => {
+                self.workers.insert(name, told);
+            }
+            _ => {}
+        }
     }
 
     /// Takes in a record whose bytes stand at `bytes` of the log.

@@ -14,6 +14,7 @@ use std::ops::Range;
 use twox_hash::XxHash3_64;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
+use crate::inbox::{Letter, LetterId, Need, Taken};
 use crate::record::Record;
 use crate::store::{Blob, CommitTime, Object, StoreError};
 
@@ -75,6 +76,27 @@ pub(super) enum LogEntry<'a> {
     DropBlob {
         hash: BlobHash,
     },
+    Need {
+        run: RunId,
+        branch: BranchName,
+        need: Need,
+    },
+    Letter {
+        run: RunId,
+        letter: Letter,
+    },
+    Taken {
+        run: RunId,
+        taken: Taken,
+    },
+    DropLetter {
+        run: RunId,
+        letter: LetterId,
+    },
+    Worker {
+        name: String,
+        told: String,
+    },
 }
 
 mod code {
@@ -87,6 +109,11 @@ mod code {
     pub(super) const DROP_HEAD: u8 = b'h';
     pub(super) const DROP_RECORD: u8 = b'r';
     pub(super) const DROP_BLOB: u8 = b'b';
+    pub(super) const NEED: u8 = b'N';
+    pub(super) const LETTER: u8 = b'L';
+    pub(super) const TAKEN: u8 = b'A';
+    pub(super) const DROP_LETTER: u8 = b'l';
+    pub(super) const WORKER: u8 = b'W';
 }
 
 /// Returns the header of an empty log.
@@ -151,6 +178,34 @@ impl FrameBuilder {
 
     pub(super) fn drop_blob(&mut self, hash: BlobHash) {
         self.entry(code::DROP_BLOB, &[hash.as_bytes()]);
+    }
+
+    pub(super) fn need(&mut self, run: &RunId, branch: &BranchName, need: Need) {
+        let at = need.encode().map_or_else(Vec::new, |at| at.to_le_bytes().to_vec());
+        self.entry(code::NEED, &[run.as_str().as_bytes(), branch.as_str().as_bytes(), &at]);
+    }
+
+    pub(super) fn letter(&mut self, run: &RunId, letter: &Letter) {
+        let Letter {
+            id,
+            branch,
+            sent_ms,
+            body,
+        } = letter;
+        let (run, branch) = (run.as_str().as_bytes(), branch.as_str().as_bytes());
+        self.entry(code::LETTER, &[run, &id.0, branch, &sent_ms.to_le_bytes(), body]);
+    }
+
+    pub(super) fn taken(&mut self, run: &RunId, taken: &Taken) {
+        self.entry(code::TAKEN, &[run.as_str().as_bytes(), &taken.letter.0, &taken.reply]);
+    }
+
+    pub(super) fn drop_letter(&mut self, run: &RunId, letter: LetterId) {
+        self.entry(code::DROP_LETTER, &[run.as_str().as_bytes(), &letter.0]);
+    }
+
+    pub(super) fn worker(&mut self, name: &str, told: &str) {
+        self.entry(code::WORKER, &[name.as_bytes(), told.as_bytes()]);
     }
 
     fn entry(&mut self, code: u8, fields: &[&[u8]]) {
@@ -339,6 +394,45 @@ impl<'a> LogReader<'a> {
             },
             code::DROP_BLOB => LogEntry::DropBlob {
                 hash: BlobHash::from_slice(self.bytes()?)?,
+            },
+            _ => return self.entry_beside(code),
+        })
+    }
+
+    /// Reads an entry about what stands beside the records.
+    fn entry_beside(&mut self, code: u8) -> Option<LogEntry<'a>> {
+        Some(match code {
+            code::NEED => LogEntry::Need {
+                run: RunId::new(self.text()?).ok()?,
+                branch: BranchName::new(self.text()?).ok()?,
+                need: match self.bytes()? {
+                    [] => Need::Nothing,
+                    at => Need::decode(Some(i64::from_le_bytes(at.try_into().ok()?))),
+                },
+            },
+            code::LETTER => LogEntry::Letter {
+                run: RunId::new(self.text()?).ok()?,
+                letter: Letter {
+                    id: LetterId::from_slice(self.bytes()?)?,
+                    branch: BranchName::new(self.text()?).ok()?,
+                    sent_ms: u64::from_le_bytes(self.bytes()?.try_into().ok()?),
+                    body: self.bytes()?.to_vec(),
+                },
+            },
+            code::TAKEN => LogEntry::Taken {
+                run: RunId::new(self.text()?).ok()?,
+                taken: Taken {
+                    letter: LetterId::from_slice(self.bytes()?)?,
+                    reply: self.bytes()?.to_vec(),
+                },
+            },
+            code::DROP_LETTER => LogEntry::DropLetter {
+                run: RunId::new(self.text()?).ok()?,
+                letter: LetterId::from_slice(self.bytes()?)?,
+            },
+            code::WORKER => LogEntry::Worker {
+                name: self.text()?.to_owned(),
+                told: self.text()?.to_owned(),
             },
             _ => return None,
         })

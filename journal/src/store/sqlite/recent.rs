@@ -16,9 +16,11 @@ use super::chain::{self, Link};
 use super::moment::{self, Moment};
 use super::row::{Branch, Run, Workspace, failed, optional};
 use super::seal::seal;
+use super::standby;
 use super::tail::Durable;
 use super::writing::{HeadRow, Writing};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
+use crate::inbox::Need;
 use crate::record::Record;
 use crate::store::batch::Tip;
 use crate::store::{CommitTime, Head, StoreError};
@@ -81,6 +83,8 @@ struct KnownRun {
     branches: BTreeMap<BranchName, Branch>,
     /// Whether these are all its branches.
     is_complete: bool,
+    /// What those of its branches need that were written to.
+    needs: BTreeMap<BranchName, Need>,
     /// The [`version`] of the tables in which the run's row was this one.
     version: i64,
 }
@@ -174,6 +178,7 @@ impl Recent {
             run: Run::read(writing.tables()?, run)?,
             branches: BTreeMap::new(),
             is_complete: false,
+            needs: BTreeMap::new(),
             version: self.version,
         };
         let place = RunPlace(self.runs.len());
@@ -187,6 +192,7 @@ impl Recent {
         let known = &mut self.runs[place.0];
         let run = Run::read(connection, &known.run.name)?;
         known.branches.clear();
+        known.needs.clear();
         known.is_complete = false;
         if run.epoch != known.run.epoch {
             // Somebody else has claimed it, and its newest records may have got children.
@@ -235,6 +241,31 @@ impl Recent {
         known.run.branches = known.run.branches.saturating_add(1);
         known.run.write(connection)?;
         known.branches.insert(branch.clone(), new);
+        Ok(())
+    }
+
+    /// The row of a run.
+    pub(super) fn row(&self, run: RunPlace) -> &Run {
+        &self.runs[run.0].run
+    }
+
+    /// Writes what a branch needs from now on, if that is something else than before.
+    pub(super) fn write_need(
+        &mut self,
+        writing: &mut Writing<'_>,
+        run: RunPlace,
+        branch: &BranchName,
+        need: Need,
+    ) -> Result<(), StoreError> {
+        let known = &mut self.runs[run.0];
+        if known.needs.get(branch) == Some(&need) {
+            return Ok(());
+        }
+        let connection = writing.tables()?;
+        if standby::need(connection, &known.run, branch)? != need {
+            standby::write_need(connection, &known.run, branch, need)?;
+        }
+        known.needs.insert(branch.clone(), need);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The tables of a journal file, and their version.
 //!
-//! INVARIANT: a row of `workspace`, `runs`, `heads` or `records` that has changed no longer matches
+//! INVARIANT: a row of any table but `hashes` and `blobs` that has changed no longer matches
 //! its seal; blobs are protected by their hashes; and what `hashes` misses, or points to wrongly,
 //! is an error and never another record.
 //!
@@ -67,6 +67,30 @@ CREATE TABLE blobs (
     hash BLOB NOT NULL UNIQUE,
     bytes BLOB NOT NULL
 ) STRICT;
+CREATE TABLE needs (
+    run INTEGER NOT NULL,           -- runs.id
+    branch TEXT NOT NULL,
+    at INTEGER NOT NULL,            -- a moment in ms since 1970; -1 for an input
+    seal BLOB NOT NULL,
+    PRIMARY KEY (run, branch)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX due ON needs (at) WHERE at >= 0;
+CREATE TABLE inbox (
+    run INTEGER NOT NULL,           -- runs.id
+    letter BLOB NOT NULL,           -- 16 bytes, chosen by the sender
+    branch TEXT NOT NULL,
+    sent INTEGER NOT NULL,          -- ms since 1970 by the sender's clock
+    body BLOB NOT NULL,             -- empty once it is taken
+    reply BLOB,                     -- NULL until it is taken
+    seal BLOB NOT NULL,
+    PRIMARY KEY (run, letter)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unread ON inbox (run, branch) WHERE reply IS NULL;
+CREATE TABLE workers (
+    name TEXT NOT NULL PRIMARY KEY,
+    told TEXT NOT NULL,             -- what it says of itself
+    seal BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE VIEW journal AS
     SELECT runs.name AS run, branch, heads.sequence AS head, lower(hex(hash)) AS hash
     FROM heads JOIN runs ON runs.id = heads.run;

@@ -14,8 +14,9 @@ use rusqlite::{Connection, params};
 use super::recent::{Recent, StoredTip};
 use super::row::{self, Branch, Run, Workspace};
 use super::writing::Writing;
-use super::{blobs, chain};
+use super::{blobs, chain, standby};
 use crate::identity::{BranchName, Epoch, RunId};
+use crate::inbox::Need;
 use crate::record::ClosedRecord;
 use crate::store::batch::{self, Tip};
 use crate::store::{Append, Claim, CommitTime, HeadMove, Removal, StoreError};
@@ -143,7 +144,30 @@ pub(super) fn append<'a>(
         key = Some(recent.insert(writing, key, record, append.time(index, now))?);
     }
     let record = key.expect("a checked append has records");
-    recent.write_branch(writing, branch_state.run, append.branch, StoredTip { tip, record })
+    recent.write_branch(writing, branch_state.run, append.branch, StoredTip { tip, record })?;
+    recent.write_need(writing, branch_state.run, append.branch, append.need)?;
+    if append.taken.is_empty() {
+        return Ok(());
+    }
+    let connection = writing.tables()?;
+    let run = recent.row(branch_state.run);
+    let mut taken = append.taken.iter();
+    taken.try_for_each(|taken| standby::take(connection, run, taken))
+}
+
+/// Sets what a branch needs, for the holder of an epoch.
+pub(super) fn set_need<'a>(
+    connection: &'a Connection,
+    recent: &mut Recent,
+    (run, branch): (&RunId, &'a BranchName),
+    epoch: Epoch,
+    need: Need,
+) -> Result<(), StoreError> {
+    let mut writing = Writing::begin(connection);
+    let state = recent.branch(&mut writing, run, branch)?;
+    batch::check_epoch(run, epoch, state.epoch)?;
+    recent.write_need(&mut writing, state.run, branch, need)?;
+    writing.tables().map(drop)
 }
 
 pub(super) fn move_head<'a>(
@@ -171,7 +195,8 @@ pub(super) fn move_head<'a>(
         hash,
         sequence: target.header().sequence,
     };
-    recent.write_branch(writing, branch_state.run, head_move.branch, StoredTip { tip, record })
+    recent.write_branch(writing, branch_state.run, head_move.branch, StoredTip { tip, record })?;
+    recent.write_need(writing, branch_state.run, head_move.branch, Need::Nothing)
 }
 
 pub(super) fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreError> {
@@ -192,6 +217,7 @@ pub(super) fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(
             params![run.id, branch.head.branch.as_str()],
             "removing a branch",
         )?;
+        standby::forget_branch(connection, &run, &branch.head.branch)?;
         run.branches -= 1;
     }
     run.write(connection)?;

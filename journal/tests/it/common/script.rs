@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use duet_journal::collect::Garbage;
 use duet_journal::parts::NamedParts;
 use duet_journal::{
-    Blob, BlobHash, CommitTime, Head, HeadMove, PackedValue, Record, RecordHash, RunId, Store, StoreError,
+    Blob, BlobHash, CommitTime, Head, HeadMove, Letter, Need, PackedValue, Ready, Record, RecordHash, RunId, Store,
+    StoreError,
 };
 use preserves::IOValue;
 
@@ -228,6 +229,10 @@ pub(crate) struct Observation {
     records: Vec<Record>,
     times: Vec<CommitTime>,
     blobs: BTreeMap<BlobHash, Vec<u8>>,
+    needs: Vec<Need>,
+    letters: Vec<Letter>,
+    ready: Vec<Ready>,
+    workers: Vec<String>,
 }
 
 /// Reads everything.
@@ -244,9 +249,13 @@ pub(crate) fn observe(store: &dyn Store) -> Result<Observation, StoreError> {
             }
             seen.records.extend(records);
             seen.times.extend(store.times(run, &head.branch, at(0)..at(1 << 40))?);
+            seen.needs.push(store.need(run, &head.branch)?);
+            seen.letters.extend(store.letters(run, &head.branch)?);
             seen.heads.push(head);
         }
     }
+    seen.ready = store.ready(u64::MAX, usize::MAX)?;
+    seen.workers = store.workers()?;
     Ok(seen)
 }
 

@@ -90,6 +90,8 @@ impl Writer {
             records,
             blobs,
             times: Some(&TIMES),
+            need: duet_journal::Need::Nothing,
+            taken: &[],
         }
     }
 

@@ -12,6 +12,8 @@ fn write_at(store: &mut dyn Store, writer: &mut Writer, times: &[CommitTime]) {
         let records = writer.chain(&["turn"]);
         let append = Append {
             times: Some(std::slice::from_ref(time)),
+            need: duet_journal::Need::Nothing,
+            taken: &[],
             ..writer.append(&records, &[])
         };
         store.append(append).unwrap();

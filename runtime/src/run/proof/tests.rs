@@ -88,6 +88,8 @@ fn forged(from: &MemoryStore, root: &Blob, others: &[Blob]) -> MemoryStore {
         records: &records,
         blobs: &blobs,
         times: None,
+        need: duet_journal::Need::Nothing,
+        taken: &[],
     };
     store.append(append).expect("a chain");
     store

@@ -1,0 +1,222 @@
+//! What stands beside the records: what branches need, letters, and workers.
+//!
+//! INVARIANT: whatever an owner does here is one statement that locks the row of its run and compares
+//! the epoch; whatever others do may be repeated.
+//!
+//! What commits change here goes with them; `writing.rs` does that. Read next: `sql/002-append.sql`.
+
+use duet_journal::inbox::{Letter, LetterId, Need, REPLY_KEPT_MS, Ready, Taken};
+use duet_journal::{BranchName, Claim, Epoch, RunId, StoreError};
+use tokio_postgres::Row;
+
+use crate::PostgresStore;
+use crate::link::Value;
+use crate::row::column;
+
+/// The number of due branches that are looked at together: most belong to runs that somebody
+/// executes.
+const PORTION: usize = 256;
+
+/// Locks the row of a run, if it has this epoch.
+const HELD: &str = "held AS (SELECT name FROM duet_schema.runs WHERE name = $1 AND epoch = $2 FOR UPDATE)";
+
+impl PostgresStore {
+    pub(crate) fn write_need(
+        &mut self,
+        (run, branch): (&RunId, &BranchName),
+        epoch: Epoch,
+        need: Need,
+    ) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let mut values = vec![
+            Value::Text(run.to_string()),
+            Value::Integer(epoch.0.cast_signed()),
+            Value::Text(branch.to_string()),
+        ];
+        let change = match need.encode() {
+            None => "DELETE FROM duet_schema.needs USING held WHERE needs.run = held.name AND branch = $3",
+            Some(at) => {
+                values.push(Value::Integer(at));
+                "INSERT INTO duet_schema.needs (run, branch, at) SELECT name, $3, $4 FROM held
+                 ON CONFLICT (run, branch) DO UPDATE SET at = excluded.at"
+            }
+        };
+        let sql = format!("WITH {HELD}, changed AS ({change}) SELECT 1 FROM held");
+        if self.read_rows(&sql, values, "saying what a run needs")?.is_empty() {
+            return self.require_epoch(run, epoch).map(drop);
+        }
+        self.known.needs.insert((run.clone(), branch.clone()), need);
+        Ok(())
+    }
+
+    pub(crate) fn read_need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
+        self.require_run(run)?;
+        let sql = "SELECT at FROM duet_schema.needs WHERE run = $1 AND branch = $2";
+        let values = vec![Value::Text(run.to_string()), Value::Text(branch.to_string())];
+        let rows = self.read_rows(sql, values, "reading what a branch needs")?;
+        let at = rows.first().map(|row| column(row, 0)).transpose()?;
+        Ok(Need::decode(at))
+    }
+
+    pub(crate) fn find_ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
+        let doing = "looking for runs that can go on";
+        let mut found = Vec::new();
+        let mut after = (-1, String::new(), String::new());
+        loop {
+            let sql = format!(
+                "SELECT n.run, n.branch, r.epoch, r.owner, n.at
+                 FROM duet_schema.needs AS n JOIN duet_schema.runs AS r ON r.name = n.run
+                 WHERE n.at >= 0 AND n.at <= $1 AND (n.at, n.run, n.branch) > ($2, $3, $4)
+                 ORDER BY n.at, n.run, n.branch LIMIT {PORTION}"
+            );
+            let (at, run, branch) = after;
+            let values = vec![
+                Value::Integer(i64::try_from(now_ms).unwrap_or(i64::MAX)),
+                Value::Integer(at),
+                Value::Text(run),
+                Value::Text(branch),
+            ];
+            let rows = self.read_rows(&sql, values, doing)?;
+            gather(&rows, &mut found, max)?;
+            match rows.last() {
+                Some(last) if rows.len() == PORTION && found.len() < max => {
+                    after = (column(last, 4)?, column(last, 0)?, column(last, 1)?);
+                }
+                Some(_) | None => break,
+            }
+        }
+        let sql = "SELECT DISTINCT i.run, i.branch, r.epoch, r.owner
+             FROM duet_schema.inbox AS i JOIN duet_schema.runs AS r ON r.name = i.run
+             WHERE i.reply IS NULL ORDER BY i.run, i.branch";
+        gather(&self.read_rows(sql, Vec::new(), doing)?, &mut found, max)?;
+        Ok(found)
+    }
+
+    pub(crate) fn send_letter(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let sent = letter.sent_ms.cast_signed();
+        let values = vec![
+            Value::Text(run.to_string()),
+            Value::Bytes(letter.id.0.to_vec()),
+            Value::Text(letter.branch.to_string()),
+            Value::Integer(sent),
+            Value::Bytes(letter.body.clone()),
+            Value::Integer(sent.saturating_sub_unsigned(REPLY_KEPT_MS)),
+        ];
+        // It is on the disk, whatever the role's default is. The row of the run stays locked, so
+        // that nobody removes the branch meanwhile.
+        let sql = "WITH sure AS MATERIALIZED (
+                SELECT CASE WHEN current_setting('synchronous_commit') = 'off'
+                    THEN set_config('synchronous_commit', 'on', true) END
+             ), there AS (
+                SELECT runs.name FROM sure, duet_schema.runs
+                WHERE runs.name = $1 AND EXISTS (SELECT FROM duet_schema.heads WHERE run = $1 AND branch = $3)
+                FOR KEY SHARE OF runs
+             ), old AS (
+                DELETE FROM duet_schema.inbox USING there
+                WHERE inbox.run = there.name AND reply IS NOT NULL AND sent < $6
+             ), sent AS (
+                INSERT INTO duet_schema.inbox (run, letter, branch, sent, body)
+                SELECT name, $2, $3, $4, $5 FROM there ON CONFLICT (run, letter) DO NOTHING
+             )
+             SELECT 1 FROM there";
+        if self.read_rows(sql, values, "sending a letter")?.is_empty() {
+            return Err(StoreError::NoSuchRun { run: run.clone() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError> {
+        let sql = "SELECT letter, sent, body FROM duet_schema.inbox
+             WHERE run = $1 AND branch = $2 AND reply IS NULL ORDER BY sent, letter";
+        let values = vec![Value::Text(run.to_string()), Value::Text(branch.to_string())];
+        let rows = self.read_rows(sql, values, "reading letters")?;
+        let read = |row: &Row| {
+            let id: Vec<u8> = column(row, 0)?;
+            Ok(Letter {
+                id: LetterId::from_slice(&id).ok_or(StoreError::Inconsistent {
+                    what: "a letter's name is malformed",
+                })?,
+                branch: branch.clone(),
+                sent_ms: column::<i64>(row, 1)?.cast_unsigned(),
+                body: column(row, 2)?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    pub(crate) fn refuse_letter(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let values = vec![
+            Value::Text(run.to_string()),
+            Value::Integer(epoch.0.cast_signed()),
+            Value::Bytes(taken.letter.0.to_vec()),
+            Value::Bytes(taken.reply.clone()),
+        ];
+        // Once more with the same reply is the same.
+        let sql = format!(
+            "WITH {HELD} UPDATE duet_schema.inbox SET body = '', reply = $4 FROM held
+             WHERE inbox.run = held.name AND letter = $3 AND (reply IS NULL OR reply = $4) RETURNING 1"
+        );
+        if self.read_rows(&sql, values, "refusing a letter")?.is_empty() {
+            self.require_epoch(run, epoch)?;
+            return Err(StoreError::NoSuchLetter {
+                run: run.clone(),
+                letter: taken.letter,
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError> {
+        let sql = "SELECT reply FROM duet_schema.inbox WHERE run = $1 AND letter = $2";
+        let rows = self.read_rows(sql, letter_of(run, letter), "reading a reply")?;
+        rows.first().map_or(Ok(None), |row| column(row, 0))
+    }
+
+    pub(crate) fn remove_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let sql = "DELETE FROM duet_schema.inbox WHERE run = $1 AND letter = $2 AND reply IS NOT NULL";
+        self.read_rows(sql, letter_of(run, letter), "removing a reply")
+            .map(drop)
+    }
+
+    pub(crate) fn write_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError> {
+        self.require_writer()?;
+        let sql = "INSERT INTO duet_schema.workers (name, told) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET told = excluded.told";
+        let values = vec![Value::Text(name.to_owned()), Value::Text(told.to_owned())];
+        self.read_rows(sql, values, "noting a worker").map(drop)
+    }
+
+    pub(crate) fn read_workers(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT told FROM duet_schema.workers ORDER BY name";
+        let rows = self.read_rows(sql, Vec::new(), "listing the workers")?;
+        rows.iter().map(|row| column(row, 0)).collect()
+    }
+}
+
+fn letter_of(run: &RunId, letter: LetterId) -> Vec<Value> {
+    vec![Value::Text(run.to_string()), Value::Bytes(letter.0.to_vec())]
+}
+
+/// Adds the branches of rows whose runs no living process owns, up to a maximum.
+fn gather(rows: &[Row], found: &mut Vec<Ready>, max: usize) -> Result<(), StoreError> {
+    for row in rows {
+        if found.len() >= max {
+            break;
+        }
+        let claim = Claim {
+            epoch: Epoch(column::<i64>(row, 2)?.cast_unsigned()),
+            owner: column(row, 3)?,
+        };
+        let ready = Ready {
+            run: RunId::new(column::<String>(row, 0)?)?,
+            branch: BranchName::new(column::<String>(row, 1)?)?,
+        };
+        if claim.living().is_none() && !found.contains(&ready) {
+            found.push(ready);
+        }
+    }
+    Ok(())
+}
