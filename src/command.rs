@@ -106,6 +106,7 @@ commands! {
         attach
         stop @act
         serve
+        work
         grant @act
         mcp
         ui

@@ -87,6 +87,18 @@ pub(crate) fn other_owner(store: &dyn Store, place: &Place) -> Result<Option<Own
     Ok(owner.filter(|owner| !owner.is_same(&Owner::this(""))))
 }
 
+/// Whether the owner of a run can be reached at a door: for a journal in a file, any process of this
+/// host; for one on a server, a process of the same account.
+pub(crate) fn is_near(journal: &Journal, owner: &Owner, place: &Place) -> bool {
+    let branches = [Some(&place.branch), None];
+    let has_door = || {
+        branches
+            .iter()
+            .any(|branch| path(journal.path(), owner, (&place.run, *branch)).exists())
+    };
+    owner.is_here() && (!journal.is_on_server() || has_door())
+}
+
 /// How long a process watches an owner on another host before it takes a run over, in milliseconds:
 /// the owner says more often that it lives.
 pub(crate) const WATCH_MS: u64 = BEAT_MS + 5_000;

@@ -29,6 +29,7 @@ mod graph;
 mod imported;
 mod journal;
 mod launch;
+mod mail;
 mod marks;
 mod mcp;
 mod migrate;
@@ -57,6 +58,7 @@ mod turn;
 mod ui;
 mod value_text;
 mod verb;
+mod work;
 mod world_options;
 
 use crate::error::ExitCode;

@@ -10,6 +10,7 @@
 
 mod again;
 mod ahead;
+pub(crate) mod asleep;
 pub(crate) mod branches;
 mod drive;
 mod edited;
@@ -17,6 +18,7 @@ mod first_failure;
 mod host;
 mod inspection;
 mod keep;
+mod letters;
 mod libraries;
 mod measure;
 mod output_mark;
@@ -83,6 +85,12 @@ pub(crate) struct Session {
     branches: Branches,
     /// Who asked it to stop, to be told when it has.
     stopped_by: Option<Request>,
+    /// Whether a letter has asked it to stop.
+    is_stopped: bool,
+    /// Whether it is let go as soon as it only waits.
+    sleeps: bool,
+    /// Whether a person is at its prompt.
+    is_at_prompt: bool,
 }
 
 /// A run without its world.
@@ -495,6 +503,9 @@ impl Session {
             place,
             texts,
             stopped_by: None,
+            is_stopped: false,
+            sleeps: false,
+            is_at_prompt: false,
         }
     }
 
@@ -556,6 +567,7 @@ impl Session {
 
     /// Makes advice name comma commands.
     pub(crate) fn advise_prompt(&mut self) {
+        self.is_at_prompt = true;
         self.world.advise_prompt();
     }
 

@@ -62,6 +62,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_fleeting: bool,
     /// Whether nobody sees what the program prints, or types for it.
     pub(crate) is_detached: bool,
+    /// Whether a worker executes the run: one of several, without a person.
+    pub(crate) is_worked: bool,
     /// The tools that may be called without a double, if nearly no other may: the doubles have the
     /// recorded answers.
     pub(crate) live: Option<Vec<String>>,
@@ -444,6 +446,14 @@ impl WorldOptions {
                 console: Console::without_progress(Box::new(captured.clone()), Box::new(captured.clone())),
                 input: Box::new(io::empty()),
                 person: Person::Never,
+                is_interruptible: false,
+                ..settings
+            }
+        } else if self.is_worked {
+            Settings {
+                console: Console::without_progress(Box::new(io::sink()), Box::new(io::sink())),
+                input: Box::new(io::empty()),
+                person: if is_alone { Person::Never } else { Person::Away },
                 is_interruptible: false,
                 ..settings
             }

@@ -16,16 +16,32 @@ use tokio::signal::unix::{SignalKind, signal};
 /// # Errors
 /// If the system gives no thread or no signals.
 pub fn watch() -> io::Result<Arc<AtomicBool>> {
-    let runtime = Builder::new_current_thread().enable_io().build()?;
-    let mut interrupts = {
-        let _inside = runtime.enter();
-        signal(SignalKind::interrupt())?
-    };
     let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
+    watch_kind(SignalKind::interrupt(), &flag)?;
+    Ok(flag)
+}
+
+/// Returns a flag that is set when the process is to end: by an interruption, or when the system or
+/// a supervisor asks for it (SIGTERM).
+///
+/// # Errors
+/// As [`watch`].
+pub fn watch_ending() -> io::Result<Arc<AtomicBool>> {
+    let flag = watch()?;
+    watch_kind(SignalKind::terminate(), &flag)?;
+    Ok(flag)
+}
+
+fn watch_kind(kind: SignalKind, flag: &Arc<AtomicBool>) -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        signal(kind)?
+    };
+    let set = Arc::clone(flag);
     let wait = move || {
         runtime.block_on(async {
-            while interrupts.recv().await.is_some() {
+            while signals.recv().await.is_some() {
                 set.store(true, Ordering::Relaxed);
             }
         });
@@ -35,5 +51,5 @@ pub fn watch() -> io::Result<Arc<AtomicBool>> {
     std::thread::Builder::new()
         .name("duet-interrupts".to_owned())
         .spawn(wait)?;
-    Ok(flag)
+    Ok(())
 }

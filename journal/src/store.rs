@@ -275,7 +275,7 @@ pub trait Store: Send {
     /// [`StoreError::ReadOnly`] or a failure of the medium.
     fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError>;
 
-    /// Sets what a worker says of itself, under a name of its own; nothing removes it.
+    /// Sets what a worker says of itself, under a name of its own; an empty text removes it.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`] or a failure of the medium.

@@ -183,6 +183,11 @@ impl PostgresStore {
 
     pub(crate) fn write_worker(&mut self, name: &str, told: &str) -> Result<(), StoreError> {
         self.require_writer()?;
+        if told.is_empty() {
+            let sql = "DELETE FROM duet_schema.workers WHERE name = $1";
+            let values = vec![Value::Text(name.to_owned())];
+            return self.read_rows(sql, values, "removing a worker").map(drop);
+        }
         let sql = "INSERT INTO duet_schema.workers (name, told) VALUES ($1, $2)
              ON CONFLICT (name) DO UPDATE SET told = excluded.told";
         let values = vec![Value::Text(name.to_owned()), Value::Text(told.to_owned())];

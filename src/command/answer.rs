@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
+use crate::mail::{Handed, MailArguments};
 use crate::saying::{Way, say};
 use crate::session::Session;
 use crate::session::serve::Wish;
@@ -18,7 +19,8 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// or its name in the fact that shows it; `duet waits` lists the open ones. What asks for approval
 /// has to be named. If the question has choices, the answer must be one of them or the beginning of
 /// one. The run then continues, as with `duet resume`; if another process executes it, that one
-/// gets the answer and goes on. Nothing happens if no such question is open. An answer that comes
+/// gets the answer and goes on; if that is on another host, or workers (`duet work`) take such runs,
+/// by way of the run's inbox. Nothing happens if no such question is open. An answer that comes
 /// after the deadline of a timer comes after the timer, also if no process executed the run then: a
 /// question that has timed out takes none.
 ///
@@ -44,6 +46,9 @@ pub(crate) struct Request {
     /// Makes calls again that the run made before it was taken back.
     #[arg(long)]
     again: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    mail: MailArguments,
     #[command(flatten)]
     #[serde(flatten)]
     go_on: GoOnArguments,
@@ -85,7 +90,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         text: text.clone(),
         fails: request.fail.clone(),
     };
-    if project.hand_over(&*store, &place, &wish)?.is_some() {
+    let handed = project.send(&mut *store, &place, &wish, request.mail)?;
+    if let Handed::Left = handed {
+        let left = format!("the answer is in the inbox of {name}, for whoever executes it next");
+        project.stage()?.message(left);
+        return Ok(ExitCode::OK.into());
+    }
+    if let Handed::Done(_) = handed {
         if let Some(given) = request.go_on.given() {
             project.stage()?.message(format!(
                 "warning: the process that executes the run goes on as it began, without the {given}"

@@ -16,6 +16,7 @@ use crate::native::NativeArgument;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
 use crate::session::serve::Wish;
+use crate::mail::MailArguments;
 use crate::session::tell::tell;
 use crate::verb::project::Project;
 use crate::verb::view::{Driven, Told, View};
@@ -74,7 +75,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     request.native.apply();
     if request.act {
         let text = request.expression.clone();
-        return tell(project, &request.address, Wish::Evaluate { text }).map(Report::Acted);
+        return tell(
+            project,
+            &request.address,
+            Wish::Evaluate { text },
+            MailArguments::default(),
+        ).map(Report::Acted);
     }
     let look = project.look()?;
     let place = look.resolve_turn(Some(&request.address))?;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
+use crate::mail::MailArguments;
 use crate::query::read_told;
 use crate::session::serve::Wish;
 use crate::session::tell;
@@ -27,6 +28,9 @@ pub(crate) struct Request {
     /// The value, in Preserves text.
     #[arg(allow_hyphen_values = true)]
     value: String,
+    #[command(flatten)]
+    #[serde(flatten)]
+    mail: MailArguments,
 }
 
 /// Tells the run.
@@ -38,5 +42,5 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         value: read_told(&request.value)?,
         stays: false,
     };
-    tell::tell(project, &request.address, wish)
+    tell::tell(project, &request.address, wish, request.mail)
 }

@@ -4,6 +4,7 @@ use preserves::IOValue;
 use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
+use crate::mail::MailArguments;
 use crate::query::read_told;
 use crate::session::serve::Wish;
 use crate::session::tell;
@@ -31,6 +32,9 @@ pub(crate) struct Request {
     /// Values, in Preserves text.
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     values: Vec<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    mail: MailArguments,
 }
 
 /// Tells the run.
@@ -43,5 +47,5 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         value: IOValue::record(IOValue::symbol(request.label.clone()), fields?),
         stays: true,
     };
-    tell::tell(project, &request.address, wish)
+    tell::tell(project, &request.address, wish, request.mail)
 }

@@ -6,7 +6,7 @@
 //! Read next: `serve.rs`, then `stop_report.rs`.
 
 use duet_drivers::world::Happening;
-use duet_journal::{Sequence, Store};
+use duet_journal::{Need, Sequence, Store};
 use duet_runtime::driver::{Drivers, Input};
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::failure;
@@ -38,10 +38,15 @@ impl Session {
                 self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                 return Ok(DriveOutcome::Interrupted);
             }
+            if self.read_letters(store)? {
+                self.is_stopped = true;
+                return Ok(DriveOutcome::Interrupted);
+            }
             let happening = match self.run.advance(store, &mut self.world as &mut dyn Drivers)? {
                 Advance::Turn => continue,
                 Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
                 Advance::Interrupted => Happening::Input(Input::Interrupt),
+                Advance::Idle if self.is_asleep() => return Ok(self.run.outcome()),
                 Advance::Idle => self.world.next_happening(),
             };
             match happening {
@@ -78,6 +83,10 @@ impl Session {
         self.leave_when_interrupted();
         self.catch_up(store)?;
         let rest = self.run_on(store)?;
+        if rest == DriveOutcome::Interrupted {
+            // Whoever interrupts a run does not want a worker to go on with it.
+            store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
+        }
         let ways = if let DriveOutcome::Ended { code: 1.. } = rest {
             self.ways_from_failure(store)?
         } else {
@@ -97,6 +106,17 @@ impl Session {
     /// The run, and the world it is driven in.
     pub(crate) fn parts(&mut self) -> (&mut Run, &mut dyn Drivers) {
         (&mut self.run, &mut self.world)
+    }
+
+    /// Ends all that keeps the run, before it is given up.
+    pub(super) fn close(self) {
+        let turn = self.head().number();
+        drop(self.branches);
+        if let Some(request) = self.stopped_by {
+            request.reply(Ok(record("stopped", vec![turn.encode()])));
+        }
+        drop(self.world);
+        self.keeper.end();
     }
 
     /// Drops the world and reports the state of the run.
@@ -119,6 +139,9 @@ impl Session {
             keeper: _keeper,
             branches,
             stopped_by,
+            is_stopped: _,
+            sleeps: _,
+            is_at_prompt: _,
         } = self;
         // They end before the run is given up.
         drop(branches);

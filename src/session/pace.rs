@@ -119,6 +119,8 @@ impl Session {
                 "a person is at the prompt of this session; ask them to leave it with `,quit`".to_owned(),
             ));
         }
+        let read = self.read_letters(store);
+        read.map_err(|error| rescue::explained(error, &self.run, store, &self.place))?;
         let advanced = self.run.advance(store, &mut self.world as &mut dyn Drivers);
         advanced.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }

@@ -5,7 +5,7 @@
 //! It does not know how requests come in. Read next: the crate's `doors.rs`.
 
 use duet_drivers::door::Request;
-use duet_journal::{BranchName, Sequence, Store};
+use duet_journal::{BranchName, Letter, Sequence, Store, Taken};
 use duet_runtime::driver::{Drivers, Input, check_foreign};
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::record::{Body, Outcome};
@@ -17,6 +17,7 @@ use preserves::{IOValue, ValueImpl};
 use super::{Session, rescue};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::mail;
 use crate::turn;
 
 /// What a command may ask the owner of a run for.
@@ -70,7 +71,8 @@ impl Wish {
         }
     }
 
-    fn read(value: &IOValue) -> Option<Self> {
+    /// Reads what was sent; `None` if it is of another version.
+    pub(crate) fn read(value: &IOValue) -> Option<Self> {
         let field = |index: usize| IOValue::from(value.index(index));
         let has = |label, count| value.is_simple_record(label, Some(count));
         if has("answer", 3) {
@@ -116,7 +118,7 @@ impl Wish {
 }
 
 /// Why a request was not granted.
-enum Refusal {
+pub(super) enum Refusal {
     /// It changed nothing.
     Why(String),
     /// The run cannot go on.
@@ -175,7 +177,7 @@ impl Session {
             }
             // What came before it, has its turns before it.
             self.run.catch_up()?;
-            match self.grant(wish, store) {
+            match self.grant(wish, store, None) {
                 Ok(done) => request.reply(Ok(done)),
                 Err(Refusal::Why(why)) => request.reply(Err(why)),
                 Err(Refusal::Run(error)) => {
@@ -213,14 +215,20 @@ impl Session {
     /// If it is refused, or the run cannot go on.
     pub(crate) fn fulfil(&mut self, wish: Wish, store: &mut dyn Store) -> Result<(), CommandError> {
         self.catch_up(store)?;
-        match self.grant(wish, store) {
+        match self.grant(wish, store, None) {
             Ok(_) => Ok(()),
             Err(Refusal::Why(why)) => Err(CommandError::problem(why)),
             Err(Refusal::Run(error)) => Err(error.into()),
         }
     }
 
-    fn grant(&mut self, wish: Wish, store: &mut dyn Store) -> Result<IOValue, Refusal> {
+    /// Does what others ask for; with a letter, in the commit that takes it.
+    pub(super) fn grant(
+        &mut self,
+        wish: Wish,
+        store: &mut dyn Store,
+        letter: Option<&Letter>,
+    ) -> Result<IOValue, Refusal> {
         if let Some(code) = self.exit() {
             return Err(Refusal::Why(format!("the run has ended with code {code}")));
         }
@@ -262,12 +270,18 @@ impl Session {
             Wish::Stop => return Ok(self.turns(before)),
         }
         self.run.step()?;
-        let failure = self.newest_failure();
-        self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
-        match failure {
-            Some(why) => Err(Refusal::Why(format!("turn {} failed: {why}", self.head()))),
+        let done = match self.newest_failure() {
+            Some(why) => Err(format!("turn {} failed: {why}", self.head())),
             None => Ok(self.turns(before)),
+        };
+        if let Some(letter) = letter.filter(|_| self.run.unflushed().is_some()) {
+            self.run.hear(Taken {
+                letter: letter.id,
+                reply: mail::reply(done.clone()),
+            });
         }
+        self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+        done.map_err(Refusal::Why)
     }
 
     /// The turns that a request has led to: those after the first number, up to the second.

@@ -12,6 +12,7 @@ use super::serve::Wish;
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
+use crate::mail::{Handed, MailArguments};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -38,7 +39,12 @@ fn show_turns(store: &dyn Store, place: &Place, done: &IOValue, terminal: &mut T
 ///
 /// # Errors
 /// If there is no such run, or it refuses.
-pub(crate) fn tell(project: &mut Project, address: &str, wish: Wish) -> Result<Driven, CommandError> {
+pub(crate) fn tell(
+    project: &mut Project,
+    address: &str,
+    wish: Wish,
+    mail: MailArguments,
+) -> Result<Driven, CommandError> {
     let mut store = project.change("tell")?;
     let place = project.journal().resolve(&*store, Some(address))?;
     let name = place.name();
@@ -48,7 +54,13 @@ pub(crate) fn tell(project: &mut Project, address: &str, wish: Wish) -> Result<D
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
-    if let Some(done) = project.hand_over(&*store, &place, &wish)? {
+    let handed = project.send(&mut *store, &place, &wish, mail)?;
+    if let Handed::Left = handed {
+        let left = format!("it is in the inbox of {name}, for whoever executes it next");
+        project.stage()?.message(left);
+        return Ok(ExitCode::OK.into());
+    }
+    if let Handed::Done(done) = handed {
         if matches!(wish, Wish::Evaluate { .. }) {
             show_turns(&*store, &place, &done, project.stage()?)?;
         }

@@ -15,6 +15,7 @@ use preserves::IOValue;
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
+use crate::mail::{self, Handed, MailArguments};
 use crate::query::Query;
 use crate::session::Session;
 use crate::session::serve::Wish;
@@ -137,6 +138,20 @@ impl Project<'_> {
         wish: &Wish,
     ) -> Result<Option<IOValue>, CommandError> {
         doors::hand_over((store, &self.journal), place, &wish.encode())
+    }
+
+    /// Hands something to whoever executes a run, or will.
+    ///
+    /// # Errors
+    /// If it is refused, or nobody answers in time.
+    pub(crate) fn send(
+        &self,
+        store: &mut dyn Store,
+        place: &Place,
+        wish: &Wish,
+        how: MailArguments,
+    ) -> Result<Handed, CommandError> {
+        mail::hand_over((store, &self.journal), place, wish, how)
     }
 
     /// Makes a branch the one that an address without a branch means.

@@ -254,6 +254,9 @@ impl Index {
             LogEntry::DropLetter { run, letter } => {
                 self.runs.entry(run).or_default().inbox.remove(&letter);
             }
+            LogEntry::Worker { name, told } if told.is_empty() => {
+                self.workers.remove(&name);
+            }
             LogEntry::Worker { name, told } => {
                 self.workers.insert(name, told);
             }

@@ -227,7 +227,14 @@ pub(crate) fn workers_are_listed<M: Medium>() {
     let (medium, mut store) = M::create();
     let mut main = Writer::claim(&mut store, "r", "main");
     append(&mut store, &mut main, Need::Nothing, &[]).unwrap();
-    for (name, told) in [("b", "first"), ("a", "other"), ("b", "second")] {
+    for (name, told) in [
+        ("b", "first"),
+        ("c", "gone"),
+        ("a", "other"),
+        ("b", "second"),
+        ("c", ""),
+        ("d", ""),
+    ] {
         store.note_worker(name, told).unwrap();
     }
     main.write(&mut store, &["0"]).unwrap();

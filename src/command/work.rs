@@ -1,0 +1,132 @@
+//! `duet work`: executes the runs of a journal that can go on.
+
+use std::sync::atomic::Ordering;
+
+use duet_drivers::interrupts;
+use duet_journal::Store;
+use duet_journal::owner::now_ms;
+use serde_json::{Value as Json, json};
+
+use crate::error::{CommandError, ExitCode};
+use crate::journal::{self, Journal};
+use crate::session;
+use crate::terminal::Terminal;
+use crate::work::member::Member;
+use crate::work::{Orders, Worker};
+use crate::world_options::{WorldArguments, WorldOptions};
+
+/// Executes the runs of a journal that can go on, each until it only waits.
+///
+/// A run can go on when its next timer has run out, when there is something in its inbox, or when
+/// the process that executed it has died. A worker takes such runs, drives each until it has nothing
+/// to do but wait, and lets it go: a run that waits needs no process. Any number of workers share a
+/// journal; on a server they may be on many hosts. `duet answer`, `message` and `signal` reach a run
+/// that sleeps by its inbox.
+///
+/// A worker takes a run only if it has what the run needs: its workspace, the secrets that it names,
+/// its provider of models. It says why it leaves a run to others. Runs of the prompt, and those that
+/// a person has stopped, are nobody's.
+///
+///   duet work --concurrency 8
+///   duet work --run 'review-*' --journal postgres://team@db.example.org/duet
+///   duet work --idle-exit 0
+///
+/// After SIGTERM, a worker takes no more runs, and those that it has may go on until they sleep, for
+/// 30 seconds or what `--drain` says; then it interrupts them, and another worker goes on with them.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Executes at most this many runs at once.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    concurrency: u16,
+    /// Takes runs of this name; a `*` at the end stands for any rest; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    run: Vec<String>,
+    /// Ends when there was nothing to do for this many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    idle_exit: Option<u32>,
+    /// Lets runs go on for this many seconds when the process is asked to end.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    drain: u32,
+    /// Lists the workers of the journal, and the runs that wait for one.
+    #[arg(long)]
+    status: bool,
+    /// Prints the list as JSON.
+    #[arg(long, requires = "status")]
+    json: bool,
+    #[command(flatten)]
+    world: WorldArguments,
+    #[command(flatten)]
+    journal: Journal,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    if arguments.status {
+        let store = arguments.journal.open_to_read()?;
+        return status(&*store, arguments.json, terminal);
+    }
+    let is_ending = interrupts::watch_ending()
+        .map_err(|error| CommandError::caused("the system gives no signals", &error))?;
+    session::share_memory();
+    let options = WorldOptions {
+        is_worked: true,
+        ..arguments.world.read(false)?
+    };
+    let worker = Worker::new(Orders {
+        journal: &arguments.journal,
+        patterns: arguments.run.clone(),
+        concurrency: usize::from(arguments.concurrency),
+        idle_ms: arguments.idle_exit.map(|seconds| u64::from(seconds) * 1000),
+        drain_ms: u64::from(arguments.drain) * 1000,
+        options,
+        is_ending: &is_ending,
+    });
+    worker.work(terminal)?;
+    let is_ended = is_ending.load(Ordering::Relaxed);
+    Ok(if is_ended { ExitCode::TERMINATED } else { ExitCode::OK })
+}
+
+/// The maximum number of runs that the status lists.
+const LISTED_MAX: usize = 100;
+
+fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let members = Member::living(store)?;
+    let ready = store.ready(now_ms(), LISTED_MAX)?;
+    let ready: Vec<String> = ready.iter().map(|ready| journal::name(&ready.run, &ready.branch)).collect();
+    if is_json {
+        let workers: Vec<Json> = members.iter().map(shown).collect();
+        terminal.json(&json!({ "workers": workers, "ready": ready }))?;
+        return Ok(ExitCode::OK);
+    }
+    for member in &members {
+        let process = member.process().map_or(0, |owner| owner.process);
+        let runs = match &member.running[..] {
+            [] => "nothing".to_owned(),
+            running => running.join(", "),
+        };
+        terminal.data(format!("worker {process}, {} at once: executes {runs}\n", member.concurrency))?;
+        for (run, why) in &member.left {
+            terminal.data(format!("  leaves {run} to others: {why}\n"))?;
+        }
+    }
+    if members.is_empty() {
+        terminal.data("no worker\n".to_owned())?;
+    }
+    if !ready.is_empty() {
+        terminal.data(format!("waiting for a worker: {}\n", ready.join(", ")))?;
+    }
+    Ok(ExitCode::OK)
+}
+
+fn shown(member: &Member) -> Json {
+    let process = member.process();
+    json!({
+        "process": process.as_ref().map_or(0, |owner| owner.process),
+        "is_here": process.as_ref().is_some_and(duet_journal::Owner::is_here),
+        "seen_ms": process.as_ref().map_or(0, |owner| owner.seen_ms),
+        "concurrency": member.concurrency,
+        "patterns": member.patterns,
+        "running": member.running,
+        "left": member.left,
+    })
+}

@@ -1,0 +1,141 @@
+//! Letters: how a command reaches a run whose owner it cannot speak to, or that sleeps until a
+//! worker takes it up.
+//!
+//! INVARIANT: a letter is sent once, and its reply says what is durable. A letter that nobody has
+//! answered in time stays in the inbox, and the sender is told so.
+//! It does not know what the owner does with a letter. Read next: `session/letters.rs`.
+
+use std::time::Duration;
+
+use duet_journal::owner::now_ms;
+use duet_journal::{Letter, LetterId, PackedValue, RunId, Store};
+use duet_runtime::model::codec::{Codec, record};
+use preserves::{IOValue, ValueImpl};
+use serde::{Deserialize, Serialize};
+
+use crate::doors;
+use crate::error::{CommandError, ExitCode};
+use crate::journal::{Journal, Place};
+use crate::saying::{Way, say};
+use crate::session::serve::Wish;
+use crate::work::member::Member;
+
+/// How a command gives something to a run that another process executes, or will.
+#[derive(Clone, Copy, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct MailArguments {
+    /// Puts it into the run's inbox for whoever executes the run next, in place of going on with the
+    /// run here.
+    #[arg(long)]
+    inbox: bool,
+    /// Does not wait until an owner has taken it from the inbox.
+    #[arg(long)]
+    no_wait: bool,
+}
+
+/// What became of a wish.
+pub(crate) enum Handed {
+    /// No other process executes the run or will: the command acts itself.
+    ToNobody,
+    /// The owner has fulfilled it; its answer.
+    Done(IOValue),
+    /// It is in the inbox.
+    Left,
+}
+
+/// How long a command waits for a reply, in milliseconds.
+const WAIT_MAX_MS: u64 = 60_000;
+
+/// The time between two looks for the reply.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// The wish that a letter has; `None` if it is of another version.
+pub(crate) fn wish_of(letter: &Letter) -> Option<Wish> {
+    Wish::read(&duet_journal::packed::read_value(&letter.body).ok()?)
+}
+
+/// A reply as the inbox keeps it.
+pub(crate) fn reply(outcome: Result<IOValue, String>) -> Vec<u8> {
+    let value = match outcome {
+        Ok(done) => record("done", vec![done]),
+        Err(why) => record("refused", vec![why.encode()]),
+    };
+    PackedValue::from_value(&value).map_or_else(|_| Vec::new(), PackedValue::into_bytes)
+}
+
+/// Hands a wish to whoever executes a run: through the door of a process of this host, else through
+/// the run's inbox. A run that nobody executes is the command's own, unless a worker takes such runs.
+///
+/// # Errors
+/// If the owner refuses, or does not answer in time.
+pub(crate) fn hand_over(
+    (store, journal): (&mut dyn Store, &Journal),
+    place: &Place,
+    wish: &Wish,
+    how: MailArguments,
+) -> Result<Handed, CommandError> {
+    let owner = doors::other_owner(store, place)?;
+    let is_near = |owner: &duet_journal::Owner| doors::is_near(journal, owner, place);
+    if !how.inbox && owner.as_ref().is_some_and(is_near) {
+        let done = doors::hand_over((store, journal), place, &wish.encode())?;
+        return Ok(done.map_or(Handed::ToNobody, Handed::Done));
+    }
+    if owner.is_none() && !how.inbox && !Member::takes(store, &place.run)? {
+        return Ok(Handed::ToNobody);
+    }
+    let letter = Letter {
+        id: LetterId::fresh(),
+        branch: place.branch.clone(),
+        sent_ms: now_ms(),
+        body: PackedValue::from_value(&wish.encode())
+            .map_err(|error| CommandError::caused("this is too large for a letter", &error))?
+            .into_bytes(),
+    };
+    store.put(&place.run, &letter)?;
+    if how.no_wait {
+        return Ok(Handed::Left);
+    }
+    await_reply(store, place, letter.id).map(Handed::Done)
+}
+
+fn await_reply(store: &mut dyn Store, place: &Place, letter: LetterId) -> Result<IOValue, CommandError> {
+    let begun = now_ms();
+    loop {
+        if let Some(reply) = store.reply(&place.run, letter)? {
+            store.forget_reply(&place.run, letter)?;
+            return read_reply(&reply);
+        }
+        if now_ms().saturating_sub(begun) >= WAIT_MAX_MS {
+            return Err(unanswered(&place.run, &place.name()));
+        }
+        #[expect(clippy::disallowed_methods, reason = "a person waits; nothing enters a record")]
+        std::thread::sleep(INTERVAL);
+    }
+}
+
+fn read_reply(bytes: &[u8]) -> Result<IOValue, CommandError> {
+    let strange = || CommandError::problem("the owner of the run answered something else");
+    let value = duet_journal::packed::read_value(bytes).map_err(|_| strange())?;
+    if value.is_simple_record("done", Some(1)) {
+        Ok(value.index(0).into())
+    } else if value.is_simple_record("refused", Some(1)) {
+        let why = String::decode(&value.index(0).into()).map_err(|_| strange())?;
+        Err(CommandError::problem(why))
+    } else {
+        Err(strange())
+    }
+}
+
+fn unanswered(run: &RunId, name: &str) -> CommandError {
+    CommandError::problem(format!(
+        "nobody has taken it from the inbox of {run} in {} s; it stays there",
+        WAIT_MAX_MS / 1000
+    ))
+    .with_code(ExitCode::WAITING)
+    .advise(say![
+        Way::of("work").with("--status"),
+        " lists the workers; ",
+        Way::at("resume", name),
+        " takes the run and what is in its inbox",
+    ])
+}

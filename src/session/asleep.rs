@@ -1,0 +1,85 @@
+//! A run that a worker drives: until it has nothing to do but wait, and then lets go of.
+//!
+//! INVARIANT: a run is let go when its turns are durable and no call of it is at work; it then says
+//! in the journal what it needs, and nobody owns it.
+//! It does not choose runs. Read next: the crate's `work.rs`.
+
+use duet_drivers::waker::Waker;
+use duet_journal::owner::now_ms;
+use duet_journal::{Need, Store};
+use duet_runtime::run::DriveOutcome;
+
+use super::Session;
+use crate::error::CommandError;
+
+/// How far ahead a moment may be for which a run stays in memory, in milliseconds: to let it go and
+/// to open it again takes longer.
+const NEAR_MS: u64 = 1_000;
+
+/// How a worker's run came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rested {
+    /// It has ended with this code.
+    Ended(u64),
+    /// It needs this.
+    Needing(Need),
+    /// Somebody has stopped it, or it can never go on.
+    Stopped,
+    /// The worker has no time left for it.
+    Interrupted,
+}
+
+impl Session {
+    /// Whether the run can be let go: there is nothing to do but wait, and not only for a moment.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.sleeps
+            && match self.run.need() {
+                Need::Nothing | Need::Input => true,
+                Need::Moment(at_ms) => at_ms > now_ms().saturating_add(NEAR_MS),
+            }
+    }
+
+    /// Drives the run until it sleeps, ends or is interrupted, and gives it up; `reach` receives what
+    /// interrupts it.
+    ///
+    /// # Errors
+    /// If the journal fails; durable turns stay.
+    pub(crate) fn work(mut self, store: &mut dyn Store, reach: &dyn Fn(Option<Waker>)) -> Result<Rested, CommandError> {
+        self.sleeps = true;
+        self.stop_when_interrupted();
+        self.run.leave_when_stopped();
+        reach(self.waker());
+        let driven = match self.catch_up(store) {
+            Ok(()) => self.run_on(store),
+            Err(error) => Err(error),
+        };
+        let rested = match driven {
+            Ok(DriveOutcome::Ended { code }) => Ok(Rested::Ended(code)),
+            Ok(DriveOutcome::Interrupted) if self.is_stopped || self.stopped_by.is_some() => Ok(Rested::Stopped),
+            Ok(DriveOutcome::Interrupted) => Ok(Rested::Interrupted),
+            Ok(DriveOutcome::Asking { .. } | DriveOutcome::Waiting { .. } | DriveOutcome::Stuck { .. }) => {
+                Ok(match self.run.need() {
+                    Need::Nothing => Rested::Stopped,
+                    need @ (Need::Moment(_) | Need::Input) => Rested::Needing(need),
+                })
+            }
+            Err(error) => Err(error),
+        };
+        let let_go = self.let_go(store, matches!(rested, Ok(Rested::Ended(_) | Rested::Stopped)));
+        // A failure says more than that the run could not be given up after it.
+        rested.and_then(|rested| let_go.map(|()| rested))
+    }
+
+    /// Gives the run up, and with `is_to_rest` says that nobody is to take it.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(super) fn let_go(self, store: &mut dyn Store, is_to_rest: bool) -> Result<(), CommandError> {
+        let (id, branch, epoch) = (self.run.id().clone(), self.run.branch().clone(), self.run.epoch());
+        self.close();
+        if is_to_rest {
+            store.set_need(&id, &branch, epoch, Need::Nothing)?;
+        }
+        Ok(store.note_owner(&id, epoch, "")?)
+    }
+}
