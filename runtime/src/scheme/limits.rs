@@ -20,11 +20,15 @@ use crate::turn::module_limit::ModuleLimit;
 /// console.
 pub(super) fn of(instance: &Instance, code: &CodeSpace) -> Vec<ModuleLimit> {
     let mut found = Vec::new();
+    let heap = &instance.heap;
+    let mut frames = heap.register(Register::Dynamic);
+    // Most fibers have none, and the name is looked for each time that one runs.
+    if !frames.is_pair() {
+        return found;
+    }
     let Some(key) = key(instance, code) else {
         return found;
     };
-    let heap = &instance.heap;
-    let mut frames = heap.register(Register::Dynamic);
     while frames.is_pair() {
         let frame = heap.car(frames);
         if frame.is_pair() && heap.car(frame) == key {
