@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::resume::ended;
 use crate::error::CommandError;
 use crate::saying::{Way, say};
-use crate::session::patching::{Preview, WaitingFrame};
+use crate::session::patching::{Asked, Preview, WaitingFrame};
 use crate::verb::frames;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -35,6 +35,7 @@ use crate::world_options::WorldOptions;
 ///   duet patch review review-2.scm --dry-run
 ///   duet patch review review-2.scm
 ///   duet patch review review-2.scm --run prices,3
+///   duet patch review review-2.scm --let limit=10 --require-moved
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -46,6 +47,11 @@ pub(crate) struct Request {
     /// Evaluates these definitions and expressions, too.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     run: Vec<String>,
+    /// Gives a variable that the new text needs, and that a waiting frame does not have, a value: a
+    /// literal, a quoted datum, or the name of another variable of the frame.
+    #[arg(long = "let", value_name = "NAME=VALUE")]
+    #[serde(rename = "let")]
+    values: Vec<String>,
     /// Refuses the text if some frame that waits would stay in the code in which it began.
     #[arg(long)]
     require_moved: bool,
@@ -82,7 +88,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Err(CommandError::problem(ended(&place, code)));
     }
     let stage = project.stage()?;
-    let text = session.changed_text(&request.program, &request.run, stage)?;
+    let asked = Asked {
+        run: &request.run,
+        values: &request.values,
+    };
+    let text = session.changed_text(&request.program, asked, stage)?;
     let preview = session.preview(&text, stage)?;
     if let Some(kept) = preview
         .frames

@@ -26,6 +26,15 @@ use crate::render;
 use crate::terminal::Terminal;
 use crate::turn::line;
 
+/// What the person asks for beside the text.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The definitions and expressions to evaluate, by name and number.
+    pub(crate) run: &'a [String],
+    /// Values for variables that frames do not have, each as `NAME=VALUE`.
+    pub(crate) values: &'a [String],
+}
+
 /// What a changed text would change.
 pub(crate) struct Preview {
     pub(crate) listed: Listed,
@@ -56,7 +65,7 @@ impl Session {
     pub(crate) fn changed_text(
         &self,
         program: &Path,
-        run: &[String],
+        request: Asked<'_>,
         terminal: &mut Terminal,
     ) -> Result<ChangedText, CommandError> {
         let genesis = self.run.genesis();
@@ -73,7 +82,8 @@ impl Session {
         Ok(ChangedText {
             texts: texts.collect(),
             program: compiled.value,
-            run: run.to_vec(),
+            run: request.run.to_vec(),
+            values: request.values.to_vec(),
         })
     }
 

@@ -266,6 +266,17 @@ const CASES: &[Case] = &[
         shown: ["(new Q 0)", "(new Q 1)"],
     },
     Case {
+        name: "another procedure without a name before it",
+        text: "(spawn (lambda () (let loop ((k 0)) (await (user-input :prompt \"tick?\")) \
+               (display (list 'old k)) (loop (+ k 1)))))\n",
+        edits: &[
+            ("(spawn", "(define held (list (lambda () 1)))\n(spawn"),
+            ("'old", "'new"),
+        ],
+        kept: None,
+        shown: ["(new 0)", "(new 1)"],
+    },
+    Case {
         name: "a procedure that has captured other variables",
         text: FIBER,
         edits: &[("(make q)", "(make q . more)"), ("(list q k)", "(list q k more)")],
@@ -387,6 +398,36 @@ fn a_text_is_refused_that_would_leave_a_frame_behind() {
     assert!(refused.errors.contains("the new text needs `z`"), "{}", refused.errors);
     assert_eq!(desk.duet("log loop").output, log);
     desk.check("answer loop x", 4, "(1 10 x)");
+}
+
+#[test]
+fn a_variable_that_a_frame_does_not_have_is_given() {
+    let edits = [
+        ("(define (work n)", "(define (work n who more)"),
+        ("(+ n 1)", "(+ n 1) who more"),
+        (
+            "(display (list n a",
+            "(set! more (cons n more)) (display (list who more n a",
+        ),
+        ("(work 1)", "(work 1 'me '())"),
+    ];
+    let desk = desk_of(WORK, &edits);
+    desk.check("run loop.scm", 4, "");
+    for (given, said) in [
+        ("more=(f)", "gives no value"),
+        ("more", "gives no value"),
+        ("more=1 2", "gives no value"),
+    ] {
+        let refused = desk.duet(&format!("patch loop new.scm --let \"{given}\""));
+        assert_eq!(refused.code, 1, "{given}: {}{}", refused.output, refused.errors);
+        assert!(refused.errors.contains(said), "{given}: {}", refused.errors);
+    }
+    assert!(patched(&desk, "--dry-run --let who=b --let more=7")["frames"][0]["kept"].is_string());
+    let frames = patched(&desk, "--let who=a --let \"more='(7)\"")["frames"].clone();
+    assert!(frames[0]["kept"].is_null(), "{frames}");
+    desk.check("answer loop x", 4, "(10 (1 7) 1 10 x)");
+    desk.check("answer loop x", 4, "(10 (2 1 7) 2 20 x)");
+    assert_eq!(replays(&desk, "loop"), "");
 }
 
 #[test]

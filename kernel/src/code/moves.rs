@@ -7,7 +7,7 @@
 //! It does not write frames; `machine/moving.rs` does.
 //! Read next: `core/alignment.rs`, `machine/moving.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +30,28 @@ pub enum Source {
     Cell(u16),
     /// This word.
     Word(Value),
+    /// A literal that the person gives, by number.
+    Given(usize),
+    /// A cell that is made for such a literal.
+    GivenCell(usize),
+}
+
+/// The value that the person gives to a variable which a frame does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A literal, by number.
+    Literal(usize),
+    /// That of another variable of the frame.
+    Variable(String),
+}
+
+/// What the person and the patch say about all frames of a unit.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// The top-level forms of the new unit that the patch evaluates.
+    pub apart: Vec<CoreId>,
+    /// Values for variables that frames do not have.
+    pub given: BTreeMap<String, Given>,
 }
 
 /// How a frame moves.
@@ -75,7 +97,10 @@ impl fmt::Display for Kept {
             }
             Kept::CallGone => formatter.write_str("the new text does not have the call, or has several that are alike"),
             Kept::OtherCode => formatter.write_str("the call is part of another procedure in the new text"),
-            Kept::Variable(name) => write!(formatter, "the new text needs `{name}`, which the frame does not have"),
+            Kept::Variable(name) => write!(
+                formatter,
+                "the new text needs `{name}`, which the frame does not have; `--let {name}=VALUE` gives it"
+            ),
             Kept::Operands => formatter.write_str("the call is an operand, and those before it differ"),
             Kept::Assigned(name) => write!(formatter, "only one of the texts assigns `{name}`"),
             Kept::Procedure => {
@@ -130,18 +155,20 @@ pub struct Moves {
     new: Part,
     /// The top-level forms of the new unit that are evaluated apart, by number.
     apart: BTreeSet<usize>,
+    given: BTreeMap<String, Given>,
 }
 
 impl Moves {
-    /// The moves from a unit to another; these forms of it are evaluated apart.
-    pub fn between(code: &CodeSpace, old: LoadedVersion, new: LoadedVersion, apart: &[CoreId]) -> Self {
+    /// The moves from a unit to another.
+    pub fn between(code: &CodeSpace, old: LoadedVersion, new: LoadedVersion, terms: Terms) -> Self {
         let alignment = Alignment::of(&old.unit, &new.unit);
-        let apart = apart.iter().filter_map(|node| alignment.new_top(*node)).collect();
+        let apart = terms.apart.iter().filter_map(|node| alignment.new_top(*node)).collect();
         Self {
             old: Part::of(code, old.unit, old.number, old.variables),
             new: Part::of(code, new.unit, new.number, new.variables),
             alignment,
             apart,
+            given: terms.given,
         }
     }
 
@@ -237,7 +264,7 @@ impl Moves {
         let found = held.iter().position(|(_, content)| self.is_same(content, wanted));
         let Some(found) = found else {
             return match wanted {
-                Content::Variable { name, .. } => Err(Kept::Variable(name.as_str().to_owned())),
+                Content::Variable { name, is_in_cell, .. } => self.given(held, name.as_str(), *is_in_cell),
                 Content::Value(place) => self.steady(held, place).ok_or(Kept::Operands),
                 Content::Partial(..) => Err(Kept::Operands),
             };
@@ -252,13 +279,41 @@ impl Moves {
             Content::Variable { is_in_cell, name, .. },
         ) = (&held[found].1, wanted)
         else {
-            held.swap_remove(found);
+            held.remove(found);
             return Ok(Source::Register(register));
         };
         match (was_in_cell, is_in_cell) {
             (true, true) | (false, false) => Ok(Source::Register(register)),
             (false, true) if !is_captured => Ok(Source::Cell(register)),
             _ => Err(Kept::Assigned(name.as_str().to_owned())),
+        }
+    }
+
+    /// Where a variable has its value from that the frame does not have.
+    fn given(&self, held: &[(u16, Content)], name: &str, is_in_cell: bool) -> Result<Source, Kept> {
+        let missing = |name: &str| Kept::Variable(name.to_owned());
+        match self.given.get(name) {
+            None => Err(missing(name)),
+            Some(Given::Literal(number)) if is_in_cell => Ok(Source::GivenCell(*number)),
+            Some(Given::Literal(number)) => Ok(Source::Given(*number)),
+            Some(Given::Variable(other)) => {
+                let is_it = |content: &Content| match content {
+                    Content::Variable {
+                        name,
+                        is_in_cell: false,
+                        ..
+                    } => name.as_str() == other,
+                    _ => false,
+                };
+                // Inner variables hide outer ones.
+                let found = held.iter().rev().find(|(_, content)| is_it(content));
+                let (register, _) = found.ok_or_else(|| missing(other))?;
+                Ok(if is_in_cell {
+                    Source::Cell(*register)
+                } else {
+                    Source::Register(*register)
+                })
+            }
         }
     }
 

@@ -1,18 +1,21 @@
 //! Versions of a unit: which procedure of a changed text takes the place of which of an earlier
 //! one.
 //!
-//! A procedure is known by its path: its name, its number among those of that name in the procedure
-//! around it, and the path of that one. Closures over a block can take the code of another only if
+//! A procedure is known by its expression, if the alignment of the two texts knows what has become of
+//! it, else by its path: its name, its number among those of that name in the procedure around it, and
+//! the path of that one. Closures over a block can take the code of another only if
 //! they have captured the same variables in the same order, in cells or not.
 //! INVARIANT: a block that takes the place of another reads no captured value that the closures
 //! over the other do not have, and has a frame of at least its size.
 //! It does not rewrite closures; `heap/closures.rs` does.
 //! Read next: `heap/closures.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::CodeSpace;
 use crate::compiler::{ScopedVariable, UnitVariables};
+use crate::core::CoreId;
+use crate::core::alignment::Alignment;
 use crate::instruction::{Instruction, Role};
 use crate::unit::CompiledUnit;
 use crate::value::Value;
@@ -25,6 +28,8 @@ pub struct Procedure {
     /// The number of its block in the unit.
     pub block: usize,
     captured: Vec<ScopedVariable>,
+    /// Its expression.
+    form: Option<CoreId>,
 }
 
 /// One level of a path.
@@ -53,16 +58,11 @@ impl Procedure {
             _ => None,
         }
     }
-
-    /// Whether closures over this one can go on with the code of the other.
-    fn fits(&self, other: &Self) -> bool {
-        self.path == other.path && self.captured == other.captured
-    }
 }
 
 /// Lists the procedures of a compiled unit; the body of the unit is none.
 pub fn procedures(unit: &CompiledUnit, variables: &UnitVariables) -> Vec<Procedure> {
-    let captured = variables.captured();
+    let (captured, forms) = (variables.captured(), variables.forms());
     let mut found = Vec::new();
     let mut pending = vec![(0, Vec::new())];
     let mut seen = vec![false; unit.blocks.len()];
@@ -95,6 +95,7 @@ pub fn procedures(unit: &CompiledUnit, variables: &UnitVariables) -> Vec<Procedu
                 path: path.clone(),
                 block: inner,
                 captured: captured.get(inner).cloned().unwrap_or_default(),
+                form: forms.get(inner).copied().flatten(),
             });
             pending.push((inner, path));
         }
@@ -114,9 +115,17 @@ fn blocks_in(instructions: &[Instruction]) -> Vec<usize> {
 
 /// Returns for each of the procedures that has a successor its block and that of the successor, in
 /// their units.
-pub fn successors(before: &[Procedure], now: &[Procedure]) -> Vec<(usize, usize)> {
+pub fn successors(before: &[Procedure], now: &[Procedure], alignment: &Alignment) -> Vec<(usize, usize)> {
+    let become_of = |old: &Procedure| alignment.node(old.form?);
+    let known: BTreeSet<CoreId> = before.iter().filter_map(become_of).collect();
     let successor = |old: &Procedure| {
-        let new = now.iter().find(|new| old.fits(new))?;
+        let new = match become_of(old) {
+            Some(form) => now.iter().find(|new| new.form == Some(form)),
+            None => now
+                .iter()
+                .find(|new| old.path == new.path && new.form.is_none_or(|form| !known.contains(&form))),
+        };
+        let new = new.filter(|new| old.captured == new.captured)?;
         Some((old.block, new.block))
     };
     before.iter().filter_map(successor).collect()

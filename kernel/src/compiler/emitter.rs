@@ -145,6 +145,13 @@ impl Emitter {
         self.note(Step::Hold(held, register));
     }
 
+    /// Notes that the block is the code of this procedure expression.
+    pub(super) fn note_procedure(&mut self, id: CoreId) {
+        if let Some(variables) = &mut self.variables {
+            variables.form = Some(id);
+        }
+    }
+
     /// Notes that the next instruction is this call.
     pub(super) fn note_call(&mut self, id: CoreId) {
         let offset = self.instructions.len() as u32;

@@ -354,7 +354,7 @@ impl Compiler<'_> {
             .copied()
             .filter(|variable| !is_own(variable))
             .collect();
-        let number = self.procedure(clauses, &captured, own)?;
+        let number = self.procedure(id, clauses, &captured, own)?;
         let mark = emitter.next();
         let first = emitter.take_many(captured.len().max(1))?;
         let mut missing = Vec::new();
@@ -376,6 +376,7 @@ impl Compiler<'_> {
     /// Generates a procedure's block.
     fn procedure(
         &mut self,
+        id: CoreId,
         clauses: &[LambdaId],
         captured: &[VariableId],
         own: Option<OwnName>,
@@ -387,6 +388,7 @@ impl Compiler<'_> {
             .filter(|count| usize::from(*count) <= EXACT_ARITY_MAX);
         let clauses = clauses.to_vec();
         self.block(name, arity, captured.len(), |compiler, emitter| {
+            emitter.note_procedure(id);
             for (index, variable) in captured.iter().enumerate() {
                 let index = u16::try_from(index).map_err(|_| CompileError::TooManyCaptured)?;
                 emitter.settle(*variable, Location::Captured(index));

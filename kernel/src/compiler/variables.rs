@@ -38,6 +38,8 @@ pub(super) enum Held {
 /// The variables of one block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockVariables {
+    /// The procedure expression that it is the code of; none for the body of the unit.
+    pub(super) form: Option<CoreId>,
     pub(super) captured: Vec<VariableId>,
     pub(super) steps: Vec<(u32, Step)>,
     /// The calls that have frames of their own.
@@ -175,6 +177,12 @@ impl UnitVariables {
                 .collect()
         };
         self.blocks.iter().map(of_block).collect()
+    }
+
+    /// Returns the procedure expression that each block is the code of, for the blocks in the order
+    /// of the unit; none for the body. Expressions keep their numbers when calls are integrated.
+    pub fn forms(&self) -> Vec<Option<CoreId>> {
+        self.blocks.iter().map(|(_, _, block)| block.form).collect()
     }
 
     /// Lists the calls of the unit that have frames of their own.

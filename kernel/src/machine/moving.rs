@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::segment::{limit_value, segment_of};
 use crate::code::moves::{FrameMove, Source};
+use crate::datum::Datum;
 use crate::heap::kind::link;
 use crate::heap::{Heap, HeapFull, Kind};
 use crate::value::{Immediate, Value};
@@ -52,15 +53,28 @@ pub fn waiting_points(heap: &mut Heap) -> Vec<Value> {
 ///
 /// # Errors
 /// [`HeapFull`]; frames may have moved then, and the turn has to be taken back.
-pub fn move_frames<'a>(heap: &mut Heap, plan: &dyn Fn(Value) -> Option<&'a FrameMove>) -> Result<(), HeapFull> {
+pub fn move_frames<'a>(
+    heap: &mut Heap,
+    given: &[Datum],
+    plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
+) -> Result<(), HeapFull> {
     heap.expand();
+    let given: Vec<Value> = given
+        .iter()
+        .map(|datum| heap.literal(datum))
+        .collect::<Result<_, _>>()?;
     let mut moved: BTreeMap<u64, (Value, BTreeMap<usize, usize>)> = BTreeMap::new();
     for (segment, limit) in segments(heap) {
         let Some(frames) = Frames::of(heap, segment, limit) else {
             continue;
         };
         if frames.0.iter().any(|(_, point)| plan(*point).is_some()) {
-            moved.insert(segment.to_bits(), rewritten(heap, segment, &frames, plan)?);
+            let rewriting = Rewriting {
+                segment,
+                frames: &frames,
+                given: &given,
+            };
+            moved.insert(segment.to_bits(), rewriting.write(heap, plan)?);
         }
     }
     for link in heap.objects_of(Kind::Link) {
@@ -85,36 +99,50 @@ fn segments(heap: &Heap) -> Vec<(Value, usize)> {
     limits.into_values().collect()
 }
 
-/// Writes a segment anew; returns it, and where each frame ends in it by where it ended before.
-fn rewritten<'a>(
-    heap: &mut Heap,
+/// A segment that is written anew.
+struct Rewriting<'a> {
     segment: Value,
-    frames: &Frames,
-    plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
-) -> Result<(Value, BTreeMap<usize, usize>), HeapFull> {
-    let (mut words, mut ends) = (Vec::new(), BTreeMap::new());
-    for (first, point) in frames.0.iter().rev() {
-        let (first, length) = (*first, point.detail() as usize);
-        match plan(*point) {
-            Some(FrameMove { position, registers }) => {
-                for source in registers {
-                    let word = match source {
-                        Source::Nothing => Value::ZERO,
-                        Source::Register(register) => heap.field(segment, first + usize::from(*register)),
-                        Source::Word(word) => *word,
-                        Source::Cell(register) => {
-                            let value = heap.field(segment, first + usize::from(*register));
-                            heap.make(Kind::Cell, &[value])?
-                        }
-                    };
-                    words.push(word);
+    frames: &'a Frames,
+    /// The literals that the person gives.
+    given: &'a [Value],
+}
+
+impl Rewriting<'_> {
+    /// Writes the segment anew; returns it, and where each frame ends in it by where it ended
+    /// before.
+    fn write<'a>(
+        &self,
+        heap: &mut Heap,
+        plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
+    ) -> Result<(Value, BTreeMap<usize, usize>), HeapFull> {
+        let (mut words, mut ends) = (Vec::new(), BTreeMap::new());
+        for (first, point) in self.frames.0.iter().rev() {
+            let (first, length) = (*first, point.detail() as usize);
+            match plan(*point) {
+                Some(FrameMove { position, registers }) => {
+                    for source in registers {
+                        words.push(self.word(heap, first, *source)?);
+                    }
+                    let distance = registers.len() as u32 + 1;
+                    words.push(Value::immediate(Immediate::Return, *position, distance));
                 }
-                let distance = registers.len() as u32 + 1;
-                words.push(Value::immediate(Immediate::Return, *position, distance));
+                None => words.extend((first..first + length).map(|index| heap.field(self.segment, index))),
             }
-            None => words.extend((first..first + length).map(|index| heap.field(segment, index))),
+            ends.insert(first + length, words.len());
         }
-        ends.insert(first + length, words.len());
+        Ok((heap.make(Kind::Frames, &words)?, ends))
     }
-    Ok((heap.make(Kind::Frames, &words)?, ends))
+
+    /// The word of a register of the frame that begins at the word `first`.
+    fn word(&self, heap: &mut Heap, first: usize, source: Source) -> Result<Value, HeapFull> {
+        let before = |heap: &Heap, register: u16| heap.field(self.segment, first + usize::from(register));
+        match source {
+            Source::Nothing => Ok(Value::ZERO),
+            Source::Register(register) => Ok(before(heap, register)),
+            Source::Word(word) => Ok(word),
+            Source::Given(number) => Ok(self.given[number]),
+            Source::Cell(register) => heap.make(Kind::Cell, &[before(heap, register)]),
+            Source::GivenCell(number) => heap.make(Kind::Cell, &[self.given[number]]),
+        }
+    }
 }

@@ -165,7 +165,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ),
         ("<detach-entity \"worker\" 2>", "detach-entity worker from facet 2"),
         (
-            "<patch <changed-text <program> [] [\"rate\"]> [\"price\"] [\"offer\"]>",
+            "<patch <changed-text <program> [] [\"rate\"] []> [\"price\"] [\"offer\"]>",
             "patch changes price; adds offer; evaluates rate",
         ),
         ("<exit 1 [5 4] #f>", "exit with code 1, retracting 2 assertions"),

@@ -18,5 +18,8 @@ pub struct ChangedText {
     /// The definitions to evaluate although the run has a value for them, by name, and the
     /// expressions to evaluate, by number.
     pub run: Vec<String>,
+    /// Values for variables that the new text needs and waiting frames do not have, each as
+    /// `NAME=VALUE`.
+    pub values: Vec<String>,
 }
-codec_struct!(ChangedText "changed-text" { program, texts, run });
+codec_struct!(ChangedText "changed-text" { program, texts, run, values });

@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use duet_kernel::code::versions::{Procedure, procedures, successors};
 use duet_kernel::compiler::{compile, variables_of};
+use duet_kernel::core::alignment::Alignment;
 use duet_kernel::core::forms::{FormKind, TopForm};
 use duet_kernel::core::{CoreId, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 
 use super::entity::PROGRAM;
+use super::moving::GivenValues;
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
 use super::template::LibraryTemplates;
@@ -46,6 +48,7 @@ impl SchemePrograms {
         } = text;
         let mut change = Change {
             id,
+            given: GivenValues::read(&patched.text.values)?,
             ..Change::default()
         };
         let mut wanted: BTreeSet<String> = patched.text.run.iter().cloned().collect();
@@ -153,7 +156,8 @@ impl SchemePrograms {
         let mut pairs = Vec::new();
         for (unit, number) in self.earlier_units(&new.unit.name) {
             let (_, before) = self.compiled_procedures(&unit)?;
-            for (old, inner) in successors(&before, &new.procedures) {
+            let alignment = Alignment::of(&unit, new.unit);
+            for (old, inner) in successors(&before, &new.procedures, &alignment) {
                 let old = self.code.block_number(number, old);
                 let block = &mut new.compiled.blocks[inner];
                 // A frame of the old code may call itself through a closure that has the new code.

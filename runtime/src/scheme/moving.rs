@@ -4,14 +4,14 @@
 //! It does not compare texts; the kernel's `code/moves.rs` does.
 //! Read next: `renewal.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use duet_kernel::code::moves::{FrameMove, Kept, LoadedVersion, Moves};
+use duet_kernel::code::moves::{FrameMove, Given, Kept, LoadedVersion, Moves, Terms};
 use duet_kernel::compiler::variables_of;
-use duet_kernel::core::CoreId;
 use duet_kernel::core::forms::FormKind;
-use duet_kernel::datum::Name;
+use duet_kernel::datum::reader::read_one;
+use duet_kernel::datum::{Datum, Name, Node};
 use duet_kernel::heap::{HeapFull, RootId};
 use duet_kernel::machine::{ParkedFrame, move_frames, parked_frames, waiting_points};
 use duet_kernel::value::Value;
@@ -20,8 +20,60 @@ use super::actor::SchemeActor;
 use super::convert;
 use super::programs::SchemePrograms;
 use super::stale::{FRAMES_MAX, StaleCode};
-use crate::model::failure::Frame;
+use crate::model::failure::{Failure, Frame};
 use crate::model::identity::Callable;
+
+/// Values that the person gives to variables which frames do not have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GivenValues {
+    by_name: BTreeMap<String, Given>,
+    literals: Vec<Datum>,
+}
+
+impl GivenValues {
+    /// Reads values of the form `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// [`Failure`] if one has another form.
+    pub(super) fn read(values: &[String]) -> Result<Self, Failure> {
+        let mut given = Self::default();
+        for value in values {
+            let read = value
+                .split_once('=')
+                .and_then(|(name, text)| Some((name, given.value(text)?)));
+            let Some((name, value)) = read.filter(|(name, _)| !name.is_empty()) else {
+                let message = format!(
+                    "`{value}` gives no value: after NAME= stands a literal, a quoted datum or the name of another \
+                     variable of the frame"
+                );
+                return Err(Failure::new("patch-refused", message));
+            };
+            given.by_name.insert(name.to_owned(), value);
+        }
+        Ok(given)
+    }
+
+    fn value(&mut self, text: &str) -> Option<Given> {
+        let (mut datum, end) = read_one(text, 0).ok()??;
+        if !text.get(end..)?.trim().is_empty() {
+            return None;
+        }
+        match &datum.nodes[datum.root.0 as usize] {
+            Node::Symbol(name) => return Some(Given::Variable(name.as_str().to_owned())),
+            Node::Pair(quote, rest) => {
+                let is_quote = matches!(&datum.nodes[quote.0 as usize], Node::Symbol(name) if name.as_str() == "quote");
+                let Node::Pair(quoted, _) = &datum.nodes[rest.0 as usize] else {
+                    return None;
+                };
+                datum.root = Some(*quoted).filter(|_| is_quote)?;
+            }
+            Node::Nil => return None,
+            _ => {}
+        }
+        self.literals.push(datum);
+        Some(Given::Literal(self.literals.len() - 1))
+    }
+}
 
 /// A frame that waits in changed code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +93,7 @@ impl SchemePrograms {
         if planned.is_empty() {
             return Ok(());
         }
-        move_frames(&mut actor.instance.heap, &plan)
+        move_frames(&mut actor.instance.heap, &self.change.given.literals, &plan)
     }
 
     fn plans(&mut self, points: &[Value]) -> Vec<(Value, FrameMove)> {
@@ -100,8 +152,11 @@ impl SchemePrograms {
         let steps = self.change.steps.iter().filter(|(unit, _)| unit.name == *name);
         let forms = steps.flat_map(|(unit, _)| unit.top_forms());
         let values = forms.filter(|form| !matches!(form.kind, FormKind::Procedure(_)));
-        let apart: Vec<CoreId> = values.map(|form| form.node).collect();
-        Some(Moves::between(&self.code, version(old)?, version(new)?, &apart))
+        let terms = Terms {
+            apart: values.map(|form| form.node).collect(),
+            given: self.change.given.by_name.clone(),
+        };
+        Some(Moves::between(&self.code, version(old)?, version(new)?, terms))
     }
 
     /// Lists the frames of an actor that wait in code of earlier texts, with what becomes of each:

@@ -13,6 +13,7 @@ use duet_kernel::datum::{Name, Span};
 use duet_kernel::expander::{Ahead, Expander, LibraryName};
 use duet_kernel::unit::GlobalName;
 
+use super::moving::GivenValues;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;
 use super::template::LibraryTemplates;
@@ -69,6 +70,8 @@ pub(super) struct Change {
     /// The moves of frames from earlier units, by number, as far as somebody has asked; none from
     /// one without core forms.
     pub(super) moves: BTreeMap<usize, Option<Moves>>,
+    /// The values that the person gives to variables which frames do not have.
+    pub(super) given: GivenValues,
     /// What differs, for people.
     pub(super) listed: Listed,
 }
