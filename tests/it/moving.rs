@@ -70,7 +70,7 @@ struct Case {
     edits: &'static [(&'static str, &'static str)],
     /// Why the first frame stays, or nothing if it moves.
     kept: Option<&'static str>,
-    /// What is shown for the answers `1` and `2`; nothing if it does not matter.
+    /// The output after the answers `1` and `2`; nothing if it does not matter.
     shown: [&'static str; 2],
 }
 
@@ -156,7 +156,8 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a variable whose value is gone",
-        text: "(define (work n) (let ((old n)) (await (user-input :prompt \"name?\")) (display 'x) (work 2)))\n(work 1)\n",
+        text: "(define (work n) (let ((old n)) (await (user-input :prompt \"name?\")) (display 'x) (work 2)))\n\
+               (work 1)\n",
         edits: &[("(display 'x)", "(display old)")],
         kept: Some("the new text needs `"),
         shown: ["x", "x"],

@@ -1,9 +1,9 @@
 //! Versions of a unit: which procedure of a changed text takes the place of which of an earlier
 //! one.
 //!
-//! A procedure is known by its expression, if the alignment of the two texts knows what has become of
-//! it, else by its path: its name, its number among those of that name in the procedure around it, and
-//! the path of that one. Closures over a block can take the code of another only if
+//! A procedure is known by its expression, if the alignment of the two texts knows what has become
+//! of it, else by its path: its name, its number among those of that name in the procedure around
+//! it, and the path of that one. Closures over a block can take the code of another only if
 //! they have captured the same variables in the same order, in cells or not.
 //! INVARIANT: a block that takes the place of another reads no captured value that the closures
 //! over the other do not have, and has a frame of at least its size.

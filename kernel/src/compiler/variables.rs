@@ -23,15 +23,14 @@ pub(super) enum Step {
     Release(Register),
 }
 
-/// What a register holds, in terms of the unit that is compiled.
+/// The content of a register, in terms of the unit that is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     /// A variable, whose home it is.
     Variable(VariableId),
     /// The value of a form, until the form around it needs it.
     Value(CoreId),
-    /// What a call of an operation has made of its first operands, and how many are to follow the
-    /// first.
+    /// The result of an operation on its first operands, and how many of them follow the first.
     Partial(CoreId, usize),
 }
 
@@ -50,7 +49,7 @@ pub(super) struct BlockVariables {
 /// first, then the form itself.
 pub type Place = Vec<CoreId>;
 
-/// What a register of a waiting frame holds.
+/// The content of a register of a waiting frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A variable, or the cell that holds its value.
@@ -68,7 +67,7 @@ pub enum Content {
     },
     /// The value of a form, until the form around it needs it.
     Value(Place),
-    /// What a call of an operation has made of its first operands, and how many follow the first.
+    /// The result of an operation on its first operands, and how many of them follow the first.
     Partial(Place, usize),
 }
 
@@ -108,6 +107,8 @@ pub struct ScopedVariable {
 pub struct UnitVariables {
     /// The names of all variables, and whether each is in a cell.
     names: Vec<(Name, bool)>,
+    /// Whether somebody asks; a unit may also have no variables.
+    is_noted: bool,
     /// For each block its start, its end and its variables.
     blocks: Vec<(u32, u32, BlockVariables)>,
     copies: Copies,
@@ -121,6 +122,7 @@ impl UnitVariables {
             names: variables
                 .map(|(id, variable)| (variable.name.clone(), is_in_cell(id)))
                 .collect(),
+            is_noted: true,
             blocks: Vec::new(),
             copies: Copies::default(),
         }
@@ -134,6 +136,7 @@ impl UnitVariables {
     pub(super) fn none() -> Self {
         Self {
             names: Vec::new(),
+            is_noted: false,
             blocks: Vec::new(),
             copies: Copies::default(),
         }
@@ -141,7 +144,7 @@ impl UnitVariables {
 
     /// Adds the next block.
     pub(super) fn push(&mut self, block: &Block, variables: BlockVariables) {
-        if !self.names.is_empty() {
+        if self.is_noted {
             self.blocks.push((block.start, block.end, variables));
         }
     }

@@ -435,7 +435,9 @@ impl Matching<'_> {
                 let variables =
                     |bindings: &[(VariableId, CoreId)]| bindings.iter().map(|(id, _)| *id).collect::<Vec<_>>();
                 self.by_name(&variables(olds), &variables(news));
-                for (variable, value) in olds {
+                let is_left = |(variable, _): &&(VariableId, CoreId)| self.alignment.variable(*variable).is_none();
+                let left: Vec<_> = olds.iter().filter(is_left).collect();
+                for (variable, value) in left {
                     let is_equal = |(_, other): &&(VariableId, CoreId)| self.is_equal(*value, *other);
                     let is_lone = olds.len() == 1 && news.len() == 1;
                     let both_loop = |(_, other): &&(VariableId, CoreId)| {

@@ -1,7 +1,7 @@
 //! Moving the frames that wait in changed code to the code of the present text.
 //!
 //! INVARIANT: what moves depends on the texts only, so a replay moves the same frames.
-//! It does not compare texts; the kernel's `code/moves.rs` does.
+//! It does not compare texts; `kernel/src/code/moves.rs` does.
 //! Read next: `renewal.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};

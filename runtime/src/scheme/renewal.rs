@@ -1,13 +1,14 @@
 //! Giving a living instance the code of a changed text.
 //!
-//! INVARIANT: values and identities stay; only the code of closures and of frames that wait changes,
-//! and globals that are new get their procedures.
+//! INVARIANT: values and identities stay; only the code of closures and of frames that wait
+//! changes, and globals that are new get their procedures.
 //! It does not choose the code; `change.rs` does.
 //! Read next: `versions.rs`, `moving.rs`.
 
 use duet_kernel::heap::HeapFull;
 
 use super::actor::SchemeActor;
+use super::entity::PROGRAM;
 use super::execution::mark_fiber;
 use super::grants::covers;
 use super::programs::{Fault, SchemePrograms};
@@ -71,14 +72,18 @@ impl SchemePrograms {
 
     /// Gives an instance the code of the present version.
     pub(super) fn renew_instance(&mut self, actor: &mut SchemeActor) -> Result<(), HeapFull> {
+        let is_main = actor.entity.is_none();
         let instance = &mut actor.instance;
         instance.heap.set_lenient(true);
         for unit in &self.change.units {
-            if !instance.has_library(&self.code, unit.name.as_str()) {
-                continue;
+            // A program without definitions has code in its actors nevertheless.
+            let is_program = unit.name.as_str() == PROGRAM;
+            let has_library = instance.has_library(&self.code, unit.name.as_str());
+            if is_program || has_library {
+                instance.link_apart(&self.code, unit.number)?;
             }
-            instance.link_apart(&self.code, unit.number)?;
-            for (name, block) in &unit.added {
+            let added = unit.added.iter().filter(|_| has_library || is_program && is_main);
+            for (name, block) in added {
                 instance.define(&self.code, name, *block)?;
             }
         }

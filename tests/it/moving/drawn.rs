@@ -186,3 +186,30 @@ fn other_words_for_the_same_change_nothing_wherever_a_program_waits() {
     }
     assert!(moved as u64 >= PROGRAMS, "{moved} frames have moved");
 }
+
+#[test]
+fn any_text_may_follow_any_other_and_a_replay_moves_the_same_frames() {
+    let wording = Wording {
+        prefix: "a",
+        is_longer: false,
+    };
+    for seed in 0..PROGRAMS {
+        let texts = [program(seed, wording), program(seed + PROGRAMS, wording)];
+        let desk = Desk::new(&[("drawn.scm", &texts[0]), ("new.scm", &texts[1])]);
+        desk.duet("run drawn.scm");
+        let expected = shown(&desk, 0);
+        let at = seed % ANSWERS;
+        desk.duet(&format!("goto drawn@{}", at + 1));
+        let said = desk.duet("patch drawn new.scm");
+        assert_eq!(said.code, 0, "{seed}: {}{}", said.output, said.errors);
+        let once = shown(&desk, at);
+        let replayed = desk.duet("replay drawn").output;
+        assert!(replayed.starts_with("identical: "), "{seed}: {replayed}\n{once:?}");
+        // The patch is taken back, and made again on the same place.
+        desk.duet(&format!("goto drawn@{}", at + 1));
+        assert_eq!(shown(&desk, at), expected[at as usize..], "{seed}");
+        desk.duet(&format!("goto drawn@{}", at + 1));
+        assert_eq!(desk.duet("patch drawn new.scm").output, said.output, "{seed}");
+        assert_eq!(shown(&desk, at), once, "{seed}");
+    }
+}
