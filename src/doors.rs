@@ -87,8 +87,8 @@ pub(crate) fn other_owner(store: &dyn Store, place: &Place) -> Result<Option<Own
     Ok(owner.filter(|owner| !owner.is_same(&Owner::this(""))))
 }
 
-/// Whether the owner of a run can be reached at a door: for a journal in a file, any process of this
-/// host; for one on a server, a process of the same account.
+/// Whether the owner of a run can be reached at a door: for a journal in a file, any process of
+/// this host; for one on a server, a process of the same account.
 pub(crate) fn is_near(journal: &Journal, owner: &Owner, place: &Place) -> bool {
     let branches = [Some(&place.branch), None];
     let has_door = || {
@@ -214,16 +214,33 @@ pub(crate) fn stop((store, journal): (&dyn Store, &Journal), place: &Place) -> R
     let Some(done) = hand_over((store, journal), place, &Wish::Stop.encode())? else {
         return Ok(None);
     };
-    let turn = Fields::of(&done, "stopped", 1)
+    let turn = turn_of_stop(&done)?;
+    await_end(store, place)?;
+    Ok(Some(turn))
+}
+
+/// The turn at which an owner says that it has stopped.
+///
+/// # Errors
+/// If it says something else.
+pub(crate) fn turn_of_stop(done: &IOValue) -> Result<u64, CommandError> {
+    Fields::of(done, "stopped", 1)
         .and_then(|mut fields| fields.read("turn"))
-        .map_err(|error| CommandError::caused("the other process answered something else", &error))?;
+        .map_err(|error| CommandError::caused("the other process answered something else", &error))
+}
+
+/// Waits until an owner that has stopped has given its run up.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn await_end(store: &dyn Store, place: &Place) -> Result<(), CommandError> {
     for _ in 0..ATTEMPTS_MAX {
         if other_owner(store, place)?.is_none() {
             break;
         }
         pause();
     }
-    Ok(Some(turn))
+    Ok(())
 }
 
 /// The way to a run whose owner does not react.

@@ -2,7 +2,7 @@
 //! worker takes it up.
 //!
 //! INVARIANT: a letter is sent once, and its reply says what is durable. A letter that nobody has
-//! answered in time stays in the inbox, and the sender is told so.
+//! answered in time stays in the inbox, and the sender learns it.
 //! It does not know what the owner does with a letter. Read next: `session/letters.rs`.
 
 use std::time::Duration;
@@ -24,13 +24,20 @@ use crate::work::member::Member;
 #[derive(Clone, Copy, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MailArguments {
-    /// Puts it into the run's inbox for whoever executes the run next, in place of going on with the
-    /// run here.
+    /// Puts it into the run's inbox for whoever executes the run next, in place of going on with
+    /// the run here.
     #[arg(long)]
     inbox: bool,
     /// Does not wait until an owner has taken it from the inbox.
     #[arg(long)]
     no_wait: bool,
+}
+
+/// The branch that a wish goes to.
+pub(crate) struct Recipient<'a> {
+    pub(crate) store: &'a mut dyn Store,
+    pub(crate) journal: &'a Journal,
+    pub(crate) place: &'a Place,
 }
 
 /// What became of a wish.
@@ -63,39 +70,55 @@ pub(crate) fn reply(outcome: Result<IOValue, String>) -> Vec<u8> {
     PackedValue::from_value(&value).map_or_else(|_| Vec::new(), PackedValue::into_bytes)
 }
 
-/// Hands a wish to whoever executes a run: through the door of a process of this host, else through
-/// the run's inbox. A run that nobody executes is the command's own, unless a worker takes such runs.
-///
-/// # Errors
-/// If the owner refuses, or does not answer in time.
-pub(crate) fn hand_over(
-    (store, journal): (&mut dyn Store, &Journal),
-    place: &Place,
-    wish: &Wish,
-    how: MailArguments,
-) -> Result<Handed, CommandError> {
-    let owner = doors::other_owner(store, place)?;
-    let is_near = |owner: &duet_journal::Owner| doors::is_near(journal, owner, place);
-    if !how.inbox && owner.as_ref().is_some_and(is_near) {
-        let done = doors::hand_over((store, journal), place, &wish.encode())?;
-        return Ok(done.map_or(Handed::ToNobody, Handed::Done));
+impl Recipient<'_> {
+    /// Hands a wish to whoever executes the run: through the door of a process of this host, else
+    /// through the run's inbox. A run that nobody executes is the command's own, unless a worker
+    /// takes such runs.
+    ///
+    /// # Errors
+    /// If the owner refuses, or does not answer in time.
+    pub(crate) fn hand_over(&mut self, wish: &Wish, how: MailArguments) -> Result<Handed, CommandError> {
+        let Self { store, journal, place } = self;
+        let owner = doors::other_owner(&**store, place)?;
+        let is_near = |owner: &duet_journal::Owner| doors::is_near(journal, owner, place);
+        if !how.inbox && owner.as_ref().is_some_and(is_near) {
+            let done = doors::hand_over((&**store, journal), place, &wish.encode())?;
+            return Ok(done.map_or(Handed::ToNobody, Handed::Done));
+        }
+        if owner.is_none() && !how.inbox && !Member::takes(&**store, &place.run)? {
+            return Ok(Handed::ToNobody);
+        }
+        let letter = Letter {
+            id: LetterId::fresh(),
+            branch: place.branch.clone(),
+            sent_ms: now_ms(),
+            body: PackedValue::from_value(&wish.encode())
+                .map_err(|error| CommandError::caused("this is too large for a letter", &error))?
+                .into_bytes(),
+        };
+        store.put(&place.run, &letter)?;
+        if how.no_wait {
+            return Ok(Handed::Left);
+        }
+        await_reply(&mut **store, place, letter.id).map(Handed::Done)
     }
-    if owner.is_none() && !how.inbox && !Member::takes(store, &place.run)? {
-        return Ok(Handed::ToNobody);
+
+    /// Stops the run by a letter to its owner, and waits until that has given the run up; returns
+    /// the turn at which it stopped.
+    ///
+    /// # Errors
+    /// As [`hand_over`](Self::hand_over).
+    pub(crate) fn stop(&mut self) -> Result<u64, CommandError> {
+        let how = MailArguments {
+            inbox: true,
+            ..MailArguments::default()
+        };
+        let Handed::Done(done) = self.hand_over(&Wish::Stop, how)? else {
+            return Ok(self.place.head.sequence.number());
+        };
+        doors::await_end(&*self.store, self.place)?;
+        doors::turn_of_stop(&done)
     }
-    let letter = Letter {
-        id: LetterId::fresh(),
-        branch: place.branch.clone(),
-        sent_ms: now_ms(),
-        body: PackedValue::from_value(&wish.encode())
-            .map_err(|error| CommandError::caused("this is too large for a letter", &error))?
-            .into_bytes(),
-    };
-    store.put(&place.run, &letter)?;
-    if how.no_wait {
-        return Ok(Handed::Left);
-    }
-    await_reply(store, place, letter.id).map(Handed::Done)
 }
 
 fn await_reply(store: &mut dyn Store, place: &Place, letter: LetterId) -> Result<IOValue, CommandError> {

@@ -40,7 +40,6 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
 use duet_drivers::door::Request;
-use duet_drivers::waker::Waker;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, Libraries, LibraryName};
@@ -63,6 +62,7 @@ use crate::repl::session::is_prompt;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
+use asleep::Manner;
 use branches::Branches;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
@@ -85,12 +85,7 @@ pub(crate) struct Session {
     branches: Branches,
     /// Who asked it to stop, to be told when it has.
     stopped_by: Option<Request>,
-    /// Whether a letter has asked it to stop.
-    is_stopped: bool,
-    /// Whether it is let go as soon as it only waits.
-    sleeps: bool,
-    /// Whether a person is at its prompt.
-    is_at_prompt: bool,
+    manner: Manner,
 }
 
 /// A run without its world.
@@ -503,9 +498,7 @@ impl Session {
             place,
             texts,
             stopped_by: None,
-            is_stopped: false,
-            sleeps: false,
-            is_at_prompt: false,
+            manner: Manner::default(),
         }
     }
 
@@ -555,11 +548,6 @@ impl Session {
         self.run.id()
     }
 
-    /// What wakes its world.
-    fn waker(&self) -> Option<Waker> {
-        self.world.waker()
-    }
-
     /// The address of its branch.
     pub(crate) fn address(&self) -> String {
         format!("{}/{}", self.run.id(), self.run.branch())
@@ -567,7 +555,7 @@ impl Session {
 
     /// Makes advice name comma commands.
     pub(crate) fn advise_prompt(&mut self) {
-        self.is_at_prompt = true;
+        self.manner.is_at_prompt = true;
         self.world.advise_prompt();
     }
 

@@ -1,9 +1,11 @@
 //! A worker: it takes runs that can go on, drives each until it sleeps, and lets it go.
 //!
-//! INVARIANT: a run is executed by one thread of one worker, under the run's claim: whoever claims it
-//! first has it. What the run needs of this process is there before the run is taken.
+//! INVARIANT: a run is executed by one thread of one worker, under the run's claim: whoever claims
+//! it first has it. A worker claims a run only after it has found the workspace, the secrets and the
+//! tools that the run needs.
 //! It does not drive a run; `session/asleep.rs` does. Read next: `work/member.rs`.
 
+pub(crate) mod form;
 pub(crate) mod member;
 
 use std::collections::BTreeMap;
@@ -32,7 +34,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// How long a run is left to others that this worker cannot execute, in milliseconds.
 const LEFT_MS: u64 = 30_000;
 
-/// What a worker is to do.
+/// The orders of a worker.
 pub(crate) struct Orders<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) patterns: Vec<String>,

@@ -1,7 +1,7 @@
 //! What a run needs next, and what others want it to hear.
 //!
-//! Owns the values beside the records: a need is part of the commit that leads to it, a letter waits
-//! in the run's inbox until an owner turns it into a record.
+//! Owns the values beside the records: a need is part of the commit that leads to it, a letter
+//! waits in the run's inbox until an owner turns it into a record.
 //! INVARIANT: a letter is taken in the commit that has its record, or not at all; so each one is
 //! heard once, whoever owns the run then.
 //!
@@ -91,7 +91,7 @@ pub struct Letter {
     pub body: Vec<u8>,
 }
 
-/// A letter that an owner has heard, with what the sender is told.
+/// A letter that an owner has heard, with the reply to its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The letter.

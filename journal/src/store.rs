@@ -236,9 +236,9 @@ pub trait Store: Send {
     /// [`StoreError::NoSuchRun`].
     fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError>;
 
-    /// Lists at most `max` branches that can go on at a moment, in milliseconds since 1970, and whose
-    /// runs no living process owns; those with the earliest moments first, then those with letters.
-    /// The cost grows with the number of branches that are due, not with those that wait.
+    /// Lists at most `max` branches that can go on at a moment, in milliseconds since 1970, and
+    /// whose runs no living process owns; those with the earliest moments first, then those with
+    /// letters. The cost grows with the number of branches that are due, not with those that wait.
     ///
     /// # Errors
     /// A failure of the medium.
@@ -410,7 +410,8 @@ pub trait Store: Send {
     }
 
     /// Writes all that the store has to a journal file of its own at `path`, where there is none;
-    /// also when a commit has failed because the store's own files are [gone](StoreError::Displaced).
+    /// also when a commit has failed because the store's own files are
+    /// [gone](StoreError::Displaced).
     ///
     /// # Errors
     /// [`StoreError::NoCopy`] if the store does not support it; [`StoreError::Io`],

@@ -124,7 +124,7 @@ impl Store for PostgresStore {
     }
 
     fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError> {
-        self.write_need((run, branch), epoch, need)
+        self.write_need((run.clone(), branch.clone()), epoch, need)
     }
 
     fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {

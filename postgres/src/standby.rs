@@ -1,9 +1,9 @@
 //! What stands beside the records: what branches need, letters, and workers.
 //!
-//! INVARIANT: whatever an owner does here is one statement that locks the row of its run and compares
-//! the epoch; whatever others do may be repeated.
+//! INVARIANT: whatever an owner does here is one statement that locks the row of its run and
+//! compares the epoch; whatever others do may be repeated.
 //!
-//! What commits change here goes with them; `writing.rs` does that. Read next: `sql/002-append.sql`.
+//! What commits change here goes with them; `writing.rs` does that. Read next: `lib.rs`.
 
 use duet_journal::inbox::{Letter, LetterId, Need, REPLY_KEPT_MS, Ready, Taken};
 use duet_journal::{BranchName, Claim, Epoch, RunId, StoreError};
@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 
 use crate::PostgresStore;
 use crate::link::Value;
+use crate::plan::Line;
 use crate::row::column;
 
 /// The number of due branches that are looked at together: most belong to runs that somebody
@@ -21,13 +22,9 @@ const PORTION: usize = 256;
 const HELD: &str = "held AS (SELECT name FROM duet_schema.runs WHERE name = $1 AND epoch = $2 FOR UPDATE)";
 
 impl PostgresStore {
-    pub(crate) fn write_need(
-        &mut self,
-        (run, branch): (&RunId, &BranchName),
-        epoch: Epoch,
-        need: Need,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn write_need(&mut self, line: Line, epoch: Epoch, need: Need) -> Result<(), StoreError> {
         self.require_writer()?;
+        let (run, branch) = &line;
         let mut values = vec![
             Value::Text(run.to_string()),
             Value::Integer(epoch.0.cast_signed()),
@@ -45,7 +42,7 @@ impl PostgresStore {
         if self.read_rows(&sql, values, "saying what a run needs")?.is_empty() {
             return self.require_epoch(run, epoch).map(drop);
         }
-        self.known.needs.insert((run.clone(), branch.clone()), need);
+        self.known.needs.insert(line, need);
         Ok(())
     }
 

@@ -330,11 +330,6 @@ impl Run {
         })
     }
 
-    /// Notes that the records which are not durable yet have heard a letter.
-    pub fn hear(&mut self, taken: Taken) {
-        self.taken.push(taken);
-    }
-
     /// Notes that [`unflushed`](Self::unflushed) is durable, and returns the effects that waited
     /// for it.
     pub fn confirm_durable(&mut self) -> Vec<Effect> {
@@ -439,11 +434,6 @@ impl Run {
     /// Returns the epoch of the claim under which the run writes.
     pub fn epoch(&self) -> Epoch {
         self.epoch
-    }
-
-    /// Returns whether any of its records is durable.
-    pub fn is_begun(&self) -> bool {
-        self.durable.is_some()
     }
 
     /// Returns the name of a request, as the fact that shows it has it.

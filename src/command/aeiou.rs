@@ -113,6 +113,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         in_memory: arguments.memory || arguments.action == Action::Check,
         journal: &arguments.journal,
         detach: DetachArguments::default(),
+        is_queued: false,
     };
     let options = kept.options(&arguments.world)?;
     kept.start(launch, options, terminal)

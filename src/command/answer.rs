@@ -19,10 +19,10 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// or its name in the fact that shows it; `duet waits` lists the open ones. What asks for approval
 /// has to be named. If the question has choices, the answer must be one of them or the beginning of
 /// one. The run then continues, as with `duet resume`; if another process executes it, that one
-/// gets the answer and goes on; if that is on another host, or workers (`duet work`) take such runs,
-/// by way of the run's inbox. Nothing happens if no such question is open. An answer that comes
-/// after the deadline of a timer comes after the timer, also if no process executed the run then: a
-/// question that has timed out takes none.
+/// gets the answer and goes on; if that is on another host, or workers (`duet work`) take such
+/// runs, by way of the run's inbox. Nothing happens if no such question is open. An answer that
+/// comes after the deadline of a timer comes after the timer, also if no process executed the run
+/// then: a question that has timed out takes none.
 ///
 ///   duet answer review Ada
 ///   duet answer review 12 yes

@@ -106,6 +106,9 @@ pub(crate) struct Request {
     #[command(flatten)]
     #[serde(flatten)]
     detach: DetachArguments,
+    /// Begins the run and leaves it to a worker; see `duet work`.
+    #[arg(long, conflicts_with_all = ["memory", "detach"])]
+    queue: bool,
     /// The text of the program, if a server has read it for a client.
     #[arg(skip)]
     program_text: Option<String>,
@@ -205,6 +208,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         in_memory: request.memory,
         journal: &journal,
         detach: request.detach,
+        is_queued: request.queue,
     };
     let mut options = kept.options(&request.world)?;
     options.granted.clone_from(&request.grant);
@@ -225,6 +229,8 @@ pub(super) struct Kept<'a> {
     pub(super) in_memory: bool,
     pub(super) journal: &'a Journal,
     pub(super) detach: DetachArguments,
+    /// Whether a worker is to execute it.
+    pub(super) is_queued: bool,
 }
 
 impl Kept<'_> {
@@ -286,6 +292,15 @@ impl Kept<'_> {
         let id = claim_name(&mut store, given, (&launch.stem, "run"))?;
         let mut session = Session::start(prepared, (id.clone(), "run"), (&mut store, Some(journal.path())))?;
         journal.set_current(&id, &journal::first_branch()?);
+        if self.is_queued {
+            session.leave_to_workers(&mut store)?;
+            terminal.message(say![
+                format!("{id} waits for a worker; "),
+                Way::at("waits", &id),
+                " says later what it waits for",
+            ]);
+            return Ok(ExitCode::OK);
+        }
         if self.detach.is_done() {
             session.settle(&mut store)?;
             self.detach.announce(&id);

@@ -1,20 +1,24 @@
 //! `duet stop`: stops a run that another process executes.
 
+use duet_journal::{Need, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::doors;
 use crate::error::CommandError;
-use crate::journal::Place;
+use crate::journal::{self, Place};
 use crate::saying::{Way, say};
 use crate::standing::{Rest, Standing};
 use crate::verb::project::{Look, Project};
 use crate::verb::view::{Told, View};
+use crate::work::member::Member;
+use crate::doors;
+use crate::mail::Recipient;
 
 /// Stops a run that another process executes.
 ///
 /// The other process ends as after Ctrl-C: its turns are durable, and `duet resume` goes on with
-/// it. Nothing happens to a run that no process executes.
+/// it. Workers (`duet work`) leave a run that was stopped, also one that sleeps. Nothing happens to
+/// any other run that no process executes.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -40,12 +44,41 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let journal = project.journal().clone();
     let look = project.look()?;
     let place = look.resolve(request.address.as_deref())?;
+    let owner = doors::other_owner(look.store, &place)?;
+    let is_far = owner.as_ref().is_some_and(|owner| !doors::is_near(&journal, owner, &place));
+    let is_asleep = owner.is_none()
+        && look.store.need(&place.run, &place.branch)? != Need::Nothing
+        && Member::takes(look.store, &place.run)?;
+    if is_far || is_asleep {
+        let mut store = project.change("stop")?;
+        let at = if is_far {
+            Recipient {
+                store: &mut *store,
+                journal: &journal,
+                place: &place,
+            }
+            .stop()?
+        } else {
+            lay_to_rest(&mut *store, &place)?;
+            place.head.sequence.number()
+        };
+        let name = place.name();
+        return Ok(Report { name, at, rest: None });
+    }
+    let look = project.look()?;
     let (at, rest) = match doors::stop((look.store, &journal), &place)? {
         Some(turn) => (turn, None),
         None => (place.head.sequence.number(), Some(rest(&look, &place)?)),
     };
     let name = place.name();
     Ok(Report { name, at, rest })
+}
+
+/// Keeps workers from going on with a run that sleeps.
+fn lay_to_rest(store: &mut dyn Store, place: &Place) -> Result<(), CommandError> {
+    let epoch = store.claim(&place.run, &journal::owner("stop"))?;
+    store.set_need(&place.run, &place.branch, epoch, Need::Nothing)?;
+    Ok(store.note_owner(&place.run, epoch, "")?)
 }
 
 /// Finds why no process executes a run.

@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 use duet_drivers::interrupts;
 use duet_journal::Store;
 use duet_journal::owner::now_ms;
-use serde_json::{Value as Json, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::session;
 use crate::terminal::Terminal;
+use crate::verb::form::as_json;
+use crate::work::form::Form;
 use crate::work::member::Member;
 use crate::work::{Orders, Worker};
 use crate::world_options::{WorldArguments, WorldOptions};
@@ -18,21 +19,22 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// Executes the runs of a journal that can go on, each until it only waits.
 ///
 /// A run can go on when its next timer has run out, when there is something in its inbox, or when
-/// the process that executed it has died. A worker takes such runs, drives each until it has nothing
-/// to do but wait, and lets it go: a run that waits needs no process. Any number of workers share a
-/// journal; on a server they may be on many hosts. `duet answer`, `message` and `signal` reach a run
-/// that sleeps by its inbox.
+/// the process that executed it has died. A worker takes such runs, drives each until it has
+/// nothing to do but wait, and lets it go: a run that waits needs no process. Any number of workers
+/// share a journal; on a server they may be on many hosts. `duet answer`, `message` and `signal`
+/// reach a run that sleeps by its inbox.
 ///
-/// A worker takes a run only if it has what the run needs: its workspace, the secrets that it names,
-/// its provider of models. It says why it leaves a run to others. Runs of the prompt, and those that
-/// a person has stopped, are nobody's.
+/// A worker takes a run only if it has what the run needs: its workspace, the secrets that it
+/// names, its provider of models. It says why it leaves a run to others. Runs of the prompt, and
+/// those that a person has stopped, are nobody's.
 ///
 ///   duet work --concurrency 8
 ///   duet work --run 'review-*' --journal postgres://team@db.example.org/duet
 ///   duet work --idle-exit 0
 ///
-/// After SIGTERM, a worker takes no more runs, and those that it has may go on until they sleep, for
-/// 30 seconds or what `--drain` says; then it interrupts them, and another worker goes on with them.
+/// After SIGTERM, a worker takes no more runs, and those that it has may go on until they sleep,
+/// for 30 seconds or what `--drain` says; then it interrupts them, and another worker goes on with
+/// them.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -94,8 +96,7 @@ fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<E
     let ready = store.ready(now_ms(), LISTED_MAX)?;
     let ready: Vec<String> = ready.iter().map(|ready| journal::name(&ready.run, &ready.branch)).collect();
     if is_json {
-        let workers: Vec<Json> = members.iter().map(shown).collect();
-        terminal.json(&json!({ "workers": workers, "ready": ready }))?;
+        terminal.json(&as_json(&Form::of(&members, ready)))?;
         return Ok(ExitCode::OK);
     }
     for member in &members {
@@ -116,17 +117,4 @@ fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<E
         terminal.data(format!("waiting for a worker: {}\n", ready.join(", ")))?;
     }
     Ok(ExitCode::OK)
-}
-
-fn shown(member: &Member) -> Json {
-    let process = member.process();
-    json!({
-        "process": process.as_ref().map_or(0, |owner| owner.process),
-        "is_here": process.as_ref().is_some_and(duet_journal::Owner::is_here),
-        "seen_ms": process.as_ref().map_or(0, |owner| owner.seen_ms),
-        "concurrency": member.concurrency,
-        "patterns": member.patterns,
-        "running": member.running,
-        "left": member.left,
-    })
 }

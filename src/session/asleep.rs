@@ -29,23 +29,39 @@ pub(crate) enum Rested {
     Interrupted,
 }
 
+/// How a run is driven.
+#[derive(Default)]
+pub(super) struct Manner {
+    /// Whether a letter has asked it to stop.
+    pub(super) is_stopped: bool,
+    /// Whether it is let go as soon as it only waits.
+    pub(super) sleeps: bool,
+    /// Whether a person is at its prompt.
+    pub(super) is_at_prompt: bool,
+}
+
 impl Session {
+    /// What wakes its world.
+    pub(super) fn waker(&self) -> Option<Waker> {
+        self.world.waker()
+    }
+
     /// Whether the run can be let go: there is nothing to do but wait, and not only for a moment.
     pub(super) fn is_asleep(&self) -> bool {
-        self.sleeps
+        self.manner.sleeps
             && match self.run.need() {
                 Need::Nothing | Need::Input => true,
                 Need::Moment(at_ms) => at_ms > now_ms().saturating_add(NEAR_MS),
             }
     }
 
-    /// Drives the run until it sleeps, ends or is interrupted, and gives it up; `reach` receives what
-    /// interrupts it.
+    /// Drives the run until it sleeps, ends or is interrupted, and gives it up; `reach` receives
+    /// what interrupts it.
     ///
     /// # Errors
     /// If the journal fails; durable turns stay.
     pub(crate) fn work(mut self, store: &mut dyn Store, reach: &dyn Fn(Option<Waker>)) -> Result<Rested, CommandError> {
-        self.sleeps = true;
+        self.manner.sleeps = true;
         self.stop_when_interrupted();
         self.run.leave_when_stopped();
         reach(self.waker());
@@ -55,7 +71,7 @@ impl Session {
         };
         let rested = match driven {
             Ok(DriveOutcome::Ended { code }) => Ok(Rested::Ended(code)),
-            Ok(DriveOutcome::Interrupted) if self.is_stopped || self.stopped_by.is_some() => Ok(Rested::Stopped),
+            Ok(DriveOutcome::Interrupted) if self.manner.is_stopped || self.stopped_by.is_some() => Ok(Rested::Stopped),
             Ok(DriveOutcome::Interrupted) => Ok(Rested::Interrupted),
             Ok(DriveOutcome::Asking { .. } | DriveOutcome::Waiting { .. } | DriveOutcome::Stuck { .. }) => {
                 Ok(match self.run.need() {
@@ -68,6 +84,15 @@ impl Session {
         let let_go = self.let_go(store, matches!(rested, Ok(Rested::Ended(_) | Rested::Stopped)));
         // A failure says more than that the run could not be given up after it.
         rested.and_then(|rested| let_go.map(|()| rested))
+    }
+
+    /// Makes a run that has just begun durable, and leaves it to workers.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn leave_to_workers(mut self, store: &mut dyn Store) -> Result<(), CommandError> {
+        self.settle(store)?;
+        self.let_go(store, false)
     }
 
     /// Gives the run up, and with `is_to_rest` says that nobody is to take it.

@@ -17,6 +17,7 @@ use duet_runtime::scheme::SchemePrograms;
 use super::stop_report::StopReport;
 use super::{Session, rescue};
 use crate::error::{CommandError, ExitCode};
+use crate::journal::Journal;
 use crate::render::{self, SourceTexts};
 use crate::saying::Saying;
 use crate::terminal::Terminal;
@@ -39,7 +40,7 @@ impl Session {
                 return Ok(DriveOutcome::Interrupted);
             }
             if self.read_letters(store)? {
-                self.is_stopped = true;
+                self.manner.is_stopped = true;
                 return Ok(DriveOutcome::Interrupted);
             }
             let happening = match self.run.advance(store, &mut self.world as &mut dyn Drivers)? {
@@ -93,7 +94,16 @@ impl Session {
             Vec::new()
         };
         let brief = self.first_failure(store, &rest)?;
-        let code = match self.conclude(rest, is_verbose, terminal) {
+        let journal = self.place.journal.as_deref().map(Journal::at);
+        let held = journal
+            .filter(Journal::is_on_server)
+            .map(|_| (self.run.id().clone(), self.run.epoch()));
+        let concluded = self.conclude(rest, is_verbose, terminal);
+        if let Some((run, epoch)) = held {
+            // Other hosts do not see that this process ends; who has taken the run may keep it.
+            let _taken = store.note_owner(&run, epoch, "");
+        }
+        let code = match concluded {
             Ok(code) => code,
             Err(error) if brief.is_empty() => return Err(error),
             Err(error) => return Err(error.advise(Saying::lines(brief))),
@@ -136,12 +146,10 @@ impl Session {
             place,
             texts: _,
             world,
-            keeper: _keeper,
+            keeper,
             branches,
             stopped_by,
-            is_stopped: _,
-            sleeps: _,
-            is_at_prompt: _,
+            manner: _,
         } = self;
         // They end before the run is given up.
         drop(branches);
@@ -151,6 +159,7 @@ impl Session {
         }
         // The terminal is the program's until the world has let go of it.
         drop(world);
+        keeper.end();
         let place = StopReport {
             place: &place,
             head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),

@@ -19,8 +19,8 @@ use super::RunPlace;
 use crate::doors;
 use crate::journal::Journal;
 
-/// How often an owner of a run in a journal on a server looks into its inbox, in milliseconds: nobody
-/// on another host reaches its door. For a file each beat does.
+/// How often an owner of a run in a journal on a server looks into its inbox, in milliseconds:
+/// nobody on another host reaches its door. For a file each beat does.
 const MAIL_MS: u64 = 1_000;
 
 /// Keeps a run reachable, and claimed.

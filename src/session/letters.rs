@@ -26,7 +26,7 @@ impl Session {
         for letter in store.letters(self.run.id(), self.run.branch())? {
             let outcome = match mail::wish_of(&letter) {
                 None => Err("the owner of the run does not know this request; it is of another version".to_owned()),
-                Some(Wish::Stop) if self.is_at_prompt => {
+                Some(Wish::Stop) if self.manner.is_at_prompt => {
                     Err("a person is at the prompt of this session; ask them to leave it with `,quit`".to_owned())
                 }
                 Some(Wish::Stop) => {

@@ -58,6 +58,7 @@ forms! {
     rm "rm" Form
     @line
     testing "test"
+    work "work"
 }
 
 /// Finds the forms of a verb.

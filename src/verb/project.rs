@@ -15,7 +15,7 @@ use preserves::IOValue;
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
-use crate::mail::{self, Handed, MailArguments};
+use crate::mail::{Handed, MailArguments, Recipient};
 use crate::query::Query;
 use crate::session::Session;
 use crate::session::serve::Wish;
@@ -151,7 +151,12 @@ impl Project<'_> {
         wish: &Wish,
         how: MailArguments,
     ) -> Result<Handed, CommandError> {
-        mail::hand_over((store, &self.journal), place, wish, how)
+        let mut recipient = Recipient {
+            store,
+            journal: &self.journal,
+            place,
+        };
+        recipient.hand_over(wish, how)
     }
 
     /// Makes a branch the one that an address without a branch means.

@@ -106,4 +106,5 @@ mod ways;
 mod webhooks;
 mod widening;
 mod wire;
+mod work;
 mod workspace;

@@ -227,7 +227,13 @@ impl Store for SqliteStore {
     }
 
     fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> Result<(), StoreError> {
-        self.commit_in_order(|connection, recent| work::set_need(connection, recent, (run, branch), epoch, need))
+        let set = work::NewNeed {
+            run,
+            branch,
+            epoch,
+            need,
+        };
+        self.commit_in_order(|connection, recent| work::set_need(connection, recent, &set))
     }
 
     fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {

@@ -3,7 +3,7 @@
 //! INVARIANT: a run that has ended takes only the turns of actors that end with it.
 //! It does not drive the run. Read next: `../run.rs`.
 
-use duet_journal::Need;
+use duet_journal::{Need, Taken};
 
 use super::Run;
 use super::outcome::DriveOutcome;
@@ -63,6 +63,16 @@ impl Run {
             None if is_asking || is_waiting() => Need::Input,
             None => Need::Nothing,
         }
+    }
+
+    /// Notes that the records which are not durable yet have heard a letter.
+    pub fn hear(&mut self, taken: Taken) {
+        self.taken.push(taken);
+    }
+
+    /// Returns whether any of its records is durable.
+    pub fn is_begun(&self) -> bool {
+        self.durable.is_some()
     }
 
     /// Returns the number of effects that turns have requested and that were not handed out.

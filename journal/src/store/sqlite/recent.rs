@@ -83,7 +83,7 @@ struct KnownRun {
     branches: BTreeMap<BranchName, Branch>,
     /// Whether these are all its branches.
     is_complete: bool,
-    /// What those of its branches need that were written to.
+    /// The needs of those of its branches that were written to.
     needs: BTreeMap<BranchName, Need>,
     /// The [`version`] of the tables in which the run's row was this one.
     version: i64,

@@ -228,7 +228,12 @@ pub(super) fn forget_reply(connection: &Connection, run: &RunId, letter: LetterI
 /// Sets what a worker says of itself.
 pub(super) fn note_worker(connection: &Connection, name: &str, told: &str) -> Result<(), StoreError> {
     if told.is_empty() {
-        return change(connection, "DELETE FROM workers WHERE name = ?1", [name], "removing a worker");
+        return change(
+            connection,
+            "DELETE FROM workers WHERE name = ?1",
+            [name],
+            "removing a worker",
+        );
     }
     let sql = "INSERT INTO workers (name, told, seal) VALUES (?1, ?2, ?3)
          ON CONFLICT (name) DO UPDATE SET told = ?2, seal = ?3";

@@ -155,14 +155,22 @@ pub(super) fn append<'a>(
     taken.try_for_each(|taken| standby::take(connection, run, taken))
 }
 
+/// A need that the holder of an epoch sets.
+pub(super) struct NewNeed<'a> {
+    pub(super) run: &'a RunId,
+    pub(super) branch: &'a BranchName,
+    pub(super) epoch: Epoch,
+    pub(super) need: Need,
+}
+
 /// Sets what a branch needs, for the holder of an epoch.
-pub(super) fn set_need<'a>(
-    connection: &'a Connection,
-    recent: &mut Recent,
-    (run, branch): (&RunId, &'a BranchName),
-    epoch: Epoch,
-    need: Need,
-) -> Result<(), StoreError> {
+pub(super) fn set_need(connection: &Connection, recent: &mut Recent, set: &NewNeed<'_>) -> Result<(), StoreError> {
+    let NewNeed {
+        run,
+        branch,
+        epoch,
+        need,
+    } = *set;
     let mut writing = Writing::begin(connection);
     let state = recent.branch(&mut writing, run, branch)?;
     batch::check_epoch(run, epoch, state.epoch)?;

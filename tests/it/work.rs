@@ -1,0 +1,264 @@
+//! Workers: runs that sleep need no process, and go on at their time or when somebody says
+//! something, whoever takes them up.
+//!
+//! INVARIANT: every process is a real one; a test waits for what a worker says.
+//! The stores' part is in `journal/tests/it/conformance/standby.rs`. Read next: `postgres.rs`.
+#![cfg(unix)]
+
+#[path = "../../postgres/tests/it/server.rs"]
+mod server;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::ChildStderr;
+
+use crate::support::desk::Desk;
+use crate::support::running::Running;
+
+/// It sleeps, asks, sleeps again and ends.
+const SLEEPER: &str = r#"
+(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(sleep 2500)
+(define name (await (user-input :prompt "Name?" :tag "name")))
+(define other (await (user-input :prompt "Other name?" :tag "other")))
+(sleep 2500)
+(assert! (record 'met name other))
+"#;
+
+struct Worker {
+    running: Running,
+    errors: BufReader<ChildStderr>,
+    said: Vec<String>,
+}
+
+impl Worker {
+    fn start(desk: &Desk, line: &str) -> Self {
+        let mut running = Running::start(desk, line);
+        let errors = BufReader::new(running.child.stderr.take().expect("a pipe"));
+        Self {
+            running,
+            errors,
+            said: Vec::new(),
+        }
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let length = self.errors.read_line(&mut line).expect("text");
+        self.said.push(line.trim_end().to_owned());
+        (length > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// Reads until it says something.
+    #[track_caller]
+    fn until(&mut self, wanted: &str) {
+        while let Some(line) = self.line() {
+            if line.contains(wanted) {
+                return;
+            }
+        }
+        panic!("it never said {wanted}: {:?}", self.said);
+    }
+
+    fn code(mut self) -> Option<i32> {
+        while self.line().is_some() {}
+        self.running.child.wait().expect("it ends").code()
+    }
+}
+
+#[test]
+fn a_run_that_sleeps_goes_on_at_its_time_and_when_it_is_answered() {
+    let desk = Desk::new(&[("p.scm", SLEEPER)]);
+    let queued = desk.duet("run p.scm --queue");
+    assert!(
+        queued.code == 0 && queued.errors.contains("p waits for a worker"),
+        "{queued:?}"
+    );
+    let status = desk.duet("work --status");
+    assert_eq!(status.output, "no worker\nwaiting for a worker: p\n");
+    let mut worker = Worker::start(&desk, "work");
+    worker.until("p sleeps");
+    worker.until("p waits for an input");
+    let answered = desk.duet("answer p name Ada");
+    assert!(
+        answered.code == 0 && answered.errors.contains("answered"),
+        "{answered:?}"
+    );
+    worker.until("p waits for an input");
+    let again = desk.duet("answer p name Eve");
+    assert!(again.errors.contains("p has no open question `name`"), "{again:?}");
+    worker.until("p waits for an input");
+    let left = desk.duet("answer p other Grace --no-wait");
+    assert!(left.code == 0 && left.errors.contains("in the inbox of p"), "{left:?}");
+    worker.until("p sleeps");
+    worker.until("p ended with code 0");
+    let late = desk.duet("answer p Eve");
+    assert!(late.code == 1 && late.errors.contains("p asks nothing"), "{late:?}");
+    assert!(desk.duet("facts p").output.contains("<met \"Ada\" \"Grace\">"));
+    assert_eq!(desk.duet("replay p --check").code, 0);
+    let nobody = desk.duet("answer none Eve");
+    assert!(nobody.code != 0 && nobody.errors.contains("no run none"), "{nobody:?}");
+    worker.running.signal("-TERM");
+    assert_eq!(worker.code(), Some(143));
+    assert_eq!(desk.duet("work --status").output, "no worker\n");
+}
+
+#[test]
+fn a_run_that_was_stopped_is_left_and_one_that_was_killed_is_not() {
+    let desk = Desk::new(&[("p.scm", "(display 1) (newline) (sleep 2500)")]);
+    for (name, signal) in [("stopped", "-TERM"), ("killed", "-KILL")] {
+        let mut running = Running::start(&desk, &format!("run p.scm --name {name}"));
+        running.line();
+        // Its timer is on record when the next command sees its turn.
+        while !desk.duet(&format!("log {name}")).output.contains("timer has begun") {}
+        running.signal(signal);
+        running.end();
+    }
+    let mut worker = Worker::start(&desk, "work --idle-exit 3");
+    worker.until("killed ended with code 0");
+    let said = worker.said.join("\n");
+    assert_eq!(worker.code(), Some(0));
+    assert!(!said.contains("stopped"), "{said}");
+    assert!(desk.duet("runs").output.contains("left"));
+    // A person goes on with it.
+    assert_eq!(desk.duet("resume stopped").code, 0);
+}
+
+#[test]
+fn a_run_that_sleeps_is_stopped_without_a_process() {
+    let desk = Desk::new(&[("p.scm", "(sleep 600000)")]);
+    desk.duet("run p.scm --queue");
+    let mut worker = Worker::start(&desk, "work");
+    worker.until("p sleeps");
+    let stopped = desk.duet("stop p");
+    assert!(
+        stopped.output.contains("p stopped at turn") || stopped.errors.contains("p stopped at turn"),
+        "{stopped:?}"
+    );
+    desk.duet("run p.scm --name second --queue");
+    worker.until("second sleeps");
+    assert!(!desk.duet("work --status --json").output.contains("\"ready\":[\"p"));
+}
+
+#[test]
+fn a_worker_leaves_to_others_what_it_cannot_execute() {
+    let desk = Desk::new(&[("p.scm", "(display 1)"), ("place/q.scm", "(display 2)")]);
+    assert_eq!(desk.duet("run p.scm --queue --secret A_KEY_THAT_IS_MISSING").code, 0);
+    assert_eq!(desk.duet("run place/q.scm --queue").code, 0);
+    fs::remove_dir_all(desk.path("place")).unwrap();
+    assert_eq!(desk.duet("run p.scm --name other --queue").code, 0);
+    let mut worker = Worker::start(&desk, "work --run p --run q");
+    worker.until("left ");
+    worker.until("left ");
+    let said = worker.said.join("\n");
+    assert!(
+        said.contains("left p to others: it needs the secret A_KEY_THAT_IS_MISSING"),
+        "{said}"
+    );
+    assert!(said.contains("left q to others: its workspace"), "{said}");
+    let status = desk.duet("work --status");
+    assert!(status.output.contains("leaves p to others"), "{status:?}");
+    let waiting = status
+        .output
+        .lines()
+        .find_map(|line| line.strip_prefix("waiting for a worker: "));
+    let mut waiting: Vec<&str> = waiting.unwrap_or_default().split(", ").collect();
+    waiting.sort_unstable();
+    assert_eq!(waiting, ["other", "p", "q"], "{status:?}");
+    let mut able = Worker::start(&desk, "work --run other --idle-exit 0");
+    able.until("other ended with code 0");
+}
+
+const MANIFEST: &str = "((program \"main.scm\") (workspace (argument 1))
+  (tools clock/* console dataspace/* person process/run workspace/*))";
+
+/// Adds a line to a file, sleeps, asks, and adds another; its code is the number of calls of which
+/// nobody knows whether they happened.
+const NOTING: &str = r#"
+(import (scheme base) (scheme process-context) (duet base) (duet dataspace))
+(define unknown 0)
+(define (note! word)
+  (guard (it ((and (condition? it) (eq? (condition-kind it) 'interrupted)) (set! unknown (+ unknown 1))))
+    (call-tool 'step "process/run"
+      (dictionary 'arguments (list "sh" "-c" (string-append "echo " word " >> notes"))))))
+(define name (cadr (cdr (command-line))))
+(note! (string-append name "-before"))
+(sleep 1500)
+(await (user-input :prompt "Go on?" :tag "go"))
+(sleep 100)
+(note! (string-append name "-after"))
+(exit unknown)
+"#;
+
+/// The long form, with this number of kills, is in `docs/src/testing.md`.
+fn kills() -> u64 {
+    let wanted = std::env::var("DUET_WORK_KILLS").ok();
+    wanted.and_then(|number| number.parse().ok()).unwrap_or(2)
+}
+
+const RUNS: usize = 40;
+
+#[test]
+fn runs_of_workers_that_are_killed_go_on_with_others() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let host = || {
+        let files = [
+            ("p/manifest.scm", MANIFEST),
+            ("p/main.scm", NOTING),
+            ("files/notes", ""),
+        ];
+        let desk = Desk::new(&files);
+        let state = desk.path("state").display().to_string();
+        desk.knowing("DUET_JOURNAL", server.text(&format!("schema={schema}")))
+            .knowing("XDG_STATE_HOME", state)
+    };
+    let (one, other) = (host(), host());
+    for run in 0..RUNS {
+        let queued = one.duet(&format!("run p --name r{run} --queue -- files r{run}"));
+        assert_eq!(queued.code, 0, "{queued:?}");
+    }
+    let mut steady = Worker::start(&one, "work --concurrency 8");
+    let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+    for _ in 0..kills() {
+        let mut killed = Worker::start(&other, "work --concurrency 8");
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        killed.line();
+        // Somewhere in the middle of what it does next.
+        std::thread::sleep(std::time::Duration::from_millis(seed >> 54));
+        killed.running.signal("-KILL");
+    }
+    let mut last = Worker::start(&other, "work --concurrency 8");
+    for run in 0..RUNS {
+        let address = format!("r{run}");
+        while !one.duet(&format!("waits {address}")).output.contains("Go on?") {}
+        let answered = one.duet(&format!("answer {address} yes"));
+        assert_eq!(answered.code, 0, "{answered:?}");
+    }
+    let is_over = |line: &str| line.ends_with("finished") || line.contains("failed with code");
+    while !one.duet("runs").output.lines().skip(1).all(is_over) {}
+    let notes = fs::read_to_string(one.path("files/notes")).unwrap();
+    let mut written: BTreeMap<&str, usize> = BTreeMap::new();
+    notes.lines().for_each(|line| *written.entry(line).or_default() += 1);
+    assert!(
+        written.values().all(|count| *count == 1),
+        "no call happens twice: {written:?}"
+    );
+    for run in 0..RUNS {
+        let shown = one.duet(&format!("resume r{run}"));
+        let there = ["before", "after"].map(|when| written.contains_key(format!("r{run}-{when}").as_str()));
+        let missing = there.iter().filter(|is_there| !**is_there).count();
+        let unknown = usize::try_from(shown.code).unwrap_or_else(|_| panic!("r{run}: {shown:?}"));
+        assert!(
+            unknown <= 2 && missing <= unknown,
+            "r{run}: {missing} of {unknown} {shown:?}"
+        );
+        assert_eq!(one.duet(&format!("replay r{run} --check")).code, 0);
+    }
+    for worker in [&mut steady, &mut last] {
+        worker.running.signal("-TERM");
+    }
+}
