@@ -128,6 +128,41 @@ fn a_session_names_and_does_only_what_it_was_granted() {
 }
 
 #[test]
+fn a_request_pays_for_what_it_hands_to_the_run_also_if_it_is_refused() {
+    let room = r#"
+(import (duet base) (duet dataspace) (duet sessions) (scheme write))
+(serve-sessions!
+  :imports '((scheme base) (duet base) (duet dataspace) (only (duet history) text->value))
+  :fuel-limit 1000000)
+(display "ready") (newline)
+"#;
+    let desk = Desk::new(&[("room.scm", room)]);
+    let served = Served::start(&desk, "serve room.scm");
+    for (thing, call) in [
+        (
+            "(append (make-list 100000 1) (list car))",
+            "(message! (record 'a thing))",
+        ),
+        (
+            "(append (make-list 100000 1) (list car))",
+            "(assert! (record 'a thing))",
+        ),
+        ("(list (make-string 3000000 #\\a) car)", "(assert! (record 'a thing))"),
+        ("(make-string 3000000 #\\[)", "(text->value thing)"),
+        ("(make-string 3000000 #\\a)", "(spawn-entity! thing)"),
+        ("(make-string 3000000 #\\a)", "(describe (string->symbol thing))"),
+        ("'map", "(describe thing)"),
+        ("'map", "(invoke-tool! 'a \"clock/second\" #f)"),
+    ] {
+        let text = format!("(let ((thing {thing})) (let loop () (guard (e (#t #f)) {call}) (loop)))\n");
+        let errors = guest(&desk, "--session ada", &text, (1, ""));
+        assert!(errors.contains("out-of-fuel"), "{call}: {errors}");
+    }
+    drop(served);
+    check_replay(&desk, "room");
+}
+
+#[test]
 fn a_killed_server_goes_on_with_its_sessions() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let mut served = Served::start(&desk, "serve room.scm");

@@ -20,7 +20,8 @@ const NAME_CHARACTERS_MAX: usize = 40;
 /// Room for this many open values is made at once; most values of a dataspace are no deeper.
 const DEPTH_INITIAL: usize = 4;
 
-/// Packs a value, and charges for it. `limits` are at most those of every packed value.
+/// Packs a value, and charges for it, also if it is refused half-way. `limits` are at most those of
+/// every packed value.
 ///
 /// # Errors
 /// [`BoundaryError::Refused`] for what cannot leave, [`BoundaryError::Packed`] for what is too deep
@@ -37,10 +38,10 @@ pub fn encode(
         writer: PackedWriter::within(limits),
         open: Vec::with_capacity(DEPTH_INITIAL),
     };
-    encoder.run(value)?;
-    let packed = PackedValue::written(encoder.writer)?;
-    heap.charge(packed.as_bytes().len() as u64 / cost::CONVERTED);
-    Ok(packed)
+    let outcome = encoder.run(value);
+    heap.charge(encoder.writer.length_bytes() as u64 / cost::CONVERTED);
+    outcome?;
+    Ok(PackedValue::written(encoder.writer)?)
 }
 
 struct Encoder<'a> {

@@ -170,18 +170,14 @@ impl<'a> Bench<'a> {
         Some(broken.map_or(ruling.clone(), |broken| ruling.or_stricter(broken)))
     }
 
-    /// Notes that an action was performed.
+    /// Notes that an action was performed. A turn may have very many, and each call is judged after
+    /// all of them, so it does not look at what a call says.
     pub(crate) fn note(&mut self, action: &Action) {
-        for item in action
-            .done()
-            .iter()
-            .filter_map(|action| self.item(action))
-            .collect::<Vec<_>>()
-        {
-            self.calls += usize::from(matches!(item, Item::Call { .. }));
-            apply(&mut self.after, &item);
-        }
         for action in action.done() {
+            self.calls += usize::from(is_call(action));
+            if let Some(Delta { key, text }) = self.delta(action) {
+                self.after.set(&key, text.as_deref());
+            }
             self.ledger.note(self.proposal.before, action);
         }
     }
@@ -204,22 +200,47 @@ impl<'a> Bench<'a> {
                 is_conveyed: call.via.is_some(),
             }),
             Action::Pass(pass) => self.item(pass.action.first()?),
+            _ => self.delta(action).map(|Delta { key, text }| Item::Delta { key, text }),
+        }
+    }
+
+    /// Returns the change that an action makes to the entries, if it makes one.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only assertions and retractions count")]
+    fn delta(&self, action: &Action) -> Option<Delta> {
+        match action {
+            Action::Pass(pass) => self.delta(pass.action.first()?),
             Action::Assert(assert) => {
                 let entry = keyed::of(&assert.value)?;
-                Some(Item::Delta {
+                Some(Delta {
                     key: entry.key,
                     text: Some(entry.text),
                 })
             }
             Action::Retract(retract) if retract.ignored.is_none() => {
                 let entry = keyed::of(&self.proposal.before.held(retract.handle)?.fact)?;
-                Some(Item::Delta {
+                Some(Delta {
                     key: entry.key,
                     text: None,
                 })
             }
             _ => None,
         }
+    }
+}
+
+/// A change of an entry: its key, and its text unless it goes.
+struct Delta {
+    key: String,
+    text: Option<String>,
+}
+
+/// Says whether an action is a call of a tool, also through a capability.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the table of actions is long")]
+fn is_call(action: &Action) -> bool {
+    match action {
+        Action::InvokeTool(_) => true,
+        Action::Pass(pass) => pass.action.first().is_some_and(is_call),
+        _ => false,
     }
 }
 

@@ -14,7 +14,7 @@ use duet_kernel::value::Value;
 use preserves::IOValue;
 
 use super::convert;
-use super::host::call::{Call, Fault};
+use super::host::call::{COPIED_BYTES, Call, Fault};
 use crate::action::{Need, ask_user, timer};
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
 use crate::model::codec::Codec;
@@ -318,15 +318,17 @@ impl Call<'_> {
         Some(found)
     }
 
-    /// Returns the text of a string, symbol or keyword.
+    /// Returns the text of a string, symbol or keyword, and charges for the copy.
     pub(super) fn name_of(&self, value: Value) -> Option<String> {
         let heap = &self.instance.heap;
-        if heap.is_string(value) {
-            Some(heap.string_text(value))
+        let name = if heap.is_string(value) {
+            heap.string_text(value)
         } else if heap.is_symbol(value) || heap.is_kind(value, Kind::Keyword) {
-            Some(heap.symbol_name(value))
+            heap.symbol_name(value)
         } else {
-            None
-        }
+            return None;
+        };
+        heap.charge(name.len() as u64 / COPIED_BYTES);
+        Some(name)
     }
 }

@@ -21,6 +21,9 @@ use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
 use crate::turn::task::Until;
 
+/// Bytes of text that are copied out of the heap for a unit of fuel; the copy is checked and kept.
+pub(in crate::scheme) const COPIED_BYTES: u64 = 32;
+
 /// A host procedure.
 pub struct HostProcedure {
     /// Its stable name.

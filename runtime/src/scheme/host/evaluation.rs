@@ -17,11 +17,15 @@ use crate::scheme::evaluation::SANDBOX;
 /// The maximum length of a datum's written form, in characters.
 const TEXT_CHARACTERS_MAX: usize = 1 << 22;
 
+/// The cost of looking for a name in the texts of all libraries.
+const DESCRIPTION_FUEL: u64 = 4_000;
+
 host_procedures! {
     /// Lists the definitions of `name`, a symbol, each as a dictionary with `name`, `call`, `place`
     /// and `documentation`; `()` if there are none. It knows the built-in definitions and those of
     /// the program's libraries. Raises `wrong-type`.
     "describe" "name" [1, 1] => |call| {
+        call.instance.heap.charge(DESCRIPTION_FUEL);
         Ok(Reply::Describe(call.text(0, "a symbol")?))
     };
 

@@ -14,7 +14,7 @@ use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use preserves::IOValue;
 
-use super::call::{Call, DONE, Fault, Reply, host_procedures};
+use super::call::{COPIED_BYTES, Call, DONE, Fault, Reply, host_procedures};
 use super::capability::pass;
 use crate::capability::Authority;
 use crate::driver::{Stream, check_foreign};
@@ -26,6 +26,9 @@ use crate::turn::task::{Until, Wanted};
 
 /// The maximum length of an object in a log line, in characters.
 const LOG_CHARACTERS: usize = 4096;
+
+/// Bytes of Preserves text that are read for a unit of fuel.
+const READ_BYTES: u64 = 16;
 
 /// The maximum number of bytes in one request to read.
 const READ_BYTES_MAX: u64 = 1 << 20;
@@ -56,6 +59,7 @@ host_procedures! {
         } else {
             write_limited(heap, call.code, text, LOG_CHARACTERS)
         };
+        heap.charge(text.len() as u64 / COPIED_BYTES);
         call.turn.log(text)?;
         DONE
     };
@@ -100,6 +104,7 @@ host_procedures! {
     /// if the value has an embedded one.
     "%text->value" "text" [1, 1] => |call| {
         let text = call.text(0, "a string")?;
+        call.instance.heap.charge(text.len() as u64 / READ_BYTES);
         let fault = |message: &str| Fault::condition_of("read-error", message, Vec::new());
         let value = read_text(&text, LIMITS).map_err(|error| fault(&error.to_string()))?;
         check_foreign(&value).map_err(|unfit| fault(&unfit.to_string()))?;

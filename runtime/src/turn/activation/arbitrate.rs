@@ -31,13 +31,19 @@ const APPROVAL_TIMEOUT: &str = "policy.approval_timeout";
 /// the turn.
 const STEP_FUEL: u64 = 8;
 
+/// Actions of the turn so far that are looked at for a unit of fuel, before an attempt is judged.
+const ACTIONS: u64 = 16;
+
 /// The reason for rejecting a proposal that nobody has answered in time.
 const TOO_LATE: &str = "nobody answered in time";
 
 impl Activation {
     /// Returns policy's ruling on attempts that are made together at this point. The running fiber
-    /// pays for the work of schemas.
+    /// pays for the work of schemas, and for the actions that stand before.
     pub fn explain(&mut self, attempts: &[Action]) -> Ruling {
+        self.fuel = self
+            .fuel
+            .saturating_sub_unsigned(self.turn.actions.len() as u64 / ACTIONS);
         if let Err(ruling) = self.pay_for_schemas(attempts) {
             return ruling;
         }
