@@ -9,6 +9,7 @@
     regexp-match? regexp-match-count regexp-match-submatch regexp-match-submatch-start regexp-match-submatch-end)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (duet internal ranges) (scheme char) (scheme cxr) (srfi 14)
-          (only (duet kernel) char-general-category dictionary dictionary-contains? dictionary-set!)
+          (only (duet kernel) char-general-category dictionary dictionary-contains? dictionary-ref
+                dictionary-set!)
           (only (duet internal lists) append-map every))
   (include "115/parse.scm" "115/graphemes.scm" "115/compile.scm" "115/match.scm"))

@@ -1,13 +1,15 @@
 ;;; From a tree to a matcher: a procedure of a state and an index that returns the end of the whole
 ;;; match, or #f. Each matcher knows the next one, so trying the next alternative is only another
-;;; call. A repetition that has begun at an index and failed fails there again, whatever came
-;;; before, so it is tried once; with back references that does not hold, and only empty rounds of a
-;;; loop are cut short.
+;;; call. What has failed at an index fails there again, whatever came before, so each repetition and
+;;; whatever follows a choice is tried there once: a match takes at most time in proportion to the
+;;; square of the text's length times the number of parts. With back references that does not hold,
+;;; and only empty rounds of a loop are cut short.
 
 (define-record-type %plan
-  (%make-plan loops backrefs?)
+  (%make-plan loops choices backrefs?)
   %plan?
   (loops %plan-loops %set-plan-loops!)
+  (choices %plan-choices %set-plan-choices!)
   (backrefs? %plan-backrefs? %set-plan-backrefs!))
 
 (define (%has-backrefs? tree)
@@ -30,11 +32,12 @@
      (let loop ((index (- (vector-length tree) 1)) (next next))
        (if (= index 0) next (loop (- index 1) (%compile (vector-ref tree index) next plan)))))
     ((either)
-     (let loop ((index (- (vector-length tree) 1)) (others (lambda (state index) #f)))
-       (if (= index 0)
-           others
-           (let ((first (%compile (vector-ref tree index) next plan)))
-             (loop (- index 1) (lambda (state index) (or (first state index) (others state index))))))))
+     (let ((next (%once next plan)))
+       (let loop ((index (- (vector-length tree) 1)) (others (lambda (state index) #f)))
+         (if (= index 0)
+             others
+             (let ((first (%compile (vector-ref tree index) next plan)))
+               (loop (- index 1) (lambda (state index) (or (first state index) (others state index)))))))))
     ((repeat) (%compile-repeat tree next plan))
     ((save) (%compile-save (vector-ref tree 1) (vector-ref tree 2) next plan))
     ((where)
@@ -65,13 +68,34 @@
 (define (%compile-repeat tree next plan)
   (let ((minimum (vector-ref tree 1)) (maximum (vector-ref tree 2)) (greedy? (vector-ref tree 3))
         (body (vector-ref tree 4)))
-    (if (eq? (vector-ref body 0) 'set)
-        (%compile-run (vector-ref body 1) minimum maximum greedy? next)
-        (let loop ((count minimum)
-                   (next (if maximum
-                             (%compile-options body (- maximum minimum) greedy? next plan)
-                             (%compile-loop body greedy? next plan))))
-          (if (= count 0) next (loop (- count 1) (%compile body next plan)))))))
+    (cond ((not (eq? (vector-ref body 0) 'set))
+           (let loop ((count minimum)
+                      (next (if maximum
+                                (%compile-options body (- maximum minimum) greedy? (%once next plan) plan)
+                                (%compile-loop body greedy? next plan))))
+             (if (= count 0) next (loop (- count 1) (%compile body next plan)))))
+          ((or maximum (%plan-backrefs? plan))
+           (%compile-run (vector-ref body 1) minimum maximum greedy? (%once next plan)))
+          (else (%compile-endless-run (vector-ref body 1) minimum greedy? next plan)))))
+
+;;; Tries what follows a choice at most once at each index, since a search began at its present
+;;; start.
+(define (%once next plan)
+  (if (%plan-backrefs? plan)
+      next
+      (let ((number (%plan-choices plan)))
+        (%set-plan-choices! plan (+ number 1))
+        (lambda (state index)
+          (let ((failed (vector-ref (%failed state) number)))
+            (and (not (and failed (dictionary-contains? failed index)))
+                 (or (next state index)
+                     (begin
+                       (%note-failure! (%failed state) number index)
+                       #f))))))))
+
+(define (%note-failure! failed number index)
+  (unless (vector-ref failed number) (vector-set! failed number (dictionary)))
+  (dictionary-set! (vector-ref failed number) index #t))
 
 ;;; A repetition of one character.
 (define (%compile-run in? minimum maximum greedy? next)
@@ -93,6 +117,76 @@
           (let run ((end index))
             (or (and (>= end least) (next state end))
                 (and (< end limit) (fits? state end) (run (+ end 1)))))))))
+
+;;; A repetition of one character without a maximum and without back references. Once it has failed
+;;; from an index on, up to the end of the characters that fit, it fails from each index between:
+;;; these stretches are what it remembers.
+(define (%compile-endless-run in? minimum greedy? next plan)
+  (let* ((number (%plan-loops plan))
+         (run ((if greedy? %greedy-run %lazy-run) in? next number)))
+    (%set-plan-loops! plan (+ number 1))
+    (if (= minimum 0)
+        run
+        (lambda (state index)
+          (let ((start (+ index minimum)))
+            (and (<= start (%to state))
+                 (let fits ((place index))
+                   (or (= place start)
+                       (and (in? (string-ref (%text state) place)) (fits (+ place 1)))))
+                 (run state start)))))))
+
+(define (%greedy-run in? next number)
+  (lambda (state index)
+    (let ((stretches (%stretches state number)) (text (%text state)) (to (%to state)))
+      (define (back place end)
+        (cond ((< place index) (%note-stretch! stretches index end) #f)
+              ((next state place))
+              (else (back (- place 1) end))))
+      (let run ((end index))
+        (cond ((%is-in-stretch? stretches end) (back (- end 1) (%stretch-end stretches)))
+              ((and (< end to) (in? (string-ref text end))) (run (+ end 1)))
+              (else (back (- (%earliest-failure stretches end) 1) end)))))))
+
+(define (%lazy-run in? next number)
+  (lambda (state index)
+    (let ((stretches (%stretches state number)) (text (%text state)) (to (%to state)))
+      (let run ((end index))
+        (cond ((%is-in-stretch? stretches end)
+               (%note-stretch! stretches index (%stretch-end stretches))
+               #f)
+              ((next state end))
+              ((and (< end to) (in? (string-ref text end))) (run (+ end 1)))
+              (else (%note-stretch! stretches index end) #f))))))
+
+;;; The stretches that have failed: where the latest begins and ends, and where the others begin, by
+;;; their ends.
+(define-record-type %stretches-type
+  (%make-stretches begin end others)
+  %stretches?
+  (begin %stretch-begin %set-stretch-begin!)
+  (end %stretch-end %set-stretch-end!)
+  (others %other-stretches %set-other-stretches!))
+
+(define (%stretches state number)
+  (let ((visited (%visited state)))
+    (unless (vector-ref visited number) (vector-set! visited number (%make-stretches 0 -1 #f)))
+    (vector-ref visited number)))
+
+(define (%is-in-stretch? stretches index)
+  (<= (%stretch-begin stretches) index (%stretch-end stretches)))
+
+;;; Returns the first index from which on everything has failed up to `end`, or the index after it.
+(define (%earliest-failure stretches end)
+  (let ((others (%other-stretches stretches)))
+    (if others (dictionary-ref others end (+ end 1)) (+ end 1))))
+
+(define (%note-stretch! stretches begin end)
+  (let ((last-begin (%stretch-begin stretches)) (last-end (%stretch-end stretches)))
+    (unless (or (= end last-end) (> last-begin last-end))
+      (unless (%other-stretches stretches) (%set-other-stretches! stretches (dictionary)))
+      (dictionary-set! (%other-stretches stretches) last-end last-begin))
+    (%set-stretch-begin! stretches (if (= end last-end) (min begin last-begin) begin))
+    (%set-stretch-end! stretches end)))
 
 ;;; Matches up to this many more repetitions.
 (define (%compile-options body count greedy? next plan)
@@ -166,11 +260,12 @@
 (define (%compile-look tree next plan)
   (let* ((ahead? (vector-ref tree 1))
          (wanted? (vector-ref tree 2))
-         (own (%make-plan 0 (%plan-backrefs? plan)))
+         (own (%make-plan 0 0 (%plan-backrefs? plan)))
          (matcher
            (%compile (vector-ref tree 3) (lambda (state index) (and (or ahead? (= index (%to state))) index)) own)))
     (define (inner state to)
-      (%make-state (%text state) (%from state) to (%saved state) (make-vector (%plan-loops own) #f)))
+      (%make-state (%text state) (%from state) to (%saved state) (make-vector (%plan-loops own) #f)
+        (make-vector (%plan-choices own) #f)))
     (define (found? state index)
       (if ahead?
           (matcher (inner state (%to state)) index)

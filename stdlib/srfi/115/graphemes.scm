@@ -1,14 +1,16 @@
 ;;; Boundaries of lines, words and grapheme clusters. The state of a search is the text, its start
-;;; and end, the submatches found, and the visited indices of repetitions.
+;;; and end, the submatches found, the visited indices of repetitions, and those at which what follows
+;;; a choice has failed.
 
 (define-record-type %state
-  (%make-state text from to saved visited)
+  (%make-state text from to saved visited failed)
   %state?
   (text %text)
   (from %from)
   (to %to)
   (saved %saved)
-  (visited %visited))
+  (visited %visited)
+  (failed %failed))
 
 (define (%before state index) (string-ref (%text state) (- index 1)))
 (define (%after state index) (string-ref (%text state) index))

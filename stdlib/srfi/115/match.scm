@@ -1,5 +1,5 @@
 (define-record-type regexp-type
-  (%regexp sre count names matcher loops)
+  (%regexp sre count names matcher loops choices)
   ;;;> Returns whether an object is a compiled regular expression.
   regexp?
   ;;;> Returns the SRE of a compiled regular expression.
@@ -7,7 +7,8 @@
   (count %count)
   (names %names)
   (matcher %matcher)
-  (loops %loops))
+  (loops %loops)
+  (choices %choices))
 
 (define-record-type regexp-match-type
   (%match text names saved)
@@ -23,9 +24,10 @@
       sre
       (let* ((parser (%make-parser 0 '()))
              (tree (%parse sre (%make-mode #f #f #t) parser))
-             (plan (%make-plan 0 (%has-backrefs? tree)))
+             (plan (%make-plan 0 0 (%has-backrefs? tree)))
              (matcher (%compile tree %accept plan)))
-        (%regexp sre (%parser-count parser) (%parser-names parser) matcher (%plan-loops plan)))))
+        (%regexp sre (%parser-count parser) (%parser-names parser) matcher (%plan-loops plan)
+          (%plan-choices plan)))))
 
 ;;; The end of every matcher. A match that must reach an end stores it at the number of its first
 ;;; submatch.
@@ -50,7 +52,7 @@
   (let ((saved (make-vector (* 2 (+ 1 (%count re))) #f)))
     (vector-set! saved 0 (make-vector (+ 1 (%count re)) '()))
     (vector-set! saved 1 whole?)
-    (%make-state text from to saved (make-vector (%loops re) #f))))
+    (%make-state text from to saved (make-vector (%loops re) #f) (make-vector (%choices re) #f))))
 
 (define (%matched re state start end)
   (let ((saved (%saved state)))
@@ -86,7 +88,10 @@
     (let loop ((index index))
       (and (<= index to)
            (let ((end (matcher state index)))
-             (if end (%matched re state index end) (loop (+ index 1))))))))
+             (cond (end (%matched re state index end))
+                   (else
+                    (vector-fill! (%failed state) #f)
+                    (loop (+ index 1)))))))))
 
 (define (%field match field)
   (let ((number (if (symbol? field)
