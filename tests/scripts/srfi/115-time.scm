@@ -23,7 +23,8 @@
 ;; What matches is the same: the first alternative, and as much as a repetition can take.
 (regexp-match->list (regexp-search '(: ($ (* any)) #\a ($ (* any)) #\b) "xaxaxbxa")) ; => ("xaxaxb" "xax" "x")
 (regexp-match->list (regexp-search '(: ($ (*? any)) #\a ($ (*? any)) #\b) "xaxaxbxa")) ; => ("xaxaxb" "x" "xax")
-(regexp-match->list (regexp-search '(: ($ (or "a" "ab")) ($ (or "c" "bcd")) ($ (* #\d))) "abcd")) ; => ("abcd" "a" "bcd" "")
+(regexp-match->list (regexp-search '(: ($ (or "a" "ab")) ($ (or "c" "bcd")) ($ (* #\d))) "abcd"))
+; => ("abcd" "a" "bcd" "")
 (regexp-match->list (regexp-search '(: ($ (** 2 3 num)) ($ (+ num)) #\x) "12 123 12345x")) ; => ("12345x" "123" "45")
 (regexp-fold '(+ num) (lambda (i m s a) (cons (regexp-match-submatch m) a)) '() "1 22 x 333") ; => ("333" "22" "1")
 (regexp-extract '(: (+ alpha) #\@ (+ alpha)) "one two@three four five@six")  ; => ("two@three" "five@six")
