@@ -1,8 +1,8 @@
 //! A worker: it takes runs that can go on, drives each until it sleeps, and lets it go.
 //!
 //! INVARIANT: a run is executed by one thread of one worker, under the run's claim: whoever claims
-//! it first has it. A worker claims a run only after it has found the workspace, the secrets and the
-//! tools that the run needs.
+//! it first has it. A worker claims a run only after it has found the workspace, the secrets and
+//! the tools that the run needs.
 //! It does not drive a run; `session/asleep.rs` does. Read next: `work/member.rs`.
 
 pub(crate) mod form;
