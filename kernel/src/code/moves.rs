@@ -297,14 +297,7 @@ impl Moves {
             Some(Given::Literal(number)) if is_in_cell => Ok(Source::GivenCell(*number)),
             Some(Given::Literal(number)) => Ok(Source::Given(*number)),
             Some(Given::Variable(other)) => {
-                let is_it = |content: &Content| match content {
-                    Content::Variable {
-                        name,
-                        is_in_cell: false,
-                        ..
-                    } => name.as_str() == other,
-                    _ => false,
-                };
+                let is_it = |content: &Content| matches!(content, Content::Variable { name, is_in_cell: false, .. } if name.as_str() == other);
                 // Inner variables hide outer ones.
                 let found = held.iter().rev().find(|(_, content)| is_it(content));
                 let (register, _) = found.ok_or_else(|| missing(other))?;
@@ -321,24 +314,21 @@ impl Moves {
     /// literal, or a variable that nobody assigns.
     fn steady(&self, held: &[(u16, Content)], place: &Place) -> Option<Source> {
         let (node, around) = place.split_last()?;
-        match &self.new.unit.nodes[node.0 as usize] {
-            Core::Constant(datum) => literal_word(datum).map(Source::Word),
-            Core::Local(wanted) if !self.new.unit.variables[wanted.0 as usize].is_assigned => {
-                let around = around.to_vec();
-                let is_it = |content: &Content| match content {
-                    Content::Variable {
-                        around: own,
-                        variable,
-                        is_in_cell: false,
-                        ..
-                    } => self.is_same_variable((own, *variable), (&around, *wanted)),
-                    _ => false,
-                };
-                let found = held.iter().find(|(_, content)| is_it(content));
-                found.map(|(register, _)| Source::Register(*register))
-            }
-            _ => None,
+        let form = &self.new.unit.nodes[node.0 as usize];
+        if let Core::Constant(datum) = form {
+            return literal_word(datum).map(Source::Word);
         }
+        let Core::Local(wanted) = form else { return None };
+        if self.new.unit.variables[wanted.0 as usize].is_assigned {
+            return None;
+        }
+        let around = around.to_vec();
+        let is_it = |content: &Content| {
+            matches!(content, Content::Variable { around: own, variable, is_in_cell: false, .. }
+                if self.is_same_variable((own, *variable), (&around, *wanted)))
+        };
+        let found = held.iter().find(|(_, content)| is_it(content));
+        found.map(|(register, _)| Source::Register(*register))
     }
 
     /// Whether something of the old frame that the new one does not take cannot be had again.

@@ -187,19 +187,17 @@ impl<'a> Side<'a> {
     /// What makes a node alike to others: of a call its procedure, and its first operand if the
     /// likeness `is_close`.
     fn key(&self, id: CoreId, is_close: bool) -> String {
-        match self.node(id) {
-            Core::Call { procedure, arguments } => {
-                let first = arguments.first().filter(|_| is_close);
-                let first = first.map(|first| blake3::Hash::from_bytes(self.hash(*first)).to_string());
-                format!("call {} {}", self.label(*procedure), first.unwrap_or_default())
-            }
-            Core::If { test, .. } if is_close => {
-                format!("if {}", blake3::Hash::from_bytes(self.hash(*test)))
-            }
-            Core::Let { .. } | Core::Letrec { .. } | Core::Lambda(_) if !is_close => {
-                self.label(id).split(' ').next().unwrap_or_default().to_owned()
-            }
-            _ => self.label(id),
+        let node = self.node(id);
+        if let Core::Call { procedure, arguments } = node {
+            let first = arguments.first().filter(|_| is_close);
+            let first = first.map(|first| blake3::Hash::from_bytes(self.hash(*first)).to_string());
+            format!("call {} {}", self.label(*procedure), first.unwrap_or_default())
+        } else if let (Core::If { test, .. }, true) = (node, is_close) {
+            format!("if {}", blake3::Hash::from_bytes(self.hash(*test)))
+        } else if !is_close && matches!(node, Core::Let { .. } | Core::Letrec { .. } | Core::Lambda(_)) {
+            self.label(id).split(' ').next().unwrap_or_default().to_owned()
+        } else {
+            self.label(id)
         }
     }
 
@@ -210,17 +208,18 @@ impl<'a> Side<'a> {
 
     /// The variables that forms inside a form bind.
     fn bound_in(&self, form: CoreId) -> Vec<VariableId> {
-        let bound = self.inside(form).into_iter().flat_map(|node| match self.node(node) {
-            Core::Let { bindings, .. } | Core::Letrec { bindings, .. } => {
+        let bound = self.inside(form).into_iter().flat_map(|node| {
+            let node = self.node(node);
+            if let Core::Let { bindings, .. } | Core::Letrec { bindings, .. } = node {
                 bindings.iter().map(|(variable, _)| *variable).collect()
-            }
-            Core::Lambda(clauses) => {
+            } else if let Core::Lambda(clauses) = node {
                 let clauses = clauses.iter().map(|clause| self.lambda(*clause));
                 clauses
                     .flat_map(|lambda| lambda.parameters.iter().chain(&lambda.rest).copied())
                     .collect()
+            } else {
+                Vec::new()
             }
-            _ => Vec::new(),
         });
         bound.collect()
     }
@@ -316,9 +315,12 @@ impl Matching<'_> {
         }
         let is_list = |side: &Side<'_>, id| matches!(side.node(id), Core::Sequence(_));
         if is_list(before, old) || is_list(now, new) {
-            let list = |side: &Side<'_>, id| match side.node(id) {
-                Core::Sequence(forms) => forms.clone(),
-                _ => vec![id],
+            let list = |side: &Side<'_>, id| {
+                if let Core::Sequence(forms) = side.node(id) {
+                    forms.clone()
+                } else {
+                    vec![id]
+                }
             };
             if is_list(before, old) && is_list(now, new) {
                 self.record(old, new);

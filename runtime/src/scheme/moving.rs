@@ -58,17 +58,17 @@ impl GivenValues {
         if !text.get(end..)?.trim().is_empty() {
             return None;
         }
-        match &datum.nodes[datum.root.0 as usize] {
-            Node::Symbol(name) => return Some(Given::Variable(name.as_str().to_owned())),
-            Node::Pair(quote, rest) => {
-                let is_quote = matches!(&datum.nodes[quote.0 as usize], Node::Symbol(name) if name.as_str() == "quote");
-                let Node::Pair(quoted, _) = &datum.nodes[rest.0 as usize] else {
-                    return None;
-                };
-                datum.root = Some(*quoted).filter(|_| is_quote)?;
-            }
-            Node::Nil => return None,
-            _ => {}
+        let root = &datum.nodes[datum.root.0 as usize];
+        if let Node::Symbol(name) = root {
+            return Some(Given::Variable(name.as_str().to_owned()));
+        } else if let Node::Pair(quote, rest) = root {
+            let is_quote = matches!(&datum.nodes[quote.0 as usize], Node::Symbol(name) if name.as_str() == "quote");
+            let Node::Pair(quoted, _) = &datum.nodes[rest.0 as usize] else {
+                return None;
+            };
+            datum.root = Some(*quoted).filter(|_| is_quote)?;
+        } else if let Node::Nil = root {
+            return None;
         }
         self.literals.push(datum);
         Some(Given::Literal(self.literals.len() - 1))
