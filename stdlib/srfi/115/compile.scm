@@ -1,9 +1,9 @@
 ;;; From a tree to a matcher: a procedure of a state and an index that returns the end of the whole
 ;;; match, or #f. Each matcher knows the next one, so trying the next alternative is only another
-;;; call. What has failed at an index fails there again, whatever came before, so each repetition and
-;;; whatever follows a choice is tried there once: a match takes at most time in proportion to the
-;;; square of the text's length times the number of parts. With back references that does not hold,
-;;; and only empty rounds of a loop are cut short.
+;;; call. A matcher that has failed at an index fails there again, whatever came before, so each
+;;; repetition, and the rest after a choice, is tried there once: a match takes at most time in
+;;; proportion to the square of the text's length times the number of parts. With back references
+;;; that does not hold, and only empty rounds of a loop are cut short.
 
 (define-record-type %plan
   (%make-plan loops choices backrefs?)

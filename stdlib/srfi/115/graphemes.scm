@@ -1,6 +1,6 @@
 ;;; Boundaries of lines, words and grapheme clusters. The state of a search is the text, its start
-;;; and end, the submatches found, the visited indices of repetitions, and those at which what follows
-;;; a choice has failed.
+;;; and end, the submatches found, the visited indices of repetitions, and those at which the rest
+;;; after a choice has failed.
 
 (define-record-type %state
   (%make-state text from to saved visited failed)

@@ -1,5 +1,5 @@
-;; What follows a choice or a repetition is tried once at each index, so no text makes a search take
-;; more than the square of its length.
+;; A search tries the rest of a pattern once at each index after a choice or a repetition, so it
+;; takes at most the square of the text's length.
 (import (srfi 115))
 (define (times n x) (if (= n 0) '() (cons x (times (- n 1) x))))
 (define (finds? sre text) (regexp-match? (regexp-search sre text)))
@@ -20,11 +20,16 @@
 (fails-on 30 '(look-ahead (* #\a) (* #\a)))               ; => #f
 (fails-on 30 '(: (* #\a) (? "aa")))                       ; => #f
 
-;; What matches is the same: the first alternative, and as much as a repetition can take.
-(regexp-match->list (regexp-search '(: ($ (* any)) #\a ($ (* any)) #\b) "xaxaxbxa")) ; => ("xaxaxb" "xax" "x")
-(regexp-match->list (regexp-search '(: ($ (*? any)) #\a ($ (*? any)) #\b) "xaxaxbxa")) ; => ("xaxaxb" "x" "xax")
+;; A match takes the first alternative, and as much as a repetition can take.
+(regexp-match->list (regexp-search '(: ($ (* any)) #\a ($ (* any)) #\b) "xaxaxbxa"))
+; => ("xaxaxb" "xax" "x")
+(regexp-match->list (regexp-search '(: ($ (*? any)) #\a ($ (*? any)) #\b) "xaxaxbxa"))
+; => ("xaxaxb" "x" "xax")
 (regexp-match->list (regexp-search '(: ($ (or "a" "ab")) ($ (or "c" "bcd")) ($ (* #\d))) "abcd"))
 ; => ("abcd" "a" "bcd" "")
-(regexp-match->list (regexp-search '(: ($ (** 2 3 num)) ($ (+ num)) #\x) "12 123 12345x")) ; => ("12345x" "123" "45")
-(regexp-fold '(+ num) (lambda (i m s a) (cons (regexp-match-submatch m) a)) '() "1 22 x 333") ; => ("333" "22" "1")
-(regexp-extract '(: (+ alpha) #\@ (+ alpha)) "one two@three four five@six")  ; => ("two@three" "five@six")
+(regexp-match->list (regexp-search '(: ($ (** 2 3 num)) ($ (+ num)) #\x) "12 123 12345x"))
+; => ("12345x" "123" "45")
+(regexp-fold '(+ num) (lambda (i m s a) (cons (regexp-match-submatch m) a)) '() "1 22 x 333")
+; => ("333" "22" "1")
+(regexp-extract '(: (+ alpha) #\@ (+ alpha)) "one two@three four five@six")
+; => ("two@three" "five@six")
