@@ -336,6 +336,20 @@ impl CodeSpace {
         unit.spans[..after].last().map(|(_, span)| *span)
     }
 
+    /// The sources around an instruction that has none of its own, such as the load of a literal:
+    /// those of the next and of the last instruction of its block that has one.
+    pub fn spans_around(&self, position: u32) -> impl Iterator<Item = Span> {
+        let bounds = self.block_at(position).map(|block| block.start..block.end);
+        let unit = self.unit_at(position);
+        let around = unit.zip(bounds).into_iter().flat_map(move |(unit, bounds)| {
+            let after = unit.spans.partition_point(|(start, _)| *start <= position);
+            let (last, next) = (unit.spans[..after].last(), unit.spans.get(after));
+            let both = next.into_iter().chain(last);
+            both.filter(move |(start, _)| bounds.contains(start))
+        });
+        around.map(|(_, span)| *span)
+    }
+
     /// The integrated calls that the instruction at `position` comes from, innermost first.
     pub fn integrated_at(&self, position: u32) -> impl Iterator<Item = &IntegratedCall> {
         let unit = self.unit_at(position);

@@ -383,6 +383,13 @@ impl Heap {
         (line / 4).clamp(NURSERY_WORDS_MIN, NURSERY_WORDS_MAX)
     }
 
+    /// Puts off all collections until the limit is reached.
+    pub(crate) fn put_off_collections(&mut self) {
+        self.nursery_end = WORDS_MAX;
+        self.collection_due = false;
+        self.limit = self.limit_now();
+    }
+
     /// Places the nursery's end one goal beyond `start`.
     fn start_nursery(&mut self, start: usize) {
         self.nursery_end = start + self.nursery_goal();

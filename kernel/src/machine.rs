@@ -23,6 +23,7 @@ mod instance;
 mod native;
 mod segment;
 mod signal;
+mod tracing;
 
 use crate::code::{CodeSpace, builtin};
 use crate::heap::{HeapFull, Register};
@@ -34,6 +35,7 @@ pub(crate) use instance::RelinkError;
 pub use moving::{move_frames, waiting_points};
 pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
+pub use tracing::{HostCall, Origin, OriginId, Sort, Trace, Written};
 
 use frame::Frame;
 use native::NativeTier;
@@ -121,6 +123,8 @@ pub struct Machine {
     is_clean: bool,
     native: NativeTier,
     is_stressed: bool,
+    /// The trace, while somebody wants one.
+    trace: Option<Box<Trace>>,
 }
 
 impl Default for Machine {
@@ -148,6 +152,7 @@ impl Machine {
             is_clean: true,
             native: NativeTier::default(),
             is_stressed: false,
+            trace: None,
         };
         machine.stack[0] = underflow_point();
         machine
@@ -169,6 +174,23 @@ impl Machine {
     /// only much more slowly; faults of the machine come out.
     pub fn set_stress(&mut self, is_stressed: bool) {
         self.is_stressed = is_stressed;
+    }
+
+    /// Traces the computations from here on. They do the same then, slowly, and without machine
+    /// code and collections.
+    pub fn begin_trace(&mut self, trace: Trace) {
+        self.set_native(NativeMode::Never);
+        self.trace = Some(Box::new(trace));
+    }
+
+    /// Ends the trace and returns it, if there is one.
+    pub fn take_trace(&mut self) -> Option<Box<Trace>> {
+        self.trace.take()
+    }
+
+    /// Returns the trace so far.
+    pub fn tracing(&self) -> Option<&Trace> {
+        self.trace.as_deref()
     }
 
     /// The fuel of one slice.
@@ -199,6 +221,9 @@ impl Machine {
             self.soft_limit = self.least_limit;
             self.is_clean = true;
         }
+        if let Some(trace) = &mut self.trace {
+            trace.forget_call();
+        }
         self.empty_stack();
         (self.remaining, self.counted) = (0, 0);
         self.state = State::Idle;
@@ -228,6 +253,12 @@ impl Machine {
         self.fit_frames(code);
         instance.link(code)?;
         instance.heap.set_stressed(self.is_stressed);
+        if let Some(trace) = &mut self.trace {
+            trace.prepare(&mut instance.heap);
+            if let State::Entering(count) = self.state {
+                trace.begin(&self.stack[self.base..=self.base + count], self.base);
+            }
+        }
         let start = match self.state {
             State::Entering(count) => Start::Call(count),
             State::Continuing(position) => Start::At(position),
@@ -286,7 +317,11 @@ impl Machine {
     pub fn capture(&mut self, instance: &mut Instance, code: &CodeSpace) -> Result<Value, HeapFull> {
         self.await_interrupted(code);
         assert!(self.state == State::Waiting, "only a waiting computation can be parked");
+        let top = instance.heap.free_range().start;
         self.spill(&mut instance.heap, 0)?;
+        if let Some(trace) = &mut self.trace {
+            trace.note_spilled(&instance.heap, top);
+        }
         let continuation = segment::make_continuation(&mut instance.heap)?;
         self.clear(instance);
         Ok(continuation)

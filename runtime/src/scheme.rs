@@ -9,6 +9,7 @@
 //! Read next: `scheme/programs.rs`, then `scheme/host.rs`.
 
 mod template;
+mod tracing;
 mod actor;
 mod boot;
 mod change;
@@ -47,5 +48,6 @@ pub use moving::MovedFrame;
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
 pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};
+pub use tracing::{How, Slice, ValueStep, Wanted};
 pub use stale::{StaleClosures, StaleCode};
 pub use version::Listed;

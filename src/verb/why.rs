@@ -3,7 +3,10 @@
 //! INVARIANT: each turn caused the one before it in the report.
 //! Read next: `../../runtime/src/history/chain.rs`.
 
+mod value;
+
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
@@ -12,8 +15,9 @@ use duet_runtime::gate::payload;
 use duet_runtime::history::chain::{Link, links};
 use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::model::codec::Codec;
+use duet_runtime::model::failure::Origin;
 use duet_runtime::record::Body;
-use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::scheme::{SchemePrograms, Wanted};
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 use schemars::JsonSchema;
@@ -34,15 +38,19 @@ use crate::turn;
 use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
 use crate::value_text::abbreviated;
+use value::Values;
 
 /// Shows the turns that led to a fact, or to a line of output.
 ///
-/// The first line has the expression that asserted the fact, which Duet finds by taking that turn
-/// again. Then comes the turn in which the fact came last, or the line was written. Each line below
-/// is the turn that caused the one above, down to an input of a person or the start of the run. A
-/// tool's result leads back to the turn that called the tool. Duet counts turns in which a fiber
-/// only continued, and leaves them out, and shows the newest 20 of the others; `--all` shows more,
-/// at most 10000. `--json` has the same turns whole.
+/// The first line has the expression that asserted the fact. The lines below it have the values in
+/// the fact or the line, each with the expression that it came from, and further in the values that
+/// this expression used, down to literals, inputs, and what was there before the turn. Duet finds
+/// them by taking that turn again, of which it follows ten million instructions. Then comes the
+/// turn in which the fact came last, or the line was written. Each line below is the turn that
+/// caused the one above, down to an input of a person or the start of the run. A tool's result
+/// leads back to the turn that called the tool. Duet counts turns in which a fiber only continued,
+/// and leaves them out, and shows the newest 20 of the others, and at most as many values; `--all`
+/// shows more, at most 10000. `--json` has the same turns whole.
 ///
 /// With `--output N` the pattern is left out: the N-th line that the program displayed is meant,
 /// counted from 1.
@@ -75,6 +83,8 @@ pub(crate) struct Report {
     line: Option<String>,
     /// The expression that made it, if it is known.
     by: Option<By>,
+    /// Where its values came from.
+    values: Values,
     told: Vec<Shown>,
     /// Whether older turns are left out.
     is_cut: bool,
@@ -105,8 +115,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         let place = look.resolve_turn(Some(&request.pattern))?;
         let found = output(&look, &place, number.get())?;
         let mut report = Report::nothing(place);
-        if let Some((turn, line)) = found {
-            report.line = Some(line);
+        if let Some(Line { turn, text, bytes }) = found {
+            report.line = Some(text);
+            let wanted = Wanted::Output(1, bytes);
+            if let Some(explained) = value::explained(&look, (&report.place, turn), &wanted, most) {
+                report.values = explained.values;
+            }
             report.lead(&look, turn, most)?;
         }
         return Ok(report);
@@ -119,14 +133,24 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if let Some(Change { sequence, fact, .. }) = found.into_iter().next() {
         report.fact = Some(fact.value());
         let asserts = |action: &Action| matches!(action, Action::Assert(assert) if assert.value == fact);
-        report.by = by(&look, &report.place, sequence, &asserts);
+        let action = action_of(&look, &report.place, sequence, &asserts);
+        let explained = action.and_then(|action| {
+            let wanted = Wanted::Action(action);
+            value::explained(&look, (&report.place, sequence), &wanted, most)
+        });
+        if let Some(explained) = explained {
+            (report.by, report.values) = (explained.by, explained.values);
+        }
+        if let (None, Some(action)) = (&report.by, action) {
+            report.by = by(&look, &report.place, sequence, action);
+        }
         report.lead(&look, sequence, most)?;
     }
     Ok(report)
 }
 
 /// An expression in a text.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct By {
     /// The text.
     source: String,
@@ -139,17 +163,26 @@ struct By {
 /// The maximum length of a form in words.
 const FORM_CHARACTERS: usize = 80;
 
-/// Finds the expression that performed an action of a turn, by taking the turn again; nothing if
-/// that is not possible, or the text is one of Duet's own libraries.
-fn by(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<By> {
-    let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
+impl By {
+    fn of(texts: &SourceTexts, origin: &Origin) -> Option<Self> {
+        let (source, line, form) = texts.form_at(origin)?;
+        Some(Self { source, line, form })
+    }
+}
+
+/// Finds an action of a turn.
+fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
     let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at).ok()?).ok()? else {
         return None;
     };
-    let action = taken
-        .actions
-        .iter()
-        .position(|action| action.done().iter().any(is_it))?;
+    let mut actions = taken.actions.iter();
+    actions.position(|action| action.done().iter().any(is_it))
+}
+
+/// Finds the expression that performed an action of a turn, by taking the turn again up to there;
+/// nothing if that is not possible, or the text is one of Duet's own libraries.
+fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<By> {
+    let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
     let before = Place {
         turn: Sequence::new(at.number().checked_sub(1)?).ok(),
         ..place.clone()
@@ -157,14 +190,22 @@ fn by(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> b
     let run = session::restore(look.store, &before).ok()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let origin = run.place_of(&record, action).ok()??;
-    let (source, line, form) = texts.form_at(&origin)?;
-    Some(By { source, line, form })
+    By::of(&texts, &origin)
+}
+
+/// A line of output.
+struct Line {
+    /// The turn that ended it.
+    turn: Sequence,
+    text: String,
+    /// Its bytes among those that the turn has written.
+    bytes: Range<usize>,
 }
 
 /// Finds the turn that wrote a line of output, and the line.
-fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<(Sequence, String)>, CommandError> {
+fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
     let range = (Sequence::FIRST, place.at());
-    let (mut left, mut line, mut begun) = (number, String::new(), None);
+    let (mut left, mut found) = (number, None);
     for record in Records::oldest_first(look.store, (&place.run, &place.branch), range) {
         look.go_on()?;
         let record = record?;
@@ -172,27 +213,48 @@ fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<(Seque
         let Body::Turn(turn) = turn::body(&record)? else {
             continue;
         };
+        let mut written = 0;
         for action in turn.actions.iter().flat_map(Action::done) {
             let Action::Write(write) = action else { continue };
             if write.stream != Stream::Output {
                 continue;
             }
-            for piece in String::from_utf8_lossy(&write.bytes.0).split_inclusive('\n') {
+            let text = String::from_utf8_lossy(&write.bytes.0);
+            for piece in text.split_inclusive('\n') {
+                let bytes = written..written + piece.len();
+                written = bytes.end;
                 if left == 1 {
-                    line.push_str(piece.trim_end_matches('\n'));
-                    begun = Some(at);
+                    note_piece(&mut found, at, piece, bytes);
                 }
                 if piece.ends_with('\n') {
                     left -= 1;
                 }
                 if left == 0 {
-                    return Ok(Some((at, line)));
+                    return Ok(found);
                 }
             }
         }
     }
     // The last line may have no end.
-    Ok(begun.map(|at| (at, line)))
+    Ok(found)
+}
+
+/// Adds a piece to the line that is wanted.
+fn note_piece(found: &mut Option<Line>, turn: Sequence, piece: &str, bytes: Range<usize>) {
+    let piece = piece.trim_end_matches('\n');
+    let line = found.get_or_insert_with(|| Line {
+        turn,
+        text: String::new(),
+        bytes: bytes.clone(),
+    });
+    // A line that several turns wrote is explained by the last one that wrote some of it.
+    if line.turn != turn && !piece.is_empty() {
+        (line.turn, line.bytes) = (turn, bytes.clone());
+    }
+    if line.turn == turn {
+        line.bytes.end = bytes.end;
+    }
+    line.text.push_str(piece);
 }
 
 impl Report {
@@ -202,6 +264,7 @@ impl Report {
             fact: None,
             line: None,
             by: None,
+            values: Values::default(),
             told: Vec::new(),
             is_cut: false,
             notes: Vec::new(),
@@ -249,6 +312,7 @@ impl Report {
             fact: self.fact.as_ref().map(payload::as_json),
             line: self.line.clone(),
             by: self.by.clone(),
+            values: self.values.clone(),
             chain: self.told.iter().map(form_of).collect(),
             is_cut: self.is_cut,
         })
@@ -269,8 +333,19 @@ impl Report {
             let form = duet_drivers::text::line(&turn::short(form, FORM_CHARACTERS)).into_owned();
             format!("  by {form} at {}:{line}\n", duet_drivers::text::line(source))
         });
-        let told = Told::data(format!("{head}\n{}{}", by.unwrap_or_default(), self.text()));
-        let told = self.notes.iter().fold(told, |told, note| told.say(note));
+        let told = Told::data(format!(
+            "{head}\n{}{}{}",
+            by.unwrap_or_default(),
+            self.values.text(),
+            self.text()
+        ));
+        let mut told = self.notes.iter().fold(told, |told, note| told.say(note));
+        if self.values.is_cut {
+            told = told.say("the turn is too long: Duet followed its values only so far");
+        }
+        if self.values.left_out > 0 && !self.is_cut {
+            return told.say("further values are left out; `--all` shows more");
+        }
         if self.is_cut {
             return told.say("older turns are left out; `--all` shows more");
         }
@@ -340,6 +415,8 @@ pub(crate) struct Form {
     /// The expression that asserted the fact; null if it is not known. It is
     /// unknown for a displayed line, because a program's output is written when it waits.
     by: Option<By>,
+    /// The expressions, variables and inputs that its values came from, in the turn that made it.
+    values: Values,
     /// The turns that led to it, newest first.
     chain: Vec<LinkForm>,
     /// Whether older turns are left out.

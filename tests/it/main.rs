@@ -104,6 +104,7 @@ mod ui;
 mod versions;
 mod ways;
 mod webhooks;
+mod why;
 mod widening;
 mod wire;
 mod work;

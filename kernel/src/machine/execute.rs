@@ -25,6 +25,7 @@ mod jump;
 mod number;
 mod object;
 mod slow;
+mod traced;
 mod value;
 
 /// How an instruction ends.
@@ -135,7 +136,14 @@ fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut i64) -> Fram
     loop {
         let slice = (*fuel).min(slow.machine.slice() as i64);
         frame.fuel = slice;
-        frame = dispatch::interpret(frame, slow);
+        frame = match slow.machine.trace.take() {
+            None => dispatch::interpret(frame, slow),
+            Some(mut trace) => {
+                let frame = traced::interpret(frame, slow, &mut trace);
+                slow.machine.trace = Some(trace);
+                frame
+            }
+        };
         let left = frame.fuel + std::mem::take(&mut slow.fuel_withheld);
         let used = slice.saturating_sub(left);
         *fuel = fuel.saturating_sub(used);

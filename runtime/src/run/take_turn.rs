@@ -420,6 +420,20 @@ impl Run {
         Ok(self.place(&mut activation, action))
     }
 
+    /// Runs the instance of the next recorded turn's actor on the events of that turn, and leaves
+    /// it as it is then, for questions about how it got there. The run is used up.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] if the record is not that of the next turn.
+    pub fn take_again(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
+        let batch = self.recorded_batch(record)?;
+        self.follow_texts()?;
+        let mut activation = self.before_turn(batch);
+        // Its result is known already, a failure included.
+        let _ = self.run_instance(&mut activation, Aim::Repeat);
+        Ok(())
+    }
+
     /// Restores the state and the actor's instance to where they were before the turn.
     pub(super) fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);

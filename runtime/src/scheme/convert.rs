@@ -309,7 +309,7 @@ pub(super) fn place(frames: &[BacktraceEntry], expander: &Expander) -> Place {
 }
 
 /// The first character of the names of source texts that are not files.
-const EMBEDDED: char = '<';
+pub(super) const EMBEDDED: char = '<';
 
 /// Makes the failure of an uncaught object, with the frames that it remembers, otherwise the frames
 /// that raised it.

@@ -275,7 +275,9 @@ impl SchemePrograms {
             turn.note_place(convert::place(&frames, &self.expander));
         }
         actor.instance.heap.take_charge();
-        let reply = self.release_console(actor, turn).and_then(|()| {
+        let released = self.release_console(actor, turn);
+        let first_action = turn.turn.actions.len();
+        let reply = released.and_then(|()| {
             // Everybody may have written to the console before.
             turn.limit_to(limits::of(&actor.instance, &self.code));
             let arguments = self.machine.arguments(count);
@@ -286,6 +288,7 @@ impl SchemePrograms {
             call.machine = Some(&self.machine);
             (procedure.body)(&mut call)
         });
+        self.note_traced(first_action..turn.turn.actions.len());
         pay(&actor.instance, turn);
         match reply {
             Ok(Reply::Value(value)) => self.machine.resume(value),

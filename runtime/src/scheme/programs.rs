@@ -44,6 +44,7 @@ use crate::turn::task::{End, Task};
 use super::actor::SchemeActor;
 use super::frames::FailedFrames;
 use super::source::{ProgramError, Source};
+use super::tracing::TracedCall;
 use super::{convert, host, image_root};
 use std::collections::VecDeque;
 
@@ -91,6 +92,8 @@ pub struct SchemePrograms {
     pub(super) versions: Versions,
     /// The frames of failures, while somebody watches.
     pub(super) failed: FailedFrames,
+    /// The actions of each traced call of the host.
+    pub(super) traced_calls: Vec<TracedCall>,
     /// Set while the person wants the current turn to stop.
     pub(super) stop: Arc<AtomicBool>,
     /// The memory in bytes that this process gives to the run.
@@ -193,6 +196,7 @@ impl SchemePrograms {
             templates: LibraryTemplates::default(),
             change: Change::default(),
             versions: Versions::default(),
+            traced_calls: Vec::new(),
             stop: Arc::default(),
             run_bytes_max: u64::MAX,
             gauge: None,

@@ -1,0 +1,290 @@
+//! The trace of a computation: for each value, what made it and from which other values.
+//!
+//! Owns a shadow of the stack and of the heap: for each word the number of the origin of its value.
+//! Who asks for a value follows the origins backwards, which is a dynamic slice.
+//! INVARIANT: tracing changes neither the result of a computation nor its fuel; a word keeps its
+//! place while it is traced, because the heap does not collect.
+//! It does not know texts. Read next: `tracing/step.rs`.
+
+mod primitive;
+mod step;
+
+use std::collections::BTreeMap;
+
+use crate::heap::{Heap, Kind};
+use crate::value::Value;
+
+/// The number of an origin in its trace; 0 stands for none.
+pub type OriginId = u32;
+
+/// How a value came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// An instruction of the text names it: a literal or a procedure.
+    Literal,
+    /// An instruction or a primitive computed it from its parts.
+    Computed,
+    /// A call returned it; its only part is what the procedure returned.
+    Returned,
+    /// The host answered a call; its parts are the arguments.
+    Answered,
+    /// The host passed it to the computation at its beginning.
+    Given,
+    /// The traced computation found it in a variable or an object.
+    Found,
+    /// It is no value, but a call that is in progress.
+    Call,
+}
+
+/// The origin of a value.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// The value; nothing for a call.
+    pub value: Value,
+    /// How it came to be.
+    pub sort: Sort,
+    /// The position in the code of the instruction that made or found it.
+    pub position: u32,
+    /// The call in which it was made.
+    pub caller: OriginId,
+    first_part: u32,
+}
+
+/// A piece of output, and the value that was written.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    /// The number of the console's stream.
+    pub stream: usize,
+    /// The first byte, counted from the beginning of the trace.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// The origin of the value.
+    pub origin: OriginId,
+}
+
+/// A call of a host procedure.
+#[derive(Clone, Debug)]
+pub struct HostCall {
+    /// The number of the primitive.
+    pub primitive: u32,
+    /// The call, as an origin.
+    pub call: OriginId,
+    /// The origins of the arguments and of the parts that they had at the call.
+    pub leaves: Vec<OriginId>,
+}
+
+/// The maximum of words of an argument whose origins a host call keeps.
+const LEAVES_MAX: usize = 512;
+
+/// The trace of a computation.
+#[derive(Debug)]
+pub struct Trace {
+    origins: Vec<Origin>,
+    parts: Vec<OriginId>,
+    stack: Vec<OriginId>,
+    heap: Vec<OriginId>,
+    written: Vec<Written>,
+    /// The bytes written to each stream of the console so far.
+    streamed: [usize; 3],
+    /// What was written to each port that is not the console's.
+    ports: BTreeMap<usize, Vec<OriginId>>,
+    calls: Vec<HostCall>,
+    /// The arguments of the host's call that is not answered yet.
+    awaited: Option<Vec<OriginId>>,
+    /// The inputs of an instruction, between instructions; kept for its room.
+    scratch: Vec<(Value, OriginId)>,
+    /// Instructions that may still be traced.
+    left: u64,
+    is_cut: bool,
+    /// The collections before the trace.
+    collections: u64,
+}
+
+impl Trace {
+    /// A trace of at most this many instructions.
+    pub fn new(instructions_max: u64) -> Self {
+        let none = Origin {
+            value: Value::UNSPECIFIED,
+            sort: Sort::Call,
+            position: u32::MAX,
+            caller: 0,
+            first_part: 0,
+        };
+        Self {
+            origins: vec![none],
+            parts: Vec::new(),
+            stack: Vec::new(),
+            heap: Vec::new(),
+            written: Vec::new(),
+            streamed: [0; 3],
+            ports: BTreeMap::new(),
+            calls: Vec::new(),
+            awaited: None,
+            scratch: Vec::new(),
+            left: instructions_max,
+            is_cut: false,
+            collections: 0,
+        }
+    }
+
+    /// Returns an origin.
+    pub fn origin(&self, id: OriginId) -> Option<&Origin> {
+        self.origins.get(id as usize).filter(|_| id > 0)
+    }
+
+    /// Returns the origins from whose values an origin's value was made.
+    pub fn parts(&self, id: OriginId) -> &[OriginId] {
+        let start = self
+            .origins
+            .get(id as usize)
+            .map_or(0, |origin| origin.first_part as usize);
+        let end = self.origins.get(id as usize + 1).map(|next| next.first_part as usize);
+        self.parts
+            .get(start..end.unwrap_or(self.parts.len()))
+            .unwrap_or_default()
+    }
+
+    /// Returns the pieces of output in the order in which they were written.
+    pub fn written(&self) -> &[Written] {
+        &self.written
+    }
+
+    /// Returns the calls of host procedures so far.
+    pub fn calls(&self) -> &[HostCall] {
+        &self.calls
+    }
+
+    /// Returns whether the trace ended before the computation did.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Counts an instruction; false if there may be no more.
+    pub(super) fn count(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.is_cut |= self.left == 0;
+        !self.is_cut
+    }
+
+    /// Readies the trace and the heap for a run of the machine.
+    pub(super) fn prepare(&mut self, heap: &mut Heap) {
+        let statistics = heap.statistics();
+        let collections = statistics.collections_minor + statistics.collections_major;
+        if self.origins.len() == 1 {
+            self.collections = collections;
+        }
+        // Words that have moved have no origins any more.
+        self.is_cut |= self.collections != collections;
+        heap.put_off_collections();
+    }
+
+    fn add(&mut self, origin: Origin, parts: &[OriginId]) -> OriginId {
+        let id = self.origins.len() as OriginId;
+        let first_part = self.parts.len() as u32;
+        self.parts.extend(parts.iter().filter(|part| **part != 0));
+        self.origins.push(Origin { first_part, ..origin });
+        id
+    }
+
+    fn made(&mut self, sort: Sort, value: Value, at: Place, parts: &[OriginId]) -> OriginId {
+        let origin = Origin {
+            value,
+            sort,
+            position: at.position,
+            caller: at.caller,
+            first_part: 0,
+        };
+        self.add(origin, parts)
+    }
+
+    fn stack_word(&self, index: usize) -> OriginId {
+        self.stack.get(index).copied().unwrap_or(0)
+    }
+
+    fn set_stack(&mut self, index: usize, id: OriginId) {
+        set(&mut self.stack, index, id);
+    }
+
+    fn heap_word(&self, index: usize) -> OriginId {
+        self.heap.get(index).copied().unwrap_or(0)
+    }
+
+    fn set_heap(&mut self, index: usize, id: OriginId) {
+        set(&mut self.heap, index, id);
+    }
+
+    /// The origin of a word of the heap, which is found if nobody knows another.
+    fn found_in_heap(&mut self, index: usize, value: Value, at: Place) -> OriginId {
+        let known = self.heap_word(index);
+        if known != 0 {
+            return known;
+        }
+        let id = self.made(Sort::Found, value, at, &[]);
+        self.set_heap(index, id);
+        id
+    }
+
+    /// The origin of a word of the stack, which is found if nobody knows another.
+    fn found_on_stack(&mut self, index: usize, value: Value, at: Place) -> OriginId {
+        let known = self.stack_word(index);
+        if known != 0 {
+            return known;
+        }
+        let id = self.made(Sort::Found, value, at, &[]);
+        self.set_stack(index, id);
+        id
+    }
+
+    /// The origins of values and of the parts that they have now.
+    fn leaves(&self, heap: &Heap, values: &[(Value, OriginId)]) -> Vec<OriginId> {
+        let mut left: Vec<(Value, OriginId)> = values.iter().rev().copied().collect();
+        let mut leaves = Vec::new();
+        while let Some((value, id)) = left.pop() {
+            if leaves.len() + left.len() > LEAVES_MAX {
+                break;
+            }
+            let words = words_of(heap, value);
+            if words.is_empty() {
+                leaves.push(id);
+            }
+            for index in words.rev() {
+                let part = heap.word(index);
+                // A part that nobody traced came with the whole.
+                let known = self.heap_word(index);
+                left.push((part, if known == 0 { id } else { known }));
+            }
+        }
+        leaves
+    }
+}
+
+/// Where a value is made.
+#[derive(Clone, Copy)]
+struct Place {
+    position: u32,
+    caller: OriginId,
+}
+
+/// The indices of the words that hold the parts of a pair, a vector or a record.
+fn words_of(heap: &Heap, value: Value) -> std::ops::Range<usize> {
+    let index = if value.is_reference() { value.index() } else { 0 };
+    if value.is_pair() {
+        return index..index + 2;
+    }
+    match heap.kind_of(value) {
+        Some(Kind::Vector | Kind::Values) => index + 1..index + 1 + heap.object_length(value),
+        Some(Kind::Record) => index + 2..index + 1 + heap.object_length(value).max(1),
+        _ => 0..0,
+    }
+}
+
+fn set(shadow: &mut Vec<OriginId>, index: usize, id: OriginId) {
+    if index >= shadow.len() {
+        if id == 0 {
+            return;
+        }
+        shadow.resize((index + 1).next_power_of_two(), 0);
+    }
+    shadow[index] = id;
+}

@@ -1,0 +1,575 @@
+//! What one instruction does to the origins of values.
+//!
+//! INVARIANT: an instruction that only made room, and is executed again, changes no origin.
+//! Read next: `primitive.rs`, `../execute/traced.rs`.
+
+use crate::code::{CodeSpace, builtin};
+use crate::heap::kind::{captured, link};
+use crate::heap::{Heap, Kind, Register};
+use crate::instruction::{Instruction, Opcode, Role};
+use crate::primitive::PrimitiveBody;
+use crate::value::{Immediate, Value};
+
+use super::super::frame::Frame;
+use super::{HostCall, OriginId, Place, Sort, Trace};
+
+/// What an instruction reads.
+pub(in crate::machine) struct Before {
+    base: usize,
+    instruction: Instruction,
+    opcode: Opcode,
+    at: Place,
+    /// The top of the heap.
+    pub(super) top: usize,
+    /// The procedure that it calls.
+    callee: Option<Value>,
+    /// The values that it reads, or passes.
+    pub(super) inputs: Vec<(Value, OriginId)>,
+    /// The frame that it may load, and the value that it returns to that frame.
+    loaded: Option<Loaded>,
+    /// The bytes that a port held.
+    pub(super) pending: usize,
+}
+
+/// A frame in the heap.
+struct Loaded {
+    /// The index of its first word.
+    first: usize,
+    count: usize,
+    point: Value,
+    /// The index of the return point of the frame below, if there is one.
+    below: Option<usize>,
+    value: OriginId,
+}
+
+impl Trace {
+    /// Notes with which values a run begins: those of a call of the procedure at `base`.
+    pub(in crate::machine) fn begin(&mut self, words: &[Value], base: usize) {
+        let caller = self.stack_word(base - 1);
+        let position = self.origin(caller).map_or(u32::MAX, |call| call.position);
+        let at = Place {
+            position,
+            caller: self.origin(caller).map_or(0, |call| call.caller),
+        };
+        let awaited = self.awaited.take();
+        let is_answer = words.first() == Some(&builtin::returner());
+        if let (true, Some(value)) = (is_answer, words.get(1)) {
+            let id = match awaited {
+                Some(arguments) => self.made(Sort::Answered, *value, at, &arguments),
+                None => {
+                    let at = Place {
+                        position: u32::MAX,
+                        caller: 0,
+                    };
+                    self.made(Sort::Given, *value, at, &[])
+                }
+            };
+            self.set_stack(base - 1, id);
+            return;
+        }
+        if awaited.is_none() {
+            self.set_stack(base - 1, 0);
+        }
+        for (index, value) in words.iter().enumerate().skip(1) {
+            let parts = awaited.as_deref().unwrap_or_default();
+            let sort = if awaited.is_some() { Sort::Answered } else { Sort::Given };
+            let id = self.made(sort, *value, at, parts);
+            self.set_stack(base + index, id);
+        }
+    }
+
+    /// Forgets the call of the host that is not answered.
+    pub(in crate::machine) fn forget_call(&mut self) {
+        self.awaited = None;
+    }
+
+    /// Notes that the frames of the stack have become words of the heap from `top` on.
+    pub(in crate::machine) fn note_spilled(&mut self, heap: &Heap, top: usize) {
+        self.note_chain(heap, heap.register(Register::Continuation), top);
+    }
+
+    fn note_chain(&mut self, heap: &Heap, mut chain: Value, top: usize) {
+        while chain.is_reference() && chain.index() >= top {
+            if heap.is_kind(chain, Kind::Link) {
+                let segment = heap.field(chain, link::FRAMES);
+                if segment.index() >= top {
+                    let length = heap.object_length(segment);
+                    for index in 0..length {
+                        self.set_heap(segment.index() + 1 + index, self.stack_word(1 + index));
+                    }
+                    self.set_stack(0, self.stack_word(length));
+                }
+            }
+            chain = heap.field(chain, link::NEXT);
+        }
+    }
+
+    /// Reads what the next instruction reads.
+    pub(in crate::machine) fn before(
+        &mut self,
+        frame: &Frame,
+        heap: &Heap,
+        code: &CodeSpace,
+        state: (usize, usize),
+    ) -> Option<Before> {
+        let position = frame.pc() as u32;
+        let instruction = *code.instructions().get(frame.pc())?;
+        let opcode = instruction.opcode()?;
+        let base = frame.base_index();
+        let at = Place {
+            position,
+            caller: self.stack_word(base.saturating_sub(1)),
+        };
+        let (argument_count, remaining) = state;
+        let mut before = Before {
+            base,
+            instruction,
+            opcode,
+            at,
+            top: heap.free_range().start,
+            callee: None,
+            inputs: std::mem::take(&mut self.scratch),
+            loaded: None,
+            pending: 0,
+        };
+        before.inputs.clear();
+        let (a, d) = (instruction.a(), instruction.d());
+        let registers = match opcode {
+            Opcode::Call | Opcode::TailCall => {
+                before.callee = Some(frame.get(a + 1));
+                a + 2..a + 2 + d
+            }
+            Opcode::CallGlobal | Opcode::TailCallGlobal => {
+                let globals = heap.register(Register::Globals);
+                before.callee = Some(heap.field(globals, instruction.w() as usize));
+                a + 2..a + 2 + d
+            }
+            Opcode::CallSelf => {
+                before.callee = Some(frame.get(0));
+                a + 2..a + 2 + d
+            }
+            Opcode::CallPrimitive => a..a + d,
+            Opcode::Closure => a..a + usize::from(code.block(instruction.w() as usize).captured),
+            Opcode::ArityRest => a + 1..argument_count + 1,
+            Opcode::Apply => {
+                before.callee = Some(frame.get(1));
+                2..argument_count
+            }
+            Opcode::CallWithContinuation => {
+                before.callee = Some(frame.get(1));
+                0..0
+            }
+            Opcode::CallWithPrompt => {
+                before.callee = Some(frame.get(2));
+                0..0
+            }
+            Opcode::AbortToPrompt | Opcode::AbortWithContinuation => 0..0,
+            Opcode::Underflow => 0..1,
+            Opcode::EnterContinuation => 1..2,
+            Opcode::Throw | Opcode::ResumeComposable => 0..0,
+            _ => {
+                let operands = instruction.description()?.operands.iter();
+                for (field, _) in operands.filter(|(_, role)| *role == Role::In) {
+                    let register = instruction.operand(*field) as usize;
+                    before.inputs.push(self.register(frame, register, at));
+                }
+                0..0
+            }
+        };
+        for register in registers {
+            before.inputs.push(self.register(frame, register, at));
+        }
+        match opcode {
+            Opcode::Apply => {
+                let list = frame.get(argument_count);
+                self.push_elements(heap, list, at, &mut before.inputs);
+            }
+            Opcode::CallWithContinuation => before.inputs.push((Value::UNSPECIFIED, 0)),
+            Opcode::AbortToPrompt | Opcode::AbortWithContinuation | Opcode::Throw | Opcode::ResumeComposable => {
+                if opcode == Opcode::AbortWithContinuation {
+                    before.inputs.push((Value::UNSPECIFIED, 0));
+                }
+                self.push_elements(heap, frame.get(2), at, &mut before.inputs);
+            }
+            Opcode::CallWithResults => {
+                before.callee = Some(frame.get(a));
+                let (results, id) = self.register(frame, instruction.b(), at);
+                before.inputs.clear();
+                if heap.is_kind(results, Kind::Values) {
+                    for index in 0..heap.object_length(results) {
+                        let value = heap.field(results, index);
+                        let id = self.found_in_heap(results.index() + 1 + index, value, at);
+                        before.inputs.push((value, id));
+                    }
+                } else {
+                    before.inputs.push((results, id));
+                }
+            }
+            Opcode::CallPrimitive => before.pending = super::primitive::pending(heap, &before.inputs),
+            _ if before.callee.is_some() => before.pending = super::primitive::pending(heap, &before.inputs),
+            _ => {}
+        }
+        let chain = match opcode {
+            Opcode::Underflow => Some((heap.register(Register::Continuation), remaining)),
+            Opcode::EnterContinuation => continuation(heap, frame.get(0)),
+            Opcode::Throw | Opcode::ResumeComposable => continuation(heap, frame.get(1)),
+            _ => None,
+        };
+        before.loaded = chain.and_then(|(chain, remaining)| {
+            let value = before.inputs.first().map_or(0, |(_, id)| *id);
+            newest(heap, chain, remaining, value)
+        });
+        Some(before)
+    }
+
+    fn register(&mut self, frame: &Frame, register: usize, at: Place) -> (Value, OriginId) {
+        let value = frame.get(register);
+        (value, self.found_on_stack(frame.base_index() + register, value, at))
+    }
+
+    fn push_elements(&mut self, heap: &Heap, list: Value, at: Place, inputs: &mut Vec<(Value, OriginId)>) {
+        let mut rest = list;
+        while rest.is_pair() && inputs.len() < super::super::ARGUMENTS_MAX {
+            let value = heap.car(rest);
+            inputs.push((value, self.found_in_heap(rest.index(), value, at)));
+            rest = heap.cdr(rest);
+        }
+    }
+
+    /// Notes what the instruction has done.
+    pub(in crate::machine) fn after(&mut self, mut before: Before, frame: &Frame, heap: &Heap, code: &CodeSpace) {
+        let is_again = frame.pc() as u32 == before.at.position && frame.base_index() == before.base;
+        if !is_again {
+            if before.callee.is_some() {
+                self.after_call(&mut before, frame, heap, code);
+            } else if !self.after_move(&before, frame, heap) {
+                self.after_plain(&before, frame, heap, code);
+            }
+        }
+        self.scratch = before.inputs;
+    }
+
+    /// Calls.
+    fn after_call(&mut self, before: &mut Before, frame: &Frame, heap: &Heap, code: &CodeSpace) {
+        let is_new_frame = matches!(before.opcode, Opcode::Call | Opcode::CallGlobal | Opcode::CallSelf);
+        let window = before.base + before.instruction.a();
+        let callee = before.callee.unwrap_or(Value::UNSPECIFIED);
+        let primitive = callee
+            .is_immediate(Immediate::Primitive)
+            .then(|| &code.primitives()[callee.payload() as usize]);
+        if let Some(primitive) = primitive.filter(|found| matches!(found.body, PrimitiveBody::Function(_))) {
+            if is_new_frame && frame.base_index() == before.base {
+                let value = frame.get(before.instruction.a());
+                let id = self.primitive(before, primitive, value, heap, before.at);
+                self.set_stack(window, id);
+                return;
+            }
+            let slot = before.base - 1;
+            if !is_new_frame && frame.base_index() < before.base {
+                let value = frame.get(slot - frame.base_index());
+                let id = self.primitive(before, primitive, value, heap, before.at);
+                self.return_to(slot, value, id);
+                return;
+            }
+        }
+        let call = if is_new_frame {
+            let id = self.made(Sort::Call, Value::UNSPECIFIED, before.at, &[]);
+            self.set_stack(window, id);
+            id
+        } else {
+            before.at.caller
+        };
+        self.note_spilled(heap, before.top);
+        let base = frame.base_index();
+        self.set_stack(base - 1, call);
+        for (index, (_, id)) in before.inputs.iter().enumerate() {
+            self.set_stack(base + 1 + index, *id);
+        }
+        if primitive.is_some_and(|found| matches!(found.body, PrimitiveBody::Host)) {
+            let leaves = self.leaves(heap, &before.inputs);
+            self.awaited = Some(before.inputs.iter().map(|(_, id)| *id).collect());
+            self.calls.push(HostCall {
+                primitive: callee.payload(),
+                call,
+                leaves,
+            });
+        }
+    }
+
+    /// Puts the origin of what a procedure returns into the slot of its call.
+    fn return_to(&mut self, slot: usize, value: Value, id: OriginId) {
+        let call = self.stack_word(slot);
+        let at = self
+            .origin(call)
+            .filter(|origin| origin.sort == Sort::Call)
+            .map(|call| Place {
+                position: call.position,
+                caller: call.caller,
+            });
+        let id = at.map_or(id, |at| self.made(Sort::Returned, value, at, &[id]));
+        self.set_stack(slot, id);
+    }
+
+    /// Returns and other moves of control; false if it is none.
+    fn after_move(&mut self, before: &Before, frame: &Frame, heap: &Heap) -> bool {
+        match before.opcode {
+            Opcode::Return => {
+                if let Some((value, id)) = before.inputs.first() {
+                    self.return_to(before.base - 1, *value, *id);
+                }
+            }
+            Opcode::Underflow | Opcode::EnterContinuation | Opcode::Throw | Opcode::ResumeComposable => {
+                self.note_spilled(heap, before.top);
+                self.load(before, frame, heap);
+            }
+            Opcode::AbortToPrompt | Opcode::AbortWithContinuation | Opcode::CallWithComposable => {
+                self.note_spilled(heap, before.top);
+                if let Some((chain, _)) = continuation(heap, frame.get(1)) {
+                    self.note_chain(heap, chain, before.top);
+                }
+                for (index, (_, id)) in before.inputs.iter().enumerate() {
+                    self.set_stack(frame.base_index() + 1 + index, *id);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Notes the registers of a frame that has come from the heap.
+    fn load(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
+        let Some(loaded) = before
+            .loaded
+            .as_ref()
+            .filter(|loaded| loaded.point.payload() as usize == frame.pc())
+        else {
+            return;
+        };
+        let base = frame.base_index();
+        let call = self.heap_word(loaded.first + loaded.count - 1);
+        for index in 0..loaded.count {
+            self.set_stack(base + index, self.heap_word(loaded.first + index));
+        }
+        let below = loaded.below.map_or(0, |index| self.heap_word(index));
+        self.set_stack(base - 1, below);
+        let at = match self.origin(call) {
+            Some(call) => Place {
+                position: call.position,
+                caller: call.caller,
+            },
+            None => Place {
+                position: loaded.point.payload().saturating_sub(1),
+                caller: below,
+            },
+        };
+        let _ = heap;
+        let mut id = loaded.value;
+        match self.origins.get_mut(id as usize) {
+            Some(origin) if origin.sort == Sort::Given && origin.position == u32::MAX => {
+                (origin.position, origin.caller) = (at.position, at.caller);
+            }
+            Some(origin) if origin.sort != Sort::Returned && call != 0 => {
+                let value = origin.value;
+                id = self.made(Sort::Returned, value, at, &[id]);
+            }
+            _ => {}
+        }
+        self.set_stack(base + loaded.count - 1, id);
+    }
+
+    /// Instructions that compute, read or write.
+    fn after_plain(&mut self, before: &Before, frame: &Frame, heap: &Heap, code: &CodeSpace) {
+        let (instruction, at) = (before.instruction, before.at);
+        if frame.base_index() != before.base {
+            self.raised(before, frame, heap);
+            return;
+        }
+        let input = |index: usize| before.inputs.get(index).copied().unwrap_or((Value::UNSPECIFIED, 0));
+        let out = before.base + instruction.a();
+        let globals = heap.register(Register::Globals);
+        let global = globals.index() + 1 + instruction.w() as usize;
+        match before.opcode {
+            Opcode::Move => self.set_stack(out, input(0).1),
+            Opcode::Small | Opcode::Immediate | Opcode::Constant => {
+                let id = self.made(Sort::Literal, frame.get(instruction.a()), at, &[]);
+                self.set_stack(out, id);
+            }
+            Opcode::Global => {
+                let id = self.found_in_heap(global, frame.get(instruction.a()), at);
+                self.set_stack(out, id);
+            }
+            Opcode::SetGlobal | Opcode::DefineGlobal => self.set_heap(global, input(0).1),
+            Opcode::Free => {
+                let index = frame.get(0).index() + 2 + instruction.b();
+                let id = self.found_in_heap(index, frame.get(instruction.a()), at);
+                self.set_stack(out, id);
+            }
+            Opcode::Closure => {
+                let closure = frame.get(instruction.a());
+                for (index, (_, id)) in before.inputs.iter().enumerate() {
+                    self.set_heap(closure.index() + 2 + index, *id);
+                }
+                let id = self.made(Sort::Literal, closure, at, &[]);
+                self.set_stack(out, id);
+            }
+            Opcode::ArityRest => self.after_rest(before, frame, heap),
+            Opcode::CallPrimitive => {
+                let primitive = &code.primitives()[instruction.w() as usize];
+                let id = self.primitive(before, primitive, frame.get(instruction.a()), heap, at);
+                self.set_stack(out, id);
+            }
+            _ => self.after_access(before, frame, heap),
+        }
+    }
+
+    /// Instructions on objects, and those that only compute.
+    fn after_access(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
+        let (instruction, at) = (before.instruction, before.at);
+        let input = |index: usize| before.inputs.get(index).copied().unwrap_or((Value::UNSPECIFIED, 0));
+        let object = input(0).0;
+        let index = if object.is_reference() { object.index() } else { 0 };
+        let element = |value: Value| {
+            value
+                .as_fixnum()
+                .and_then(|index| usize::try_from(index).ok())
+                .unwrap_or(0)
+        };
+        let written = match before.opcode {
+            Opcode::CellSet | Opcode::SetCdr => Some((index + 1, input(1).1)),
+            Opcode::PatchClosure => Some((index + 2 + instruction.b(), input(1).1)),
+            Opcode::SetCar => Some((index, input(1).1)),
+            Opcode::VectorSet => Some((index + 1 + element(input(1).0), input(2).1)),
+            Opcode::RecordSet => Some((index + 2 + instruction.d(), input(2).1)),
+            _ => None,
+        };
+        if let Some((word, id)) = written {
+            self.set_heap(word, id);
+            return;
+        }
+        let writes = instruction
+            .description()
+            .is_some_and(|row| row.operands.iter().any(|(_, role)| *role == Role::Out));
+        if !writes {
+            return;
+        }
+        let value = frame.get(instruction.a());
+        let read = match before.opcode {
+            Opcode::CellRef | Opcode::Cdr => Some(index + 1),
+            Opcode::Car => Some(index),
+            Opcode::Cxr => last_word(heap, object, instruction.d()),
+            Opcode::VectorRef => Some(index + 1 + element(input(1).0)),
+            Opcode::RecordRef => Some(index + 2 + instruction.d()),
+            _ => None,
+        };
+        let id = match (before.opcode, read) {
+            (Opcode::CellRef, Some(word)) => self.found_in_heap(word, value, at),
+            (Opcode::Cell, _) => {
+                self.set_heap(value.index() + 1, input(0).1);
+                input(0).1
+            }
+            (_, Some(word)) => {
+                let known = self.heap_word(word);
+                // Nobody traced how the object was made: the value came with the object.
+                let part = if known == 0 { input(0).1 } else { known };
+                self.made(Sort::Computed, value, at, &[part])
+            }
+            (opcode, None) => {
+                if opcode == Opcode::Cons {
+                    self.set_heap(value.index(), input(0).1);
+                    self.set_heap(value.index() + 1, input(1).1);
+                }
+                let parts: Vec<OriginId> = before.inputs.iter().map(|(_, id)| *id).collect();
+                self.made(Sort::Computed, value, at, &parts)
+            }
+        };
+        self.set_stack(before.base + instruction.a(), id);
+    }
+
+    /// The list of the arguments beyond the required ones.
+    fn after_rest(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
+        let register = before.instruction.a() + 1;
+        let list = frame.get(register);
+        let parts: Vec<OriginId> = before.inputs.iter().map(|(_, id)| *id).collect();
+        let id = self.made(Sort::Computed, list, before.at, &parts);
+        let mut rest = list;
+        for part in parts {
+            if !rest.is_pair() {
+                break;
+            }
+            self.set_heap(rest.index(), part);
+            self.set_heap(rest.index() + 1, id);
+            rest = heap.cdr(rest);
+        }
+        self.set_stack(before.base + register, id);
+    }
+
+    /// The condition that an instruction has raised.
+    fn raised(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
+        let call = self.made(Sort::Call, Value::UNSPECIFIED, before.at, &[]);
+        self.note_spilled(heap, before.top);
+        let base = frame.base_index();
+        self.set_stack(base - 1, call);
+        let parts: Vec<OriginId> = before.inputs.iter().map(|(_, id)| *id).collect();
+        let id = self.made(Sort::Computed, frame.get(1), before.at, &parts);
+        self.set_stack(base + 1, id);
+    }
+}
+
+/// The chain of a continuation, and how many words of its first segment count.
+fn continuation(heap: &Heap, value: Value) -> Option<(Value, usize)> {
+    let word = heap.is_kind(value, Kind::Closure).then(|| heap.field(value, 0))?;
+    let is_one = word == builtin::CONTINUATION_WORD || word == builtin::COMPOSABLE_WORD;
+    let chain = is_one.then(|| heap.field(value, captured::LINK))?;
+    Some((chain, counted(heap, chain)))
+}
+
+fn counted(heap: &Heap, chain: Value) -> usize {
+    let limit = heap.is_kind(chain, Kind::Link).then(|| heap.field(chain, link::LIMIT));
+    let limit = limit.and_then(Value::as_fixnum).unwrap_or(0);
+    usize::try_from(limit).unwrap_or(0)
+}
+
+/// The newest frame of a chain.
+fn newest(heap: &Heap, chain: Value, remaining: usize, value: OriginId) -> Option<Loaded> {
+    let (segment, end, next) = newest_segment(heap, chain, remaining)?;
+    let point = heap.field(segment, end - 1);
+    let count = (point.detail() as usize).min(end);
+    let below = if end > count {
+        Some(segment.index() + end - count)
+    } else {
+        let below = newest_segment(heap, next, counted(heap, next));
+        below.map(|(segment, end, _)| segment.index() + end)
+    };
+    Some(Loaded {
+        first: segment.index() + 1 + end - count,
+        count,
+        point,
+        below,
+        value,
+    })
+}
+
+/// The first segment of a chain of which something is left, how much, and the chain behind it.
+fn newest_segment(heap: &Heap, mut chain: Value, mut remaining: usize) -> Option<(Value, usize, Value)> {
+    while chain != Value::NIL && chain.is_reference() {
+        let next = heap.field(chain, link::NEXT);
+        if remaining > 0 && heap.is_kind(chain, Kind::Link) {
+            return Some((heap.field(chain, link::FRAMES), remaining, next));
+        }
+        chain = next;
+        remaining = counted(heap, chain);
+    }
+    None
+}
+
+/// The index of the word that a path of cars and cdrs leads to.
+fn last_word(heap: &Heap, object: Value, mut path: usize) -> Option<usize> {
+    let (mut part, mut word) = (object, None);
+    while path > 1 {
+        let index = part.is_pair().then(|| part.index() + (path & 1))?;
+        part = heap.word(index);
+        word = Some(index);
+        path >>= 1;
+    }
+    word
+}
