@@ -107,6 +107,14 @@ impl Place {
         self.turn.unwrap_or(self.head.sequence)
     }
 
+    /// The branch at a turn.
+    pub(crate) fn at_turn(&self, turn: Sequence) -> Self {
+        Self {
+            turn: Some(turn),
+            ..self.clone()
+        }
+    }
+
     /// The address of a turn of the branch.
     pub(crate) fn address(&self, turn: Sequence) -> String {
         format!("{}@{turn}", self.name())

@@ -58,10 +58,16 @@ pub(crate) struct Worker<'a> {
 struct Shared {
     /// The runs that are executed, each with what interrupts it once it has begun.
     running: BTreeMap<RunId, Option<Waker>>,
-    /// Runs that are left to others, each with when and why.
-    left: BTreeMap<RunId, (u64, String)>,
+    /// Runs that are left to others.
+    left: BTreeMap<RunId, Left>,
     /// Messages for people.
     told: Vec<String>,
+}
+
+/// A run that this worker cannot execute.
+struct Left {
+    since_ms: u64,
+    why: String,
 }
 
 impl<'a> Worker<'a> {
@@ -141,9 +147,9 @@ impl<'a> Worker<'a> {
         let mut shared = self.shared();
         shared
             .left
-            .retain(|_, (since_ms, _)| now_ms.saturating_sub(*since_ms) < LEFT_MS);
+            .retain(|_, left| now_ms.saturating_sub(left.since_ms) < LEFT_MS);
         let left = shared.left.iter();
-        left.map(|(run, (_, why))| (run.to_string(), why.clone())).collect()
+        left.map(|(run, left)| (run.to_string(), left.why.clone())).collect()
     }
 
     /// Chooses as many runs as there is room for.
@@ -186,7 +192,8 @@ impl<'a> Worker<'a> {
             Err(error) => {
                 let why = error.first_line();
                 shared.told.push(format!("left {name} to others: {why}"));
-                shared.left.insert(ready.run.clone(), (now_ms(), why));
+                let since_ms = now_ms();
+                shared.left.insert(ready.run.clone(), Left { since_ms, why });
             }
         }
     }

@@ -309,7 +309,10 @@ impl CodeSpace {
 
     /// The number of the block that the instruction at `position` belongs to.
     pub fn block_number_at(&self, position: u32) -> Option<usize> {
-        let number = self.blocks.partition_point(|block| block.start <= position).checked_sub(1)?;
+        let number = self
+            .blocks
+            .partition_point(|block| block.start <= position)
+            .checked_sub(1)?;
         (position < self.blocks[number].end).then_some(number)
     }
 

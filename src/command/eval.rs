@@ -12,11 +12,11 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
+use crate::mail::MailArguments;
 use crate::native::NativeArgument;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
 use crate::session::serve::Wish;
-use crate::mail::MailArguments;
 use crate::session::tell::tell;
 use crate::verb::project::Project;
 use crate::verb::view::{Driven, Told, View};
@@ -80,7 +80,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             &request.address,
             Wish::Evaluate { text },
             MailArguments::default(),
-        ).map(Report::Acted);
+        )
+        .map(Report::Acted);
     }
     let look = project.look()?;
     let place = look.resolve_turn(Some(&request.address))?;

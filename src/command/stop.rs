@@ -4,15 +4,15 @@ use duet_journal::{Need, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use crate::doors;
 use crate::error::CommandError;
 use crate::journal::{self, Place};
+use crate::mail::Recipient;
 use crate::saying::{Way, say};
 use crate::standing::{Rest, Standing};
 use crate::verb::project::{Look, Project};
 use crate::verb::view::{Told, View};
 use crate::work::member::Member;
-use crate::doors;
-use crate::mail::Recipient;
 
 /// Stops a run that another process executes.
 ///
@@ -45,7 +45,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let place = look.resolve(request.address.as_deref())?;
     let owner = doors::other_owner(look.store, &place)?;
-    let is_far = owner.as_ref().is_some_and(|owner| !doors::is_near(&journal, owner, &place));
+    let is_far = owner
+        .as_ref()
+        .is_some_and(|owner| !doors::is_near(&journal, owner, &place));
     let is_asleep = owner.is_none()
         && look.store.need(&place.run, &place.branch)? != Need::Nothing
         && Member::takes(look.store, &place.run)?;

@@ -67,8 +67,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let store = arguments.journal.open_to_read()?;
         return status(&*store, arguments.json, terminal);
     }
-    let is_ending = interrupts::watch_ending()
-        .map_err(|error| CommandError::caused("the system gives no signals", &error))?;
+    let is_ending =
+        interrupts::watch_ending().map_err(|error| CommandError::caused("the system gives no signals", &error))?;
     session::share_memory();
     let options = WorldOptions {
         is_worked: true,
@@ -94,7 +94,10 @@ const LISTED_MAX: usize = 100;
 fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let members = Member::living(store)?;
     let ready = store.ready(now_ms(), LISTED_MAX)?;
-    let ready: Vec<String> = ready.iter().map(|ready| journal::name(&ready.run, &ready.branch)).collect();
+    let ready: Vec<String> = ready
+        .iter()
+        .map(|ready| journal::name(&ready.run, &ready.branch))
+        .collect();
     if is_json {
         terminal.json(&as_json(&Form::of(&members, ready)))?;
         return Ok(ExitCode::OK);
@@ -105,7 +108,10 @@ fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<E
             [] => "nothing".to_owned(),
             running => running.join(", "),
         };
-        terminal.data(format!("worker {process}, {} at once: executes {runs}\n", member.concurrency))?;
+        terminal.data(format!(
+            "worker {process}, {} at once: executes {runs}\n",
+            member.concurrency
+        ))?;
         for (run, why) in &member.left {
             terminal.data(format!("  leaves {run} to others: {why}\n"))?;
         }

@@ -17,7 +17,7 @@ use duet_runtime::model::failure::{Failure, Frame};
 use duet_runtime::model::identity::{ActorId, FiberId};
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::error::RunError;
-use duet_runtime::scheme::{Listed, MovedFrame, SchemePrograms};
+use duet_runtime::scheme::{Listed, SchemePrograms};
 use duet_runtime::state::patches::Patched;
 
 use super::{Session, changed_launch, compile_with, libraries};
@@ -126,16 +126,12 @@ impl Session {
                 continue;
             };
             let frames = programs.moved_frames(&code, instance, &parked);
-            found.extend(
-                frames
-                    .into_iter()
-                    .map(|(parked, MovedFrame { frame, kept })| WaitingFrame {
-                        actor: name.clone(),
-                        fiber: parked.map(|parked| fibers[parked]),
-                        frame,
-                        kept,
-                    }),
-            );
+            found.extend(frames.into_iter().map(|(parked, moved)| WaitingFrame {
+                actor: name.clone(),
+                fiber: parked.map(|parked| fibers[parked]),
+                frame: moved.frame,
+                kept: moved.kept,
+            }));
         }
         found
     }

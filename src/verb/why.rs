@@ -118,7 +118,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         if let Some(Line { turn, text, bytes }) = found {
             report.line = Some(text);
             let wanted = Wanted::Output(1, bytes);
-            if let Some(explained) = value::explained(&look, (&report.place, turn), &wanted, most) {
+            if let Some(explained) = value::explained(&look, &report.place.at_turn(turn), &wanted, most) {
                 report.values = explained.values;
             }
             report.lead(&look, turn, most)?;
@@ -136,13 +136,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         let action = action_of(&look, &report.place, sequence, &asserts);
         let explained = action.and_then(|action| {
             let wanted = Wanted::Action(action);
-            value::explained(&look, (&report.place, sequence), &wanted, most)
+            value::explained(&look, &report.place.at_turn(sequence), &wanted, most)
         });
+        // A trace names the call of a procedure that the compiler integrated, not its body.
+        report.by = action.and_then(|action| by(&look, &report.place, sequence, action));
         if let Some(explained) = explained {
-            (report.by, report.values) = (explained.by, explained.values);
-        }
-        if let (None, Some(action)) = (&report.by, action) {
-            report.by = by(&look, &report.place, sequence, action);
+            report.by = report.by.or(explained.by);
+            report.values = explained.values;
         }
         report.lead(&look, sequence, most)?;
     }

@@ -2,7 +2,7 @@
 (define-library (duet check)
   (export
     test-property check-property property-runs property-seed
-    generator? booleans integers reals characters strings symbols constantly elements one-of frequency
+    generator? booleans integers reals characters strings symbols constant elements one-of frequency
     lists-of vectors-of tuples-of
     generator-map generator-bind such-that sized generator-sample)
   (on-demand)

@@ -199,7 +199,7 @@ const SLEEPER: &str = r#"
   (vector-set! table n (list n (number->string n)))
   (bytevector-u8-set! bytes n n)
   (message! (record 'tick n (make-string 200 #\a)))
-  (spin 20000)
+  (spin 200000)
   (yield))
 (await (record 'never))
 "#;

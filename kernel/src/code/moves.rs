@@ -297,7 +297,10 @@ impl Moves {
             Some(Given::Literal(number)) if is_in_cell => Ok(Source::GivenCell(*number)),
             Some(Given::Literal(number)) => Ok(Source::Given(*number)),
             Some(Given::Variable(other)) => {
-                let is_it = |content: &Content| matches!(content, Content::Variable { name, is_in_cell: false, .. } if name.as_str() == other);
+                let is_it = |content: &Content| match content {
+                    Content::Variable { name, is_in_cell, .. } => !is_in_cell && name.as_str() == other,
+                    Content::Value(_) | Content::Partial(..) => false,
+                };
                 // Inner variables hide outer ones.
                 let found = held.iter().rev().find(|(_, content)| is_it(content));
                 let (register, _) = found.ok_or_else(|| missing(other))?;

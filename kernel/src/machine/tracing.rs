@@ -87,7 +87,7 @@ pub struct Trace {
     written: Vec<Written>,
     /// The bytes written to each stream of the console so far.
     streamed: [usize; 3],
-    /// What was written to each port that is not the console's.
+    /// The bytes written to each port that is not the console's.
     ports: BTreeMap<usize, Vec<OriginId>>,
     calls: Vec<HostCall>,
     /// The arguments of the host's call that is not answered yet.

@@ -19,7 +19,7 @@ use duet_kernel::datum::Name;
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 
 use super::entity::PROGRAM;
-use super::moving::GivenValues;
+use super::given_values::GivenValues;
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
 use super::template::LibraryTemplates;

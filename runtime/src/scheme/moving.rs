@@ -4,14 +4,13 @@
 //! It does not compare texts; `kernel/src/code/moves.rs` does.
 //! Read next: `renewal.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use duet_kernel::code::moves::{FrameMove, Given, Kept, LoadedVersion, Moves, Terms};
+use duet_kernel::code::moves::{FrameMove, Kept, LoadedVersion, Moves, Terms};
 use duet_kernel::compiler::variables_of;
 use duet_kernel::core::forms::FormKind;
-use duet_kernel::datum::reader::read_one;
-use duet_kernel::datum::{Datum, Name, Node};
+use duet_kernel::datum::Name;
 use duet_kernel::heap::{HeapFull, RootId};
 use duet_kernel::machine::{ParkedFrame, move_frames, parked_frames, waiting_points};
 use duet_kernel::value::Value;
@@ -20,60 +19,8 @@ use super::actor::SchemeActor;
 use super::convert;
 use super::programs::SchemePrograms;
 use super::stale::{FRAMES_MAX, StaleCode};
-use crate::model::failure::{Failure, Frame};
+use crate::model::failure::Frame;
 use crate::model::identity::Callable;
-
-/// Values that the person gives to variables which frames do not have.
-#[derive(Clone, Debug, Default)]
-pub(super) struct GivenValues {
-    by_name: BTreeMap<String, Given>,
-    literals: Vec<Datum>,
-}
-
-impl GivenValues {
-    /// Reads values of the form `NAME=VALUE`.
-    ///
-    /// # Errors
-    /// [`Failure`] if one has another form.
-    pub(super) fn read(values: &[String]) -> Result<Self, Failure> {
-        let mut given = Self::default();
-        for value in values {
-            let read = value
-                .split_once('=')
-                .and_then(|(name, text)| Some((name, given.value(text)?)));
-            let Some((name, value)) = read.filter(|(name, _)| !name.is_empty()) else {
-                let message = format!(
-                    "`{value}` gives no value: after NAME= stands a literal, a quoted datum or the name of another \
-                     variable of the frame"
-                );
-                return Err(Failure::new("patch-refused", message));
-            };
-            given.by_name.insert(name.to_owned(), value);
-        }
-        Ok(given)
-    }
-
-    fn value(&mut self, text: &str) -> Option<Given> {
-        let (mut datum, end) = read_one(text, 0).ok()??;
-        if !text.get(end..)?.trim().is_empty() {
-            return None;
-        }
-        let root = &datum.nodes[datum.root.0 as usize];
-        if let Node::Symbol(name) = root {
-            return Some(Given::Variable(name.as_str().to_owned()));
-        } else if let Node::Pair(quote, rest) = root {
-            let is_quote = matches!(&datum.nodes[quote.0 as usize], Node::Symbol(name) if name.as_str() == "quote");
-            let Node::Pair(quoted, _) = &datum.nodes[rest.0 as usize] else {
-                return None;
-            };
-            datum.root = Some(*quoted).filter(|_| is_quote)?;
-        } else if let Node::Nil = root {
-            return None;
-        }
-        self.literals.push(datum);
-        Some(Given::Literal(self.literals.len() - 1))
-    }
-}
 
 /// A frame that waits in changed code.
 #[derive(Clone, Debug, PartialEq, Eq)]

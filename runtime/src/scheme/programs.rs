@@ -6,6 +6,7 @@
 //! Read next: `execution.rs`.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -44,7 +45,6 @@ use crate::turn::task::{End, Task};
 use super::actor::SchemeActor;
 use super::frames::FailedFrames;
 use super::source::{ProgramError, Source};
-use super::tracing::TracedCall;
 use super::{convert, host, image_root};
 use std::collections::VecDeque;
 
@@ -55,6 +55,14 @@ pub(super) struct Observation {
     pub(super) units: VecDeque<usize>,
     /// The written form of the value.
     pub(super) shown: Option<String>,
+}
+
+/// The actions that a call of the host has added to the turn.
+#[derive(Clone, Debug)]
+pub(super) struct TracedCall {
+    pub(super) actions: Range<usize>,
+    /// The number of the call in the trace.
+    pub(super) call: usize,
 }
 
 /// The Scheme programs of one run: the main program with all libraries that it needs.

@@ -14,7 +14,7 @@ use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
 use super::convert::EMBEDDED;
-use super::programs::SchemePrograms;
+use super::programs::{SchemePrograms, TracedCall};
 use crate::model::failure::Origin;
 
 /// The maximum of instructions of a turn that are traced.
@@ -25,14 +25,6 @@ const VALUE_CHARACTERS_MAX: usize = 200;
 
 /// The maximum of origins between two steps.
 const HIDDEN_MAX: usize = 100_000;
-
-/// The actions that a call of the host has added to the turn.
-#[derive(Clone, Debug)]
-pub(super) struct TracedCall {
-    actions: Range<usize>,
-    /// The number of the call in the trace.
-    call: usize,
-}
 
 /// Whose values are explained.
 #[derive(Clone, Debug)]

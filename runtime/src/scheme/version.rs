@@ -13,7 +13,7 @@ use duet_kernel::datum::{Name, Span};
 use duet_kernel::expander::{Ahead, Expander, LibraryName};
 use duet_kernel::unit::GlobalName;
 
-use super::moving::GivenValues;
+use super::given_values::GivenValues;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;
 use super::template::LibraryTemplates;

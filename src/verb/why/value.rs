@@ -64,13 +64,9 @@ pub(super) struct Explained {
     pub(super) values: Values,
 }
 
-/// Explains a part of a turn, by taking the turn again; nothing if that is not possible.
-pub(super) fn explained(
-    look: &Look<'_>,
-    (place, at): (&Place, Sequence),
-    wanted: &Wanted,
-    most: usize,
-) -> Option<Explained> {
+/// Explains a part of the turn at a place, by taking it again; nothing if that is not possible.
+pub(super) fn explained(look: &Look<'_>, place: &Place, wanted: &Wanted, most: usize) -> Option<Explained> {
+    let at = place.at();
     let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
     let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at).ok()?).ok()? else {
         return None;

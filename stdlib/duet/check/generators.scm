@@ -101,7 +101,7 @@
         source size))))
 
 ;;;> Returns a generator of one value only.
-(define (constantly value)
+(define (constant value)
   (%make-generator (lambda (source size) (%tree value '()))))
 
 ;;;> Returns a generator of the elements of a list, which shrink to those that stand first.

@@ -9,7 +9,7 @@
 (generator? booleans)                                                      ; => #t
 (generator? (integers))                                                    ; => #t
 (generator? 1)                                                             ; => #f
-(generator-sample (constantly 'a) :count 3)                                ; => (a a a)
+(generator-sample (constant 'a) :count 3)                                ; => (a a a)
 (all? boolean? (drawn booleans))                                           ; => #t
 (and (memv #t (drawn booleans)) (memv #f (drawn booleans)) #t)             ; => #t
 (all? exact-integer? (drawn (integers)))                                   ; => #t
@@ -21,13 +21,15 @@
 (all? string? (drawn (strings)))                                           ; => #t
 (all? (lambda (s) (<= 2 (string-length s) 4)) (drawn (strings :min 2 :max 4))) ; => #t
 (all? (lambda (s) (string=? s (make-string (string-length s) #\z)))
-  (drawn (strings (constantly #\z))))                                      ; => #t
+  (drawn (strings (constant #\z))))                                      ; => #t
 (all? symbol? (drawn symbols))                                             ; => #t
 (all? (lambda (x) (memq x '(a b c))) (drawn (elements '(a b c))))          ; => #t
 (all? (lambda (x) (or (boolean? x) (symbol? x))) (drawn (one-of booleans symbols))) ; => #t
 (all? (lambda (l) (<= 1 (length l) 3)) (drawn (lists-of booleans :min 1 :max 3))) ; => #t
 (all? vector? (drawn (vectors-of booleans)))                               ; => #t
-(all? (lambda (t) (and (boolean? (car t)) (exact-integer? (cadr t)))) (drawn (tuples-of booleans (integers)))) ; => #t
+(all? (lambda (t) (and (boolean? (car t)) (exact-integer? (cadr t))))
+  (drawn (tuples-of booleans (integers))))
+; => #t
 (all? even? (drawn (generator-map (lambda (n) (* 2 n)) (integers))))       ; => #t
 (all? even? (drawn (such-that even? (integers))))                          ; => #t
 (all? (lambda (l) (= (car l) (- (length l) 1)))
@@ -35,7 +37,7 @@
     (generator-bind (integers 0 4)
       (lambda (n)
         (generator-map (lambda (rest) (cons n rest)) (lists-of booleans :min n :max n)))))) ; => #t
-(all? (lambda (n) (<= 1 n 100)) (drawn (sized constantly)))                ; => #t
+(all? (lambda (n) (<= 1 n 100)) (drawn (sized constant)))                ; => #t
 (same? (lists-of (one-of (integers) (strings) reals)))                     ; => #t
 (equal? (generator-sample (integers) :seed 1) (generator-sample (integers) :seed 2)) ; => #f
 (integers 3)                                                               ; raises: wrong-type
