@@ -5,7 +5,7 @@
 //! Read next: `owners.rs`.
 
 #[path = "../../postgres/tests/it/server.rs"]
-mod server;
+pub(crate) mod server;
 
 use std::process::Child;
 

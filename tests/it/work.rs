@@ -5,14 +5,12 @@
 //! The stores' part is in `journal/tests/it/conformance/standby.rs`. Read next: `postgres.rs`.
 #![cfg(unix)]
 
-#[path = "../../postgres/tests/it/server.rs"]
-mod server;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::ChildStderr;
 
+use crate::postgres::server;
 use crate::support::desk::Desk;
 use crate::support::running::Running;
 
@@ -192,6 +190,7 @@ const NOTING: &str = r#"
 "#;
 
 /// The long form, with this number of kills, is in `docs/src/testing.md`.
+#[expect(clippy::disallowed_methods, reason = "a test has no command line of its own")]
 fn kills() -> u64 {
     let wanted = std::env::var("DUET_WORK_KILLS").ok();
     wanted.and_then(|number| number.parse().ok()).unwrap_or(2)
@@ -228,6 +227,7 @@ fn runs_of_workers_that_are_killed_go_on_with_others() {
             .wrapping_add(1_442_695_040_888_963_407);
         killed.line();
         // Somewhere in the middle of what it does next.
+        #[expect(clippy::disallowed_methods, reason = "a drawn time passes before the kill")]
         std::thread::sleep(std::time::Duration::from_millis(seed >> 54));
         killed.running.signal("-KILL");
     }

@@ -209,7 +209,9 @@ impl Slicing<'_> {
         };
         let span = match origin.sort {
             Sort::Literal => self.literal_span(origin),
-            _ => self.span(origin.position),
+            Sort::Computed | Sort::Returned | Sort::Answered | Sort::Given | Sort::Found | Sort::Call => {
+                self.span(origin.position)
+            }
         };
         match origin.sort {
             Sort::Call => false,

@@ -2,6 +2,12 @@
 //!
 //! INVARIANT: an instruction that only made room, and is executed again, changes no origin.
 //! Read next: `primitive.rs`, `../execute/traced.rs`.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "an instruction that has no arm is traced by the roles of its operands in the table"
+)]
+
+use std::ops::Range;
 
 use crate::code::{CodeSpace, builtin};
 use crate::heap::kind::{captured, link};
@@ -29,6 +35,13 @@ pub(in crate::machine) struct Before {
     loaded: Option<Loaded>,
     /// The bytes that a port held.
     pub(super) pending: usize,
+}
+
+/// The code, and the number of arguments of the procedure that begins.
+#[derive(Clone, Copy)]
+struct CodeAndCount<'a> {
+    code: &'a CodeSpace,
+    argument_count: usize,
 }
 
 /// A frame in the heap.
@@ -133,8 +146,36 @@ impl Trace {
             pending: 0,
         };
         before.inputs.clear();
+        let registers = self.callee_and_operands(&mut before, frame, heap, CodeAndCount { code, argument_count })?;
+        for register in registers {
+            before.inputs.push(self.register(frame, register, at));
+        }
+        self.arguments_in_heap(&mut before, frame, heap, argument_count);
+        let chain = match opcode {
+            Opcode::Underflow => Some((heap.register(Register::Continuation), remaining)),
+            Opcode::EnterContinuation => continuation(heap, frame.get(0)),
+            Opcode::Throw | Opcode::ResumeComposable => continuation(heap, frame.get(1)),
+            _ => None,
+        };
+        before.loaded = chain.and_then(|(chain, remaining)| {
+            let value = before.inputs.first().map_or(0, |(_, id)| *id);
+            newest(heap, chain, remaining, value)
+        });
+        Some(before)
+    }
+
+    /// Reads what is called and the operands that the table names; returns the registers that are
+    /// read besides.
+    fn callee_and_operands(
+        &mut self,
+        before: &mut Before,
+        frame: &Frame,
+        heap: &Heap,
+        code: CodeAndCount<'_>,
+    ) -> Option<Range<usize>> {
+        let (instruction, at) = (before.instruction, before.at);
         let (a, d) = (instruction.a(), instruction.d());
-        let registers = match opcode {
+        Some(match before.opcode {
             Opcode::Call | Opcode::TailCall => {
                 before.callee = Some(frame.get(a + 1));
                 a + 2..a + 2 + d
@@ -149,11 +190,11 @@ impl Trace {
                 a + 2..a + 2 + d
             }
             Opcode::CallPrimitive => a..a + d,
-            Opcode::Closure => a..a + usize::from(code.block(instruction.w() as usize).captured),
-            Opcode::ArityRest => a + 1..argument_count + 1,
+            Opcode::Closure => a..a + usize::from(code.code.block(instruction.w() as usize).captured),
+            Opcode::ArityRest => a + 1..code.argument_count + 1,
             Opcode::Apply => {
                 before.callee = Some(frame.get(1));
-                2..argument_count
+                2..code.argument_count
             }
             Opcode::CallWithContinuation => {
                 before.callee = Some(frame.get(1));
@@ -175,25 +216,27 @@ impl Trace {
                 }
                 0..0
             }
-        };
-        for register in registers {
-            before.inputs.push(self.register(frame, register, at));
-        }
-        match opcode {
+        })
+    }
+
+    /// Reads the arguments that stand in lists and in other objects of the heap.
+    fn arguments_in_heap(&mut self, before: &mut Before, frame: &Frame, heap: &Heap, argument_count: usize) {
+        let (a, at) = (before.instruction.a(), before.at);
+        match before.opcode {
             Opcode::Apply => {
                 let list = frame.get(argument_count);
                 self.push_elements(heap, list, at, &mut before.inputs);
             }
             Opcode::CallWithContinuation => before.inputs.push((Value::UNSPECIFIED, 0)),
             Opcode::AbortToPrompt | Opcode::AbortWithContinuation | Opcode::Throw | Opcode::ResumeComposable => {
-                if opcode == Opcode::AbortWithContinuation {
+                if before.opcode == Opcode::AbortWithContinuation {
                     before.inputs.push((Value::UNSPECIFIED, 0));
                 }
                 self.push_elements(heap, frame.get(2), at, &mut before.inputs);
             }
             Opcode::CallWithResults => {
                 before.callee = Some(frame.get(a));
-                let (results, id) = self.register(frame, instruction.b(), at);
+                let (results, id) = self.register(frame, before.instruction.b(), at);
                 before.inputs.clear();
                 if heap.is_kind(results, Kind::Values) {
                     for index in 0..heap.object_length(results) {
@@ -209,17 +252,6 @@ impl Trace {
             _ if before.callee.is_some() => before.pending = super::primitive::pending(heap, &before.inputs),
             _ => {}
         }
-        let chain = match opcode {
-            Opcode::Underflow => Some((heap.register(Register::Continuation), remaining)),
-            Opcode::EnterContinuation => continuation(heap, frame.get(0)),
-            Opcode::Throw | Opcode::ResumeComposable => continuation(heap, frame.get(1)),
-            _ => None,
-        };
-        before.loaded = chain.and_then(|(chain, remaining)| {
-            let value = before.inputs.first().map_or(0, |(_, id)| *id);
-            newest(heap, chain, remaining, value)
-        });
-        Some(before)
     }
 
     fn register(&mut self, frame: &Frame, register: usize, at: Place) -> (Value, OriginId) {
