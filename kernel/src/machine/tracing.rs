@@ -6,6 +6,7 @@
 //! place while it is traced, because the heap does not collect.
 //! It does not know texts. Read next: `tracing/step.rs`.
 
+mod chain;
 mod primitive;
 mod step;
 

@@ -10,13 +10,14 @@
 use std::ops::Range;
 
 use crate::code::{CodeSpace, builtin};
-use crate::heap::kind::{captured, link};
+use crate::heap::kind::link;
 use crate::heap::{Heap, Kind, Register};
 use crate::instruction::{Instruction, Opcode, Role};
 use crate::primitive::PrimitiveBody;
 use crate::value::{Immediate, Value};
 
 use super::super::frame::Frame;
+use super::chain::{Loaded, continuation, newest};
 use super::{HostCall, OriginId, Place, Sort, Trace};
 
 /// What an instruction reads.
@@ -42,17 +43,6 @@ pub(in crate::machine) struct Before {
 struct CodeAndCount<'a> {
     code: &'a CodeSpace,
     argument_count: usize,
-}
-
-/// A frame in the heap.
-struct Loaded {
-    /// The index of its first word.
-    first: usize,
-    count: usize,
-    point: Value,
-    /// The index of the return point of the frame below, if there is one.
-    below: Option<usize>,
-    value: OriginId,
 }
 
 impl Trace {
@@ -352,7 +342,7 @@ impl Trace {
             }
             Opcode::Underflow | Opcode::EnterContinuation | Opcode::Throw | Opcode::ResumeComposable => {
                 self.note_spilled(heap, before.top);
-                self.load(before, frame, heap);
+                self.load(before, frame);
             }
             Opcode::AbortToPrompt | Opcode::AbortWithContinuation | Opcode::CallWithComposable => {
                 self.note_spilled(heap, before.top);
@@ -369,7 +359,7 @@ impl Trace {
     }
 
     /// Notes the registers of a frame that has come from the heap.
-    fn load(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
+    fn load(&mut self, before: &Before, frame: &Frame) {
         let Some(loaded) = before
             .loaded
             .as_ref()
@@ -394,7 +384,6 @@ impl Trace {
                 caller: below,
             },
         };
-        let _ = heap;
         let mut id = loaded.value;
         match self.origins.get_mut(id as usize) {
             Some(origin) if origin.sort == Sort::Given && origin.position == u32::MAX => {
@@ -545,53 +534,6 @@ impl Trace {
         let id = self.made(Sort::Computed, frame.get(1), before.at, &parts);
         self.set_stack(base + 1, id);
     }
-}
-
-/// The chain of a continuation, and how many words of its first segment count.
-fn continuation(heap: &Heap, value: Value) -> Option<(Value, usize)> {
-    let word = heap.is_kind(value, Kind::Closure).then(|| heap.field(value, 0))?;
-    let is_one = word == builtin::CONTINUATION_WORD || word == builtin::COMPOSABLE_WORD;
-    let chain = is_one.then(|| heap.field(value, captured::LINK))?;
-    Some((chain, counted(heap, chain)))
-}
-
-fn counted(heap: &Heap, chain: Value) -> usize {
-    let limit = heap.is_kind(chain, Kind::Link).then(|| heap.field(chain, link::LIMIT));
-    let limit = limit.and_then(Value::as_fixnum).unwrap_or(0);
-    usize::try_from(limit).unwrap_or(0)
-}
-
-/// The newest frame of a chain.
-fn newest(heap: &Heap, chain: Value, remaining: usize, value: OriginId) -> Option<Loaded> {
-    let (segment, end, next) = newest_segment(heap, chain, remaining)?;
-    let point = heap.field(segment, end - 1);
-    let count = (point.detail() as usize).min(end);
-    let below = if end > count {
-        Some(segment.index() + end - count)
-    } else {
-        let below = newest_segment(heap, next, counted(heap, next));
-        below.map(|(segment, end, _)| segment.index() + end)
-    };
-    Some(Loaded {
-        first: segment.index() + 1 + end - count,
-        count,
-        point,
-        below,
-        value,
-    })
-}
-
-/// The first segment of a chain of which something is left, how much, and the chain behind it.
-fn newest_segment(heap: &Heap, mut chain: Value, mut remaining: usize) -> Option<(Value, usize, Value)> {
-    while chain != Value::NIL && chain.is_reference() {
-        let next = heap.field(chain, link::NEXT);
-        if remaining > 0 && heap.is_kind(chain, Kind::Link) {
-            return Some((heap.field(chain, link::FRAMES), remaining, next));
-        }
-        chain = next;
-        remaining = counted(heap, chain);
-    }
-    None
 }
 
 /// The index of the word that a path of cars and cdrs leads to.
