@@ -140,7 +140,7 @@ impl Emitter {
         }
     }
 
-    /// Notes what a register holds that is the home of no variable.
+    /// Notes the content of a register that is the home of no variable.
     pub(super) fn hold(&mut self, held: Held, register: Register) {
         self.note(Step::Hold(held, register));
     }

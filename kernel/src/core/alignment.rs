@@ -94,7 +94,7 @@ impl<'a> Side<'a> {
             tops,
             hashes: BTreeMap::new(),
         };
-        // Parts come after what they are part of.
+        // Parts come after the form to which they belong.
         for node in side.inside(unit.body).into_iter().rev() {
             let mut hasher = blake3::Hasher::new();
             hasher.update(side.label(node).as_bytes());

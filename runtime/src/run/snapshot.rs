@@ -121,9 +121,9 @@ const ROOT_BYTE_COST: u64 = 100;
 /// interpreted.
 const ROOT_COST_MAX: u64 = 300_000_000;
 
-/// How much must have to be replayed, in units of fuel, for each byte that a snapshot is expected
-/// to write: about what writing it costs where the program is machine code, a quarter of that where
-/// it is interpreted. Otherwise a program that computes for a moment on a large heap would spend as
+/// The fuel that replaying must cost for each byte that a snapshot is expected to write. Machine
+/// code uses this much in the time that writing the byte takes; the interpreter needs four times as
+/// long. Without this bound, a program that computes for a moment on a large heap would spend as
 /// much time on its snapshot.
 const BODY_BYTE_COST: u64 = 16;
 
