@@ -15,6 +15,7 @@ pub mod event;
 pub mod grants;
 pub mod patches;
 mod loss;
+pub(crate) mod open;
 pub(crate) mod own_requests;
 pub mod peers;
 pub(crate) mod savepoint;
@@ -39,6 +40,7 @@ use crate::policy::token::TOKENS;
 use crate::state::actor::Actor;
 use crate::state::event::{Outbox, Queue};
 use crate::state::grants::Granted;
+use crate::state::open::OpenRequests;
 use crate::state::patches::Patches;
 use crate::state::peers::Peers;
 use crate::state::refusal::Ignored;
@@ -59,6 +61,9 @@ struct Begun {
     patches: Patches,
 }
 
+/// A debug build proves the count of the unanswered requests where there are at most this many.
+const OPEN_PROVED_MAX: usize = 64;
+
 /// The whole state of a run, except what the actors' programs keep to themselves.
 #[derive(Clone, Debug, Default)]
 pub struct RunState {
@@ -75,6 +80,8 @@ pub struct RunState {
     pub queue: Queue,
     /// The requests to the world.
     pub requests: Tracked<RequestId, Request>,
+    /// The unanswered of them, as they were before the turn.
+    open: OpenRequests,
     /// The capabilities of the run; any holder of a reference may use one.
     pub capabilities: Tracked<CapabilityId, Capability>,
     /// The capabilities by owner, to find them when the owner ends.
@@ -136,6 +143,7 @@ impl Codec for RunState {
             actors: fields.read("actors")?,
             queue: fields.read("queue")?,
             requests: fields.read("requests")?,
+            open: OpenRequests::default(),
             capabilities: fields.read("capabilities")?,
             capabilities_of: TrackedSet::default(),
             exit: fields.read("exit")?,
@@ -160,6 +168,7 @@ impl Codec for RunState {
             state.capabilities_of.insert((capability.owner, *id));
         }
         state.capabilities_of.commit_turn();
+        state.open = OpenRequests::of(state.requests.iter());
         Ok(state)
     }
 }
@@ -170,6 +179,15 @@ impl RunState {
         [CONSTRAINTS, TOKENS]
             .iter()
             .any(|prefix| self.entries.under(prefix).next().is_some())
+    }
+
+    /// Returns the unanswered requests, between turns.
+    pub(crate) fn open(&self) -> &OpenRequests {
+        debug_assert!(
+            self.requests.len() > OPEN_PROVED_MAX || self.open == OpenRequests::of(self.requests.iter()),
+            "the unanswered requests are counted anew at each commit"
+        );
+        &self.open
     }
 
     /// Begins a turn; [`abort_turn`](Self::abort_turn) undoes all later changes.
@@ -193,6 +211,9 @@ impl RunState {
             self.held.commit_turn();
         }
         self.actors.commit_turn();
+        for (id, before) in self.requests.noted() {
+            self.open.change(*id, before, self.requests.get(id));
+        }
         self.requests.commit_turn();
         self.capabilities.commit_turn();
         self.capabilities_of.commit_turn();

@@ -12,7 +12,6 @@ use crate::model::identity::RequestId;
 use crate::model::manifest::{Extent, Right};
 use crate::state::actor::Condition;
 use crate::state::event::{Batch, Event};
-use crate::state::request::Question;
 
 impl Run {
     /// Returns the outcome of a run that has nothing to do and expects no input.
@@ -42,25 +41,13 @@ impl Run {
         if !self.inbox.inputs.is_empty() {
             return Need::OWNER;
         }
-        let (mut earliest, mut is_asking) = (None, false);
-        for request in state.requests.values().filter(|request| request.answer.is_none()) {
-            match &request.question {
-                // A timer that has no deadline yet is about to get one.
-                Question::Tool { .. } | Question::Timer { .. } | Question::Limit { .. } => return Need::OWNER,
-                Question::Deadline { at_ms, .. } => {
-                    earliest = Some(earliest.map_or(*at_ms, |earliest: u64| earliest.min(*at_ms)));
-                }
-                Question::Ask { .. }
-                | Question::Approve { .. }
-                | Question::Deferred { .. }
-                | Question::Postponed { .. }
-                | Question::Read { .. } => is_asking = true,
-            }
+        if state.open().needs_owner() {
+            return Need::OWNER;
         }
         let is_waiting = || state.actors.values().any(|actor| !actor.fibers.is_empty());
-        match earliest {
+        match state.open().earliest_ms() {
             Some(at_ms) => Need::Moment(at_ms),
-            None if is_asking || is_waiting() => Need::Input,
+            None if state.open().needs_input() || is_waiting() => Need::Input,
             None => Need::Nothing,
         }
     }

@@ -13,6 +13,7 @@ use crate::model::identity::Counters;
 use crate::policy::entry::Entries;
 use crate::state::event::Queue;
 use crate::state::grants::Granted;
+use crate::state::open::OpenRequests;
 use crate::state::patches::Patches;
 use crate::state::untaken::UntakenFailures;
 
@@ -26,6 +27,7 @@ pub(crate) struct StateSavepoint {
     is_session: bool,
     entries: Entries,
     granted: Granted,
+    open: OpenRequests,
     patches: Patches,
 }
 
@@ -60,6 +62,7 @@ impl RunState {
             is_session: self.is_session,
             entries: self.entries.clone(),
             granted: self.granted.clone(),
+            open: self.open.clone(),
             patches: Arc::clone(&self.patches),
         }
     }
@@ -81,6 +84,7 @@ impl RunState {
         self.untaken = Arc::clone(&savepoint.untaken);
         self.is_session = savepoint.is_session;
         self.granted = savepoint.granted.clone();
+        self.open = savepoint.open.clone();
         self.patches = Arc::clone(&savepoint.patches);
         is_back
     }
