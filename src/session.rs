@@ -12,6 +12,7 @@ mod again;
 mod ahead;
 pub(crate) mod asleep;
 pub(crate) mod branches;
+pub(crate) mod compiled;
 mod drive;
 mod edited;
 mod first_failure;
@@ -64,6 +65,7 @@ use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 use asleep::Manner;
 use branches::Branches;
+use compiled::CompiledPrograms;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
@@ -225,33 +227,58 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
 /// # Errors
 /// If the record is none of a run, or the texts are missing.
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
+    pinned_or_kept(store, place, &CompiledPrograms::default())
+}
+
+/// Reads a run's first record and takes its program from `kept`, or compiles it.
+///
+/// # Errors
+/// As [`pinned`].
+fn pinned_or_kept(store: &dyn Store, place: &Place, kept: &CompiledPrograms) -> Result<Pinned, CommandError> {
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let mut pinned = match kept.take(&genesis.program) {
+        Some(pinned) => pinned,
+        None => compiled_again(store, &genesis)?,
+    };
+    let mut bytes_max = genesis.limits.run_bytes_max;
+    if let Some(terms) = imported::terms(store, &place.run)? {
+        pinned.programs.cap_memory(terms.memory_bytes);
+        bytes_max = bytes_max.min(terms.memory_bytes);
+    }
+    measure::begin(&mut pinned.programs, bytes_max);
+    Ok(pinned)
+}
+
+fn compiled_again(store: &dyn Store, genesis: &Genesis) -> Result<Pinned, CommandError> {
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
     native::choose(&mut programs);
     programs.find_ahead(ahead::find);
-    let mut bytes_max = genesis.limits.run_bytes_max;
-    if let Some(terms) = imported::terms(store, &place.run)? {
-        programs.cap_memory(terms.memory_bytes);
-        bytes_max = bytes_max.min(terms.memory_bytes);
-    }
-    measure::begin(&mut programs, bytes_max);
     let texts = SourceTexts::of(programs.expander());
     Ok(Pinned { programs, texts })
 }
 
 /// The note about its launch that a run's first record names.
 pub(crate) fn launch_note(store: &dyn Store, genesis: &Genesis) -> Option<LaunchNote> {
-    let mut pinned = genesis.pinned.iter();
+    // The notes are pinned after the program's texts.
+    let mut pinned = genesis.pinned.iter().rev();
     pinned.find_map(|hash| launch::read_note(&store.blob(hash).ok()?))
 }
 
 /// The tools that a run was granted at its start because doubles stood in for them.
 fn granted_for_doubles(store: &dyn Store, genesis: &Genesis) -> Vec<String> {
-    let mut pinned = genesis.pinned.iter();
-    let names = pinned.find_map(|hash| launch::read_note_of_doubles(&store.blob(hash).ok()?));
-    names.unwrap_or_default()
+    for hash in genesis.pinned.iter().rev() {
+        let Ok(bytes) = store.blob(hash) else { continue };
+        if let Some(names) = launch::read_note_of_doubles(&bytes) {
+            return names;
+        }
+        // The note about the launch comes before that about doubles.
+        if launch::read_note(&bytes).is_some() {
+            break;
+        }
+    }
+    Vec::new()
 }
 
 /// A changed program in the place of a run's own, with the first record of a branch that it begins.
@@ -448,7 +475,25 @@ impl Session {
         options: WorldOptions,
         command: &str,
     ) -> Result<Self, CommandError> {
-        let Pinned { programs, texts } = pinned(store, place)?;
+        Self::resume_kept(
+            place,
+            (store, journal),
+            options,
+            (command, &CompiledPrograms::default()),
+        )
+    }
+
+    /// Opens a stored run as [`resume`](Self::resume) does; its program may be one that is kept.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume).
+    pub(crate) fn resume_kept(
+        place: &Place,
+        (store, journal): (&mut dyn Store, &Path),
+        options: WorldOptions,
+        (command, kept): (&str, &CompiledPrograms),
+    ) -> Result<Self, CommandError> {
+        let Pinned { programs, texts } = pinned_or_kept(store, place, kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;

@@ -8,9 +8,9 @@
 pub(crate) mod form;
 pub(crate) mod member;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,13 +23,17 @@ use crate::error::CommandError;
 use crate::journal::{Journal, Place, name};
 use crate::repl::session::is_prompt;
 use crate::session::asleep::Rested;
+use crate::session::compiled::CompiledPrograms;
 use crate::session::{Session, launch_note, record_at};
 use crate::terminal::Terminal;
 use crate::world_options::{WorldOptions, environment};
 use member::Member;
 
-/// The time between two looks for runs that can go on.
+/// The maximum time between two looks for runs that can go on.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A worker says at most this often what it executes, in milliseconds: each time is a commit.
+const NOTED_MS: u64 = 1_000;
 
 /// How long a run is left to others that this worker cannot execute, in milliseconds.
 const LEFT_MS: u64 = 30_000;
@@ -52,12 +56,27 @@ pub(crate) struct Orders<'a> {
 pub(crate) struct Worker<'a> {
     orders: Orders<'a>,
     shared: Mutex<Shared>,
+    /// Signalled when a run waits for a thread, and when there are to be no more.
+    given: Condvar,
+    /// Signalled when a run rests.
+    rested: Condvar,
+    /// The programs of runs that have come to rest.
+    compiled: CompiledPrograms,
 }
 
 #[derive(Default)]
 struct Shared {
     /// The runs that are executed, each with what interrupts it once it has begun.
     running: BTreeMap<RunId, Option<Waker>>,
+    /// Those of them that wait for a thread.
+    given: VecDeque<Ready>,
+    /// The number of threads, and of those that have nothing to do.
+    threads: usize,
+    idle: usize,
+    /// How many runs have come to rest.
+    rests: u64,
+    /// Whether there are to be no more runs.
+    is_over: bool,
     /// Runs that are left to others.
     left: BTreeMap<RunId, Left>,
     /// Messages for people.
@@ -73,8 +92,11 @@ struct Left {
 impl<'a> Worker<'a> {
     pub(crate) fn new(orders: Orders<'a>) -> Self {
         Self {
+            compiled: CompiledPrograms::of_at_most(PROGRAMS_FOR_EACH * orders.concurrency),
             orders,
             shared: Mutex::default(),
+            given: Condvar::new(),
+            rested: Condvar::new(),
         }
     }
 
@@ -92,14 +114,16 @@ impl<'a> Worker<'a> {
         member.forget(&mut *store)?;
         #[expect(
             clippy::disallowed_methods,
-            reason = "each run has one thread; these share the journal and nothing else"
+            reason = "a thread executes one run at a time; threads share the journal and nothing else"
         )]
         let worked = thread::scope(|scope| {
-            let take = |ready: Ready| {
-                scope.spawn(move || self.execute(&ready));
+            let begin = || {
+                scope.spawn(|| self.execute_given());
             };
-            let worked = self.keep_taking(&mut *store, &mut member, &take, terminal);
+            let worked = self.keep_taking(&mut *store, &mut member, &begin, terminal);
             self.drain(terminal);
+            self.shared().is_over = true;
+            self.given.notify_all();
             worked
         });
         self.tell(terminal);
@@ -111,35 +135,82 @@ impl<'a> Worker<'a> {
         &self,
         store: &mut dyn Store,
         member: &mut Member,
-        take: &dyn Fn(Ready),
+        begin: &dyn Fn(),
         terminal: &mut Terminal,
     ) -> Result<(), CommandError> {
         let (mut noted_ms, mut busy_ms) = (0, now_ms());
         while !self.orders.is_ending.load(Ordering::Relaxed) {
             let now = now_ms();
-            let running: Vec<String> = self.shared().running.keys().map(ToString::to_string).collect();
+            let (rests, running) = self.running();
             if !running.is_empty() {
                 busy_ms = now;
             }
             let left = self.left(now);
-            if running != member.running || left != member.left || now.saturating_sub(noted_ms) >= BEAT_MS {
+            let silent_ms = now.saturating_sub(noted_ms);
+            let is_news = left != member.left || running != member.running && silent_ms >= NOTED_MS;
+            if is_news || silent_ms >= BEAT_MS {
                 (member.running, member.left) = (running, left);
                 member.note(store)?;
                 noted_ms = now;
             }
             for ready in self.choose(store, member, now)? {
                 busy_ms = now;
-                self.shared().running.insert(ready.run.clone(), None);
-                take(ready);
+                self.give(ready, begin);
             }
             self.tell(terminal);
             let idle_ms = now.saturating_sub(busy_ms);
             if self.orders.idle_ms.is_some_and(|idle_max| idle_ms >= idle_max) && self.shared().running.is_empty() {
                 break;
             }
-            pause();
+            self.pause(rests);
         }
         Ok(())
+    }
+
+    /// The number of runs that have come to rest, and the names of those that are executed.
+    fn running(&self) -> (u64, Vec<String>) {
+        let shared = self.shared();
+        (shared.rests, shared.running.keys().map(ToString::to_string).collect())
+    }
+
+    /// Waits until more than `rests` runs have come to rest, or for a moment.
+    fn pause(&self, rests: u64) {
+        let waited = self
+            .rested
+            .wait_timeout_while(self.shared(), INTERVAL, |shared| shared.rests == rests);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Gives a run to a thread, if need be to one that `begin` begins.
+    fn give(&self, ready: Ready, begin: &dyn Fn()) {
+        let mut shared = self.shared();
+        shared.running.insert(ready.run.clone(), None);
+        shared.given.push_back(ready);
+        if shared.idle < shared.given.len() && shared.threads < self.orders.concurrency {
+            shared.threads += 1;
+            begin();
+        }
+        drop(shared);
+        self.given.notify_one();
+    }
+
+    /// Executes the runs that are given to this thread, one after the other, on one connection.
+    fn execute_given(&self) {
+        let mut connection = None;
+        while let Some(ready) = self.next_given() {
+            self.execute(&ready, &mut connection);
+            self.rested.notify_one();
+        }
+    }
+
+    fn next_given(&self) -> Option<Ready> {
+        let mut shared = self.shared();
+        shared.idle += 1;
+        let nothing = |shared: &mut Shared| shared.given.is_empty() && !shared.is_over;
+        let waited = self.given.wait_while(shared, nothing);
+        shared = waited.unwrap_or_else(PoisonError::into_inner);
+        shared.idle -= 1;
+        shared.given.pop_front()
     }
 
     /// The runs that are left to others still.
@@ -162,9 +233,12 @@ impl<'a> Worker<'a> {
         if room == 0 {
             return Ok(Vec::new());
         }
-        // Others may want the same ones.
+        let mut found = store.ready(now_ms, AHEAD * room + others + ROOM_FOR_OTHERS)?;
+        // Other workers see the same ones: each begins at a place of its own among them.
+        let begin = member.process().map_or(0, |owner| owner.process as usize) % found.len().max(1);
+        found.rotate_left(begin);
         let mut chosen: Vec<Ready> = Vec::new();
-        for ready in store.ready(now_ms, room + others + ROOM_FOR_OTHERS)? {
+        for ready in found {
             let is_free = {
                 let shared = self.shared();
                 !shared.running.contains_key(&ready.run) && !shared.left.contains_key(&ready.run)
@@ -180,12 +254,17 @@ impl<'a> Worker<'a> {
         Ok(chosen)
     }
 
-    /// Executes a run on a thread of its own.
-    fn execute(&self, ready: &Ready) {
+    /// Executes a run until it rests.
+    fn execute(&self, ready: &Ready, connection: &mut Option<Box<dyn Store>>) {
         let name = name(&ready.run, &ready.branch);
-        let outcome = self.go_on(ready);
+        let outcome = self.go_on(ready, connection);
+        if outcome.is_err() {
+            // What failed may be the connection.
+            *connection = None;
+        }
         let mut shared = self.shared();
         shared.running.remove(&ready.run);
+        shared.rests += 1;
         match outcome {
             Ok(None) => {}
             Ok(Some(rested)) => shared.told.push(shown(&name, rested)),
@@ -199,9 +278,12 @@ impl<'a> Worker<'a> {
     }
 
     /// Goes on with a run until it rests; `None` if somebody else was faster.
-    fn go_on(&self, ready: &Ready) -> Result<Option<Rested>, CommandError> {
+    fn go_on(&self, ready: &Ready, connection: &mut Option<Box<dyn Store>>) -> Result<Option<Rested>, CommandError> {
         let journal = self.orders.journal;
-        let mut store = journal.open_to_write("work")?;
+        let store = match connection {
+            Some(store) => store,
+            None => connection.insert(journal.open_to_write("work")?),
+        };
         let Some(head) = store.head(&ready.run, &ready.branch)? else {
             return Ok(None);
         };
@@ -211,16 +293,21 @@ impl<'a> Worker<'a> {
             head,
             turn: None,
         };
-        self.require_fit(&*store, &place)?;
+        self.require_fit(&**store, &place)?;
         let options = self.orders.options.clone();
-        let session = match Session::resume(&place, (&mut *store, journal.path()), options, "work") {
+        let session = match Session::resume_kept(
+            &place,
+            (&mut **store, journal.path()),
+            options,
+            ("work", &self.compiled),
+        ) {
             Ok(session) => session,
-            Err(error) => return self.not_taken(&mut *store, &place, error),
+            Err(error) => return self.not_taken(&mut **store, &place, error),
         };
         let reach = |waker: Option<Waker>| {
             self.shared().running.insert(ready.run.clone(), waker);
         };
-        session.work(&mut *store, &reach).map(Some)
+        session.work(&mut **store, &reach, &self.compiled).map(Some)
     }
 
     /// Gives up a run that this worker has claimed and cannot open.
@@ -290,8 +377,9 @@ impl<'a> Worker<'a> {
                     waker.interrupt();
                 }
             }
+            let rests = shared.rests;
             drop(shared);
-            pause();
+            self.pause(rests);
         }
     }
 
@@ -301,14 +389,13 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// How many runs more than there is room for a worker looks at: other workers take some of them at
-/// the same time.
-const ROOM_FOR_OTHERS: usize = 16;
+/// How many compiled programs a worker keeps for each run that it executes at once.
+const PROGRAMS_FOR_EACH: usize = 4;
 
-fn pause() {
-    #[expect(clippy::disallowed_methods, reason = "it waits for work; nothing enters a record")]
-    thread::sleep(INTERVAL);
-}
+/// How many times as many runs as there is room for a worker looks at, and how many more: other
+/// workers take some of them at the same time.
+const AHEAD: usize = 4;
+const ROOM_FOR_OTHERS: usize = 16;
 
 /// How a run rests, for people.
 fn shown(name: &str, rested: Rested) -> String {

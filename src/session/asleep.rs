@@ -10,6 +10,7 @@ use duet_journal::{Need, Store};
 use duet_runtime::run::DriveOutcome;
 
 use super::Session;
+use super::compiled::CompiledPrograms;
 use crate::error::CommandError;
 
 /// How far ahead a moment may be for which a run stays in memory, in milliseconds: to let it go and
@@ -56,11 +57,16 @@ impl Session {
     }
 
     /// Drives the run until it sleeps, ends or is interrupted, and gives it up; `reach` receives
-    /// what interrupts it.
+    /// what interrupts it, and `kept` its program.
     ///
     /// # Errors
     /// If the journal fails; durable turns stay.
-    pub(crate) fn work(mut self, store: &mut dyn Store, reach: &dyn Fn(Option<Waker>)) -> Result<Rested, CommandError> {
+    pub(crate) fn work(
+        mut self,
+        store: &mut dyn Store,
+        reach: &dyn Fn(Option<Waker>),
+        kept: &CompiledPrograms,
+    ) -> Result<Rested, CommandError> {
         self.manner.sleeps = true;
         self.stop_when_interrupted();
         self.run.leave_when_stopped();
@@ -81,7 +87,7 @@ impl Session {
             }
             Err(error) => Err(error),
         };
-        let let_go = self.let_go(store, matches!(rested, Ok(Rested::Ended(_) | Rested::Stopped)));
+        let let_go = self.let_go(store, matches!(rested, Ok(Rested::Ended(_) | Rested::Stopped)), kept);
         // A failure says more than that the run could not be given up after it.
         rested.and_then(|rested| let_go.map(|()| rested))
     }
@@ -92,19 +98,26 @@ impl Session {
     /// If the journal fails.
     pub(crate) fn leave_to_workers(mut self, store: &mut dyn Store) -> Result<(), CommandError> {
         self.settle(store)?;
-        self.let_go(store, false)
+        self.let_go(store, false, &CompiledPrograms::default())
     }
 
     /// Gives the run up, and with `is_to_rest` says that nobody is to take it.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(super) fn let_go(self, store: &mut dyn Store, is_to_rest: bool) -> Result<(), CommandError> {
+    pub(super) fn let_go(
+        self,
+        store: &mut dyn Store,
+        is_to_rest: bool,
+        kept: &CompiledPrograms,
+    ) -> Result<(), CommandError> {
         let (id, branch, epoch) = (self.run.id().clone(), self.run.branch().clone(), self.run.epoch());
-        self.close();
+        let (run, texts) = self.close();
         if is_to_rest {
             store.set_need(&id, &branch, epoch, Need::Nothing)?;
         }
-        Ok(store.note_owner(&id, epoch, "")?)
+        store.note_owner(&id, epoch, "")?;
+        kept.keep(run, texts);
+        Ok(())
     }
 }

@@ -118,8 +118,8 @@ impl Session {
         (&mut self.run, &mut self.world)
     }
 
-    /// Ends all that keeps the run, before it is given up.
-    pub(super) fn close(self) {
+    /// Ends all that keeps the run, before it is given up, and returns it with its texts.
+    pub(super) fn close(self) -> (Run, SourceTexts) {
         let turn = self.head().number();
         drop(self.branches);
         if let Some(request) = self.stopped_by {
@@ -127,6 +127,7 @@ impl Session {
         }
         drop(self.world);
         self.keeper.end();
+        (self.run, self.texts)
     }
 
     /// Drops the world and reports the state of the run.

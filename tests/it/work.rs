@@ -123,6 +123,46 @@ fn a_run_that_was_stopped_is_left_and_one_that_was_killed_is_not() {
     assert_eq!(desk.duet("resume stopped").code, 0);
 }
 
+/// It counts in its heap, evaluates a text when it is told so, and says what it was given.
+const COUNTER: &str = r#"
+(import (scheme base) (scheme write) (scheme eval) (duet base) (duet dataspace))
+(define count 0)
+(define (next!) (set! count (+ count 1)) count)
+(define name (await (user-input :prompt "Name?" :tag "name")))
+(next!)
+(if (string=? name "b") (eval '(let ((count 40)) count) (environment '(scheme base))))
+(define other (await (user-input :prompt "Other name?" :tag "other")))
+(assert! (record 'counted name other (next!)))
+"#;
+
+#[test]
+fn runs_that_take_over_a_compiled_program_begin_with_none_of_what_others_did() {
+    let desk = Desk::new(&[("p.scm", COUNTER)]);
+    let names = ["a", "b", "c", "d"];
+    for name in names {
+        assert_eq!(desk.duet(&format!("run p.scm --name {name} --queue")).code, 0);
+    }
+    // One after the other, each with the program that the one before has left.
+    let rounds: [&dyn Fn(&str) -> String; 3] = [
+        &|_| String::new(),
+        &|name| format!("answer {name} name {name} --inbox --no-wait"),
+        &|name| format!("answer {name} other {name}2 --inbox --no-wait"),
+    ];
+    for round in rounds {
+        for line in names.map(round).iter().filter(|line| !line.is_empty()) {
+            let left = desk.duet(line);
+            assert!(left.errors.contains("in the inbox"), "{left:?}");
+        }
+        assert_eq!(desk.duet("work --concurrency 1 --idle-exit 0").code, 0);
+    }
+    for name in names {
+        let facts = desk.duet(&format!("facts {name}"));
+        let wanted = format!("<counted \"{name}\" \"{name}2\" 2>");
+        assert!(facts.output.contains(&wanted), "{facts:?}");
+        assert_eq!(desk.duet(&format!("replay {name} --check")).code, 0);
+    }
+}
+
 #[test]
 fn a_run_that_sleeps_is_stopped_without_a_process() {
     let desk = Desk::new(&[("p.scm", "(sleep 600000)")]);

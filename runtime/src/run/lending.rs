@@ -32,6 +32,15 @@ impl Run {
         programs.downcast_mut().expect(OTHER_PROGRAMS)
     }
 
+    /// Ends the run in memory and returns the programs of its actors.
+    ///
+    /// # Panics
+    /// As [`programs`](Self::programs).
+    pub fn into_programs<P: Programs>(self) -> P {
+        let programs: Box<dyn Any> = self.programs;
+        *programs.downcast().expect(OTHER_PROGRAMS)
+    }
+
     /// Returns an actor's instance, if it has one.
     ///
     /// # Panics

@@ -148,6 +148,24 @@ impl SchemePrograms {
         })
     }
 
+    /// Returns the programs as they were compiled, for another run of the same program; `None` if
+    /// the run has evaluated texts or taken on changed ones, whose code stays loaded.
+    pub fn for_another_run(mut self) -> Option<Self> {
+        let is_as_compiled = self.text_units.is_empty() && self.versions.made == 0 && self.observation.is_none();
+        self.profile = None;
+        self.failed = FailedFrames::default();
+        self.traced_calls.clear();
+        self.stop = Arc::default();
+        self.run_bytes_max = u64::MAX;
+        self.gauge = None;
+        is_as_compiled.then_some(self)
+    }
+
+    /// Returns the description of the program, as the first records of its runs have it.
+    pub fn description(&self) -> &IOValue {
+        &self.program
+    }
+
     /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its
     /// record says so. A replay takes no notice of the flag.
     pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
