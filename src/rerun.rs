@@ -22,7 +22,7 @@ use duet_runtime::run::Start;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::saying::{Way, say};
-use crate::session;
+use crate::session::{self, compiled};
 use crate::terminal::Terminal;
 
 pub(crate) use report::Report;
@@ -69,7 +69,7 @@ pub(crate) fn perform(
     let place = place(store, journal, address, wish.from)?;
     let branch = new_branch(store, &place, wish.branch)?;
     let changed = session::changed(store, &place, wish.program, terminal)?;
-    let pinned = session::pinned(store, &place)?;
+    let pinned = compiled::pinned(store, &place)?;
     let ledger = place.source(store).ledger(Some(place.at()), pinned.programs)?;
     if rerun::has_peers(&ledger) {
         return Err(CommandError::problem(format!(

@@ -22,6 +22,7 @@ mod keep;
 mod letters;
 mod libraries;
 mod measure;
+pub(crate) mod notes;
 mod output_mark;
 mod pace;
 pub(crate) mod patching;
@@ -53,9 +54,8 @@ use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
 use crate::doors;
 use crate::error::CommandError;
-use crate::imported;
 use crate::journal::{self, Place};
-use crate::launch::{self, Launch, LaunchNote};
+use crate::launch::{self, Launch};
 use crate::native;
 use crate::policy;
 use crate::render::{self, SourceTexts};
@@ -65,11 +65,12 @@ use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 use asleep::Manner;
 use branches::Branches;
-use compiled::CompiledPrograms;
+use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
 use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
 pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
+use notes::launch_notes;
 pub(crate) use pace::{Waited, newest_evaluation};
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
@@ -117,10 +118,14 @@ impl RunPlace {
     }
 }
 
-/// A program as its run's first record describes it.
-pub(crate) struct Pinned {
-    pub(crate) programs: SchemePrograms,
-    pub(crate) texts: SourceTexts,
+/// A stored run that is to go on.
+pub(crate) struct Opening<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) journal: &'a Path,
+    /// The command that opens it, for people.
+    pub(crate) command: &'a str,
+    /// Compiled programs, of which it may take one.
+    pub(crate) kept: &'a CompiledPrograms,
 }
 
 /// A compiled program and its world: a run needs only a journal in addition.
@@ -222,65 +227,6 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
     }
 }
 
-/// Reads a run's first record and compiles the program that it pins.
-///
-/// # Errors
-/// If the record is none of a run, or the texts are missing.
-pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
-    pinned_or_kept(store, place, &CompiledPrograms::default())
-}
-
-/// Reads a run's first record and takes its program from `kept`, or compiles it.
-///
-/// # Errors
-/// As [`pinned`].
-fn pinned_or_kept(store: &dyn Store, place: &Place, kept: &CompiledPrograms) -> Result<Pinned, CommandError> {
-    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
-    let mut pinned = match kept.take(&genesis.program) {
-        Some(pinned) => pinned,
-        None => compiled_again(store, &genesis)?,
-    };
-    let mut bytes_max = genesis.limits.run_bytes_max;
-    if let Some(terms) = imported::terms(store, &place.run)? {
-        pinned.programs.cap_memory(terms.memory_bytes);
-        bytes_max = bytes_max.min(terms.memory_bytes);
-    }
-    measure::begin(&mut pinned.programs, bytes_max);
-    Ok(pinned)
-}
-
-fn compiled_again(store: &dyn Store, genesis: &Genesis) -> Result<Pinned, CommandError> {
-    let mut fetch = |hash: &_| store.blob(hash).ok();
-    let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
-        .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
-    native::choose(&mut programs);
-    programs.find_ahead(ahead::find);
-    let texts = SourceTexts::of(programs.expander());
-    Ok(Pinned { programs, texts })
-}
-
-/// The note about its launch that a run's first record names.
-pub(crate) fn launch_note(store: &dyn Store, genesis: &Genesis) -> Option<LaunchNote> {
-    // The notes are pinned after the program's texts.
-    let mut pinned = genesis.pinned.iter().rev();
-    pinned.find_map(|hash| launch::read_note(&store.blob(hash).ok()?))
-}
-
-/// The tools that a run was granted at its start because doubles stood in for them.
-fn granted_for_doubles(store: &dyn Store, genesis: &Genesis) -> Vec<String> {
-    for hash in genesis.pinned.iter().rev() {
-        let Ok(bytes) = store.blob(hash) else { continue };
-        if let Some(names) = launch::read_note_of_doubles(&bytes) {
-            return names;
-        }
-        // The note about the launch comes before that about doubles.
-        if launch::read_note(&bytes).is_some() {
-            break;
-        }
-    }
-    Vec::new()
-}
-
 /// A changed program in the place of a run's own, with the first record of a branch that it begins.
 pub(crate) struct Changed {
     pub(crate) programs: SchemePrograms,
@@ -352,18 +298,6 @@ fn changed_launch(
         .iter()
         .for_each(|warning| terminal.message(warning.clone()));
     Ok(launch)
-}
-
-/// The notes about its launch that a run's first record pins, as they are.
-fn launch_notes(store: &dyn Store, genesis: &Genesis) -> Result<Vec<Blob>, CommandError> {
-    let mut notes = Vec::new();
-    for hash in &genesis.pinned {
-        let bytes = store.blob(hash)?;
-        if launch::read_note(&bytes).is_some() || launch::read_note_of_doubles(&bytes).is_some() {
-            notes.push(Blob::new(bytes)?);
-        }
-    }
-    Ok(notes)
 }
 
 /// Reads a record of a branch.
@@ -475,29 +409,30 @@ impl Session {
         options: WorldOptions,
         command: &str,
     ) -> Result<Self, CommandError> {
-        Self::resume_kept(
+        let opening = Opening {
             place,
-            (store, journal),
-            options,
-            (command, &CompiledPrograms::default()),
-        )
+            journal,
+            command,
+            kept: &CompiledPrograms::default(),
+        };
+        Self::open(&opening, store, options)
     }
 
-    /// Opens a stored run as [`resume`](Self::resume) does; its program may be one that is kept.
+    /// Opens a stored run as [`resume`](Self::resume) does.
     ///
     /// # Errors
     /// As [`resume`](Self::resume).
-    pub(crate) fn resume_kept(
-        place: &Place,
-        (store, journal): (&mut dyn Store, &Path),
+    pub(crate) fn open(
+        opening: &Opening<'_>,
+        store: &mut dyn Store,
         options: WorldOptions,
-        (command, kept): (&str, &CompiledPrograms),
     ) -> Result<Self, CommandError> {
-        let Pinned { programs, texts } = pinned_or_kept(store, place, kept)?;
+        let (place, journal) = (opening.place, opening.journal);
+        let Pinned { programs, texts } = pinned_or_kept(store, place, opening.kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
-        let epoch = store.claim(&place.run, &journal::owner(command))?;
+        let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
         let (run, mut world) = take_up(restored, (&*store, place), epoch, options)?;
         if let Some(told) = silent {

@@ -7,13 +7,16 @@
 
 pub(crate) mod form;
 pub(crate) mod member;
+mod pulse;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use duet_drivers::host::health::Health;
 use duet_drivers::waker::Waker;
 use duet_journal::owner::{BEAT_MS, now_ms};
 use duet_journal::{Need, Ready, RunId, Sequence, Store};
@@ -24,10 +27,12 @@ use crate::journal::{Journal, Place, name};
 use crate::repl::session::is_prompt;
 use crate::session::asleep::Rested;
 use crate::session::compiled::CompiledPrograms;
-use crate::session::{Session, launch_note, record_at};
+use crate::session::notes::launch_note;
+use crate::session::{Opening, Session, record_at};
 use crate::terminal::Terminal;
 use crate::world_options::{WorldOptions, environment};
 use member::Member;
+use pulse::Pulse;
 
 /// The maximum time between two looks for runs that can go on.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -48,6 +53,8 @@ pub(crate) struct Orders<'a> {
     /// How long its runs may go on when it is asked to end, in milliseconds.
     pub(crate) drain_ms: u64,
     pub(crate) options: WorldOptions,
+    /// Where it says whether it works.
+    pub(crate) health: Option<SocketAddr>,
     /// Set when the process is asked to end.
     pub(crate) is_ending: &'a AtomicBool,
 }
@@ -62,6 +69,7 @@ pub(crate) struct Worker<'a> {
     rested: Condvar,
     /// The programs of runs that have come to rest.
     compiled: CompiledPrograms,
+    pulse: Arc<Pulse>,
 }
 
 #[derive(Default)]
@@ -97,6 +105,7 @@ impl<'a> Worker<'a> {
             shared: Mutex::default(),
             given: Condvar::new(),
             rested: Condvar::new(),
+            pulse: Arc::default(),
         }
     }
 
@@ -110,6 +119,8 @@ impl<'a> Worker<'a> {
     /// If the journal fails.
     pub(crate) fn work(&self, terminal: &mut Terminal) -> Result<(), CommandError> {
         let mut store = self.orders.journal.open_to_write("work")?;
+        self.pulse.looked(0, 0);
+        let _health = self.begin_health(terminal)?;
         let mut member = Member::this(&self.orders.patterns, self.orders.concurrency);
         member.forget(&mut *store)?;
         #[expect(
@@ -131,6 +142,21 @@ impl<'a> Worker<'a> {
         worked.and(forgotten.map_err(CommandError::from))
     }
 
+    /// Begins to say whether this worker works, if it is to.
+    fn begin_health(&self, terminal: &mut Terminal) -> Result<Option<Health>, CommandError> {
+        let Some(address) = self.orders.health else {
+            return Ok(None);
+        };
+        let pulse = Arc::clone(&self.pulse);
+        let health = Health::begin(address, move || pulse.condition())
+            .map_err(|error| CommandError::caused(format!("the address {address} cannot be used"), &error))?;
+        terminal.message(format!(
+            "http://{}/healthz says whether this worker works",
+            health.address()
+        ));
+        Ok(Some(health))
+    }
+
     fn keep_taking(
         &self,
         store: &mut dyn Store,
@@ -142,6 +168,7 @@ impl<'a> Worker<'a> {
         while !self.orders.is_ending.load(Ordering::Relaxed) {
             let now = now_ms();
             let (rests, running) = self.running();
+            let executed = running.len();
             if !running.is_empty() {
                 busy_ms = now;
             }
@@ -157,6 +184,7 @@ impl<'a> Worker<'a> {
                 busy_ms = now;
                 self.give(ready, begin);
             }
+            self.pulse.looked(executed, member.left.len());
             self.tell(terminal);
             let idle_ms = now.saturating_sub(busy_ms);
             if self.orders.idle_ms.is_some_and(|idle_max| idle_ms >= idle_max) && self.shared().running.is_empty() {
@@ -295,12 +323,13 @@ impl<'a> Worker<'a> {
         };
         self.require_fit(&**store, &place)?;
         let options = self.orders.options.clone();
-        let session = match Session::resume_kept(
-            &place,
-            (&mut **store, journal.path()),
-            options,
-            ("work", &self.compiled),
-        ) {
+        let opening = Opening {
+            place: &place,
+            journal: journal.path(),
+            command: "work",
+            kept: &self.compiled,
+        };
+        let session = match Session::open(&opening, &mut **store, options) {
             Ok(session) => session,
             Err(error) => return self.not_taken(&mut **store, &place, error),
         };
@@ -378,6 +407,7 @@ impl<'a> Worker<'a> {
                 }
             }
             let rests = shared.rests;
+            self.pulse.drains(shared.running.len());
             drop(shared);
             self.pause(rests);
         }

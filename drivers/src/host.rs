@@ -21,6 +21,7 @@ use command::{Commands, Done};
 
 pub mod command;
 pub mod folders;
+pub mod health;
 pub mod http;
 pub mod page;
 

@@ -72,6 +72,12 @@ impl Visit {
 pub(crate) async fn receive<C: Clerk>(address: SocketAddr, announce: impl FnOnce(SocketAddr) -> C) -> io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     let clerk = announce(listener.local_addr()?);
+    receive_at(listener, clerk).await;
+    Ok(())
+}
+
+/// Serves the clients of a listener for ever.
+pub(crate) async fn receive_at<C: Clerk>(listener: TcpListener, clerk: C) {
     let (lobby, places) = (Lobby::default(), Arc::new(Semaphore::new(CLIENTS_MAX)));
     loop {
         // A failure concerns one client, or the number of open files, which may fall again.

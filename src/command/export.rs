@@ -14,13 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::error::CommandError;
+use crate::export_file;
 use crate::journal::{Journal, Place, owner, read_address};
 use crate::marks::{self, Marked};
 use crate::records::{Records, hash_at, turns};
 use crate::redact::Secrets;
+use crate::session::compiled;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
-use crate::{export_file, session};
 
 /// Writes a run into one file, from which it can be replayed elsewhere.
 ///
@@ -225,7 +226,7 @@ fn check(store: &dyn Store, place: &Place) -> Result<(), CommandError> {
             head,
             ..place.clone()
         };
-        let pinned = session::pinned(store, &place)?;
+        let pinned = compiled::pinned(store, &place)?;
         let source = place.source(store);
         source.restore(None, pinned.programs, Snapshots::Ignore)?;
     }

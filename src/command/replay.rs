@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::native::NativeArgument;
+use crate::render;
 use crate::rerun::{self, Wish};
+use crate::session::compiled;
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 use crate::verb::project::Project;
-use crate::{render, session};
 
 pub(crate) use crate::verb::view::Driven as Report;
 
@@ -93,7 +94,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let rerun = rerun::perform(&store, journal, arguments.address.as_deref(), wish, terminal)?;
         return super::resume::show_changed(&rerun, arguments.json, terminal);
     }
-    let pinned = session::pinned(&store, &place)?;
+    let pinned = compiled::pinned(&store, &place)?;
     let source = place.source(&store);
     let run = match source.restore(Some(place.at()), pinned.programs, Snapshots::Ignore) {
         Err(RunError::Divergence(divergence)) => {

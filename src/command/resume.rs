@@ -9,7 +9,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::imported::{GrantArguments, Wishes};
 use crate::journal::{Journal, Place, owner};
 use crate::rerun::{self, Rerun, Wish};
-use crate::session::{self, Session};
+use crate::session::{self, Session, notes};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::world_options::WorldArguments;
@@ -176,7 +176,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let wishes = |store: &dyn Store| {
         let restored = session::restore(store, &place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
-        Ok(Wishes::of(genesis, grants, session::launch_note(store, genesis)))
+        Ok(Wishes::of(genesis, grants, notes::launch_note(store, genesis)))
     };
     let grants = &arguments.grants;
     grants.settle(&mut store, (&place.run, &owner("resume")), wishes, &options)?;
@@ -251,7 +251,7 @@ fn begin_changed(
     let wishes = |store: &dyn Store| {
         let restored = session::restore(store, &rerun.place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
-        Ok(Wishes::of(genesis, grants, session::launch_note(store, genesis)))
+        Ok(Wishes::of(genesis, grants, notes::launch_note(store, genesis)))
     };
     grants.settle(store, (&run, &owner("resume")), wishes, &options)?;
     options.granted = grants.names().to_vec();

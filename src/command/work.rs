@@ -1,5 +1,6 @@
 //! `duet work`: executes the runs of a journal that can go on.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
 
 use duet_drivers::interrupts;
@@ -31,6 +32,7 @@ use crate::world_options::{WorldArguments, WorldOptions};
 ///   duet work --concurrency 8
 ///   duet work --run 'review-*' --journal postgres://team@db.example.org/duet
 ///   duet work --idle-exit 0
+///   duet work --health 0.0.0.0:8080
 ///
 /// After SIGTERM, a worker takes no more runs, and those that it has may go on until they sleep,
 /// for 30 seconds or what `--drain` says; then it interrupts them, and another worker goes on with
@@ -50,6 +52,9 @@ pub(crate) struct Arguments {
     /// Lets runs go on for this many seconds when the process is asked to end.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
+    /// Answers `GET /healthz` at this address, or at this port of this machine.
+    #[arg(long, value_name = "ADDRESS", value_parser = health_address)]
+    health: Option<SocketAddr>,
     /// Lists the workers of the journal, and the runs that wait for one.
     #[arg(long)]
     status: bool,
@@ -80,12 +85,20 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         concurrency: usize::from(arguments.concurrency),
         idle_ms: arguments.idle_exit.map(|seconds| u64::from(seconds) * 1000),
         drain_ms: u64::from(arguments.drain) * 1000,
+        health: arguments.health,
         options,
         is_ending: &is_ending,
     });
     worker.work(terminal)?;
     let is_ended = is_ending.load(Ordering::Relaxed);
     Ok(if is_ended { ExitCode::TERMINATED } else { ExitCode::OK })
+}
+
+/// Reads an address, or a port of this machine; port 0 lets the system choose one.
+fn health_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    port.or_else(|_| text.parse())
+        .map_err(|_| "give an address with a port, as 0.0.0.0:8080, or a port".to_owned())
 }
 
 /// The maximum number of runs that the status lists.

@@ -1,17 +1,72 @@
-//! Compiled programs that wait for another run of the same text.
+//! The program of a stored run: compiled from the texts that the run has pinned, or taken over from
+//! another run that had the same texts and has come to rest.
 //!
-//! INVARIANT: a program is either here or in one run, never in both.
-//! It does not compile; `../session.rs` does.
+//! INVARIANT: a compiled program belongs to one run, or waits for one; never both.
+//! It does not compile files; `../session.rs` does.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use duet_journal::{Sequence, Store};
+use duet_runtime::record::Genesis;
 use duet_runtime::run::Run;
+use duet_runtime::run::source::genesis;
 use duet_runtime::scheme::SchemePrograms;
 use preserves::IOValue;
 
-use super::Pinned;
+use super::{ahead, measure, record_at};
+use crate::error::CommandError;
+use crate::imported;
+use crate::journal::Place;
+use crate::native;
 use crate::render::SourceTexts;
+
+/// A program as its run's first record describes it.
+pub(crate) struct Pinned {
+    pub(crate) programs: SchemePrograms,
+    pub(crate) texts: SourceTexts,
+}
+
+/// Reads a run's first record and compiles the program that it pins.
+///
+/// # Errors
+/// If the record is none of a run, or the texts are missing.
+pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
+    pinned_or_kept(store, place, &CompiledPrograms::default())
+}
+
+/// Reads a run's first record and takes its program from `kept`, or compiles it.
+///
+/// # Errors
+/// As [`pinned`].
+pub(super) fn pinned_or_kept(
+    store: &dyn Store,
+    place: &Place,
+    kept: &CompiledPrograms,
+) -> Result<Pinned, CommandError> {
+    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let mut pinned = match kept.take(&genesis.program) {
+        Some(pinned) => pinned,
+        None => compiled_again(store, &genesis)?,
+    };
+    let mut bytes_max = genesis.limits.run_bytes_max;
+    if let Some(terms) = imported::terms(store, &place.run)? {
+        pinned.programs.cap_memory(terms.memory_bytes);
+        bytes_max = bytes_max.min(terms.memory_bytes);
+    }
+    measure::begin(&mut pinned.programs, bytes_max);
+    Ok(pinned)
+}
+
+fn compiled_again(store: &dyn Store, genesis: &Genesis) -> Result<Pinned, CommandError> {
+    let mut fetch = |hash: &_| store.blob(hash).ok();
+    let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
+        .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
+    native::choose(&mut programs);
+    programs.find_ahead(ahead::find);
+    let texts = SourceTexts::of(programs.expander());
+    Ok(Pinned { programs, texts })
+}
 
 /// The programs of runs that have come to rest, the newest last.
 pub(crate) struct CompiledPrograms {

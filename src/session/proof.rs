@@ -9,7 +9,8 @@ use duet_journal::Store;
 use duet_runtime::run::error::RunError;
 use duet_runtime::scheme::SchemePrograms;
 
-use super::{measure, pinned};
+use super::compiled::pinned;
+use super::measure;
 use crate::error::CommandError;
 use crate::journal::Place;
 

@@ -23,7 +23,7 @@ use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::state::request::{Question, Request};
 
-use super::{granted_for_doubles, launch_note};
+use super::notes::{granted_for_doubles, launch_note};
 use crate::error::CommandError;
 use crate::imported::{self, Wishes};
 use crate::journal::Place;

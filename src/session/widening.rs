@@ -16,8 +16,9 @@ use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::{Manifest, Right};
 
+use super::Session;
+use super::notes::launch_note;
 use super::surroundings::{reach, withheld};
-use super::{Session, launch_note};
 use crate::error::CommandError;
 use crate::imported;
 use crate::launch::{ALWAYS, implied, uses_server};

@@ -22,8 +22,9 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::origins::Origins;
 use crate::render::SourceTexts;
+use crate::session::{self, compiled};
+use crate::turn;
 use crate::turn::line;
-use crate::{session, turn};
 
 /// How many turns before a failed one are taken again: a main program that has written commits that
 /// first, and fails in a later turn.
@@ -111,7 +112,7 @@ fn failed_actor(body: &Body) -> Option<ActorId> {
 fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, CommandError> {
     let source = place.source(store);
     let earlier = |turns| Sequence::new(place.at().number().saturating_sub(turns)).unwrap_or(Sequence::FIRST);
-    let pinned = session::pinned(store, place)?;
+    let pinned = compiled::pinned(store, place)?;
     let mut run = source.restore(Some(earlier(TURNS_BEFORE)), pinned.programs, Snapshots::Use)?;
     run.programs_mut::<SchemePrograms>().watch_failures();
     source.repeat(&mut run, earlier(1))?;

@@ -30,9 +30,10 @@ use crate::exchange;
 use crate::journal::Place;
 use crate::origins::{Origin, Origins};
 use crate::saying::Saying;
+use crate::session::{self, compiled};
+use crate::turn;
 use crate::turn::json::TurnForm;
 use crate::value_text::shown;
-use crate::{session, turn};
 
 /// Shows one turn in full.
 ///
@@ -148,7 +149,7 @@ fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differ
     let Body::Turn(turn) = body else { return Ok(None) };
     let source = place.source(store);
     let before = Sequence::new(place.at().number().saturating_sub(1)).ok();
-    let pinned = session::pinned(store, place)?;
+    let pinned = compiled::pinned(store, place)?;
     let run = source.restore(before, pinned.programs, Snapshots::Use)?;
     let remembered = run
         .instance::<SchemePrograms>(turn.actor)

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::ChildStderr;
 
 use crate::postgres::server;
@@ -103,6 +104,45 @@ fn a_run_that_sleeps_goes_on_at_its_time_and_when_it_is_answered() {
 }
 
 #[test]
+fn a_worker_says_over_http_whether_it_works() {
+    let desk = Desk::new(&[("p.scm", "(sleep 600000)")]);
+    desk.duet("run p.scm --queue");
+    let mut worker = Worker::start(&desk, "work --health 0");
+    worker.until("/healthz says whether this worker works");
+    let told = worker.said.last().expect("it has said so").clone();
+    let address = told
+        .trim_start_matches("http://")
+        .split('/')
+        .next()
+        .expect("an address");
+    worker.until("p sleeps");
+    let ask = |request: &str| {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        let request = format!("{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it hears");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    };
+    let well = ask("GET /healthz");
+    assert!(
+        well.starts_with("HTTP/1.1 200") && well.contains("\"status\":\"working\""),
+        "{well}"
+    );
+    assert!(ask("GET /p").starts_with("HTTP/1.1 404"));
+    assert!(ask("POST /healthz").starts_with("HTTP/1.1 405"));
+    let taken = desk.duet(&format!("work --health {address}"));
+    assert!(taken.code == 1 && taken.errors.contains("cannot be used"), "{taken:?}");
+    let wrong = desk.duet("work --health nowhere");
+    assert!(
+        wrong.code == 2 && wrong.errors.contains("an address with a port"),
+        "{wrong:?}"
+    );
+    worker.running.signal("-TERM");
+    assert_eq!(worker.code(), Some(143));
+}
+
+#[test]
 fn a_run_that_was_stopped_is_left_and_one_that_was_killed_is_not() {
     let desk = Desk::new(&[("p.scm", "(display 1) (newline) (sleep 2500)")]);
     for (name, signal) in [("stopped", "-TERM"), ("killed", "-KILL")] {
@@ -123,7 +163,7 @@ fn a_run_that_was_stopped_is_left_and_one_that_was_killed_is_not() {
     assert_eq!(desk.duet("resume stopped").code, 0);
 }
 
-/// It counts in its heap, evaluates a text when it is told so, and says what it was given.
+/// It counts in its heap, evaluates a text if it is named b, and asserts what it was given.
 const COUNTER: &str = r#"
 (import (scheme base) (scheme write) (scheme eval) (duet base) (duet dataspace))
 (define count 0)

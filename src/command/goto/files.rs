@@ -23,7 +23,8 @@ use crate::error::CommandError;
 use crate::journal::{Journal, Place};
 use crate::records::{Records, hash_at};
 use crate::saying::{Way, say};
-use crate::{imported, session, turn};
+use crate::session::{self, notes};
+use crate::{imported, turn};
 
 /// The changes to the workspace's files.
 pub(super) struct Plan {
@@ -317,7 +318,7 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
         return terms.workspace.map(PathBuf::from).ok_or_else(nowhere);
     }
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let note = session::launch_note(store, &genesis);
+    let note = notes::launch_note(store, &genesis);
     Ok(note.map_or_else(|| Path::new(".").to_owned(), |note| note.workspace))
 }
 
