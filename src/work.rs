@@ -19,7 +19,7 @@ use std::time::Duration;
 use duet_drivers::host::health::Health;
 use duet_drivers::waker::Waker;
 use duet_journal::owner::{BEAT_MS, now_ms};
-use duet_journal::{Need, Ready, RunId, Sequence, Store};
+use duet_journal::{Epoch, Need, Owner, Ready, RunId, Sequence, Store};
 use duet_runtime::run::source::genesis;
 
 use crate::error::CommandError;
@@ -321,6 +321,7 @@ impl<'a> Worker<'a> {
             head,
             turn: None,
         };
+        let before = store.claimed(&place.run)?.map(|claim| claim.epoch);
         self.require_fit(&**store, &place)?;
         let options = self.orders.options.clone();
         let opening = Opening {
@@ -331,7 +332,7 @@ impl<'a> Worker<'a> {
         };
         let session = match Session::open(&opening, &mut **store, options) {
             Ok(session) => session,
-            Err(error) => return self.not_taken(&mut **store, &place, error),
+            Err(error) => return Self::not_taken(&mut **store, &place.run, before, error),
         };
         let reach = |waker: Option<Waker>| {
             self.shared().running.insert(ready.run.clone(), waker);
@@ -339,23 +340,24 @@ impl<'a> Worker<'a> {
         session.work(&mut **store, &reach, &self.compiled).map(Some)
     }
 
-    /// Gives up a run that this worker has claimed and cannot open.
+    /// Gives up a run that this worker could not open, if it has claimed it; `before` is the epoch
+    /// that the run had when the worker chose it.
     fn not_taken(
-        &self,
         store: &mut dyn Store,
-        place: &Place,
+        run: &RunId,
+        before: Option<Epoch>,
         error: CommandError,
     ) -> Result<Option<Rested>, CommandError> {
-        let claim = store.claimed(&place.run)?;
-        let owner = claim.as_ref().and_then(duet_journal::Claim::living);
-        match claim.zip(owner) {
-            Some((claim, owner)) if owner.is_same(&duet_journal::Owner::this("")) => {
-                store.note_owner(&place.run, claim.epoch, "")?;
-                Err(error)
-            }
-            Some(_) => Ok(None),
-            None => Err(error),
+        let claim = store.claimed(run)?;
+        let Some(claim) = claim.filter(|claim| Some(claim.epoch) != before) else {
+            return Err(error);
+        };
+        if claim.living().is_some_and(|owner| owner.is_same(&Owner::this(""))) {
+            store.note_owner(run, claim.epoch, "")?;
+            return Err(error);
         }
+        // Somebody else was faster, and may have let it go again.
+        Ok(None)
     }
 
     /// Requires that this process has what a run needs, before it claims the run.
