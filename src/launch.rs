@@ -13,6 +13,7 @@ use annotate_snippets::Level;
 use duet_drivers::memory;
 use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
+use duet_kernel::expander::LibraryName;
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, is_labelled, record};
 use duet_runtime::model::fixed::FixedEntry;
@@ -100,6 +101,8 @@ pub(crate) struct Launch {
     pub(crate) workspace: PathBuf,
     /// The capabilities of the program.
     pub(crate) manifest: Manifest,
+    /// The libraries that it sees besides the usual ones if it imports none.
+    pub(crate) preloaded: Vec<LibraryName>,
     /// Whether it is a folder with a manifest.
     pub(crate) is_folder: bool,
     /// The memory that the run may take in bytes, if the person or the manifest limits it.
@@ -169,6 +172,7 @@ impl Launch {
             manifest: manifest.of_main(),
             is_folder,
             memory_limit: grant.memory_limit,
+            preloaded: Vec::new(),
             cache: None,
             hosts: grant.hosts,
             secrets: grant.secrets,
@@ -200,6 +204,7 @@ impl Launch {
             manifest: manifest.of_main(),
             is_folder: false,
             memory_limit: None,
+            preloaded: Vec::new(),
             cache: None,
             hosts: Vec::new(),
             secrets: Vec::new(),
@@ -456,6 +461,7 @@ mod tests {
             manifest: Manifest::default(),
             is_folder: false,
             memory_limit: None,
+            preloaded: Vec::new(),
             cache: None,
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],

@@ -38,6 +38,7 @@ mod native;
 mod origins;
 mod policy;
 mod porter;
+mod preload;
 mod query;
 mod reach;
 mod records;

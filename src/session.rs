@@ -195,7 +195,7 @@ fn compile_with(
         arguments: std::iter::once(name.to_owned())
             .chain(launch.arguments.as_slice().iter().cloned())
             .collect(),
-        default_imports: default_libraries(),
+        default_imports: [default_libraries(), launch.preloaded.clone()].concat(),
         evaluable: standard_libraries(),
     };
     let (mut programs, program, warnings) = SchemePrograms::compile(&source, libraries)

@@ -12,7 +12,8 @@ use crate::command::run;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, first_branch};
 use crate::native::NativeArgument;
-use crate::repl::prompt::talk;
+use crate::preload::read_library;
+use crate::repl::prompt::{Evaluated, Prompt as _, talk};
 use crate::repl::screen::Screen;
 use crate::repl::seat::Seat;
 use crate::repl::session::{self, Desk, Live};
@@ -67,6 +68,10 @@ pub(crate) struct Arguments {
     /// Reads the sturdy reference from this file.
     #[arg(long, value_name = "FILE", requires = "connect")]
     reference: Option<PathBuf>,
+    /// Imports this library before anything else, such as '(srfi 1)'; may be given several times.
+    #[arg(long, value_name = "LIBRARY", value_parser = read_library)]
+    #[arg(conflicts_with_all = ["connect", "session", "script"])]
+    preload: Vec<String>,
     /// Keeps the journal in memory only.
     #[arg(long, conflicts_with_all = ["journal", "address"])]
     memory: bool,
@@ -104,7 +109,16 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     } else {
         Desk::default()
     };
-    let live = open(arguments, address, desk.reaching(world), terminal)?;
+    let mut live = open(arguments, address, desk.reaching(world), terminal)?;
+    if !arguments.preload.is_empty() {
+        let libraries = arguments.preload.join(") (");
+        match live.evaluate(&format!("(import ({libraries}))"), terminal)? {
+            Evaluated::Done => {}
+            Evaluated::Failed | Evaluated::PartlyDone(_) => return Ok(ExitCode::FAILED),
+            Evaluated::Ended(code) => return Ok(code),
+            Evaluated::Alone => return Ok(ExitCode::INTERRUPTED),
+        }
+    }
     talk(live, terminal).map(|(_, code)| code)
 }
 

@@ -12,6 +12,7 @@ use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
+use crate::preload::PreloadArgument;
 use crate::saying::{Way, say};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
@@ -97,6 +98,9 @@ pub(crate) struct Request {
     /// or of what `ulimit -v` allows, and at most 2G.
     #[arg(long, value_name = "SIZE", value_parser = read_size)]
     memory_limit: Option<u64>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    preload: PreloadArgument,
     #[command(flatten)]
     #[serde(flatten)]
     world: WorldArguments,
@@ -218,6 +222,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         .iter()
         .for_each(|warning| terminal.message(warning.clone()));
     launch.memory_limit = request.memory_limit.or(launch.memory_limit);
+    launch.preloaded = request.preload.libraries();
     Ok(kept.start(launch, options, terminal)?.into())
 }
 

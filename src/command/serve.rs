@@ -15,6 +15,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::launch::{Launch, Program};
 use crate::porter::Porter;
+use crate::preload::PreloadArgument;
 use crate::saying::{Way, say};
 use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
@@ -47,6 +48,8 @@ pub(crate) struct Arguments {
     /// given several times. Without it no page can.
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
+    #[command(flatten)]
+    preload: PreloadArgument,
     #[command(flatten)]
     world: WorldArguments,
     #[command(flatten)]
@@ -163,6 +166,7 @@ fn begin(
     if store.has_run(&id)? {
         return resume((id.as_str(), journal), store, options, terminal);
     }
+    launch.preloaded = arguments.preload.libraries();
     launch.grant(&options)?;
     launch.cache = Some(journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;

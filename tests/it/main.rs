@@ -76,6 +76,7 @@ mod planted;
 mod policy;
 #[cfg(target_os = "linux")]
 mod postgres;
+mod preload;
 mod preserves;
 mod primitives;
 mod processes;

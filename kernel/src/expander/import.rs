@@ -104,7 +104,9 @@ impl UnitExpander<'_> {
                 binding,
             }));
         }
-        if !replaced.is_empty() {
+        // Nobody wrote the default imports: of two meanings of a name, the later library's counts.
+        let is_written = importing.source.is_some() || self.module.is_interactive;
+        if is_written && !replaced.is_empty() {
             self.report_replaced(&importing, &replaced);
         }
         self.module.import_sets.push(importing);
