@@ -150,6 +150,7 @@ commands! {
         mark @act
         gc @act
         export @act
+        double @act
         import @act
         fsck
     }

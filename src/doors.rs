@@ -57,6 +57,7 @@ pub(crate) fn tell(world: &mut World, text: String) {
     world.perform(vec![Effect {
         request: RequestId(0),
         key: String::new(),
+        asking: None,
         kind: EffectKind::Log {
             text,
             by_program: false,

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use duet_drivers::clock::WorldClock;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
+use duet_runtime::run::DriveOutcome;
 
 use crate::command::run::claim_name;
 use crate::error::CommandError;
@@ -36,6 +37,7 @@ use crate::session::tested::Tested;
 use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::{Captured, WorldOptions};
+use answers::Recorded;
 use check::{Check, checks};
 
 /// The capability by which `(srfi 64)` knows that somebody reads its results in the records.
@@ -51,11 +53,22 @@ pub(crate) struct Testing<'a> {
     pub(crate) journal: Option<&'a Journal>,
     /// Whether the answers of tools are written beside each file.
     pub(crate) is_recording: bool,
+    /// Whether a recorded answer that no call takes is a fault.
+    pub(crate) is_strict: bool,
     /// The tools that are called although answers are recorded.
     pub(crate) live: Vec<String>,
     /// Whether timers wait as long as they say.
     pub(crate) is_real_time: bool,
     pub(crate) options: WorldOptions,
+}
+
+/// A file that is tested.
+struct Case<'a> {
+    path: &'a Path,
+    /// The answers that serve.
+    recorded: Option<&'a Recorded>,
+    /// Where its output goes.
+    captured: &'a Captured,
 }
 
 /// What a file found.
@@ -129,16 +142,27 @@ impl Testing<'_> {
         let captured = Captured::default();
         let mut terminal = Terminal::keeping();
         let mut run = None;
-        let tested = self.run(path, &captured, &mut terminal, &mut run);
-        let told = terminal.kept.unwrap_or_default();
-        let tested = tested.and_then(|tested| {
+        let tested = self.recorded(path).and_then(|recorded| {
+            let case = Case {
+                path,
+                recorded: recorded.as_ref(),
+                captured: &captured,
+            };
+            let tested = self.run(&case, &mut terminal, &mut run)?;
             if self.is_recording {
                 answers::write(path, &tested.calls)?;
             }
-            Ok(tested)
+            let is_ended = matches!(tested.rest, DriveOutcome::Ended { .. });
+            let strict = recorded.filter(|_| self.is_strict && is_ended);
+            Ok((tested, strict.map(|recorded| answers::left(&recorded.doubles))))
         });
+        let told = terminal.kept.unwrap_or_default();
         let (checks, texts) = match tested {
-            Ok(tested) => (checks(&tested, self.time_limit), tested.texts),
+            Ok((tested, left)) => {
+                let mut checks = checks(&tested, self.time_limit);
+                checks.extend(left.and_then(|left| Check::left(&left)));
+                (checks, tested.texts)
+            }
             Err(error) => (vec![Check::problem(&worded(error))], SourceTexts::default()),
         };
         FileResult {
@@ -151,23 +175,23 @@ impl Testing<'_> {
         }
     }
 
-    fn run(
-        &self,
-        path: &Path,
-        captured: &Captured,
-        terminal: &mut Terminal,
-        run: &mut Option<RunId>,
-    ) -> Result<Tested, CommandError> {
-        let mut launch = Launch::read(Program::at(path), None, Vec::new())?;
-        let recorded = if self.is_recording || self.options.double.is_some() {
-            None
-        } else {
-            answers::read(path, &self.live)?
-        };
+    /// The answers beside a test, if they serve.
+    fn recorded(&self, path: &Path) -> Result<Option<Recorded>, CommandError> {
+        if self.is_recording || self.options.double.is_some() {
+            return Ok(None);
+        }
+        answers::read(path, &self.live)
+    }
+
+    fn run(&self, case: &Case<'_>, terminal: &mut Terminal, run: &mut Option<RunId>) -> Result<Tested, CommandError> {
+        let mut launch = Launch::read(Program::at(case.path), None, Vec::new())?;
+        let recorded = case.recorded;
+        let script = recorded.map(|recorded| (recorded.path.clone(), recorded.script.clone()));
         let options = WorldOptions {
             live: recorded.is_some().then(|| self.live.clone()),
-            double: recorded.or_else(|| self.options.double.clone()),
-            captured: Some(captured.clone()),
+            doubles: recorded.map(|recorded| recorded.doubles.clone()),
+            double: script.or_else(|| self.options.double.clone()),
+            captured: Some(case.captured.clone()),
             is_headless: true,
             clock: if self.is_real_time {
                 WorldClock::default()

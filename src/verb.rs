@@ -18,7 +18,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::command::{amend, answer, describe, eval, export, fork, gc, goto, grant, import, mark, merge};
+use crate::command::{amend, answer, describe, double, eval, export, fork, gc, goto, grant, import, mark, merge};
 use crate::command::{message, patch, pick, redo, replay, resume, run, signal, stop, undo};
 use crate::error::CommandError;
 use crate::journal::Journal;
@@ -217,6 +217,7 @@ verbs! {
         grant Grant "grant" Changes People
         gc Gc "gc" Changes People
         export Export "export" Restored People
+        double Double "double" Restored People
         import Import "import" Changes People
         describe Describe "describe" Language All
     }

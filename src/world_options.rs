@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use duet_drivers::clock::WorldClock;
 use duet_drivers::console::Console;
 use duet_drivers::prepared::Prepared;
+use duet_drivers::tool::double::Doubles;
 use duet_drivers::tool::environment::Environment;
 use duet_drivers::tool::http::{Hosts, Http};
 use duet_drivers::tool::line::Lines;
@@ -52,6 +53,8 @@ pub(crate) struct WorldOptions {
     pub(crate) servers: ServerChoice,
     /// The script of doubles, by the path it was read from.
     pub(crate) double: Option<(String, String)>,
+    /// The doubles of that script, if somebody looks at them afterwards.
+    pub(crate) doubles: Option<Doubles>,
     /// Answers and approvals that are given ahead.
     pub(crate) prepared: Prepared,
     /// The journal that the tools are kept out of.
@@ -398,9 +401,10 @@ impl WorldOptions {
             .with_all(Webhooks::default().tools())
             .with(Model::new(configuration.into_providers()));
         let tools = servers.into_iter().fold(tools, Registry::with_server);
-        let tools = match &self.double {
-            None => tools,
-            Some((path, script)) => double::stand_in(tools, script)
+        let tools = match (&self.doubles, &self.double) {
+            (Some(doubles), _) => doubles.stand_in(tools),
+            (None, None) => tools,
+            (None, Some((path, script))) => double::stand_in(tools, script)
                 .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}")))?,
         };
         // Nothing happens outside when a double is called.

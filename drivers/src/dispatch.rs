@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use duet_runtime::driver::Input;
+use duet_runtime::driver::{Asking, Input};
 use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
 use tokio::runtime::Runtime;
@@ -41,6 +41,8 @@ const WAITING_CALLS_MAX: usize = 4096;
 pub(crate) struct Job {
     pub(crate) request: RequestId,
     pub(crate) key: String,
+    /// Who asks what, if that is known.
+    pub(crate) asking: Option<Box<Asking>>,
     /// The name by which the tool was called.
     pub(crate) name: String,
     pub(crate) tool: Arc<dyn Tool>,
@@ -231,6 +233,7 @@ fn begin(calls: &mut JoinSet<()>, job: Job, leaving: Arc<AtomicBool>, reports: &
     };
     let context = Context {
         key: job.key,
+        asking: job.asking,
         tool: job.name,
         undo_log: job.undo_log,
         secrets: job.secrets,

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, check_result};
+use duet_runtime::driver::{Asking, Drivers, Effect, EffectKind, Input, check_result};
 use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
 use tokio::runtime::{Builder, Runtime};
@@ -100,6 +100,15 @@ enum AnswerSource {
     Denied,
 }
 
+/// A call of a tool that is wanted.
+struct Order {
+    request: RequestId,
+    key: String,
+    asking: Option<Box<Asking>>,
+    name: String,
+    payload: IOValue,
+}
+
 impl World {
     /// Makes a world. It reads and writes nothing before the first effect.
     ///
@@ -178,11 +187,22 @@ impl World {
     }
 
     fn perform_one(&mut self, effect: Effect, now: Moment) {
-        let Effect { request, key, kind } = effect;
+        let Effect {
+            request,
+            key,
+            asking,
+            kind,
+        } = effect;
         match kind {
             EffectKind::Tool { name, payload } => {
                 if self.begin(request, &key) {
-                    self.call(request, key, &name, payload);
+                    self.call(Order {
+                        request,
+                        key,
+                        asking,
+                        name,
+                        payload,
+                    });
                 }
             }
             EffectKind::Proceed { note, contents } => self.proceed(request, &key, UndoNote { note, contents }),
@@ -263,8 +283,15 @@ impl World {
         }
     }
 
-    fn call(&mut self, request: RequestId, key: String, name: &str, payload: IOValue) {
-        let tool = match self.tools.find(name) {
+    fn call(&mut self, order: Order) {
+        let Order {
+            request,
+            key,
+            asking,
+            name,
+            payload,
+        } = order;
+        let tool = match self.tools.find(&name) {
             Ok(tool) => Arc::clone(tool),
             Err(failure) => {
                 let input = Input::ToolResult {
@@ -279,7 +306,8 @@ impl World {
         self.jobs.push(Job {
             request,
             key,
-            name: name.to_owned(),
+            asking,
+            name,
             payload: if tool.description().takes_secrets {
                 self.secrets.reveal(&payload)
             } else {

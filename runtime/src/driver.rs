@@ -31,8 +31,39 @@ pub struct Effect {
     /// A key unique to this request, its run and its branch's lineage; a tool can recognise a
     /// repeated call by it.
     pub key: String,
+    /// Who asks what, if the run keeps it.
+    pub asking: Option<Box<Asking>>,
     /// The kind of the effect.
     pub kind: EffectKind,
+}
+
+/// Who asks, and what, in the words that another run of the same program would use.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asking {
+    /// Who asks.
+    pub asker: Asker,
+    /// The arguments, with keys in the place of the run's own ids.
+    pub arguments: IOValue,
+}
+
+/// The place in a program from which a request comes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asker {
+    /// The path of names of the actor: `main`, `main/worker`, `main/worker 2`.
+    pub actor: String,
+    /// The name of the definition around the question; empty at the top level.
+    pub definition: String,
+}
+
+/// For people: `main`, or `main/worker in fetch`.
+impl fmt::Display for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.actor)?;
+        match &*self.definition {
+            "" => Ok(()),
+            definition => write!(f, " in {definition}"),
+        }
+    }
 }
 
 /// The kinds of effects.

@@ -20,6 +20,7 @@ mod inbox;
 pub mod inflight;
 pub(crate) mod input;
 mod instances;
+mod asking;
 mod leaving;
 mod lending;
 mod proof;

@@ -209,7 +209,13 @@ fn find_in_large_bodies<'a>(
     Ok(None)
 }
 
-fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), CommandError> {
+/// Collects the secrets that the world gave on branches of a run.
+pub(super) fn learn(
+    store: &dyn Store,
+    place: &Place,
+    heads: &[Head],
+    secrets: &mut Secrets,
+) -> Result<(), CommandError> {
     for head in heads {
         for turn in turns(store, (&place.run, &head.branch), (Sequence::FIRST, head.sequence)) {
             secrets.learn(&turn?);

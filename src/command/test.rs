@@ -56,6 +56,9 @@ pub(crate) struct Arguments {
     /// have fails.
     #[arg(long, conflicts_with = "double")]
     record: bool,
+    /// Fails a file of whose recorded answers some were not used, and says which.
+    #[arg(long, conflicts_with_all = ["record", "double"])]
+    strict: bool,
     /// Calls this tool, although its answers are recorded; may be given several times.
     #[arg(long, value_name = "TOOL", conflicts_with = "record")]
     live: Vec<String>,
@@ -94,6 +97,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         memory_limit: arguments.memory_limit,
         journal: arguments.keep.then_some(&arguments.journal),
         is_recording: arguments.record,
+        is_strict: arguments.strict,
         live: arguments.live.clone(),
         is_real_time: arguments.real_time,
         options: arguments.reach.read()?,

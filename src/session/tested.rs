@@ -4,27 +4,26 @@
 //! INVARIANT: the findings are those of the records, so a replay of the run finds the same.
 //! It judges nothing. Read next: the crate's `testing.rs`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use duet_drivers::ticker::Ticker;
+use duet_drivers::tool::double::Answered;
 use duet_drivers::waker::Waker;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
 use duet_runtime::record::Body;
-use duet_runtime::run::{DriveOutcome, Run, tool_failure};
+use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 
 use super::Session;
 use crate::error::CommandError;
 use crate::records::Records;
 use crate::render::SourceTexts;
-use crate::testing::answers::Call;
+use crate::testing::answers::answered;
 use crate::turn;
 
 /// The kind of the condition that stands for an assertion that failed.
@@ -51,7 +50,7 @@ pub(crate) struct Tested {
     /// Whether its time was over.
     pub(crate) is_late: bool,
     /// The calls of tools that have an answer, in the order of the calls.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<Answered>,
     /// Where its computations wait, if any do.
     pub(crate) waits: Vec<Failure>,
 }
@@ -64,6 +63,7 @@ impl Session {
     pub(crate) fn test(mut self, store: &mut dyn Store, time_limit: Duration) -> Result<Tested, CommandError> {
         self.stop_when_interrupted();
         self.world.keep_failures();
+        self.run.keep_ledger();
         let is_late = Arc::new(AtomicBool::new(false));
         let (waker, late) = (self.waker(), Arc::clone(&is_late));
         let stop = move || {
@@ -76,7 +76,8 @@ impl Session {
             .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
         let rest = self.run_on(store)?;
         drop(clock);
-        let (findings, calls) = read(&self.run, store)?;
+        let findings = read(&self.run, store)?;
+        let calls = self.run.ledger().map_or_else(Vec::new, answered);
         let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
             Vec::new()
         } else {
@@ -94,33 +95,16 @@ impl Session {
 }
 
 /// Reads what the records have.
-fn read(run: &Run, store: &dyn Store) -> Result<(Vec<Finding>, Vec<Call>), CommandError> {
-    let Some(head) = run.head() else {
-        return Ok((Vec::new(), Vec::new()));
-    };
+fn read(run: &Run, store: &dyn Store) -> Result<Vec<Finding>, CommandError> {
+    let Some(head) = run.head() else { return Ok(Vec::new()) };
     let range = (Sequence::FIRST, head.sequence);
-    let (mut found, mut asked, mut answers) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let mut found = Vec::new();
     for record in Records::oldest_first(store, (run.id(), run.branch()), range) {
-        let Body::Turn(turn) = turn::body(&record?)? else {
-            continue;
-        };
-        found.extend(turn.actions.iter().filter_map(finding));
-        for event in &turn.events {
-            if let Event::Answered { request, outcome } = event {
-                answers.insert(*request, outcome.clone());
-            }
+        if let Body::Turn(turn) = turn::body(&record?)? {
+            found.extend(turn.actions.iter().filter_map(finding));
         }
-        asked.extend(turn.calls().cloned());
     }
-    let calls = asked.into_iter().filter_map(|call| {
-        let outcome = match answers.remove(&call.request)? {
-            Ok(value) => Ok(value),
-            Err(fault) => Err(tool_failure(&fault)?),
-        };
-        Some((call.tool, call.payload, outcome))
-    });
-    let calls = calls.collect();
-    Ok((found, calls))
+    Ok(found)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]

@@ -70,6 +70,7 @@ impl Session {
         let effects = output.into_iter().map(|kind| Effect {
             request: RequestId(0),
             key: String::new(),
+            asking: None,
             kind,
         });
         self.world.perform(effects.collect());
@@ -110,6 +111,7 @@ impl Session {
             let shown = effects.map(|(request, kind)| Effect {
                 request,
                 key: String::new(),
+                asking: None,
                 kind,
             });
             let count = found.effects.len();

@@ -7,14 +7,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use duet_drivers::tool::double::{without, written};
-use duet_runtime::driver::ToolFailure;
-use preserves::IOValue;
+use duet_drivers::tool::double::{Answered, Doubles, without, written};
+use duet_runtime::driver::EffectKind;
+use duet_runtime::record::key::Ledger;
+use duet_runtime::run::tool_failure;
 
 use crate::error::CommandError;
-
-/// A call of a tool: its name, its payload, its answer.
-pub(crate) type Call = (String, IOValue, Result<IOValue, ToolFailure>);
 
 /// The beginnings of the names of tools whose answers the test and the files beside it determine.
 const OWN: [&str; 3] = ["clock/", "workspace/", "environment/"];
@@ -29,12 +27,21 @@ fn beside(test: &Path) -> PathBuf {
     test.with_extension("answers")
 }
 
-/// Reads the answers beside a test as a script of doubles, without those of the tools that are
-/// live; returns it with its path.
+/// The answers beside a test.
+pub(super) struct Recorded {
+    /// The path of their file.
+    pub(super) path: String,
+    /// A script of doubles, without those of the tools that are live.
+    pub(super) script: String,
+    /// Its doubles.
+    pub(super) doubles: Doubles,
+}
+
+/// Reads the answers beside a test, without those of the tools that are live.
 ///
 /// # Errors
 /// If the file is there and is no such script.
-pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<(String, String)>, CommandError> {
+pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, CommandError> {
     let path = beside(test);
     if !path.exists() {
         return Ok(None);
@@ -42,24 +49,67 @@ pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<(String, Strin
     let shown = path.display().to_string();
     let text =
         fs::read_to_string(&path).map_err(|error| CommandError::caused(format!("cannot read `{shown}`"), &error))?;
-    let script = without(&text, |tool| live.iter().any(|live| live == tool))
-        .map_err(|error| CommandError::caused(format!("`{shown}` has no recorded answers"), &error))?;
-    Ok(Some((shown, script)))
+    let read = without(&text, |tool| live.iter().any(|live| live == tool))
+        .and_then(|script| Ok((Doubles::read(&script)?, script)));
+    let (doubles, script) =
+        read.map_err(|error| CommandError::caused(format!("`{shown}` has no recorded answers"), &error))?;
+    Ok(Some(Recorded {
+        path: shown,
+        script,
+        doubles,
+    }))
+}
+
+/// Returns the calls of tools that received an answer, in their order, without those that are never
+/// recorded.
+pub(crate) fn answered(ledger: &Ledger) -> Vec<Answered> {
+    let calls = ledger.answered().into_iter().filter_map(|(asked, outcome)| {
+        let EffectKind::Tool { name, .. } = &asked.question else {
+            return None;
+        };
+        let outcome = match outcome {
+            Ok(value) => Ok(value.clone()),
+            Err(fault) => Err(tool_failure(fault)?),
+        };
+        is_recorded(name).then(|| Answered {
+            tool: name.clone(),
+            asking: asked.key.asking(),
+            outcome,
+        })
+    });
+    calls.collect()
 }
 
 /// Writes the answers that a test received, or removes the file if there are none.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub(super) fn write(test: &Path, calls: &[Call]) -> Result<(), CommandError> {
+pub(super) fn write(test: &Path, calls: &[Answered]) -> Result<(), CommandError> {
     let path = beside(test);
-    let calls: Vec<Call> = calls.iter().filter(|(tool, ..)| is_recorded(tool)).cloned().collect();
     let done = if !calls.is_empty() {
-        fs::write(&path, written(&calls))
+        fs::write(&path, written(calls))
     } else if path.exists() {
         fs::remove_file(&path)
     } else {
         return Ok(());
     };
     done.map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))
+}
+
+/// Says for each recorded answer that no call has taken for which call it is; equal ones are
+/// counted.
+pub(super) fn left(doubles: &Doubles) -> Vec<String> {
+    let mut lines: Vec<(String, usize)> = Vec::new();
+    for (tool, reply) in doubles.left() {
+        let line = format!("{tool} {reply}");
+        match lines.iter_mut().find(|(other, _)| *other == line) {
+            Some((_, count)) => *count += 1,
+            None => lines.push((line, 1)),
+        }
+    }
+    let told = lines.into_iter().map(|(line, count)| match count {
+        1 => line,
+        count => format!("{line} ({count} times)"),
+    });
+    told.collect()
 }

@@ -47,6 +47,9 @@ pub(crate) struct Check {
     pub(crate) text: String,
 }
 
+/// The maximum number of unused answers that are shown.
+const LEFT_MAX: usize = 20;
+
 /// The maximum depth of a value that is shown, in levels.
 const SHOWN_DEPTH: usize = 16;
 
@@ -80,6 +83,24 @@ impl Check {
             failure,
             ..Self::new("", Status::Failed, what)
         }
+    }
+
+    /// The check that all recorded answers were used; nothing if they were.
+    pub(super) fn left(left: &[String]) -> Option<Self> {
+        let count = left.len();
+        let what = match count {
+            0 => return None,
+            1 => "a recorded answer was not used".to_owned(),
+            _ => format!("{count} recorded answers were not used"),
+        };
+        let shown = left.iter().take(LEFT_MAX).map(|line| format!("  {line}\n"));
+        let more = count
+            .checked_sub(LEFT_MAX + 1)
+            .map(|more| format!("  and {} more\n", more + 1));
+        Some(Self {
+            text: shown.chain(more).collect::<String>().trim_end().to_owned(),
+            ..Self::of_file(what, None)
+        })
     }
 
     /// The check of an assertion with an unexpected result.

@@ -51,6 +51,7 @@ fn start(world: &mut World, payload: &str) {
     world.perform(vec![Effect {
         request: RequestId(1),
         key: "k".to_owned(),
+        asking: None,
         kind: EffectKind::Tool {
             name: "process/run".to_owned(),
             payload: payload.parse().expect("a value"),

@@ -62,6 +62,7 @@ fn a_journal_in_a_folder_that_may_only_be_read_can_be_looked_at() {
         "branches p",
         "attach p",
         "export p /dev/null",
+        "double p",
     ];
     let before = lines.map(|line| looks_at_home(&desk, line));
     let closed = shell(&desk.path(""), "chmod 755 . && chmod -R a-w . && chmod -R a+rX .");

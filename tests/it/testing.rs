@@ -301,7 +301,9 @@ fn answers_are_recorded_beside_the_test() {
     let recorded = desk.duet("test --record").output;
     let answers = std::fs::read_to_string(desk.path("one-test.answers")).expect("it is written");
     assert_eq!(
-        answers.matches("<asked {below: 1000000000}\n     <returns ").count(),
+        answers
+            .matches("<asked {below: 1000000000}\n     <by \"main\" \"\"\n      <returns ")
+            .count(),
         2,
         "{answers}"
     );
@@ -313,4 +315,113 @@ fn answers_are_recorded_beside_the_test() {
     );
     let used = desk.duet("run one-test.scm --double one-test.answers --memory");
     assert_eq!(used.code, 1, "the file is a script of doubles: {}", used.errors);
+}
+
+/// A file of answers by who asks.
+const BY: &str = "{\"chance/integer\": [<asked {below: 9} <by \"main\" \"b\" <returns 2>>>
+  <asked {below: 9} <by \"main\" \"a\" <returns 1>>> <asked {below: 9} <by \"main/w\" \"a\" <returns 3>>>]}";
+
+const TWO: &str = "(define (a) (random 9))\n(define (b) (random 9))\n";
+
+#[test]
+fn a_recorded_answer_is_for_the_actor_and_preferably_the_definition_that_asked() {
+    let check = |body: &str, code: i32, told: &str| {
+        let text = format!("{BEGIN}{TWO}{body}");
+        let desk = Desk::new(&[("one-test.scm", &text), ("one-test.answers", BY)]);
+        let said = desk.duet("test");
+        assert!(
+            said.code == code && said.output.contains(told),
+            "{told:?}\n{}",
+            said.output
+        );
+    };
+    check(
+        "(test-equal '(1 2) (let* ((x (a)) (y (b))) (list x y)))",
+        0,
+        "1 passed, 0 failed",
+    );
+    let renamed = "(define (c) (random 9))\n(test-equal '(1 2) (let* ((x (a)) (y (c))) (list x y)))";
+    check(renamed, 0, "1 passed, 0 failed");
+    check(
+        "(test-assert (list (a) (b) (a)))",
+        1,
+        "no answer to {below: 9} by main in a is left; the nearest is to {below: 9} by main/w in a",
+    );
+}
+
+#[test]
+fn a_strict_test_names_the_recorded_answers_that_nobody_asked_for() {
+    let text = format!("{BEGIN}{TWO}(test-equal 1 (a))");
+    let desk = Desk::new(&[("one-test.scm", &text), ("one-test.answers", BY)]);
+    assert_eq!(desk.duet("test").code, 0, "nobody has asked for strictness");
+    let said = desk.duet("test --strict");
+    let told = "error[one-test.scm]: 2 recorded answers were not used
+  chance/integer {below: 9} by main in b
+  chance/integer {below: 9} by main/w in a
+";
+    assert!(said.code == 1 && said.output.contains(told), "{}", said.output);
+    assert_eq!(
+        desk.duet("test --strict --live chance/integer").code,
+        1,
+        "its value is drawn"
+    );
+    let twice = "{\"chance/integer\": [<returns 1> <returns 2> <returns 2> <for \"x\" <returns 3>>]}";
+    std::fs::write(desk.path("one-test.answers"), twice).expect("a file");
+    let told = "  chance/integer any call (2 times)\n  chance/integer any call with \"x\"\n";
+    let said = desk.duet("test --strict");
+    assert!(said.code == 1 && said.output.contains(told), "{}", said.output);
+    let used = "{\"chance/integer\": [<returns 1>]}";
+    std::fs::write(desk.path("one-test.answers"), used).expect("a file");
+    assert_eq!(desk.duet("test --strict").code, 0, "all are used");
+    assert_eq!(
+        desk.duet("test --strict --record").code,
+        2,
+        "a recording is no comparison"
+    );
+}
+
+#[test]
+fn the_answers_of_any_run_become_doubles() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(define (roll n) (random n))
+(write (list (roll 1000000000) (roll 1000000000) (guard (e (#t 'no)) (call-tool 'x 'post/send 5))))";
+    let desk = Desk::new(&[
+        ("p.scm", program),
+        ("post.pr", "{\"post/send\": [<fails shut \"it is late\">]}"),
+    ]);
+    let first = desk.duet("run p.scm --double post.pr").output;
+    let script = desk.duet("double p").output;
+    assert_eq!(
+        script
+            .matches("<asked {below: 1000000000}\n     <by \"main\" \"roll\"\n      <returns ")
+            .count(),
+        2,
+        "{script}"
+    );
+    assert!(script.contains("<fails shut \"it is late\">"), "{script}");
+    assert_eq!(desk.duet("double p --out p.answers").code, 0);
+    assert_eq!(std::fs::read_to_string(desk.path("p.answers")).expect("a file"), script);
+    desk.check("run p.scm --double p.answers", 0, &first);
+    let said = desk.check("double p --out p.answers", 1, "");
+    assert!(said.errors.contains("`p.answers` exists already"), "{said:?}");
+    desk.check("double p --out p.answers --force", 0, "");
+    assert_eq!(desk.duet("double p --force").code, 2, "there is nothing to replace");
+    desk.check("double p@0", 0, "{\n}\n");
+    assert_eq!(desk.duet("double none").code, 1);
+}
+
+#[test]
+fn doubles_have_no_secrets() {
+    let program = "(import (scheme base) (scheme process-context) (duet base) (duet dataspace))
+(call-tool 'x 'post/send (get-environment-variable \"DESK_TOKEN\"))";
+    let doubles = "{\"environment/DESK_TOKEN\": [<returns \"o\\\"pen sesame\">], \"post/send\": [<returns #t>]}";
+    let desk = Desk::new(&[("p.scm", program), ("post.pr", doubles)]);
+    let said = desk.duet("run p.scm --double post.pr");
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = desk.check("double p --out p.answers", 1, "");
+    let told = "a call of post/send in p has a secret in it that begins with `o\"`";
+    assert!(said.errors.contains(told), "{said:?}");
+    assert!(!desk.path("p.answers").exists());
+    let said = desk.duet("double p --with-secrets");
+    assert!(said.code == 0 && said.output.contains("o\\\"pen"), "{said:?}");
 }

@@ -3,8 +3,9 @@
 //! A script is one dictionary in the text form of Preserves, from the names of tools to lists of
 //! replies, which are given in order, each once:
 //! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`, `<for TEXT REPLY>`,
-//! which is kept for a call with the text in its payload, and `<asked PAYLOAD REPLY>`, which is
-//! kept for a call with exactly this payload.
+//! which is kept for a call with the text in its payload, `<asked PAYLOAD REPLY>`, which is kept
+//! for a call with exactly this payload, and `<by ACTOR DEFINITION REPLY>`, which is for a call by
+//! this actor, preferably in this definition, wherever it is known who calls.
 //! INVARIANT: a tool that has a double is never called; a double has the description of the tool
 //! that it replaces.
 //! It does not answer calls; `scripted.rs` does.
@@ -13,14 +14,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use duet_runtime::driver::ToolFailure;
 use duet_runtime::driver::packed::framing::{Fault, FrameError, TextError, read_text};
 use duet_runtime::driver::packed::{MAX_DEPTH, PackedLimits};
+use duet_runtime::driver::{Asker, Asking, ToolFailure};
 use preserves::{IOValue, ValueImpl};
 
 use super::Registry;
 use super::arguments::count;
-use super::interface::Tool;
+use super::interface::{Outcome, Tool};
 use super::scripted::{Reply, Scripted};
 use crate::text::preserves;
 
@@ -63,7 +64,8 @@ impl fmt::Display for DoubleError {
             Self::NoReply { tool, position, found } => write!(
                 formatter,
                 "reply {position} of {tool} must be <returns value>, <fails kind message>, \
-                 <after milliseconds reply>, <for text reply> or <asked payload reply>, not {found}"
+                 <after milliseconds reply>, <for text reply>, <asked payload reply> or \
+                 <by actor definition reply>, not {found}"
             ),
         }
     }
@@ -71,20 +73,49 @@ impl fmt::Display for DoubleError {
 
 impl std::error::Error for DoubleError {}
 
+/// The doubles of a script. Clones share the replies, so one tells what others have left.
+#[derive(Clone, Debug)]
+pub struct Doubles(Vec<Scripted>);
+
+impl Doubles {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// [`DoubleError`].
+    pub fn read(script: &str) -> Result<Self, DoubleError> {
+        read(script).map(Self)
+    }
+
+    /// Replaces tools by their doubles.
+    #[must_use]
+    pub fn stand_in(&self, tools: Registry) -> Registry {
+        self.0.iter().cloned().fold(tools, |tools, double| {
+            let name = double.description().name.clone();
+            let double = match tools.find(&name) {
+                Ok(tool) => double.standing_in_for(tool.description()),
+                Err(_) => double,
+            };
+            tools.with(double)
+        })
+    }
+
+    /// Returns the replies that no call has taken so far, each with the name of its tool.
+    pub fn left(&self) -> Vec<(String, Reply)> {
+        let of = |double: &Scripted| {
+            let name = double.description().name.to_string();
+            let left = double.left().into_iter();
+            left.map(|reply| (name.clone(), reply)).collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(of).collect()
+    }
+}
+
 /// Reads a script and replaces tools by its doubles.
 ///
 /// # Errors
 /// [`DoubleError`]; then no tool is replaced.
 pub fn stand_in(tools: Registry, script: &str) -> Result<Registry, DoubleError> {
-    let doubles = read(script)?;
-    Ok(doubles.into_iter().fold(tools, |tools, double| {
-        let name = double.description().name.clone();
-        let double = match tools.find(&name) {
-            Ok(tool) => double.standing_in_for(tool.description()),
-            Err(_) => double,
-        };
-        tools.with(double)
-    }))
+    Ok(Doubles::read(script)?.stand_in(tools))
 }
 
 /// Returns the names of the tools for which a script has doubles; none if the text is no script.
@@ -136,6 +167,7 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
 fn read_reply(reply: &IOValue) -> Option<Reply> {
     let plain = |outcome| Reply {
         payload: None,
+        by: None,
         texts: Vec::new(),
         delay_ms: 0,
         outcome,
@@ -169,33 +201,54 @@ fn read_reply(reply: &IOValue) -> Option<Reply> {
             reply.payload = Some(field(0));
             Some(reply)
         }
+        ("by", 3) => {
+            let mut reply = read_reply(&field(2))?;
+            let by = Asker {
+                actor: field(0).as_string()?.into_owned(),
+                definition: field(1).as_string()?.into_owned(),
+            };
+            (reply.by.replace(by)).is_none().then_some(reply)
+        }
         _ => None,
     }
 }
 
-/// Writes a script with a reply to each call, in the order of the tools' names and then of the
-/// payloads; calls with equal payloads keep their order.
-pub fn written(calls: &[(String, IOValue, Result<IOValue, ToolFailure>)]) -> String {
-    let mut tools: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
-    for (tool, payload, outcome) in calls {
+/// A call that received an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// The name of the tool.
+    pub tool: String,
+    /// Who asked what.
+    pub asking: Asking,
+    /// The answer.
+    pub outcome: Outcome,
+}
+
+/// Writes a script with a reply to each call, in the order of the tools' names, then of the
+/// payloads and of who asked; equal calls keep their order.
+pub fn written(calls: &[Answered]) -> String {
+    let mut tools: BTreeMap<&str, Vec<[String; 3]>> = BTreeMap::new();
+    for Answered { tool, asking, outcome } in calls {
+        let text = |text: &str| preserves(&IOValue::new(text.to_owned()));
         let reply = match outcome {
             Ok(value) => format!("<returns {}>", preserves(value)),
             Err(failure) => {
-                let message = preserves(&IOValue::new(failure.message.clone()));
-                format!(
-                    "<fails {} {message}>",
-                    preserves(&IOValue::symbol(failure.kind.clone()))
-                )
+                let kind = preserves(&IOValue::symbol(failure.kind.clone()));
+                format!("<fails {kind} {}>", text(&failure.message))
             }
         };
-        tools.entry(tool).or_default().push((preserves(payload), reply));
+        let by = format!("{} {}", text(&asking.asker.actor), text(&asking.asker.definition));
+        tools
+            .entry(tool)
+            .or_default()
+            .push([preserves(&asking.arguments), by, reply]);
     }
     let mut script = "{\n".to_owned();
     for (tool, mut replies) in tools {
-        replies.sort_by(|(one, _), (other, _)| one.cmp(other));
+        replies.sort_by(|one, other| one[..2].cmp(&other[..2]));
         script.push_str(&format!("  {}: [\n", preserves(&IOValue::new(tool.to_owned()))));
-        for (payload, reply) in replies {
-            script.push_str(&format!("    <asked {payload}\n     {reply}>\n"));
+        for [payload, by, reply] in replies {
+            script.push_str(&format!("    <asked {payload}\n     <by {by}\n      {reply}>>\n"));
         }
         script.push_str("  ]\n");
     }
@@ -240,7 +293,17 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_comes_in_one_order() {
-        let call = |tool: &str, payload: &str, outcome| (tool.to_owned(), payload.parse().expect("a value"), outcome);
+        let call = |tool: &str, payload: &str, outcome| Answered {
+            tool: tool.to_owned(),
+            asking: Asking {
+                asker: Asker {
+                    actor: "main/a".to_owned(),
+                    definition: "f \"g\"".to_owned(),
+                },
+                arguments: payload.parse().expect("a value"),
+            },
+            outcome,
+        };
         let failure = ToolFailure {
             kind: "not-found".to_owned(),
             message: "a \"b\"\n\u{1b}".to_owned(),
@@ -278,7 +341,8 @@ mod tests {
         check(
             "{a: [<return 1>]}",
             Err("reply 1 of a must be <returns value>, <fails kind message>, \
-                 <after milliseconds reply>, <for text reply> or <asked payload reply>, not <return 1>"),
+                 <after milliseconds reply>, <for text reply>, <asked payload reply> or \
+                 <by actor definition reply>, not <return 1>"),
         );
         check(&"[".repeat(100_000), Err("brackets are nested more than 512 deep"));
         check(

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use duet_runtime::driver::ToolFailure;
+use duet_runtime::driver::{Asking, ToolFailure};
 use duet_runtime::model::card::ToolCard;
 use preserves::IOValue;
 
@@ -52,6 +52,8 @@ pub trait Tool: Send + Sync {
 pub struct Context {
     /// The call's key: the same when the call is repeated after a crash, and for no other call.
     pub key: String,
+    /// Who asks what, in a run that keeps it.
+    pub asking: Option<Box<Asking>>,
     /// The name by which the tool was called.
     pub tool: String,
     /// Where the call records what it is about to replace.

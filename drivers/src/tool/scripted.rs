@@ -8,9 +8,11 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use duet_runtime::driver::{Asker, Asking};
 use duet_runtime::model::value::map_atoms;
 use preserves::IOValue;
 
@@ -21,13 +23,13 @@ use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
 
 /// A tool with prepared replies. Clones share replies and calls.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Scripted {
     description: Description,
     script: Arc<Mutex<Script>>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Script {
     replies: VecDeque<Reply>,
     calls: Vec<(IOValue, Context)>,
@@ -38,6 +40,8 @@ struct Script {
 pub struct Reply {
     /// It is for a call with this payload, if there is one.
     pub payload: Option<IOValue>,
+    /// It is for a call by this actor, preferably in this definition, if there is one.
+    pub by: Option<Asker>,
     /// It is for a call with all these texts in strings of its payload.
     pub texts: Vec<String>,
     /// How long it takes, in milliseconds.
@@ -46,15 +50,57 @@ pub struct Reply {
     pub outcome: Outcome,
 }
 
+/// How well a reply fits a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// The same actor asks the same in another definition.
+    Elsewhere,
+    Whole,
+}
+
 impl Reply {
-    fn fits(&self, payload: &IOValue) -> bool {
-        self.payload.as_ref().is_none_or(|own| own == payload) && self.texts.iter().all(|text| has_text(payload, text))
+    /// Says how well it fits a call. A call of which nobody knows who makes it is anybody's.
+    fn fit(&self, payload: &IOValue, asking: Option<&Asking>) -> Option<Fit> {
+        let is_asked = |own: &IOValue| own == payload || asking.is_some_and(|asking| *own == asking.arguments);
+        let is_wanted = self.payload.as_ref().is_none_or(is_asked);
+        if !(is_wanted && self.texts.iter().all(|text| has_text(payload, text))) {
+            return None;
+        }
+        match (&self.by, asking.map(|asking| &asking.asker)) {
+            (None, _) | (_, None) => Some(Fit::Whole),
+            (Some(by), Some(asker)) if by.actor != asker.actor => None,
+            (Some(by), Some(asker)) if by.definition != asker.definition => Some(Fit::Elsewhere),
+            (Some(_), Some(_)) => Some(Fit::Whole),
+        }
     }
 }
 
+/// For people: what it is for, and who asks.
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.payload {
+            Some(payload) => f.write_str(&text::preserves(payload))?,
+            None => f.write_str("any call")?,
+        }
+        self.texts.iter().try_for_each(|text| write!(f, " with {text:?}"))?;
+        self.by.iter().try_for_each(|by| write!(f, " by {by}"))
+    }
+}
+
+/// Takes the reply that fits a call best; among equal ones the first.
+fn take_fitting(replies: &mut VecDeque<Reply>, payload: &IOValue, asking: Option<&Asking>) -> Option<Reply> {
+    let fits = replies
+        .iter()
+        .map(|reply| reply.fit(payload, asking))
+        .collect::<Vec<_>>();
+    let best = fits.iter().flatten().max()?;
+    let place = fits.iter().position(|fit| fit.as_ref() == Some(best))?;
+    replies.remove(place)
+}
+
 /// Says which calls the replies left are for, if they are for certain payloads, with the nearest.
-fn nearest(replies: &VecDeque<Reply>, payload: &IOValue) -> Option<String> {
-    let asked = text::preserves(payload);
+fn nearest(replies: &VecDeque<Reply>, payload: &IOValue, asking: Option<&Asking>) -> Option<String> {
+    let asked = text::preserves(asking.map_or(payload, |asking| &asking.arguments));
     let common = |own: &str| {
         let before = own.chars().zip(asked.chars()).take_while(|(one, other)| one == other);
         let behind = own.chars().rev().zip(asked.chars().rev());
@@ -62,9 +108,17 @@ fn nearest(replies: &VecDeque<Reply>, payload: &IOValue) -> Option<String> {
     };
     let own = replies
         .iter()
-        .filter_map(|reply| Some(text::preserves(reply.payload.as_ref()?)));
-    let nearest = own.max_by_key(|own| common(own))?;
-    Some(format!("no answer to {asked} is left; the nearest is to {nearest}"))
+        .filter_map(|reply| Some((text::preserves(reply.payload.as_ref()?), &reply.by)));
+    let (nearest, by) = own.max_by_key(|(own, _)| common(own))?;
+    // Who asks matters only if the same was asked.
+    let by = by.as_ref().filter(|_| nearest == asked).map(|by| format!(" by {by}"));
+    let asker = asking
+        .filter(|_| by.is_some())
+        .map(|asking| format!(" by {}", asking.asker));
+    let (by, asker) = (by.unwrap_or_default(), asker.unwrap_or_default());
+    Some(format!(
+        "no answer to {asked}{asker} is left; the nearest is to {nearest}{by}"
+    ))
 }
 
 fn has_text(payload: &IOValue, text: &str) -> bool {
@@ -134,6 +188,7 @@ impl Scripted {
     pub fn reply(self, delay_ms: u64, outcome: Outcome) -> Self {
         self.prepared(Reply {
             payload: None,
+            by: None,
             texts: Vec::new(),
             delay_ms,
             outcome,
@@ -152,6 +207,11 @@ impl Scripted {
         self.script().calls.clone()
     }
 
+    /// Returns the replies that no call has taken so far.
+    pub fn left(&self) -> Vec<Reply> {
+        self.script().replies.iter().cloned().collect()
+    }
+
     fn script(&self) -> std::sync::MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,9 +225,9 @@ impl Tool for Scripted {
     fn call(&self, payload: IOValue, context: Context) -> Call {
         let reply = {
             let mut script = self.script();
-            let fitting = script.replies.iter().position(|reply| reply.fits(&payload));
-            let reply = fitting.and_then(|place| script.replies.remove(place));
-            let left = (script.replies.len(), nearest(&script.replies, &payload));
+            let asking = context.asking.as_deref();
+            let reply = take_fitting(&mut script.replies, &payload, asking);
+            let left = (script.replies.len(), nearest(&script.replies, &payload, asking));
             script.calls.push((payload, context));
             reply.ok_or(left)
         };

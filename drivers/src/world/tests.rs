@@ -103,6 +103,7 @@ fn effect(number: u64, kind: EffectKind) -> Effect {
     Effect {
         request: RequestId(number),
         key: format!("key-{number}"),
+        asking: None,
         kind,
     }
 }

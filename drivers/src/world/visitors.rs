@@ -85,6 +85,7 @@ impl World {
         self.perform(vec![Effect {
             request,
             key: String::new(),
+            asking: None,
             kind: EffectKind::Withdraw,
         }]);
     }

@@ -17,7 +17,7 @@ use preserves::{IOValue, ValueImpl};
 
 use crate::action::Action;
 use crate::action::exit::MAIN;
-use crate::driver::EffectKind;
+use crate::driver::{Asker, Asking, EffectKind};
 use crate::model::codec::{Codec, Fields, label_of, record};
 use crate::model::failure::Origin;
 use crate::model::identity::{ActorId, Namer, RequestId};
@@ -55,6 +55,17 @@ impl Key {
     /// Says whether two keys differ at most in the definition and in how often the same was asked.
     pub fn asks_the_same(&self, other: &Self) -> bool {
         (&self.actor, &self.what, &self.arguments) == (&other.actor, &other.what, &other.arguments)
+    }
+
+    /// Says who asks what.
+    pub fn asking(&self) -> Asking {
+        Asking {
+            asker: Asker {
+                actor: self.actor.clone(),
+                definition: self.definition.clone(),
+            },
+            arguments: self.arguments.clone(),
+        }
     }
 
     /// Returns the key without how often the same was asked.
@@ -171,6 +182,26 @@ impl Ledger {
     pub fn actor(&self, path: &str) -> Option<ActorId> {
         let mut actors = self.actors.iter().rev();
         actors.find(|(_, other)| *other == path).map(|(actor, _)| *actor)
+    }
+
+    /// Says who asks what in a request, if it has a key. The newest requests are found first.
+    pub(crate) fn asking(&self, request: RequestId) -> Option<Asking> {
+        let asked = self.asked.iter().rev().find(|asked| asked.request == request)?;
+        Some(asked.key.asking())
+    }
+
+    /// Lists the requests that received an answer, each with it, in the order of the requests.
+    pub fn answered(&self) -> Vec<(&Asked, &Result<IOValue, IOValue>)> {
+        let mut answers = BTreeMap::new();
+        for heard in &self.heard {
+            if let Event::Answered { request, outcome } = &heard.event {
+                answers.entry(*request).or_insert(outcome);
+            }
+        }
+        let asked = self.asked.iter();
+        asked
+            .filter_map(|asked| Some((asked, *answers.get(&asked.request)?)))
+            .collect()
     }
 
     /// Takes a turn; `places` are those of its actions, as far as they are known.

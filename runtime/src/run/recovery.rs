@@ -127,6 +127,7 @@ impl Run {
                     again.extend(kinds.map(|kind| Effect {
                         request: *id,
                         key: request.key.clone(),
+                        asking: None,
                         kind: with_deadline(kind, recovery.deadlines.get(id).copied()),
                     }));
                 }

@@ -96,7 +96,7 @@ impl Run {
             Some(record) => self.follow(record, turn, outbox),
             None => {
                 self.chain(body, turn, outbox)?;
-                self.hold(effects);
+                self.hold(self.with_askers(effects));
             }
         }
         self.after_turn(activation, has_changed);
@@ -562,6 +562,7 @@ fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
         effects.push(Effect {
             request,
             key: key(draft, request),
+            asking: None,
             kind,
         });
     };

@@ -102,6 +102,7 @@ fn a_tool_that_runs_before_its_turn_is_durable_is_noticed() {
     world.perform(vec![Effect {
         request: RequestId(1),
         key: String::new(),
+        asking: None,
         kind,
     }]);
 }

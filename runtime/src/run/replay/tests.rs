@@ -184,7 +184,7 @@ struct Answering {
 
 impl crate::driver::Drivers for Answering {
     fn perform(&mut self, effects: Vec<Effect>) {
-        for Effect { request, key, kind } in effects {
+        for Effect { request, key, kind, .. } in effects {
             match kind {
                 EffectKind::Tool { name, payload } => {
                     self.calls.push((name, key));
