@@ -163,6 +163,25 @@ fn a_request_pays_for_what_it_hands_to_the_run_also_if_it_is_refused() {
 }
 
 #[test]
+fn whoever_acts_pays_for_the_notices_of_it() {
+    let room = r#"
+(import (duet base) (duet dataspace) (duet sessions) (scheme write))
+(serve-sessions! :imports '((scheme base) (duet base) (duet dataspace)) :fuel-limit 1000000)
+(display "ready") (newline)
+"#;
+    let desk = Desk::new(&[("room.scm", room)]);
+    let served = Served::start(&desk, "serve room.scm");
+    // Each observer hears of each other one.
+    let text = "(begin (do ((n 0 (+ n 1))) ((= n 2500)) (on-assert $a a)) 'observed)\n";
+    let errors = guest(&desk, "--session ada", text, (1, ""));
+    assert!(errors.contains("out-of-fuel"), "{errors}");
+    let text = "(begin (do ((n 0 (+ n 1))) ((= n 20)) (on-assert $a a)) 'observed)\n";
+    guest(&desk, "--session ada", text, (0, "observed\n"));
+    drop(served);
+    check_replay(&desk, "room");
+}
+
+#[test]
 fn a_killed_server_goes_on_with_its_sessions() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let mut served = Served::start(&desk, "serve room.scm");

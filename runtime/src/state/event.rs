@@ -343,6 +343,8 @@ pub struct Outbox {
     pub released: Vec<Callable>,
     /// Requests whose answers nobody waits for any more.
     pub withdrawn: Vec<RequestId>,
+    /// The notices since [`take_notified`](Self::take_notified).
+    notified: u64,
 }
 
 /// A linear search finds a recipient among at most this many batches.
@@ -359,7 +361,13 @@ impl Outbox {
     pub fn notify(&mut self, notices: impl IntoIterator<Item = Notice>) {
         for notice in notices {
             self.push(notice.to.actor, notice.into());
+            self.notified += 1;
         }
+    }
+
+    /// Returns the number of notices since the last call.
+    pub(crate) fn take_notified(&mut self) -> u64 {
+        std::mem::take(&mut self.notified)
     }
 
     /// Returns the number of events for `actor`.
@@ -420,7 +428,9 @@ impl Outbox {
             position,
             released,
             withdrawn,
+            notified,
         } = self;
+        *notified = 0;
         batches.clear();
         batches.shrink_to_fit();
         if !position.is_empty() {

@@ -15,6 +15,7 @@ mod job;
 mod operation;
 mod own_requests;
 mod peer;
+mod price;
 mod right;
 mod trace;
 
@@ -70,6 +71,8 @@ pub struct Activation {
     debt_max: Option<u64>,
     /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
+    /// The fuel that actions and their notices cost, until somebody pays it.
+    owed: u64,
     /// The length in bytes of what the gate has refused in the turn.
     attempted_bytes: usize,
     /// The limits of the modules whose code runs, in the place of the actor's rights.
@@ -105,6 +108,7 @@ impl Activation {
             fuel: 0,
             debt_max: None,
             handler_fuel: limits.turn_fuel,
+            owed: 0,
             attempted_bytes: 0,
             limits_of_modules: Vec::new(),
             search: None,
@@ -146,6 +150,7 @@ impl Activation {
             fuel,
             debt_max,
             handler_fuel,
+            owed,
             attempted_bytes,
             limits_of_modules,
             search,
@@ -161,7 +166,7 @@ impl Activation {
             *later = VecDeque::new();
         }
         (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
-        (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
+        (*fuel, *debt_max, *handler_fuel, *owed) = (0, None, limits.turn_fuel, 0);
         (*attempted_bytes, *search, *trace, *is_memory_counted) = (0, None, None, false);
     }
 
@@ -210,6 +215,7 @@ impl Activation {
     /// Runs the turn to its end, or to the failure for which it must be undone.
     pub(crate) fn run(&mut self, runner: &mut dyn Runner) -> Result<(), Fault> {
         let ended = self.run_jobs(runner);
+        self.pay_apart();
         if let Err(failure) = self.check_attempts(ended) {
             let event = Some(self.event);
             return Err(Fault { failure, event });
@@ -254,6 +260,7 @@ impl Activation {
         }
         self.require_listed(std::slice::from_ref(&action))?;
         action.perform(&mut self.draft)?;
+        self.count_action();
         if let Some(search) = self
             .search
             .as_mut()
@@ -301,8 +308,10 @@ impl Activation {
         self.current = Some(fiber);
         self.event = fiber.event;
         self.note_place(Place::default());
+        self.pay_apart();
         let end = self.run_task(runner, fiber, task);
         let ended = self.end_run(fiber, end);
+        self.pay_after(fiber);
         self.limits_of_modules.clear();
         ended
     }

@@ -112,6 +112,7 @@ impl Activation {
         if self.attempted_bytes <= ATTEMPTED_BYTES_MAX {
             self.turn.attempts.push(attempt);
         }
+        self.count_attempt();
     }
 
     /// Checks that the record lists all attempts of the turn. A turn that stopped for a reason

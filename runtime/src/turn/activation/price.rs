@@ -1,0 +1,79 @@
+//! What a turn's actions cost beyond the computation that leads to them: each has a place in the
+//! record and in the gate's judgement, and those who observe hear of it one by one.
+//!
+//! INVARIANT: the fuel depends on the numbers of actions and notices alone, so a replay uses the
+//! same; each is paid once, by the fiber whose it is, else by the handlers of the turn.
+//! It does not find who observes; `../../dataspace.rs` does.
+//! Read next: `../activation.rs`.
+
+use super::{Activation, Current};
+use crate::state::actor::FiberKind;
+
+/// The fuel of an action, which is judged, performed, recorded and kept.
+const ACTION_FUEL: u64 = 100;
+
+/// The fuel of an attempt that was refused: the reason is made, and recorded with it.
+const ATTEMPT_FUEL: u64 = 500;
+
+/// The actions, and the attempts, of a turn that cost nothing more than the calls. Most turns have
+/// fewer; to commit one costs more than these.
+const FREE_ACTIONS: usize = 64;
+
+/// The fuel of a notice, which is found, copied and queued.
+const NOTICE_FUEL: u64 = 200;
+
+/// The notices of an action that cost nothing more than it; most actions have fewer.
+const FREE_NOTICES: u64 = 8;
+
+impl Activation {
+    /// Counts what the action costs that was performed last.
+    pub(super) fn count_action(&mut self) {
+        let notices = self.draft.outbox.take_notified().saturating_sub(FREE_NOTICES);
+        self.owe(notices.saturating_mul(NOTICE_FUEL));
+        if self.turn.actions.len() >= FREE_ACTIONS {
+            self.owe(ACTION_FUEL);
+        }
+    }
+
+    /// Counts what the attempt costs that was refused last.
+    pub(super) fn count_attempt(&mut self) {
+        if self.turn.attempts.len() >= FREE_ACTIONS {
+            self.owe(ATTEMPT_FUEL);
+        }
+    }
+
+    fn owe(&mut self, fuel: u64) {
+        self.owed = self.owed.saturating_add(fuel);
+    }
+
+    /// Takes what the actions of the running fiber cost from its fuel.
+    pub(crate) fn pay_for_actions(&mut self) {
+        let owed = std::mem::take(&mut self.owed);
+        self.fuel = self.fuel.saturating_sub_unsigned(owed);
+    }
+
+    /// Takes the cost of what ended or parked a fiber from what is left to it.
+    pub(super) fn pay_after(&mut self, fiber: Current) {
+        if fiber.kind != (FiberKind::Guarded {}) {
+            return self.pay_apart();
+        }
+        let owed = std::mem::take(&mut self.owed);
+        if owed == 0 {
+            return;
+        }
+        self.turn.fuel = self.turn.fuel.saturating_add(owed);
+        let guards = self.draft.acting_mut().ok().map(|actor| &mut actor.guards);
+        let left = guards.and_then(|guards| guards.get_mut(&fiber.fiber)?.fuel_left.as_mut());
+        if let Some(left) = left {
+            *left = left.saturating_sub(owed);
+        }
+    }
+
+    /// Takes the cost of actions between the fibers' runs from the fuel of the turn's handlers. The
+    /// actions have happened, such as the end of a facet; the next handler lacks the fuel.
+    pub(super) fn pay_apart(&mut self) {
+        let owed = std::mem::take(&mut self.owed);
+        self.turn.fuel = self.turn.fuel.saturating_add(owed);
+        self.handler_fuel = self.handler_fuel.saturating_sub(owed);
+    }
+}
