@@ -140,6 +140,7 @@ commands! {
         fork @act
         amend @act
         patch @act
+        restart @act
         pick @act
         merge @act
     }

@@ -7,7 +7,7 @@
 use strsim::osa_distance;
 
 /// The names that a person may have meant, in their order.
-pub(crate) fn similar(name: &str, known: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let is_near =
         |known: &&str| !name.is_empty() && (known.starts_with(name) || osa_distance(known, name) <= 1 + name.len() / 5);
     known.filter(is_near).collect()

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::command::{amend, answer, describe, double, eval, export, fork, gc, goto, grant, import, mark, merge};
-use crate::command::{message, patch, pick, redo, replay, resume, run, signal, stop, undo};
+use crate::command::{message, patch, pick, redo, replay, restart, resume, run, signal, stop, undo};
 use crate::error::CommandError;
 use crate::journal::Journal;
 use project::Project;
@@ -211,6 +211,7 @@ verbs! {
         fork Fork "fork" Changes All
         amend Amend "amend" Drives All
         patch Patch "patch" Changes People
+        restart Restart "restart" Changes People
         pick Pick "pick" Drives People
         merge Merge "merge" Drives People
         mark Mark "mark" Changes People

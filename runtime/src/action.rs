@@ -357,6 +357,8 @@ actions! {
     widen Widen "widen"
     /// Puts a changed text in the place of the one that the run executes.
     patch Patch "patch"
+    /// Makes the acting actor begin anew, as a person wants it.
+    restart Restart "restart"
     /// Makes an actor.
     spawn_actor SpawnActor "spawn-actor"
     /// Ends the acting actor.

@@ -335,6 +335,11 @@ pub enum Input {
         /// The text.
         text: ChangedText,
     },
+    /// The person wants an actor to begin anew.
+    Restart {
+        /// The actor.
+        actor: ActorId,
+    },
     /// A peer says something; the events are handled in one turn.
     Said {
         /// The actor that stands for the peer.
@@ -369,6 +374,7 @@ impl Input {
             | Self::Join { .. }
             | Self::Grant { .. }
             | Self::Patch { .. }
+            | Self::Restart { .. }
             | Self::Said { .. }
             | Self::Leave { .. } => None,
         }

@@ -35,6 +35,7 @@ pub mod source;
 mod stillness;
 mod take_turn;
 pub mod tip;
+mod whole;
 
 use std::collections::BTreeSet;
 
@@ -58,6 +59,7 @@ use crate::run::inflight::Memory;
 use crate::run::instances::Instances;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::tip::Tip;
+use crate::run::whole::Replaced;
 use crate::state::RunState;
 use crate::state::actor::Actor;
 use crate::state::event::{Batch, Cause, Event, Outbox};
@@ -66,7 +68,7 @@ use crate::turn::erased::{AnyInstance, AnyPrograms};
 use crate::turn::program::Programs;
 
 pub use input::{INTERRUPTED, tool_failure};
-pub use outcome::DriveOutcome;
+pub use outcome::{Advance, DriveOutcome};
 
 /// A run that executes on one of its branches.
 pub struct Run {
@@ -109,6 +111,8 @@ pub struct Run {
     pub(crate) cache: ActorCache,
     /// The actors, besides the acting one, whose instances the current turn has changed.
     pub(crate) renewed: Vec<ActorId>,
+    /// The instance that the acting actor had until the current turn, in which it begins anew.
+    pub(crate) replaced: Option<Replaced>,
     /// What the run has asked, heard and shown, if somebody keeps it.
     pub(crate) ledger: Option<Box<Ledger>>,
 }
@@ -125,22 +129,6 @@ pub enum Step {
         /// Its exit code.
         code: u64,
     },
-}
-
-/// The result of [`Run::advance`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advance {
-    /// The run took a turn, which may not be durable yet.
-    Turn,
-    /// There is nothing to do until an input arrives; everything is durable.
-    Idle,
-    /// The main program has ended the run.
-    Ended {
-        /// Its exit code.
-        code: u64,
-    },
-    /// The person interrupts the run.
-    Interrupted,
 }
 
 /// A run to be started.
@@ -251,6 +239,7 @@ impl Run {
             leaving: leaving::Leaving::default(),
             cache: ActorCache::default(),
             renewed: Vec::new(),
+            replaced: None,
             ledger: None,
         }
     }

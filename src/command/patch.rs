@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::resume::ended;
 use crate::error::CommandError;
+use crate::journal::Place;
 use crate::saying::{Way, say};
 use crate::session::patching::{Asked, Preview, WaitingFrame};
 use crate::verb::frames;
@@ -77,12 +78,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut store = project.change("patch")?;
     let place = project.journal().resolve(&*store, Some(&request.address))?;
     let name = place.name();
-    if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
-        return Err(CommandError::usage(format!(
-            "only the newest turn of {name} takes a changed text on, not {turn}"
-        ))
-        .advise(say![Way::turn("goto", &name, turn), " goes back there first"]));
-    }
+    require_newest(&place, "takes a changed text on")?;
     let mut session = project.resume(&place, &mut *store, WorldOptions::default(), "patch")?;
     if let Some(code) = session.exit() {
         return Err(CommandError::problem(ended(&place, code)));
@@ -109,6 +105,16 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     };
     project.set_current(&place);
     Ok(Report { name, turn, preview })
+}
+
+/// Requires that an address means the newest turn of a branch, because no other one does this.
+pub(super) fn require_newest(place: &Place, does: &str) -> Result<(), CommandError> {
+    let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) else {
+        return Ok(());
+    };
+    let name = place.name();
+    let only = CommandError::usage(format!("only the newest turn of {name} {does}, not {turn}"));
+    Err(only.advise(say![Way::turn("goto", &name, turn), " goes back there first"]))
 }
 
 /// What becomes of a frame, for people.

@@ -18,6 +18,7 @@ use duet_runtime::model::identity::{ActorId, FiberId};
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::error::RunError;
 use duet_runtime::scheme::{Listed, SchemePrograms};
+use duet_runtime::state::RunState;
 use duet_runtime::state::patches::Patched;
 
 use super::{Session, changed_launch, compile_with, libraries};
@@ -142,17 +143,48 @@ impl Session {
     /// # Errors
     /// If it cannot take the place of the one that the run executes; then nothing has changed.
     pub(crate) fn take_on(
-        mut self,
+        self,
         text: ChangedText,
         store: &mut dyn Store,
         terminal: &mut Terminal,
     ) -> Result<Sequence, CommandError> {
+        self.take_inputs(vec![Input::Patch { text }], store, terminal)
+    }
+
+    /// Makes an actor begin anew, after the run has taken a changed text on, if there is one. The
+    /// turns become durable together; otherwise as [`take_on`](Self::take_on).
+    ///
+    /// # Errors
+    /// If the text cannot take its place, or the actor's beginning fails; then nothing has changed.
+    pub(crate) fn restart(
+        self,
+        actor: ActorId,
+        text: Option<ChangedText>,
+        store: &mut dyn Store,
+        terminal: &mut Terminal,
+    ) -> Result<Sequence, CommandError> {
+        let text = text.map(|text| Input::Patch { text });
+        let inputs = text.into_iter().chain([Input::Restart { actor }]);
+        self.take_inputs(inputs.collect(), store, terminal)
+    }
+
+    /// Takes inputs of the owner, each in a turn, and returns the last of these turns.
+    fn take_inputs(
+        mut self,
+        inputs: Vec<Input>,
+        store: &mut dyn Store,
+        terminal: &mut Terminal,
+    ) -> Result<Sequence, CommandError> {
         let owed_before = self.run.effects_owed();
-        self.run.deliver_first(Input::Patch { text });
-        match self.run.step() {
-            Ok(_) => {}
-            Err(RunError::Patch(failure)) => return Err(self.refusal(&failure, terminal)),
-            Err(error) => return Err(error.into()),
+        for input in inputs {
+            self.run.deliver_first(input);
+            match self.run.step() {
+                Ok(_) => {}
+                Err(RunError::Patch(failure) | RunError::Restart(failure)) => {
+                    return Err(self.refusal(&failure, terminal));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         let turn = self.head();
         if self.run.effects_owed() > owed_before {
@@ -162,6 +194,11 @@ impl Session {
             self.run.flush(store)?;
         }
         Ok(turn)
+    }
+
+    /// Returns the state of the run.
+    pub(crate) fn state(&self) -> &RunState {
+        self.run.state()
     }
 
     fn granted(&self) -> Manifest {

@@ -132,6 +132,13 @@ fn one_heard(event: &Event, at: Sequence, origins: &mut Origins<'_>) -> Result<P
             None => Piece::plain(&kind, &format!("{name} ended with {code}")),
         });
     }
+    if let Event::Restarted { actor: id } = event {
+        let role = origins.role(*id, at)?;
+        return Ok(Piece::plain(
+            &kind,
+            &format!("{} began anew", actor(*id, role.as_deref())),
+        ));
+    }
     Ok(of_event(&kind, event))
 }
 
@@ -173,6 +180,9 @@ fn of_event(kind: &str, event: &Event) -> Piece {
         Event::Joined { name, .. } => plain(format!("{name} came in")),
         Event::Granted { grant } => person(format!("granted {}", granted(grant))),
         Event::Patched { .. } => person("gave a changed text".to_owned()),
+        Event::Restart {} => person("asked to begin anew".to_owned()),
+        // `one_heard` knows its role.
+        Event::Restarted { actor } => plain(format!("{actor} began anew")),
         Event::Given { value, .. } => plain(format!("was given {}", abbreviated(&value.value()))),
         Event::Taken { handle } => plain(format!("{handle} was taken back")),
         Event::Said { what } => plain(format!("its peer: {}", abbreviated(&what.encode()))),
@@ -345,6 +355,7 @@ fn one_done(action: &Action, at: Sequence, origins: &mut Origins<'_>) -> Result<
         Action::Exit(exit) => plain(format!("exit with code {}", exit.code)),
         Action::Widen(widen) => plain(format!("grant {}", granted(&widen.grant))),
         Action::Patch(_) => plain(action.to_string()),
+        Action::Restart(begun) => plain(format!("begin anew, retracting {}", begun.handles.len())),
         Action::Resume(_) => Piece::new(kind, Tone::Structural, "go on"),
         Action::AskUser(question) => Piece::new(kind, Tone::Person, &format!("ask {}", abbreviated(&question.prompt)))
             .of_request(question.request),

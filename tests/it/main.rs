@@ -86,6 +86,7 @@ mod repl;
 mod repl_pty;
 mod reports;
 mod rerun;
+mod restart;
 mod review;
 mod rights;
 mod serve;

@@ -210,6 +210,7 @@ impl Secrets {
             Input::Join { .. }
             | Input::Grant { .. }
             | Input::Patch { .. }
+            | Input::Restart { .. }
             | Input::Leave { .. }
             | Input::Due { .. }
             | Input::Elapsed { .. }

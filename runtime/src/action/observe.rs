@@ -8,6 +8,7 @@ use crate::dataspace::{ObserverRef, observe_fact};
 use crate::model::identity::{FacetId, Handle, ObserverId, Resource};
 use crate::state::actor::{Observer, Target};
 use crate::state::draft::Draft;
+use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
 /// Begins a watch; takes the handler.
@@ -71,5 +72,31 @@ pub(super) fn begin(
     )?;
     draft.facet_mut(facet)?.observers.insert(id);
     draft.acting_mut()?.observers.insert(id, observer);
-    draft.hold(facet, handle, fact)
+    draft.hold(facet, handle, fact)?;
+    if !draft.acting()?.undelivered.is_empty() {
+        hand_over(draft, id, pattern)?;
+    }
+    Ok(())
+}
+
+/// Hands a new observer the messages that one of the same pattern had not received when the actor
+/// began anew: those of the oldest such one, so that nobody receives a message twice.
+fn hand_over(draft: &mut Draft, id: ObserverId, pattern: &PackedPattern) -> Result<(), Refusal> {
+    let actor = draft.actor;
+    let mut heir_of: Option<ObserverId> = None;
+    let mut taken = Vec::new();
+    for (number, message) in draft.acting()?.undelivered.iter() {
+        let observer = message.observer;
+        if heir_of.is_none() && message.watch == observe_fact(ObserverRef { actor, observer }, pattern)? {
+            heir_of = Some(observer);
+        }
+        if heir_of == Some(observer) {
+            taken.push((*number, message.captures.clone()));
+        }
+    }
+    for (number, captures) in taken {
+        draft.acting_mut()?.undelivered.remove(&number);
+        draft.outbox.push(actor, Event::Message { observer: id, captures });
+    }
+    Ok(())
 }

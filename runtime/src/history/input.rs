@@ -120,6 +120,8 @@ pub(super) fn said_by(event: &Event) -> Option<RecordedInput> {
         Event::Granted { grant } => Some(RecordedInput::Unasked(Input::Grant { grant: grant.clone() })),
         // What took the place of one text says nothing about another.
         Event::Patched { .. }
+        | Event::Restart {}
+        | Event::Restarted { .. }
         | Event::Boot {}
         | Event::Added { .. }
         | Event::Removed { .. }

@@ -213,6 +213,8 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Joined { .. }
         | Event::Granted { .. }
         | Event::Patched { .. }
+        | Event::Restart {}
+        | Event::Restarted { .. }
         | Event::Given { .. }
         | Event::Taken { .. }
         | Event::Said { .. } => {}

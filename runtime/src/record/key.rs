@@ -247,6 +247,9 @@ impl Ledger {
         match action {
             Action::SpawnActor(made) => self.name_actor(&path, &made.role, made.actor, made.root.0),
             Action::Welcome(made) => self.name_actor(&path, &made.name, made.actor, made.root.0),
+            Action::Restart(begun) => {
+                self.references.insert(("facet", begun.root.0), path);
+            }
             Action::SpawnFacet(made) => self.refer(("facet", made.facet.0), &path),
             Action::ImportObject(made) => self.refer(("facet", made.facet.0), &path),
             Action::Attenuate(made) => self.refer(("capability", made.capability.0), &path),

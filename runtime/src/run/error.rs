@@ -89,6 +89,8 @@ pub enum RunError {
     Crash(Failure),
     /// A changed text cannot take the place of the one that the run executes; nothing has changed.
     Patch(Box<Failure>),
+    /// An actor cannot begin anew; nothing has changed.
+    Restart(Box<Failure>),
     /// The journal has no position left.
     Full,
 }
@@ -164,6 +166,7 @@ impl fmt::Display for RunError {
                     "the changed text cannot take the place of the one that the run executes: {failure}"
                 )
             }
+            Self::Restart(failure) => write!(f, "the actor cannot begin anew: {failure}"),
             Self::Full => write!(f, "the journal has no further position"),
         }
     }
@@ -186,6 +189,7 @@ impl std::error::Error for RunError {
             | Self::NotARun { .. }
             | Self::Crash(_)
             | Self::Patch(_)
+            | Self::Restart(_)
             | Self::Full => None,
         }
     }

@@ -76,6 +76,12 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
                 caveats,
             }]));
         }
+        Input::Restart { actor } => {
+            return Ok(Batch {
+                to: actor,
+                ..to_main(vec![Event::Restart {}])
+            });
+        }
         Input::Patch { text } => return Ok(to_main(vec![Event::Patched { text }])),
         Input::Grant { grant } => return Ok(to_main(vec![Event::Granted { grant }])),
         Input::Said { peer, what } => return Ok(to_peer(peer, what.into_iter().map(|what| Event::Said { what }))),

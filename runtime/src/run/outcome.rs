@@ -31,3 +31,19 @@ pub enum DriveOutcome {
     /// The person interrupted the run; it can be resumed.
     Interrupted,
 }
+
+/// The result of [`Run::advance`](crate::run::Run::advance).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// The run took a turn, which may not be durable yet.
+    Turn,
+    /// There is nothing to do until an input arrives; everything is durable.
+    Idle,
+    /// The main program has ended the run.
+    Ended {
+        /// Its exit code.
+        code: u64,
+    },
+    /// The person interrupts the run.
+    Interrupted,
+}

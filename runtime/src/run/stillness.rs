@@ -51,7 +51,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         Event::Direct { facet, .. } | Event::Given { facet, .. } => facet.0 >= since.facets,
         Event::Resume { fiber } | Event::Sync { fiber, .. } | Event::Failed { fiber, .. } => fiber.0 >= since.fibers,
         Event::Settled { wait, .. } => wait.0 >= since.waits,
-        Event::Ended { actor, .. } => actor.0 >= since.actors,
+        Event::Ended { actor, .. } | Event::Restarted { actor } => actor.0 >= since.actors,
         Event::Answered { request, .. }
         | Event::Prepared { request, .. }
         | Event::Kept { request, .. }
@@ -67,6 +67,7 @@ fn begins_after(event: &Event, since: &Counters) -> bool {
         | Event::Joined { .. }
         | Event::Granted { .. }
         | Event::Patched { .. }
+        | Event::Restart {}
         | Event::Taken { .. }
         | Event::Said { .. } => false,
     }

@@ -24,6 +24,7 @@ use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::exhaustion::{self, Exhaustion};
 use crate::run::source::divergence;
+use crate::run::whole;
 use crate::state::FAILED;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
@@ -80,7 +81,9 @@ impl Run {
             return Ok(());
         }
         let attempt = match expected {
-            None if is_patch(&activation.turn) => Ok(self.require_whole(&mut activation, attempt)?),
+            None if whole::is_patch(&activation.turn) || activation.is_restart() => {
+                Ok(self.require_whole(&mut activation, attempt)?)
+            }
             Some(_) | None => attempt,
         };
         let body = self.judge(&mut activation, attempt)?;
@@ -107,15 +110,6 @@ impl Run {
     fn follow_texts(&mut self) -> Result<(), RunError> {
         let followed = self.programs.follow(&self.state.patches);
         followed.map_err(|failure| RunError::Patch(Box::new(failure)))
-    }
-
-    /// Undoes a turn that puts a changed text in the place of another and does not succeed; then
-    /// there is no record.
-    fn require_whole(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<(), RunError> {
-        let judged = attempt.and_then(|()| Ok(judged(activation)?));
-        let Err(fault) = judged else { return Ok(()) };
-        self.undo(activation);
-        Err(RunError::Patch(Box::new(fault.failure)))
     }
 
     /// Gives the instances of all other actors the code of a changed text that the turn took on.
@@ -146,6 +140,9 @@ impl Run {
             Aim::Take => activation.count_memory(),
             Aim::Seek(action) => activation.seek(action),
             Aim::Repeat | Aim::Fail(_) => {}
+        }
+        if activation.is_restart() {
+            self.set_aside(activation);
         }
         let (slot, is_new) = match self.instances.slot_mut(actor) {
             Some(slot) => (slot, false),
@@ -346,12 +343,9 @@ impl Run {
     /// exit hooks.
     fn crash(&mut self, activation: &mut Activation, failure: &Failure) -> Result<(), RunError> {
         self.begin(activation);
-        let facets = activation.acting().into_iter().flat_map(|actor| actor.facets.values());
-        let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
-        handles.sort_by(|left, right| right.cmp(left));
         let exit = Exit {
             code: FAILED,
-            handles,
+            handles: activation.held_handles(),
             failure: Some(failure.clone()),
         };
         let ended = match self.instances.get_mut(activation.turn.actor) {
@@ -443,6 +437,7 @@ impl Run {
                 self.programs.abort_turn(instance);
             }
         }
+        self.put_back();
     }
 
     fn undo_state(&mut self, activation: &mut Activation) {
@@ -460,6 +455,9 @@ impl Run {
         self.state.commit_turn();
         for (actor, request) in reconsidered {
             draft.outbox.push(actor, Event::Reconsider { request });
+        }
+        if let Some(replaced) = self.replaced.take() {
+            self.checkpoints.retain_ended(replaced.actor, replaced.slot);
         }
         if self.state.actor(turn.actor).is_none() {
             if let Some(mut slot) = self.instances.remove(turn.actor) {
@@ -517,11 +515,6 @@ fn is_withdrawn(turn: &TurnRecord, attempt: &Result<(), Fault>) -> bool {
     attempt.as_ref().is_err_and(is_interrupted) && turn.attempts.is_empty() && turn.events.iter().any(is_evaluation)
 }
 
-/// Says whether a turn puts a changed text in the place of the one that the run executes.
-fn is_patch(turn: &TurnRecord) -> bool {
-    turn.events.iter().any(|event| matches!(event, Event::Patched { .. }))
-}
-
 fn is_evaluation(event: &Event) -> bool {
     matches!(event, Event::Evaluate { .. })
 }
@@ -530,7 +523,7 @@ fn is_evaluation(event: &Event) -> bool {
 ///
 /// # Errors
 /// The failure for which the turn must be undone: a denial, or a record that would be too large.
-fn judged(activation: &mut Activation) -> Result<PackedValue, Failure> {
+pub(super) fn judged(activation: &mut Activation) -> Result<PackedValue, Failure> {
     let verdicts = activation.with_proposal(|proposal| gate::judge(&proposal));
     let turn = &mut activation.turn;
     if let Some((attempt, failure)) = denial(&turn.actions, &verdicts) {

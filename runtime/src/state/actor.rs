@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use crate::collections::tracked::{Tracked, TrackedList, TrackedSet, TrackedTree, tracked_fields};
+use crate::dataspace::Captures;
 use crate::dataspace::pattern::PackedPattern;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::manifest::Manifest;
@@ -247,6 +248,18 @@ const SESSION: &str = "session";
 /// The packed symbol that labels the program of a peer's actor.
 const PEER: &[u8] = b"\xb3\x04peer";
 
+/// A message that an actor had not received when it began anew.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undelivered {
+    /// The observer that was to receive it, which has ended.
+    pub observer: ObserverId,
+    /// The observer's `Observe` fact: the next observer of the same pattern receives the message.
+    pub watch: Fact,
+    /// The captured parts.
+    pub captures: Captures,
+}
+codec_struct!(Undelivered "undelivered" { observer, watch, captures });
+
 /// An actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actor {
@@ -288,6 +301,8 @@ pub struct Actor {
     pub monitors: Tracked<ActorId, Monitor>,
     /// Procedures to call after it has ended, oldest first.
     pub exit_hooks: TrackedList<ExitHook>,
+    /// Messages that it had not received when it began anew, in their order.
+    pub undelivered: Tracked<u64, Undelivered>,
 }
 tracked_fields!(Actor {
     facets,
@@ -300,11 +315,12 @@ tracked_fields!(Actor {
     roles,
     attached,
     monitors,
-    exit_hooks
+    exit_hooks,
+    undelivered
 } but not { role, program, manifest, heap_bytes_max, facts_max, link, monitored_by, root });
 codec_struct!(Actor "actor" {
     role, program, manifest, heap_bytes_max, facts_max, link, monitored_by, root, facets, observers, waits, awaited,
-    fibers, followers, guards, roles, attached, monitors, exit_hooks
+    fibers, followers, guards, roles, attached, monitors, exit_hooks, undelivered
 });
 
 impl Actor {
@@ -330,6 +346,24 @@ impl Actor {
             attached: Tracked::default(),
             monitors: Tracked::default(),
             exit_hooks: TrackedList::default(),
+            undelivered: Tracked::default(),
+        }
+    }
+
+    /// Makes the actor as it was spawned, with another root facet; it still knows the roles that it
+    /// has learnt.
+    pub(crate) fn anew(&self, root: FacetId) -> Self {
+        Self {
+            role: self.role.clone(),
+            heap_bytes_max: self.heap_bytes_max,
+            facts_max: self.facts_max,
+            monitored_by: self.monitored_by,
+            roles: self
+                .roles
+                .iter()
+                .map(|(role, class)| (role.clone(), class.clone()))
+                .collect(),
+            ..Self::new(self.program.clone(), self.manifest.clone(), self.link, root)
         }
     }
 

@@ -187,6 +187,13 @@ pub enum Event {
         /// The text.
         text: ChangedText,
     },
+    /// The person wants the actor to begin anew.
+    Restart {},
+    /// A monitored actor has begun anew.
+    Restarted {
+        /// The actor.
+        actor: ActorId,
+    },
     /// An object of the peer that the actor stands for receives a value.
     Given {
         /// The facet that stands for the object.
@@ -233,6 +240,8 @@ codec_enum!(Event "an event" {
     Joined "joined" { name, manifest, caveats }
     Granted "granted" { grant }
     Patched "patched" { text }
+    Restart "restart" {}
+    Restarted "restarted" { actor }
     Given "given" { facet, handle, value }
     Taken "taken" { handle }
     Said "said" { what }
@@ -275,6 +284,8 @@ impl Event {
             | Self::Joined { .. }
             | Self::Granted { .. }
             | Self::Patched { .. }
+            | Self::Restart {}
+            | Self::Restarted { .. }
             | Self::Given { .. }
             | Self::Taken { .. }
             | Self::Said { .. } => None,

@@ -75,6 +75,8 @@ impl Actor {
             | Event::Joined { .. }
             | Event::Granted { .. }
             | Event::Patched { .. }
+            | Event::Restart {}
+            | Event::Restarted { .. }
             | Event::Given { .. }
             | Event::Taken { .. }
             | Event::Said { .. } => None,

@@ -28,6 +28,8 @@ pub enum Refusal {
     HasChildren(FacetId),
     /// The value does not fit into a record.
     Value(duet_journal::packed::PackedError),
+    /// The main program, or an actor that stands for a peer, cannot begin anew.
+    NoRestart(ActorId),
     /// The runtime supplied no procedure or continuation.
     NoCallable,
     /// The capability, or one that it comes from, is revoked, or its actor has ended.
@@ -88,6 +90,7 @@ impl fmt::Display for Refusal {
             Self::NoRequest(request) => write!(f, "{request} is unknown or is another actor's"),
             Self::HasChildren(facet) => write!(f, "{facet} has facets in it that have not stopped"),
             Self::Value(_) => write!(f, "the value cannot be recorded"),
+            Self::NoRestart(actor) => write!(f, "{actor} does not begin anew"),
             Self::NoCallable => write!(f, "the action was given no procedure"),
             Self::Revoked(capability) => write!(f, "{capability} has been revoked"),
             Self::Unfit(capability) => write!(f, "{capability} is for something else"),

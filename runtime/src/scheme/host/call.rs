@@ -173,7 +173,11 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         Refusal::NotAttached(_) => "not-attached",
         Refusal::Policy(_) => policy::DENIED,
         Refusal::Value(_) => "too-large",
-        Refusal::NoWait(_) | Refusal::NoFiber(_) | Refusal::NoRequest(_) | Refusal::NoCallable => "refused",
+        Refusal::NoWait(_)
+        | Refusal::NoFiber(_)
+        | Refusal::NoRequest(_)
+        | Refusal::NoRestart(_)
+        | Refusal::NoCallable => "refused",
     }
 }
 

@@ -10,8 +10,9 @@ use duet_journal::packed::View;
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
+use crate::action::exit::MAIN;
 use crate::action::message::Message;
-use crate::action::{Assert, Due, Keep, Patch, Retract, SpawnFiber, Synced, Widen};
+use crate::action::{Assert, Due, Keep, Patch, Restart, Retract, SpawnFiber, Synced, Widen};
 use crate::model::changed_text::ChangedText;
 use crate::model::codec::label_of;
 use crate::model::failure::{ActorFailure, Failure};
@@ -87,6 +88,8 @@ impl Activation {
                 true
             }
             Event::Patched { text } => self.patch(runner, text)?,
+            Event::Restart {} => self.restart()?,
+            Event::Restarted { actor } => self.draft.acting().map_err(failure)?.monitors.contains_key(&actor),
             Event::Said { what } => self.hear(what)?,
             Event::Given { facet, handle, value } => self.relay_given(facet, handle, &value)?,
             Event::Taken { handle } => self.relay_taken(handle)?,
@@ -109,6 +112,31 @@ impl Activation {
             self.begin(FiberKind::Handler {}, Task::Patch { step })?;
         }
         Ok(true)
+    }
+
+    /// Says whether the actor begins anew in this turn, which has no other event.
+    pub(crate) fn is_restart(&self) -> bool {
+        let is_alone = matches!(*self.turn.events, [Event::Restart {}]);
+        is_alone && self.turn.actor != MAIN && self.acting().is_some_and(|actor| !actor.is_peer())
+    }
+
+    /// Ends what the actor has, and runs its program from its beginning.
+    fn restart(&mut self) -> Result<bool, Failure> {
+        if !self.is_restart() {
+            return Ok(false);
+        }
+        let handles = self.held_handles();
+        let root = self.draft.state.counters.facet();
+        self.perform(Restart { root, handles }).map_err(failure)?;
+        self.begin(FiberKind::Main {}, Task::Boot)
+    }
+
+    /// Lists the handles of the acting actor's assertions, in descending order.
+    pub(crate) fn held_handles(&self) -> Vec<Handle> {
+        let facets = self.acting().into_iter().flat_map(|actor| actor.facets.values());
+        let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
+        handles.sort_by(|left, right| right.cmp(left));
+        handles
     }
 
     /// Begins a fiber at the root facet.

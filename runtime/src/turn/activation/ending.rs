@@ -68,6 +68,8 @@ impl Activation {
                 | Event::Joined { .. }
                 | Event::Granted { .. }
                 | Event::Patched { .. }
+                | Event::Restart {}
+                | Event::Restarted { .. }
                 | Event::Given { .. }
                 | Event::Taken { .. }
                 | Event::Said { .. } => {}

@@ -1,0 +1,184 @@
+//! Making one actor of a run begin anew, by the real command.
+//!
+//! INVARIANT: the actor keeps its number and its configuration and nothing that it has computed;
+//! everybody else goes on; a beginning that fails leaves no trace.
+//! The actor's end and beginning are the runtime's. Read next: `patch.rs`.
+
+use serde_json::{Value, json};
+
+use crate::support::desk::Desk;
+
+/// Two clerks that count what they hear: actor 1, bob, has a handler for its end, and actor 2, ada,
+/// a supervisor that allows no end.
+const CLERKS: &str = r#"(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet control)
+        (duet supervision))
+(define (say . parts) (for-each display parts) (newline))
+(define (clerk name)
+  (define count 0)
+  (assert! (record 'open name))
+  (on-message (order $who)
+    (if (equal? who name) (begin (set! count (+ count 1)) (say name " " count))))
+  (on-stop (lambda () (say name " stops")))
+  (spawn (lambda () (await (user-input :prompt (string-append name "?"))))))
+(register-entity! 'clerk clerk)
+(define watch (supervise 'one-for-one (list (child 'clerk :config "ada")) :intensity 0))
+(define bob
+  (spawn-entity! 'clerk :config "bob" :on-exit (lambda (reason) (say "bob ended " reason))))
+(define (wait)
+  (await (user-input :prompt "next?" :tag "next"))
+  (message! (record 'order "ada"))
+  (message! (record 'order "bob"))
+  (wait))
+(wait)
+"#;
+
+/// The number of the turn in which the main program sends the first orders.
+const SENT: u64 = 4;
+
+fn clerks() -> Desk {
+    let desk = Desk::new(&[("clerks.scm", CLERKS)]);
+    let run = desk.duet("run clerks.scm");
+    assert_eq!(run.code, 4, "{}", run.errors);
+    desk
+}
+
+/// Lets the main program send an order to each clerk, and returns what they say, sorted.
+fn orders(desk: &Desk, address: &str) -> Vec<String> {
+    said(&desk.duet(&format!("answer {address} next x")).output)
+}
+
+fn said(output: &str) -> Vec<String> {
+    let mut lines: Vec<String> = output.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn report(desk: &Desk, line: &str) -> Value {
+    let said = desk.duet(&format!("{line} --json"));
+    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}{}", said.output, said.errors))
+}
+
+fn replays(desk: &Desk, address: &str) {
+    let said = desk.duet(&format!("replay {address}"));
+    assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
+}
+
+/// Makes an actor begin anew, and returns the report.
+fn restart(desk: &Desk, line: &str) -> Value {
+    report(desk, &format!("restart {line}"))
+}
+
+#[test]
+fn an_actor_begins_anew_under_its_name_and_others_go_on() {
+    let desk = clerks();
+    assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 1"]);
+    let begun = restart(&desk, "clerks 2");
+    assert_eq!(
+        (&begun["actor"], &begun["name"], &begun["supervisor"]),
+        (&json!(2), &json!("clerk 2"), &json!("main"))
+    );
+    // Its own count is gone; neither its hooks ran, nor did its supervisor give up.
+    assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 2"]);
+    assert_eq!(restart(&desk, "clerks 1")["name"], "clerk 1");
+    assert_eq!(orders(&desk, "clerks"), ["ada 2", "bob 1"]);
+    let log = desk.duet("log clerks").output;
+    assert!(log.contains("main     clerk 2 began anew"), "{log}");
+    assert!(!log.contains("ended"), "{log}");
+    replays(&desk, "clerks");
+}
+
+#[test]
+fn its_facts_and_questions_are_those_of_its_new_beginning() {
+    let desk = clerks();
+    restart(&desk, "clerks 2");
+    let facts = desk.duet("facts clerks").output;
+    assert_eq!(facts.matches("<open \"ada\">").count(), 1, "{facts}");
+    let waits = desk.duet("waits clerks").output;
+    assert_eq!(waits.matches("question \"ada?\"").count(), 1, "{waits}");
+    let proved = desk.duet("fsck");
+    assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
+}
+
+#[test]
+fn beginning_anew_is_taken_back_and_other_branches_do_not_have_it() {
+    let desk = clerks();
+    assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 1"]);
+    assert_eq!(desk.duet("fork clerks other").code, 0);
+    let turn = restart(&desk, "clerks/main 2")["turn"].as_u64().expect("a turn");
+    assert_eq!(desk.duet(&format!("fork clerks/main@{turn} after")).code, 0);
+    assert_eq!(orders(&desk, "clerks/other"), ["ada 2", "bob 2"]);
+    assert_eq!(orders(&desk, "clerks/after"), ["ada 1", "bob 2"]);
+    assert_eq!(desk.duet(&format!("goto clerks/main@{}", turn - 1)).code, 0);
+    assert_eq!(orders(&desk, "clerks/main"), ["ada 2", "bob 2"]);
+    for branch in ["main", "other", "after"] {
+        replays(&desk, &format!("clerks/{branch}"));
+    }
+}
+
+#[test]
+fn messages_on_their_way_reach_the_new_observer_of_the_pattern() {
+    let desk = clerks();
+    assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 1"]);
+    assert_eq!(desk.duet(&format!("goto clerks@{SENT}")).code, 0);
+    // The run goes on in the world, because the other clerk asks its question again.
+    let begun = desk.duet("restart clerks 2");
+    assert_eq!(said(&begun.output), ["ada 1", "bob 1"], "{}", begun.errors);
+    assert_eq!(orders(&desk, "clerks"), ["ada 2", "bob 2"]);
+    replays(&desk, "clerks");
+}
+
+#[test]
+fn with_a_changed_text_it_begins_with_the_new_definitions() {
+    let desk = clerks();
+    let changed = CLERKS.replace("(define count 0)", "(define count 40)");
+    std::fs::write(desk.path("new.scm"), changed).expect("a file");
+    let begun = restart(&desk, "clerks 2 --with new.scm");
+    assert_eq!(begun["patched"], json!(true));
+    assert_eq!(orders(&desk, "clerks"), ["ada 41", "bob 1"]);
+    std::fs::remove_file(desk.path("new.scm")).expect("a file");
+    replays(&desk, "clerks");
+}
+
+#[test]
+fn what_cannot_begin_anew_is_refused_and_leaves_no_trace() {
+    let desk = clerks();
+    let broken = CLERKS.replace("(define count 0)", "(define count (car 0))");
+    std::fs::write(desk.path("broken.scm"), broken).expect("a file");
+    let before = desk.duet("log clerks").output;
+    for (line, said) in [
+        ("clerks clrk", "did you mean `clerk`?"),
+        ("clerks 77", "its living actors: main, clerk 1, clerk 2"),
+        ("clerks clerk", "name one: `clerk 1`, `clerk 2`"),
+        ("clerks main", "`duet resume clerks --with PROGRAM`"),
+        ("clerks 2 --with broken.scm", "nothing has changed"),
+        ("clerks@1 2", "`duet goto clerks@1`"),
+    ] {
+        let refused = desk.duet(&format!("restart {line}"));
+        assert_ne!(refused.code, 0, "{line}");
+        assert_eq!(refused.output, "", "{line}");
+        assert!(refused.errors.contains(said), "{line}: {}", refused.errors);
+        assert_eq!(desk.duet("log clerks").output, before, "{line}");
+    }
+    assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 1"]);
+    replays(&desk, "clerks");
+}
+
+#[test]
+fn actors_and_runs_that_have_ended_do_not_begin_anew() {
+    let text = "(define (guest name) (display name) (exit 0))\n(register-entity! 'guest guest)\n\
+                (spawn-entity! 'guest :config \"eve\")\n(await (user-input :prompt \"go on?\"))\n(exit 0)\n";
+    let desk = Desk::new(&[("steps.scm", text)]);
+    assert_eq!(desk.duet("run steps.scm").code, 4);
+    for actor in ["1", "guest"] {
+        let refused = desk.duet(&format!("restart steps {actor}"));
+        assert!(
+            refused.errors.contains("guest 1 of steps has ended"),
+            "{}",
+            refused.errors
+        );
+    }
+    assert_eq!(desk.duet("answer steps yes").code, 0);
+    let refused = desk.duet("restart steps guest");
+    assert_eq!(refused.code, 1);
+    assert!(refused.errors.contains("ended at turn"), "{}", refused.errors);
+}
