@@ -24,6 +24,7 @@
     (duet neuroscript)
     (only (duet internal neuroscript) ns-text ns-error ns-quota ns->value value->ns)
     (only (duet internal control) %wrong-type)
+    (only (duet internal lists) every)
     (only (duet internal options) %check-options %option))
   (include "aeiou/envelope.scm" "aeiou/userdata.scm" "aeiou/digest.scm" "aeiou/scan.scm"
     "aeiou/sandbox.scm" "aeiou/session.scm" "aeiou/loop.scm"))

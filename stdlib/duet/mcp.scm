@@ -43,6 +43,7 @@
 ;;;> instance after `call-with-timeout`, Duet asks the server to cancel it. A task that the server no
 ;;;> longer knows is `not-found`.
 (define (mcp-wait role server id)
+  (%check-server 'mcp-wait server)
   (let loop ((responses (dictionary)) (answered '()))
     (let ((result
             (call-tool role (string-append server "/mcp:task")
@@ -54,6 +55,7 @@
 
 ;;;> Returns the value of a server's result: what it has as `structuredContent`, else its text.
 (define (mcp-value result)
+  (if (not (dictionary? result)) (%wrong-type 'mcp-value "a server's result" result))
   (if (dictionary-contains? result 'structuredContent)
       (dictionary-ref result 'structuredContent)
       (mcp-text result)))
@@ -66,6 +68,7 @@
          (let* ((resource (dictionary-ref part 'resource part))
                 (text (and (dictionary? resource) (dictionary-ref resource 'text #f))))
            (and (string? text) text))))
+  (if (not (dictionary? result)) (%wrong-type 'mcp-text "a server's result" result))
   (let* ((key (if (dictionary-contains? result 'contents) 'contents 'content))
          (parts (dictionary-ref result key '())))
     (string-join (filter-map text-of (if (pair? parts) parts (if (null? parts) '() (list parts))))
@@ -74,25 +77,30 @@
 ;;;> Returns the tools that a server has at the moment, a list of dictionaries with `name` (such as
 ;;;> `files/read`), `title`, `description`, `schema` and `effect`.
 (define (mcp-tools role server)
+  (%check-server 'mcp-tools server)
   (dictionary-ref (call-tool role (string-append server "/mcp:tools") (dictionary)) 'tools))
 
 ;;;> Returns the resources of a server, a list of dictionaries with `uri`, `name` and what else the
 ;;;> server says.
 (define (mcp-resources role server)
+  (%check-server 'mcp-resources server)
   (call-tool role (string-append server "/mcp:resources") (dictionary)))
 
 ;;;> Reads a resource of a server: a dictionary with the list `contents`, whose members have `uri` and
 ;;;> `text` or `blob`.
 (define (mcp-read role server uri)
+  (%check-server 'mcp-read server)
   (%converse role server "mcp:read" (dictionary 'uri uri)))
 
 ;;;> Returns the prompts that a server offers, a list of dictionaries with `name` and `arguments`.
 (define (mcp-prompts role server)
+  (%check-server 'mcp-prompts server)
   (call-tool role (string-append server "/mcp:prompts") (dictionary)))
 
 ;;;> Returns a prompt of a server: `(mcp-prompt role server name [arguments])`, a dictionary with the
 ;;;> list `messages`, whose members have `role` and `content`.
 (define (mcp-prompt role server name . arguments)
+  (%check-server 'mcp-prompt server)
   (%converse role server "mcp:prompt"
     (if (null? arguments)
         (dictionary 'name name)
@@ -266,3 +274,6 @@
         (else
          (filter-map titled
            (dictionary-ref schema 'oneOf (dictionary-ref schema 'anyOf '()))))))
+
+(define (%check-server procedure server)
+  (if (not (string? server)) (%wrong-type procedure "the name of a server, a string" server)))

@@ -150,20 +150,22 @@
 (define (policy-refusal? object)
   (and (condition? object) (eq? (condition-kind object) 'policy-denied)))
 
-(define (%refusal-part condition index)
+(define (%refusal-part procedure condition index)
+  (if (not (condition? condition)) (%wrong-type procedure "a refusal" condition))
   (let ((irritants (condition-irritants condition)))
     (and (< index (length irritants)) (list-ref irritants index))))
 
 ;;;> Returns the consequence of a refusal: `block` or `degrade`; of a rejected proposal, the
 ;;;> reason's code.
-(define (refusal-follows condition) (%refusal-part condition 0))
+(define (refusal-follows condition) (%refusal-part 'refusal-follows condition 0))
 
 ;;;> Returns the code of a refusal's reason, a symbol such as `constraint_deny`.
 (define (refusal-code condition)
-  (or (%refusal-part condition 1) (%refusal-part condition 0)))
+  (or (%refusal-part 'refusal-code condition 1) (%refusal-part 'refusal-code condition 0)))
 
 ;;;> Returns the key of the entry that decided, or `#f`.
-(define (refusal-key condition) (%refusal-part condition 2))
+(define (refusal-key condition) (%refusal-part 'refusal-key condition 2))
 
 ;;;> Returns the explanation of a refusal, a string for people to read.
-(define (refusal-explanation condition) (or (%refusal-part condition 3) (condition-message condition)))
+(define (refusal-explanation condition)
+  (or (%refusal-part 'refusal-explanation condition 3) (condition-message condition)))

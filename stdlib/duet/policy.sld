@@ -8,5 +8,6 @@
   (on-demand)
   (import (except (duet kernel) close-port close-output-port) (scheme base) (only (duet base)
             string-join keyword? keyword->symbol record dictionary? dictionary->alist)
-          (only (duet dataspace) assert! retract! yield) (only (duet internal options) %option))
+          (only (duet dataspace) assert! retract! yield) (only (duet internal options) %option)
+          (only (duet internal control) %wrong-type))
   (include "policy.scm"))

@@ -21,6 +21,8 @@
 ;;;> that begin with the control marker do not count.
 ;;;> Source: AEIOU v4, section 9; decisions, section 4.
 (define (turn-digest output scratchpad)
+  (if (not (string? output)) (%wrong-type 'turn-digest "a string" output))
+  (if (not (string? scratchpad)) (%wrong-type 'turn-digest "a string" scratchpad))
   (sha256
     (string->utf8
       (string-append "OUT|" (%normalised output) "\nSCR|" (%normalised scratchpad)))))
@@ -136,6 +138,7 @@
 ;;;> Returns the SHA-256 of a bytevector: 64 hexadecimal digits.
 ;;;> Source: FIPS 180-4.
 (define (sha256 message)
+  (if (not (bytevector? message)) (%wrong-type 'sha256 "a bytevector" message))
   (let ((padded (%padded message)) (words (make-vector 64 0))
         (state
           (vector #x6a09e667 #xbb67ae85 #x3c6ef372 #xa54ff53a #x510e527f #x9b05688c #x1f83d9ab

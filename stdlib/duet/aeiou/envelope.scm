@@ -10,7 +10,10 @@
 
 ;;;> Returns the code of a typed error, a symbol such as `ERR_ENV_ORDER`.
 ;;;> Source: decisions, section 1, L2.
-(define (aeiou-error-code condition) (car (condition-irritants condition)))
+(define (aeiou-error-code condition)
+  (if (not (and (condition? condition) (pair? (condition-irritants condition))))
+      (%wrong-type 'aeiou-error-code "a condition of this library" condition))
+  (car (condition-irritants condition)))
 
 ;;;> The maximum size of an envelope, in bytes: 1 MiB.
 (define envelope-bytes-max 1048576)
@@ -200,6 +203,7 @@
 ;;;> backslash in front. So the words of a program cannot begin a section.
 ;;;> Source: decisions, section 5.2.
 (define (neutralise-markers text)
+  (if (not (string? text)) (%wrong-type 'neutralise-markers "a string" text))
   (if (string-contains text "<<<NSENV:V4:")
       (string-join
         (map (lambda (line) (if (%marked-section line) (string-append "\\" line) line))

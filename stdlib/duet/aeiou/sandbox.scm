@@ -109,6 +109,9 @@
 ;;;> `"str.*"`. Upper and lower case are the same.
 ;;;> Source: decisions, section 5.12.
 (define (tool-permitted? name manifest)
+  (if (not (string? name)) (%wrong-type 'tool-permitted? "the name of a tool, a string" name))
+  (if (not (and (list? manifest) (every string? manifest)))
+      (%wrong-type 'tool-permitted? "a list of strings" manifest))
   (let ((name (string-downcase name)))
     (define (permits? entry)
       (let* ((entry (string-downcase entry)) (last (- (string-length entry) 1)))

@@ -26,6 +26,8 @@
 ;;;> lines of the turn. A marker inside a line is only a lint.
 ;;;> Source: AEIOU v4, sections 5.2 and 5.3; decisions, sections 5.5 and 5.6.
 (define (scan-emissions emissions)
+  (if (not (and (list? emissions) (every string? emissions)))
+      (%wrong-type 'scan-emissions "a list of strings" emissions))
   (let ((result #f) (markers 0) (others '()) (lints '()))
     (define (lint! lint) (if (not (memq lint lints)) (set! lints (append lints (list lint)))))
     ;; Scans the lines of one emission; `payload` has the lines behind the marker, or is #f.

@@ -13,6 +13,7 @@
 ;;;> `:model` has the arguments of `make-model`. Tools are names of granted tools, because an actor
 ;;;> cannot hand a procedure to another.
 (define (agent-entity configuration)
+  (if (not (list? configuration)) (%wrong-type 'agent-entity "a list of the arguments of make-agent" configuration))
   (let ((agent (apply make-agent (%with-model configuration))))
     (reply-to (%agent-name agent) (lambda (prompt) (ask agent prompt)))))
 
@@ -25,6 +26,7 @@
 ;;;> Answers requests by calling a granted tool; the payload of a request is the tool's. The
 ;;;> configuration is a list of the name that answers, a symbol, and the name of the tool.
 (define (tool-entity configuration)
+  (if (not (and (list? configuration) (= (length configuration) 2))) (%wrong-type 'tool-entity "a list of a name and the name of a tool" configuration))
   (let ((name (car configuration)) (tool (cadr configuration)))
     (reply-to name (lambda (payload) (call-tool name tool payload)))))
 

@@ -118,6 +118,7 @@
 
 ;;;> Returns the JSON Pointer of a path, a list of strings, symbols and positions. Source: RFC 6901.
 (define (path->json-pointer path)
+  (if (not (list? path)) (%wrong-type 'path->json-pointer "a list of names and indices" path))
   (let ((out (open-output-string)))
     (for-each
       (lambda (step)

@@ -22,11 +22,15 @@
     (and (= (length irritants) 2) (list-ref irritants index))))
 
 ;;;> Returns the line of the mistake in a text, from 1; `#f` if the condition is not about a text.
-(define (json-error-line condition) (%json-error-part condition 0))
+(define (json-error-line condition)
+  (if (not (condition? condition)) (%wrong-type 'json-error-line "a condition" condition))
+  (%json-error-part condition 0))
 
 ;;;> Returns the column of the mistake in its line, in characters from 1; `#f` if the condition is
 ;;;> not about a text.
-(define (json-error-column condition) (%json-error-part condition 1))
+(define (json-error-column condition)
+  (if (not (condition? condition)) (%wrong-type 'json-error-column "a condition" condition))
+  (%json-error-part condition 1))
 
 ;;; Raises the condition of a mistake at an index of a text.
 (define (%text-failure procedure text at message)
@@ -313,10 +317,13 @@
 (define (read-json . arguments)
   (let* ((has-port (and (pair? arguments) (not (keyword? (car arguments)))))
          (port (if has-port (car arguments) (current-input-port)))
-         (text (%value-text port)))
+         (text (begin (%check-input port) (%value-text port))))
     (if (eof-object? text)
         text
         (%read-text 'read-json text (if has-port (cdr arguments) arguments)))))
+
+(define (%check-input port)
+  (if (not (and (textual-port? port) (input-port? port))) (%wrong-type 'read-json "a textual input port" port)))
 
 ;;; Reads the characters of one value with the white space in front.
 (define (%value-text port)

@@ -22,6 +22,8 @@
   (let* ((has-port (and (pair? arguments) (not (keyword? (car arguments)))))
          (port (if has-port (car arguments) (current-output-port)))
          (text (open-output-string)))
+    (if (not (and (textual-port? port) (output-port? port)))
+        (%wrong-type 'write-json "a textual output port" port))
     (%write-json 'write-json value text (if has-port (cdr arguments) arguments))
     (write-string (get-output-string text) port)))
 
