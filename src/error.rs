@@ -165,7 +165,7 @@ impl From<StoreError> for CommandError {
                 Self::problem(format!("`{}` is not a journal: {why}", path.display()))
                     .advise("it was left as it was; name another file with `--journal FILE`")
             }
-            StoreError::UnsupportedVersion { .. } => {
+            StoreError::UnsupportedVersion { .. } | StoreError::OtherTables { .. } => {
                 Self::problem(error.to_string()).advise("it was left as it was; use the version of duet that wrote it")
             }
             StoreError::Displaced { .. } => {

@@ -121,6 +121,12 @@ pub enum StoreError {
         /// The contradiction.
         what: &'static str,
     },
+    /// The version is the one that this program reads, and the tables are not those of it; they
+    /// have been left as they were.
+    OtherTables {
+        /// The version that the journal gives.
+        version: u64,
+    },
     /// The file is something else; it has been left as it was.
     NotAJournal {
         /// The file.
@@ -312,6 +318,14 @@ impl fmt::Display for StoreError {
                 write!(
                     f,
                     "the journal has version {found}, this program reads version {supported}"
+                )
+            }
+            Self::OtherTables { version } => {
+                write!(
+                    f,
+                    "the journal says that it has version {version}, which this program reads, but its tables, views \
+                     and triggers are not those of that version: a duet from before the first release wrote it, or \
+                     another program has changed it"
                 )
             }
             Self::Locked => write!(f, "another process has been in the middle of a commit for too long"),

@@ -202,6 +202,16 @@ fn a_foreign_file_is_named_and_left_alone() {
         },
         |error| matches!(error, StoreError::UnsupportedVersion { found: 3, supported: 1 }),
     );
+    // A format changes in place until the first release.
+    check_untouched(
+        |path| {
+            database(
+                path,
+                "PRAGMA application_id = 0x44756574; PRAGMA user_version = 1; CREATE TABLE records (x);",
+            )
+        },
+        |error| matches!(error, StoreError::OtherTables { version: 1 }) && error.to_string().contains("version 1"),
+    );
 }
 
 #[test]

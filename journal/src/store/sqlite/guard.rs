@@ -94,13 +94,13 @@ pub(crate) fn has_schema(connection: &Connection, create: &str) -> rusqlite::Res
 /// Requires that a database has the schema of a journal.
 ///
 /// # Errors
-/// [`StoreError::Inconsistent`], [`StoreError::Database`].
+/// [`StoreError::OtherTables`], [`StoreError::Database`].
 pub(super) fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     if has_schema(connection, schema::CREATE).map_err(failed("reading the journal's schema"))? {
         Ok(())
     } else {
-        Err(StoreError::Inconsistent {
-            what: "its tables, views and triggers are not those of a journal",
+        Err(StoreError::OtherTables {
+            version: schema::VERSION.into(),
         })
     }
 }
