@@ -26,7 +26,8 @@
 ;;;> Answers requests by calling a granted tool; the payload of a request is the tool's. The
 ;;;> configuration is a list of the name that answers, a symbol, and the name of the tool.
 (define (tool-entity configuration)
-  (if (not (and (list? configuration) (= (length configuration) 2))) (%wrong-type 'tool-entity "a list of a name and the name of a tool" configuration))
+  (if (not (and (list? configuration) (= (length configuration) 2)))
+      (%wrong-type 'tool-entity "a list of a name and the name of a tool" configuration))
   (let ((name (car configuration)) (tool (cadr configuration)))
     (reply-to name (lambda (payload) (call-tool name tool payload)))))
 
