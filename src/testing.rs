@@ -13,6 +13,7 @@ pub(crate) mod find;
 pub(crate) mod form;
 pub(crate) mod junit;
 pub(crate) mod report;
+pub(crate) mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -75,6 +76,8 @@ struct Case<'a> {
 pub(crate) struct FileResult {
     pub(crate) path: PathBuf,
     pub(crate) checks: Vec<Check>,
+    /// The names of the files that it read, as its program says them.
+    pub(crate) read: Vec<String>,
     /// The texts of its program.
     pub(crate) texts: SourceTexts,
     /// What it printed.
@@ -157,17 +160,24 @@ impl Testing<'_> {
             Ok((tested, strict.map(|recorded| answers::left(&recorded.doubles))))
         });
         let told = terminal.kept.unwrap_or_default();
-        let (checks, texts) = match tested {
+        let (checks, texts, read) = match tested {
             Ok((tested, left)) => {
                 let mut checks = checks(&tested, self.time_limit);
                 checks.extend(left.and_then(|left| Check::left(&left)));
-                (checks, tested.texts)
+                let texts = tested.texts.all().iter().map(|text| text.name.clone());
+                let read = texts.chain(tested.files).collect();
+                (checks, tested.texts, read)
             }
-            Err(error) => (vec![Check::problem(&worded(error))], SourceTexts::default()),
+            Err(error) => (
+                vec![Check::problem(&worded(error))],
+                SourceTexts::default(),
+                find::sources(path),
+            ),
         };
         FileResult {
             path: path.to_owned(),
             checks,
+            read,
             texts,
             output: told + &captured.take(),
             took: began.elapsed(),

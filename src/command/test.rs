@@ -1,5 +1,6 @@
 //! `duet test`: runs the tests of programs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use crate::testing::find::find;
 use crate::testing::form::{Form, forms};
 use crate::testing::junit::Junit;
 use crate::testing::report::{Counts, failures, lines};
+use crate::testing::watch::{Watch, Watcher};
 use crate::testing::{FileResult, Testing};
 use crate::verb::form::as_json;
 use crate::world_options::ReachArguments;
@@ -69,6 +71,10 @@ pub(crate) struct Arguments {
     /// Keeps each file's run in the journal, where `duet explain` and `duet log` look at it.
     #[arg(long)]
     keep: bool,
+    /// Tests again whenever a file that a test read is saved: those tests that read it. A line that
+    /// begins with `q`, or Ctrl-C, ends it with the code of the newest results.
+    #[arg(long, conflicts_with_all = ["record", "junit"])]
+    watch: bool,
     /// Prints JSON Lines: an object for each check and each file, and one with the counts.
     #[arg(long)]
     json: bool,
@@ -92,6 +98,19 @@ fn read_seconds(text: &str) -> Result<Duration, String> {
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let files = found(arguments)?;
+    if arguments.watch {
+        return watch(arguments, files, terminal);
+    }
+    test(arguments, &files, None, terminal)
+}
+
+/// Tests files once.
+fn test(
+    arguments: &Arguments,
+    files: &[PathBuf],
+    watch: Option<&mut Watch>,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
     let testing = Testing {
         time_limit: arguments.timeout,
         memory_limit: arguments.memory_limit,
@@ -104,22 +123,58 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let mut telling = Telling {
         arguments,
+        watch,
         counts: Counts::default(),
         failed: Vec::new(),
         junit: Junit::default(),
     };
-    testing.each(&files, &mut |result| telling.tell(result, terminal))?;
+    testing.each(files, &mut |result| telling.tell(result, terminal))?;
     telling.end(terminal)
 }
 
-fn found(arguments: &Arguments) -> Result<Vec<PathBuf>, CommandError> {
-    let here = [PathBuf::from(".")];
-    let paths = if arguments.paths.is_empty() {
-        &here[..]
+/// Tests files, and again whenever a file that they read was saved, until the person ends it.
+fn watch(arguments: &Arguments, mut due: Vec<PathBuf>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let watcher = Watcher::listen()?;
+    let mut watch = Watch::default();
+    loop {
+        watch.begin(&paths(arguments));
+        test(arguments, &due, Some(&mut watch), terminal)?;
+        let count = watch.count();
+        terminal.message(format!("waits for changes of {count} files; `q` or Ctrl-C ends it"));
+        due = loop {
+            if watcher.wait() {
+                return Ok(watch.code());
+            }
+            let Some(saved) = watch.look() else { continue };
+            let mut tests = saved.tests;
+            if saved.has_folder {
+                // A folder may have no test left.
+                let found = found(arguments).unwrap_or_default();
+                tests.extend(found.into_iter().filter(|test| !watch.knows(test)));
+            }
+            if !tests.is_empty() {
+                let files = saved.files.iter().chain(tests.iter().filter(|test| !watch.knows(test)));
+                let files: BTreeSet<String> = files.map(|file| file.display().to_string()).collect();
+                let files: Vec<String> = files.into_iter().collect();
+                terminal.message(format!("changed: {}", files.join(", ")));
+                break tests;
+            }
+        };
+    }
+}
+
+/// The paths at which tests are looked for.
+fn paths(arguments: &Arguments) -> Vec<PathBuf> {
+    if arguments.paths.is_empty() {
+        vec![PathBuf::from(".")]
     } else {
-        &arguments.paths
-    };
-    let files = find(paths)?;
+        arguments.paths.clone()
+    }
+}
+
+fn found(arguments: &Arguments) -> Result<Vec<PathBuf>, CommandError> {
+    let paths = paths(arguments);
+    let files = find(&paths)?;
     if files.is_empty() {
         let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
         return Err(
@@ -134,6 +189,8 @@ fn found(arguments: &Arguments) -> Result<Vec<PathBuf>, CommandError> {
 /// The report, as the results come.
 struct Telling<'a> {
     arguments: &'a Arguments,
+    /// Where results are noted, if somebody waits for changes.
+    watch: Option<&'a mut Watch>,
     counts: Counts,
     failed: Vec<FileResult>,
     junit: Junit,
@@ -148,6 +205,9 @@ impl Telling<'_> {
             if result.checks.is_empty() {
                 return Ok(());
             }
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.note(&result);
         }
         self.counts.add(&result);
         if self.arguments.junit.is_some() {
@@ -171,7 +231,9 @@ impl Telling<'_> {
             fs::write(path, self.junit.text())
                 .map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
         }
-        if let (Some(filter), 0) = (&self.arguments.filter, self.counts.files) {
+        if let (Some(filter), 0) = (&self.arguments.filter, self.counts.files)
+            && self.watch.is_none()
+        {
             return Err(CommandError::usage(format!(
                 "no file and no assertion has `{filter}` in its name"
             )));

@@ -4,6 +4,7 @@
 //! INVARIANT: the findings are those of the records, so a replay of the run finds the same.
 //! It judges nothing. Read next: the crate's `testing.rs`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,8 +14,10 @@ use duet_drivers::tool::double::Answered;
 use duet_drivers::waker::Waker;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
+use duet_runtime::driver::EffectKind;
 use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
 use duet_runtime::record::Body;
+use duet_runtime::record::key::Ledger;
 use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::SchemePrograms;
 use preserves::{IOValue, ValueImpl};
@@ -51,6 +54,8 @@ pub(crate) struct Tested {
     pub(crate) is_late: bool,
     /// The calls of tools that have an answer, in the order of the calls.
     pub(crate) calls: Vec<Answered>,
+    /// The paths of the files of the workspace that it asked for.
+    pub(crate) files: Vec<String>,
     /// Where its computations wait, if any do.
     pub(crate) waits: Vec<Failure>,
 }
@@ -78,6 +83,7 @@ impl Session {
         drop(clock);
         let findings = read(&self.run, store)?;
         let calls = self.run.ledger().map_or_else(Vec::new, answered);
+        let files = self.run.ledger().map_or_else(Vec::new, files);
         let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
             Vec::new()
         } else {
@@ -87,11 +93,29 @@ impl Session {
             rest,
             findings,
             calls,
+            files,
             texts: SourceTexts::of(self.run.programs::<SchemePrograms>().expander()),
             is_late: is_late.load(Ordering::Relaxed),
             waits,
         })
     }
+}
+
+/// Lists the paths in calls of tools of the workspace.
+fn files(ledger: &Ledger) -> Vec<String> {
+    let path = |payload: &IOValue| {
+        let text = |value: &IOValue| value.as_string().map(Cow::into_owned);
+        text(payload).or_else(|| {
+            let mut entries = payload.as_dictionary()?;
+            let (_, path) = entries.find(|(key, _)| key.as_symbol().as_deref() == Some("path"))?;
+            text(&path.into())
+        })
+    };
+    let called = ledger.asked.iter().filter_map(|asked| match &asked.question {
+        EffectKind::Tool { name, payload } if name.starts_with("workspace/") => path(payload),
+        _ => None,
+    });
+    called.collect()
 }
 
 /// Reads what the records have.

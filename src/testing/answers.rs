@@ -23,7 +23,7 @@ pub(crate) fn is_recorded(tool: &str) -> bool {
 }
 
 /// The file beside a test.
-fn beside(test: &Path) -> PathBuf {
+pub(super) fn beside(test: &Path) -> PathBuf {
     test.with_extension("answers")
 }
 
