@@ -197,7 +197,10 @@ impl Report {
         let heard = heard.map_or_else(String::new, |supervisor| format!("; {supervisor} hears `restarted`"));
         let text = if self.is_patched { " with the changed text" } else { "" };
         Told::data("").say(say![
-            format!("{} began anew{text} in {}@{}{heard}; ", self.actor, self.name, self.turn),
+            format!(
+                "{} began anew{text} in {}@{}{heard}; ",
+                self.actor, self.name, self.turn
+            ),
             Way::at("resume", &self.name),
             " goes on",
         ])

@@ -170,7 +170,7 @@ impl Run {
             programs: &mut *self.programs,
             instance,
         })?;
-        if is_patch(&activation.turn) {
+        if whole::is_patch(&activation.turn) {
             self.renew_others(activation)?;
         }
         match aim {

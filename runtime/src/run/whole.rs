@@ -26,7 +26,11 @@ pub(crate) struct Replaced {
 impl Run {
     /// Undoes a turn that puts a changed text in the place of another, or makes an actor begin
     /// anew, and does not succeed; then there is no record.
-    pub(super) fn require_whole(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<(), RunError> {
+    pub(super) fn require_whole(
+        &mut self,
+        activation: &mut Activation,
+        attempt: Result<(), Fault>,
+    ) -> Result<(), RunError> {
         let judged = attempt.and_then(|()| Ok(judged(activation)?));
         let Err(fault) = judged else { return Ok(()) };
         let is_restart = activation.is_restart();
