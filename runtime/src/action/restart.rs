@@ -11,8 +11,7 @@
 use super::exit::MAIN;
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::{FacetId, Handle, ObserverId, Resource};
-use crate::model::value::Fact;
+use crate::model::identity::{FacetId, Handle, Resource};
 use crate::state::actor::{Actor, Facet, Undelivered};
 use crate::state::draft::Draft;
 use crate::state::event::{Batch, Event};
@@ -80,26 +79,15 @@ impl Act for Restart {
 /// replaces.
 fn take_undelivered(draft: &mut Draft, old: &Actor) -> Vec<Undelivered> {
     let mut taken: Vec<Undelivered> = old.undelivered.values().cloned().collect();
-    let watch_of = |observer: &ObserverId| -> Option<Fact> {
-        let observer = old.observers.get(observer)?;
-        draft.state.held.get(&observer.handle).map(|held| held.fact.clone())
-    };
     let mut left = Vec::new();
     for batch in &draft.state.queue {
         let mut batch: Batch = batch.clone();
         if batch.to == draft.actor {
-            batch.events.retain(|event| match event {
-                Event::Message { observer, captures } => {
-                    let watch = watch_of(observer);
-                    let is_known = watch.is_some();
-                    taken.extend(watch.map(|watch| Undelivered {
-                        observer: *observer,
-                        watch,
-                        captures: captures.clone(),
-                    }));
-                    !is_known
-                }
-                event => *event != Event::Boot {},
+            batch.events.retain(|event| {
+                let message = undelivered(draft, old, event);
+                let is_left = message.is_none() && *event != Event::Boot {};
+                taken.extend(message);
+                is_left
             });
             if batch.events.is_empty() {
                 continue;
@@ -109,4 +97,17 @@ fn take_undelivered(draft: &mut Draft, old: &Actor) -> Vec<Undelivered> {
     }
     draft.state.queue = left.into_iter().collect();
     taken
+}
+
+/// Returns the message that an event brings to an observer of the actor.
+fn undelivered(draft: &Draft, old: &Actor, event: &Event) -> Option<Undelivered> {
+    let Event::Message { observer, captures } = event else {
+        return None;
+    };
+    let known = old.observers.get(observer)?;
+    Some(Undelivered {
+        observer: *observer,
+        watch: draft.state.held.get(&known.handle)?.fact.clone(),
+        captures: captures.clone(),
+    })
 }

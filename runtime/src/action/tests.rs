@@ -168,6 +168,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "<patch <changed-text <program> [] [\"rate\"] []> [\"price\"] [\"offer\"]>",
             "patch changes price; adds offer; evaluates rate",
         ),
+        ("<restart 3 [5 4]>", "restart in facet 3, retracting 2 assertions"),
         ("<exit 1 [5 4] #f>", "exit with code 1, retracting 2 assertions"),
     ];
     let cases = || cases.iter().chain(OF_POLICY).chain(OF_PEERS);

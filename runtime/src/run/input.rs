@@ -76,16 +76,11 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
                 caveats,
             }]));
         }
-        Input::Restart { actor } => {
-            return Ok(Batch {
-                to: actor,
-                ..to_main(vec![Event::Restart {}])
-            });
-        }
+        Input::Restart { actor } => return Ok(to_actor(actor, [Event::Restart {}])),
         Input::Patch { text } => return Ok(to_main(vec![Event::Patched { text }])),
         Input::Grant { grant } => return Ok(to_main(vec![Event::Granted { grant }])),
-        Input::Said { peer, what } => return Ok(to_peer(peer, what.into_iter().map(|what| Event::Said { what }))),
-        Input::Leave { peer } => return Ok(to_peer(peer, [Event::Terminate {}])),
+        Input::Said { peer, what } => return Ok(to_actor(peer, what.into_iter().map(|what| Event::Said { what }))),
+        Input::Leave { peer } => return Ok(to_actor(peer, [Event::Terminate {}])),
         Input::Merge {
             actor,
             asserted,
@@ -167,9 +162,9 @@ fn to_owner(state: &RunState, request: RequestId, event: Event) -> Batch {
     }
 }
 
-fn to_peer(peer: ActorId, events: impl IntoIterator<Item = Event>) -> Batch {
+fn to_actor(actor: ActorId, events: impl IntoIterator<Item = Event>) -> Batch {
     Batch {
-        to: peer,
+        to: actor,
         ..to_main(events.into_iter().collect())
     }
 }
