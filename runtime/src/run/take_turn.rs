@@ -456,8 +456,10 @@ impl Run {
         for (actor, request) in reconsidered {
             draft.outbox.push(actor, Event::Reconsider { request });
         }
-        if let Some(replaced) = self.replaced.take() {
-            self.checkpoints.retain_ended(replaced.actor, replaced.slot);
+        if let Some(replaced) = self.replaced.take()
+            && let Some(slot) = replaced.slot
+        {
+            self.checkpoints.retain_ended(replaced.actor, slot);
         }
         if self.state.actor(turn.actor).is_none() {
             if let Some(mut slot) = self.instances.remove(turn.actor) {

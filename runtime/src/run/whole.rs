@@ -18,7 +18,8 @@ use crate::turn::erased::AnyInstance;
 /// What a turn in which an actor begins anew replaces, until it succeeds.
 pub(crate) struct Replaced {
     pub(super) actor: ActorId,
-    pub(super) slot: ActorSlot<AnyInstance>,
+    /// None if the actor had not begun.
+    pub(super) slot: Option<ActorSlot<AnyInstance>>,
     /// The queue from before the turn, which has the messages on their way to the actor.
     queue: Queue,
 }
@@ -46,10 +47,9 @@ impl Run {
     /// Sets the instance of an actor that begins anew aside, and the queue.
     pub(super) fn set_aside(&mut self, activation: &Activation) {
         let actor = activation.turn.actor;
-        let slot = self.instances.remove(actor);
-        self.replaced = slot.map(|slot| Replaced {
+        self.replaced = Some(Replaced {
             actor,
-            slot,
+            slot: self.instances.remove(actor),
             queue: activation.draft.state.queue.clone(),
         });
     }
@@ -57,7 +57,11 @@ impl Run {
     /// Puts back what was set aside, because the turn is undone.
     pub(super) fn put_back(&mut self) {
         if let Some(replaced) = self.replaced.take() {
-            self.instances.put(replaced.actor, replaced.slot);
+            // The instance of the beginning that failed goes.
+            self.instances.remove(replaced.actor);
+            if let Some(slot) = replaced.slot {
+                self.instances.put(replaced.actor, slot);
+            }
             self.state.queue = replaced.queue;
         }
     }
