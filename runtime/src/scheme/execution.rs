@@ -336,9 +336,7 @@ impl SchemePrograms {
 /// Takes from the fiber's fuel what the values cost that have come in or gone out, and its
 /// actions.
 fn pay(instance: &Instance, turn: &mut Activation) {
-    turn.pay_for_actions();
-    let fuel = turn.fuel();
-    *fuel = fuel.saturating_sub_unsigned(instance.heap.take_charge());
+    turn.pay(instance.heap.take_charge());
 }
 
 /// Puts the number of a fiber, with room for its joint, below the winders of the computation that

@@ -25,6 +25,7 @@ use smallvec::SmallVec;
 
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
+use self::price::Owed;
 use crate::action::exit::MAIN;
 use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -72,7 +73,7 @@ pub struct Activation {
     /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
     /// The fuel that actions and their notices cost, until somebody pays it.
-    owed: u64,
+    owed: Owed,
     /// The length in bytes of what the gate has refused in the turn.
     attempted_bytes: usize,
     /// The limits of the modules whose code runs, in the place of the actor's rights.
@@ -108,7 +109,7 @@ impl Activation {
             fuel: 0,
             debt_max: None,
             handler_fuel: limits.turn_fuel,
-            owed: 0,
+            owed: Owed::default(),
             attempted_bytes: 0,
             limits_of_modules: Vec::new(),
             search: None,
@@ -166,7 +167,8 @@ impl Activation {
             *later = VecDeque::new();
         }
         (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
-        (*fuel, *debt_max, *handler_fuel, *owed) = (0, None, limits.turn_fuel, 0);
+        (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
+        *owed = Owed::default();
         (*attempted_bytes, *search, *trace, *is_memory_counted) = (0, None, None, false);
     }
 

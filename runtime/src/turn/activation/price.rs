@@ -25,11 +25,21 @@ const NOTICE_FUEL: u64 = 200;
 /// The notices of an action that cost nothing more than it; most actions have fewer.
 const FREE_NOTICES: u64 = 8;
 
+/// The fuel that nobody has paid yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Owed {
+    /// For actions and attempts.
+    actions: u64,
+    /// For the notices of actions.
+    notices: u64,
+}
+
 impl Activation {
     /// Counts what the action costs that was performed last.
     pub(super) fn count_action(&mut self) {
         let notices = self.draft.outbox.take_notified().saturating_sub(FREE_NOTICES);
-        self.owe(notices.saturating_mul(NOTICE_FUEL));
+        let notices = notices.saturating_mul(NOTICE_FUEL);
+        self.owed.notices = self.owed.notices.saturating_add(notices);
         if self.turn.actions.len() >= FREE_ACTIONS {
             self.owe(ACTION_FUEL);
         }
@@ -43,12 +53,19 @@ impl Activation {
     }
 
     fn owe(&mut self, fuel: u64) {
-        self.owed = self.owed.saturating_add(fuel);
+        self.owed.actions = self.owed.actions.saturating_add(fuel);
     }
 
-    /// Takes what the actions of the running fiber cost from its fuel.
-    pub(crate) fn pay_for_actions(&mut self) {
-        let owed = std::mem::take(&mut self.owed);
+    fn take_owed(&mut self) -> u64 {
+        let Owed { actions, notices } = std::mem::take(&mut self.owed);
+        actions.saturating_add(notices)
+    }
+
+    /// Takes from the running fiber's fuel what its actions cost, and the values that went in or
+    /// out, whose price covers that of the actions which they are in.
+    pub(crate) fn pay(&mut self, values: u64) {
+        self.owed.actions = self.owed.actions.max(values);
+        let owed = self.take_owed();
         self.fuel = self.fuel.saturating_sub_unsigned(owed);
     }
 
@@ -57,7 +74,7 @@ impl Activation {
         if fiber.kind != (FiberKind::Guarded {}) {
             return self.pay_apart();
         }
-        let owed = std::mem::take(&mut self.owed);
+        let owed = self.take_owed();
         if owed == 0 {
             return;
         }
@@ -72,7 +89,7 @@ impl Activation {
     /// Takes the cost of actions between the fibers' runs from the fuel of the turn's handlers. The
     /// actions have happened, such as the end of a facet; the next handler lacks the fuel.
     pub(super) fn pay_apart(&mut self) {
-        let owed = std::mem::take(&mut self.owed);
+        let owed = self.take_owed();
         self.turn.fuel = self.turn.fuel.saturating_add(owed);
         self.handler_fuel = self.handler_fuel.saturating_sub(owed);
     }
