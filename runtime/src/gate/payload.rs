@@ -48,6 +48,10 @@ fn atom(class: AtomClass, payload: &IOValue) -> Value {
             Number::from_f64(number).map_or_else(|| json!(number.to_string()), Value::Number)
         }
         AtomClass::SignedInteger => {
+            // A payload may have millions, and digits are made and read for long ones only.
+            if let Some(Ok(number)) = payload.as_i64() {
+                return Value::Number(number.into());
+            }
             let text = format!("{payload:?}");
             text.parse::<Number>().map_or_else(|_| json!(text), Value::Number)
         }
