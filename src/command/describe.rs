@@ -90,7 +90,8 @@ pub(crate) fn signature(name: &str) -> Option<String> {
     found.into_iter().next().map(|description| description.call)
 }
 
-fn entry(asked: &str, description: &Description) -> String {
+/// The entry of a description, for people.
+pub(crate) fn entry(asked: &str, description: &Description) -> String {
     let Description {
         name,
         call,

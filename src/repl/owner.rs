@@ -10,11 +10,13 @@ use std::num::NonZeroU64;
 use std::time::Instant;
 
 use duet_drivers::text::line;
+use duet_journal::Sequence;
 use duet_runtime::model::failure;
 
 use super::command::{self as comma, Command};
 use super::prompt::{Evaluated, Prompt, tell};
 use super::session::{After, Live};
+use crate::command::describe;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 use crate::verb::Request;
@@ -28,6 +30,7 @@ pub(super) fn obey(
     command: Command,
     terminal: &mut Terminal,
 ) -> Result<(Live, Evaluated), CommandError> {
+    let is_last_text = matches!(command, Command::Diff(None));
     let command = match absolute(command, &mut live) {
         Ok(command) => command,
         Err(failure) => {
@@ -44,13 +47,19 @@ pub(super) fn obey(
         }
         Command::Time(text) => return timed(live, text, terminal),
         Command::Profile(text) => return profiled(live, text, terminal),
+        Command::Describe(name) => {
+            match live.own_description(name)? {
+                Some(found) => terminal.data(describe::entry(name, &found))?,
+                None => live = consulted(live, &command, terminal)?,
+            }
+            Evaluated::Done
+        }
         Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
         Command::Quit
         | Command::Help(_)
         | Command::Load(_)
         | Command::Reload
         | Command::Apropos(_)
-        | Command::Describe(_)
         | Command::Back(_)
         | Command::Goto(_)
         | Command::Fork(_)
@@ -75,10 +84,21 @@ pub(super) fn obey(
                     None => live.consult(&request, terminal)?,
                 };
             }
+            if let (true, Command::Diff(Some(before))) = (is_last_text, &command) {
+                tell_memory(&mut live, before, terminal)?;
+            }
             Evaluated::Done
         }
     };
     Ok((live, evaluated))
+}
+
+/// Has a command answered that only reads.
+fn consulted(live: Live, command: &Command, terminal: &mut Terminal) -> Result<Live, CommandError> {
+    match comma::request(command, &live.address()) {
+        Some(request) => live.consult(&request, terminal),
+        None => Ok(live),
+    }
 }
 
 /// Names the turn that a command means by counting back from the newest text.
@@ -89,6 +109,16 @@ fn absolute(command: Command, live: &mut Live) -> Result<Command, CommandError> 
         Command::Diff(None) => Command::Diff(Some(live.before(1)?.to_string())),
         command => command,
     })
+}
+
+/// Says how the last text has changed the values of names, of which the comparison of two places
+/// knows nothing.
+fn tell_memory(live: &mut Live, before: &str, terminal: &mut Terminal) -> Result<(), CommandError> {
+    let before = before.parse().ok().and_then(|number| Sequence::new(number).ok());
+    match before.map(|before| live.memory_since(before)).transpose() {
+        Ok(told) => terminal.data(told.unwrap_or_default()),
+        Err(failure) => tell(failure, terminal),
+    }
 }
 
 /// Moves the head of a branch, and says whom else that concerns.

@@ -17,6 +17,7 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 use duet_runtime::run::source::genesis;
+use duet_runtime::scheme::description::{Description, in_text};
 use duet_runtime::scheme::{Procedure, SchemePrograms};
 use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
@@ -33,7 +34,7 @@ use crate::saying::{Speaker, Way, say};
 use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
-use crate::verb::{self, Answers, Request};
+use crate::verb::{self, Answers, Request, show};
 use crate::world_options::WorldOptions;
 use crate::{command, turn};
 
@@ -286,6 +287,42 @@ impl Live {
             "the session has only {} texts to take back",
             count - left
         )))
+    }
+
+    /// Describes a name as the newest text defines it that was given at the prompt or loaded there.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn own_description(&mut self, name: &str) -> Result<Option<Description>, CommandError> {
+        for at in (1..=self.session.head().number()).rev() {
+            let at = Sequence::new(at).map_err(|error| CommandError::problem(error.to_string()))?;
+            let body = turn::body(&self.record_at(at)?)?;
+            let Body::Turn(turn) = body.clone() else { continue };
+            if turn::is_failed(&body) {
+                continue;
+            }
+            for event in turn.events.iter().rev() {
+                let Event::Evaluate { text, sources } = event else {
+                    continue;
+                };
+                let mut texts = std::iter::once(text).chain(sources.iter().map(|source| &source.text));
+                if let Some(found) = texts.find_map(|text| in_text(text, name)) {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Says how the values of the names have changed since a turn.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn memory_since(&mut self, before: Sequence) -> Result<String, CommandError> {
+        self.session.settle(&mut *self.store)?;
+        let turns = Some(before)..Some(self.session.head());
+        let found = show::memory_between(&*self.store, &self.place, turns, MAIN)?;
+        Ok(found.as_ref().map_or_else(String::new, show::memory_as_text))
     }
 
     /// Has a request answered that only reads, while the session stays open.

@@ -5,12 +5,13 @@
 //! Read next: `../turn.rs`.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use duet_drivers::text::Text;
 use duet_journal::{CommitTime, Record, Sequence, Store};
 use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::shadow::{Changes, Shadow};
-use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::model::moment::Moment;
 use duet_runtime::record::Body;
 use duet_runtime::run::replay::Snapshots;
@@ -147,15 +148,29 @@ fn changes(store: &dyn Store, place: &Place) -> Result<Changes, CommandError> {
 /// no turn.
 fn memory(store: &dyn Store, place: &Place, body: &Body) -> Result<Option<Differences>, CommandError> {
     let Body::Turn(turn) = body else { return Ok(None) };
-    let source = place.source(store);
     let before = Sequence::new(place.at().number().saturating_sub(1)).ok();
+    memory_between(store, place, before..Some(place.at()), turn.actor)
+}
+
+/// The changes of some turns in the memory of an actor, from the state at one turn to that at
+/// another; nothing if the actor has ended.
+///
+/// # Errors
+/// If the run cannot be restored.
+pub(crate) fn memory_between(
+    store: &dyn Store,
+    place: &Place,
+    turns: Range<Option<Sequence>>,
+    actor: ActorId,
+) -> Result<Option<Differences>, CommandError> {
+    let source = place.source(store);
     let pinned = compiled::pinned(store, place)?;
-    let run = source.restore(before, pinned.programs, Snapshots::Use)?;
+    let run = source.restore(turns.start, pinned.programs, Snapshots::Use)?;
     let remembered = run
-        .instance::<SchemePrograms>(turn.actor)
+        .instance::<SchemePrograms>(actor)
         .map(|instance| run.programs::<SchemePrograms>().remember(instance));
-    let run = run.rewind(&source, Some(place.at()))?;
-    let instance = run.instance::<SchemePrograms>(turn.actor);
+    let run = run.rewind(&source, turns.end)?;
+    let instance = run.instance::<SchemePrograms>(actor);
     Ok(instance.map(|instance| {
         run.programs::<SchemePrograms>()
             .differences(remembered.as_ref(), instance)
@@ -196,7 +211,7 @@ impl Report {
     }
 }
 
-fn memory_as_text(memory: &Differences) -> String {
+pub(crate) fn memory_as_text(memory: &Differences) -> String {
     let nothing = || "-".to_owned();
     let mut text = String::new();
     for Difference { place, before, after } in &memory.places {

@@ -128,6 +128,66 @@ fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
     })
 }
 
+/// Describes the last definition of a name in a text that a person has written: by the comment
+/// right above it, whatever its marks, or by a string at the beginning of the procedure's body.
+/// Without either, only how it is called.
+#[must_use]
+pub fn in_text(text: &str, name: &str) -> Option<Description> {
+    let (reading, _) = read_all(text, SourceId(0));
+    let mut forms = reading.forms.iter().rev();
+    let form = *forms.find(|form| defined(&reading, **form) == Some(name))?;
+    let (before, definition) = text.split_at_checked(reading.spans[form.0 as usize].start as usize)?;
+    let above = before
+        .lines()
+        .rev()
+        .map_while(|line| line.trim_start().strip_prefix(';'));
+    let mut above: Vec<&str> = above.map(|line| line.trim_start_matches([';', '>'])).collect();
+    above.reverse();
+    let documentation = if above.is_empty() {
+        leading_string(&reading, form).unwrap_or_default()
+    } else {
+        joined(above.into_iter())
+    };
+    Some(Description {
+        name: name.to_owned(),
+        call: calls(definition, name).unwrap_or_else(|| name.to_owned()),
+        place: None,
+        documentation,
+    })
+}
+
+/// The name that a form defines, if it is a definition.
+fn defined(reading: &Reading, form: NodeId) -> Option<&str> {
+    let (keyword, rest) = pair(reading, form)?;
+    let (mut target, _) = pair(reading, rest)?;
+    while let Some((first, _)) = pair(reading, target) {
+        target = first;
+    }
+    symbol(reading, keyword)?
+        .starts_with("define")
+        .then(|| symbol(reading, target))?
+}
+
+/// The string with which the body of a procedure begins, if the body has more than that.
+fn leading_string(reading: &Reading, form: NodeId) -> Option<String> {
+    let (_, rest) = pair(reading, form)?;
+    let (target, mut body) = pair(reading, rest)?;
+    if pair(reading, target).is_none() {
+        let (value, _) = pair(reading, body)?;
+        let (keyword, lambda) = pair(reading, value)?;
+        if symbol(reading, keyword)? != "lambda" {
+            return None;
+        }
+        body = pair(reading, lambda)?.1;
+    }
+    let (first, more) = pair(reading, body)?;
+    pair(reading, more)?;
+    match &reading.nodes[first.0 as usize] {
+        Node::String(text) => Some(joined(text.lines())),
+        _ => None,
+    }
+}
+
 /// Formats the calls of the procedure whose definition `text` begins with; `None` if it does not
 /// begin so.
 fn calls(text: &str, name: &str) -> Option<String> {
@@ -201,7 +261,29 @@ pub(super) fn as_value(found: &[Description]) -> IOValue {
 
 #[cfg(test)]
 mod tests {
-    use super::{Description, in_library, originals};
+    use super::{Description, in_library, in_text, originals};
+
+    fn check_text(text: &str, call: &str, documentation: &str) {
+        let found = in_text(text, "f").map(|found| (found.call, found.documentation));
+        assert_eq!(found, Some((call.to_owned(), documentation.to_owned())), "{text}");
+    }
+
+    #[test]
+    fn a_person_s_own_definition_is_described_by_its_comment_or_its_string() {
+        check_text(";; Doubles.\n(define (f x) (* 2 x))", "(f x)", "Doubles.");
+        check_text(
+            "1\n;;> Doubles,\n;;> twice.\n(define (f x) (* 2 x))",
+            "(f x)",
+            "Doubles,\ntwice.",
+        );
+        check_text("(define (f x . y) \"Adds.\" (apply + x y))", "(f x . y)", "Adds.");
+        check_text("(define f (lambda (x) \"Adds.\" x))", "(f x)", "Adds.");
+        check_text("(define (f) \"the value\")", "(f)", "");
+        check_text(";; Old.\n(define (f) 1)\n\n(define (f x) x)", "(f x)", "");
+        check_text("; A number.\n(define f 5)", "f", "A number.");
+        assert_eq!(in_text("(f 1) (define g 1)", "f"), None);
+        assert_eq!(in_text("(define (f", "f"), None);
+    }
 
     #[test]
     fn a_definition_is_found_with_its_documentation() {
