@@ -27,9 +27,8 @@ pub(super) fn at_start(name: &str, error: &ClientInitializeError, end: End) -> T
         return unauthorized(name, error.auth_challenge());
     }
     let message = format!(
-        "the MCP server `{name}` does not start, or cannot be reached{}{}",
-        why(error),
-        end.shown()
+        "the MCP server `{name}` does not start, or cannot be reached{}",
+        end.after(&why(error))
     );
     Kind::Unavailable.because(message)
 }

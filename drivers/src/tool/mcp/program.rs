@@ -218,19 +218,32 @@ impl End {
         })
     }
 
+    /// Says why its connection ended, how it ended and what it said last. A program that ends well
+    /// after another fault has only seen that nobody talks to it any more.
+    pub(super) fn after(&self, why: &str) -> String {
+        if !why.is_empty() && self.status == Some(guard::End::Exit(0)) {
+            return format!("{why}{}", self.said());
+        }
+        format!("{why}{}", self.shown())
+    }
+
     /// Says how it ended and what it said last, to follow a message.
     pub(super) fn shown(&self) -> String {
         let status = match self.status {
+            Some(guard::End::Exit(0)) => " (its program ended by itself, without an error)".to_owned(),
             Some(guard::End::Exit(code)) => format!(" (exit status: {code})"),
             Some(guard::End::Signal(number)) => format!(" (signal: {number})"),
             None => String::new(),
         };
-        let said = if self.last_words.is_empty() {
+        format!("{status}{}", self.said())
+    }
+
+    fn said(&self) -> String {
+        if self.last_words.is_empty() {
             String::new()
         } else {
             format!("; its last words: {}", self.last_words)
-        };
-        format!("{status}{said}")
+        }
     }
 }
 
@@ -272,5 +285,39 @@ impl AsyncRead for Metered {
             buffer.set_filled(before);
         }
         read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(code: i32, why: &str, expected: &str) {
+        let end = End {
+            status: Some(guard::End::Exit(code)),
+            last_words: "bye".to_owned(),
+            is_too_long: false,
+        };
+        assert_eq!(end.after(why), expected);
+    }
+
+    #[test]
+    fn an_end_without_error_is_not_given_as_the_reason() {
+        check(7, "", " (exit status: 7); its last words: bye");
+        check(
+            0,
+            "",
+            " (its program ended by itself, without an error); its last words: bye",
+        );
+        check(
+            0,
+            ": it is not of the protocol",
+            ": it is not of the protocol; its last words: bye",
+        );
+        check(
+            1,
+            ": a broken pipe",
+            ": a broken pipe (exit status: 1); its last words: bye",
+        );
     }
 }
