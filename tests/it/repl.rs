@@ -578,9 +578,16 @@ fn a_file_is_loaded_and_loaded_again() {
 #[test]
 fn one_s_own_definitions_are_described_and_their_changes_are_compared() {
     let desk = Desk::new(&[]);
-    let texts = "(define (double x) \"Doubles a number.\" (* 2 x))\n(define x 10)\n(define x 20)\n,diff\n,describe double\n\
-                 ,describe x\n,describe car\n";
-    let said = desk.feed("repl", texts);
+    let texts = [
+        "(define (double x) \"Doubles a number.\" (* 2 x))",
+        "(define x 10)",
+        "(define x 20)",
+        ",diff",
+        ",describe double",
+        ",describe car\n",
+    ]
+    .join("\n");
+    let said = desk.feed("repl", &texts);
     assert_eq!(said.code, 0, "{}", said.errors);
     assert!(
         said.output.contains("memory    x: 10 → 20"),

@@ -21,7 +21,8 @@
     ((_ (name argument ...) ...)
      (filter-map
        (lambda (row)
-         (let ((said (apply told (cdr row))) (begins (string-append (symbol->string (car row)) ":")))
+         (let ((said (apply told (cdr row)))
+               (begins (string-append (symbol->string (car row)) ":")))
            (and (not (and (string? said) (string-prefix? begins said))) (list (car row) said))))
        (list (list 'name name argument ...) ...)))))
 
