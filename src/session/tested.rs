@@ -111,9 +111,11 @@ fn files(ledger: &Ledger) -> Vec<String> {
             text(&path.into())
         })
     };
-    let called = ledger.asked.iter().filter_map(|asked| match &asked.question {
-        EffectKind::Tool { name, payload } if name.starts_with("workspace/") => path(payload),
-        _ => None,
+    let called = ledger.asked.iter().filter_map(|asked| {
+        let EffectKind::Tool { name, payload } = &asked.question else {
+            return None;
+        };
+        name.starts_with("workspace/").then(|| path(payload))?
     });
     called.collect()
 }
