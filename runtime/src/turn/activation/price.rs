@@ -1,7 +1,7 @@
-//! What a turn's actions cost beyond the computation that leads to them: each has a place in the
-//! record and in the gate's judgement, and those who observe hear of it one by one.
+//! What a turn's actions cost beyond the computation that leads to them: those who observe hear of
+//! each one by one, and the record keeps the reason of each refusal.
 //!
-//! INVARIANT: the fuel depends on the numbers of actions and notices alone, so a replay uses the
+//! INVARIANT: the fuel depends on the numbers of notices and attempts alone, so a replay uses the
 //! same; each is paid once, by the fiber whose it is, else by the handlers of the turn.
 //! It does not find who observes; `../../dataspace.rs` does.
 //! Read next: `../activation.rs`.
@@ -9,15 +9,12 @@
 use super::{Activation, Current};
 use crate::state::actor::FiberKind;
 
-/// The fuel of an action, which is judged, performed, recorded and kept.
-const ACTION_FUEL: u64 = 100;
-
 /// The fuel of an attempt that was refused: the reason is made, and recorded with it.
 const ATTEMPT_FUEL: u64 = 500;
 
-/// The actions, and the attempts, of a turn that cost nothing more than the calls. Most turns have
-/// fewer; to commit one costs more than these.
-const FREE_ACTIONS: usize = 64;
+/// The attempts of a turn that cost nothing more than the calls. Most turns have fewer; to commit
+/// one costs more than these.
+const FREE_ATTEMPTS: usize = 64;
 
 /// The fuel of a notice, which is found, copied and queued.
 const NOTICE_FUEL: u64 = 200;
@@ -28,8 +25,8 @@ const FREE_NOTICES: u64 = 8;
 /// The fuel that nobody has paid yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Owed {
-    /// For actions and attempts.
-    actions: u64,
+    /// For attempts.
+    attempts: u64,
     /// For the notices of actions.
     notices: u64,
 }
@@ -40,31 +37,24 @@ impl Activation {
         let notices = self.draft.outbox.take_notified().saturating_sub(FREE_NOTICES);
         let notices = notices.saturating_mul(NOTICE_FUEL);
         self.owed.notices = self.owed.notices.saturating_add(notices);
-        if self.turn.actions.len() >= FREE_ACTIONS {
-            self.owe(ACTION_FUEL);
-        }
     }
 
     /// Counts what the attempt costs that was refused last.
     pub(super) fn count_attempt(&mut self) {
-        if self.turn.attempts.len() >= FREE_ACTIONS {
-            self.owe(ATTEMPT_FUEL);
+        if self.turn.attempts.len() >= FREE_ATTEMPTS {
+            self.owed.attempts = self.owed.attempts.saturating_add(ATTEMPT_FUEL);
         }
     }
 
-    fn owe(&mut self, fuel: u64) {
-        self.owed.actions = self.owed.actions.saturating_add(fuel);
-    }
-
     fn take_owed(&mut self) -> u64 {
-        let Owed { actions, notices } = std::mem::take(&mut self.owed);
-        actions.saturating_add(notices)
+        let Owed { attempts, notices } = std::mem::take(&mut self.owed);
+        attempts.saturating_add(notices)
     }
 
     /// Takes from the running fiber's fuel what its actions cost, and the values that went in or
-    /// out, whose price covers that of the actions which they are in.
+    /// out, whose price covers that of the attempts which they are in.
     pub(crate) fn pay(&mut self, values: u64) {
-        self.owed.actions = self.owed.actions.max(values);
+        self.owed.attempts = self.owed.attempts.max(values);
         let owed = self.take_owed();
         self.fuel = self.fuel.saturating_sub_unsigned(owed);
     }
