@@ -320,14 +320,7 @@ impl fmt::Display for StoreError {
                     "the journal has version {found}, this program reads version {supported}"
                 )
             }
-            Self::OtherTables { version } => {
-                write!(
-                    f,
-                    "the journal says that it has version {version}, which this program reads, but its tables, views \
-                     and triggers are not those of that version: a duet from before the first release wrote it, or \
-                     another program has changed it"
-                )
-            }
+            Self::OtherTables { version } => other_tables(*version, f),
             Self::Locked => write!(f, "another process has been in the middle of a commit for too long"),
             Self::ReadOnly => write!(f, "the journal is open for reading only"),
             Self::InDoubt => write!(f, "an earlier failure left the journal in doubt, open it again"),
@@ -336,6 +329,14 @@ impl fmt::Display for StoreError {
             Self::Database { doing, .. } => write!(f, "the database failed {doing}"),
         }
     }
+}
+
+fn other_tables(version: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(
+        f,
+        "the journal says that it has version {version}, which this program reads, but its tables, views and triggers \
+         are not those of that version: a duet from before the first release wrote it, or another program has changed it"
+    )
 }
 
 impl std::error::Error for StoreError {
