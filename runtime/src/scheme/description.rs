@@ -182,10 +182,10 @@ fn leading_string(reading: &Reading, form: NodeId) -> Option<String> {
     }
     let (first, more) = pair(reading, body)?;
     pair(reading, more)?;
-    match &reading.nodes[first.0 as usize] {
-        Node::String(text) => Some(joined(text.lines())),
-        _ => None,
-    }
+    let Node::String(text) = &reading.nodes[first.0 as usize] else {
+        return None;
+    };
+    Some(joined(text.lines()))
 }
 
 /// Formats the calls of the procedure whose definition `text` begins with; `None` if it does not
