@@ -335,7 +335,8 @@ fn other_tables(version: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(
         f,
         "the journal says that it has version {version}, which this program reads, but its tables, views and triggers \
-         are not those of that version: a duet from before the first release wrote it, or another program has changed it"
+         are not those of that version: a duet from before the first release wrote it, or another program has \
+         changed it"
     )
 }
 

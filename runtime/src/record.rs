@@ -134,6 +134,11 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
+    /// Returns whether the turn puts a changed text in the place of the one that the run executes.
+    pub(crate) fn is_patch(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::Patched { .. }))
+    }
+
     /// Returns the tool calls among the actions, also those that an approval carried out.
     pub fn calls(&self) -> impl Iterator<Item = &InvokeTool> {
         self.actions.iter().flat_map(Action::done).filter_map(Action::call)

@@ -70,6 +70,7 @@ mod oncall;
 mod output;
 mod owners;
 mod patch;
+mod own_names;
 mod pages;
 mod people;
 mod planted;

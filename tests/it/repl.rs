@@ -574,32 +574,3 @@ fn a_file_is_loaded_and_loaded_again() {
     desk.check("repl", input, "1\n2\n");
     desk.check_failure("repl", ",load none.scm\n", "there is no `none.scm`");
 }
-
-#[test]
-fn one_s_own_definitions_are_described_and_their_changes_are_compared() {
-    let desk = Desk::new(&[]);
-    let texts = [
-        "(define (double x) \"Doubles a number.\" (* 2 x))",
-        "(define x 10)",
-        "(define x 20)",
-        ",diff",
-        ",describe double",
-        ",describe car\n",
-    ]
-    .join("\n");
-    let said = desk.feed("repl", &texts);
-    assert_eq!(said.code, 0, "{}", said.errors);
-    assert!(
-        said.output.contains("memory    x: 10 → 20"),
-        "{}{}",
-        said.output,
-        said.errors
-    );
-    assert!(
-        said.output.contains("(double x)\n  Doubles a number.\n"),
-        "{}{}",
-        said.output,
-        said.errors
-    );
-    assert!(said.output.contains("(car pair)"), "{}{}", said.output, said.errors);
-}

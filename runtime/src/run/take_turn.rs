@@ -24,7 +24,6 @@ use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::exhaustion::{self, Exhaustion};
 use crate::run::source::divergence;
-use crate::run::whole;
 use crate::state::FAILED;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
@@ -81,7 +80,7 @@ impl Run {
             return Ok(());
         }
         let attempt = match expected {
-            None if whole::is_patch(&activation.turn) || activation.is_restart() => {
+            None if activation.turn.is_patch() || activation.is_restart() => {
                 Ok(self.require_whole(&mut activation, attempt)?)
             }
             Some(_) | None => attempt,
@@ -170,7 +169,7 @@ impl Run {
             programs: &mut *self.programs,
             instance,
         })?;
-        if whole::is_patch(&activation.turn) {
+        if activation.turn.is_patch() {
             self.renew_others(activation)?;
         }
         match aim {

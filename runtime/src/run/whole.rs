@@ -7,22 +7,9 @@
 
 use super::Run;
 use super::error::RunError;
-use super::instances::ActorSlot;
+use super::replaced::Replaced;
 use super::take_turn::judged;
-use crate::model::identity::ActorId;
-use crate::record::TurnRecord;
-use crate::state::event::{Event, Queue};
 use crate::turn::activation::{Activation, Fault};
-use crate::turn::erased::AnyInstance;
-
-/// What a turn in which an actor begins anew replaces, until it succeeds.
-pub(crate) struct Replaced {
-    pub(super) actor: ActorId,
-    /// None if the actor had not begun.
-    pub(super) slot: Option<ActorSlot<AnyInstance>>,
-    /// The queue from before the turn, which has the messages on their way to the actor.
-    queue: Queue,
-}
 
 impl Run {
     /// Undoes a turn that puts a changed text in the place of another, or makes an actor begin
@@ -65,9 +52,4 @@ impl Run {
             self.state.queue = replaced.queue;
         }
     }
-}
-
-/// Says whether a turn puts a changed text in the place of the one that the run executes.
-pub(super) fn is_patch(turn: &TurnRecord) -> bool {
-    turn.events.iter().any(|event| matches!(event, Event::Patched { .. }))
 }

@@ -13,6 +13,7 @@ mod ending;
 mod guarded;
 mod job;
 mod operation;
+mod owed;
 mod own_requests;
 mod peer;
 mod price;
@@ -25,7 +26,7 @@ use smallvec::SmallVec;
 
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
-use self::price::Owed;
+use self::owed::Owed;
 use crate::action::exit::MAIN;
 use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
