@@ -89,6 +89,7 @@ impl Session {
             store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
         }
         let ways = if let DriveOutcome::Ended { code: 1.. } = rest {
+            self.run.release_memory();
             self.ways_from_failure(store)?
         } else {
             Vec::new()

@@ -7,7 +7,9 @@
 use crate::model::identity::ActorId;
 use crate::run::Run;
 use crate::run::actor_cache::Ready;
+use crate::run::checkpoints::Checkpoints;
 use crate::run::instances::Size;
+use crate::run::snapshot::Images;
 use crate::state::event::Batch;
 use crate::turn::activation::Activation;
 
@@ -33,6 +35,14 @@ impl Run {
         if let Some(idle) = self.cache.note(Ready { actor, has_changed }) {
             self.compact(idle);
         }
+    }
+
+    /// Gives up the memory that only further turns and going back need: the run has ended, and to
+    /// say why takes memory, too.
+    pub fn release_memory(&mut self) {
+        self.spare = None;
+        self.checkpoints = Checkpoints::default();
+        self.images = Images::default();
     }
 
     /// Returns the memory in bytes that the run may take in this process.
