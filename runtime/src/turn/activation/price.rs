@@ -8,12 +8,12 @@ use super::{Activation, Current};
 use crate::state::actor::FiberKind;
 
 impl Activation {
-    /// Counts what the action costs that was performed last.
+    /// Adds the price of the newest action's notices.
     pub(super) fn count_action(&mut self) {
         self.owed.add_notices(self.draft.outbox.take_notified());
     }
 
-    /// Counts what the attempt costs that was refused last.
+    /// Adds the price of the newest refused attempt.
     pub(super) fn count_attempt(&mut self) {
         self.owed.add_attempt(self.turn.attempts.len());
     }
@@ -25,7 +25,7 @@ impl Activation {
         self.fuel = self.fuel.saturating_sub_unsigned(self.owed.take());
     }
 
-    /// Takes the cost of what ended or parked a fiber from what is left to it.
+    /// Pays for a fiber's last actions, after it has ended or parked, from its remaining fuel.
     pub(super) fn pay_after(&mut self, fiber: Current) {
         if fiber.kind != (FiberKind::Guarded {}) {
             return self.pay_apart();
