@@ -112,15 +112,33 @@ fn write_rest(text: &mut String, length: usize, before: &str) {
 }
 
 fn write_atom(text: &mut String, value: &IOValue) {
-    let whole = shown(value);
-    let length = whole.chars().count();
-    let is_text = value.as_string().is_some() || value.as_bytestring().is_some();
-    if is_text && length > TEXT_CHARACTERS {
-        text.extend(whole.chars().take(TEXT_CHARACTERS));
+    let Some((start, rest)) = start(value) else {
+        text.push_str(&shown(value));
+        return;
+    };
+    let written = shown(&start);
+    let length = written.chars().count() + rest;
+    if length > TEXT_CHARACTERS {
+        text.extend(written.chars().take(TEXT_CHARACTERS));
         let _ = write!(text, "… {} more", length - TEXT_CHARACTERS);
     } else {
-        text.push_str(&whole);
+        text.push_str(&written);
     }
+}
+
+/// Returns the start of a text or of bytes, which may have millions, and the number of characters
+/// that the rest takes if it has no escapes.
+fn start(value: &IOValue) -> Option<(IOValue, usize)> {
+    if let Some(whole) = value.as_string() {
+        let start: String = whole.chars().take(TEXT_CHARACTERS).collect();
+        let rest = whole.chars().skip(TEXT_CHARACTERS).count();
+        return Some((IOValue::new(start), rest));
+    }
+    let whole = value.as_bytestring()?;
+    let start: Vec<u8> = whole.iter().copied().take(TEXT_CHARACTERS).collect();
+    // Four digits of Base64 are three bytes.
+    let rest = (whole.len() - start.len()) * 4 / 3;
+    Some((IOValue::bytes(start), rest))
 }
 
 #[cfg(test)]
@@ -176,10 +194,14 @@ mod tests {
         );
         let nested = format!("{}{}", "[".repeat(9), "]".repeat(9));
         let text = format!("\"{}\"", "x".repeat(100));
+        let lines = format!("\"{}\"", "\\n".repeat(40));
+        let bytes = format!("#[{}]", "YWJj".repeat(30));
         for (long, expected) in [
             (items.as_str(), "[0, 1, 2, 3, 4, 5, 6, 7, … 4 more]".to_owned()),
             (&nested, "[[[[[[…]]]]]]".to_owned()),
             (&text, format!("\"{}… 42 more", "x".repeat(59))),
+            (&lines, format!("\"{}\\… 22 more", "\\n".repeat(29))),
+            (&bytes, format!("#[{}YW… 63 more", "YWJj".repeat(14))),
         ] {
             assert_eq!(abbreviated(&value(long)), expected);
         }
