@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::{Flags, Sameness};
+use super::kind::{Flags, Kind, Sameness};
 use super::rate;
 use super::{Heap, Spent, Steps};
 use crate::value::Value;
@@ -45,6 +45,7 @@ impl Heap {
         }
         match header_a.kind.sameness() {
             Sameness::Number => {
+                self.charge(u64::from(header_a.kind == Kind::Bignum));
                 let (bytes_a, bytes_b) = (self.raw_bytes(a), self.raw_bytes(b));
                 if bytes_a.len() != bytes_b.len() {
                     return false;

@@ -16,6 +16,10 @@ use crate::heap::{Heap, Kind, Spent};
 use crate::number::{MAX_BITS, MAX_GCD_BITS};
 use crate::value::Value;
 
+mod parsing;
+
+pub(super) use parsing::parsing;
+
 /// What a primitive costs.
 #[derive(Clone, Copy, Debug)]
 pub enum Cost {
@@ -43,6 +47,8 @@ impl Cost {
 
 /// The cost of reading a datum, however short it is.
 pub(super) const OF_READING: u64 = 4;
+/// The cost of looking for parts that occur twice, however short an object is.
+pub(super) const OF_LABELS: u64 = 2;
 /// The cost of a new ratio, however short its parts are.
 const RATIO: u64 = 3;
 /// The cost of the shortest digits of a flonum, and of the two parts of a ratio.
@@ -53,6 +59,8 @@ const COMPLEX: u64 = 4;
 const MIXED: u64 = 2;
 /// The cost of making a text of another by a walk along its characters, however short it is.
 const TEXT: u64 = 1;
+/// The cost of a new port.
+const PORT: u64 = 1;
 /// Steps of a recurrence of flonums for a unit.
 const RECURRENCE: u64 = 8;
 /// Words that are copied or filled for a unit.
@@ -171,7 +179,11 @@ costs! {
     joined(heap, arguments) = TEXT + weights(heap, arguments, WIDE) / BYTES, "Concatenating all arguments.";
     compared(heap, arguments) = sizes(heap, arguments) / BYTES_COMPARED, "Comparing the bytes of all arguments.";
     characters(heap, arguments) = span(heap, arguments, 0, 1) / CHARACTERS, "A range of its characters, one by one.";
-    converted(heap, arguments) = TEXT + weights(heap, arguments, 4) / CONVERSIONS, "Converting all characters.";
+    port(_heap, _arguments) = PORT, "A new port.";
+    port_of_text(heap, arguments) = PORT + characters(heap, arguments), "A port of all characters.";
+    port_of_bytes(heap, arguments) = PORT + all_bytes(heap, arguments), "A port of all bytes.";
+    keyword(heap, arguments) = TEXT + all_characters(heap, arguments), "A keyword of a name.";
+    converted(heap, arguments) = TEXT + weights(heap, arguments, 5) / CONVERSIONS, "Converting all characters.";
     folded(heap, arguments) = TEXT + weights(heap, arguments, 2) * 2 / CONVERSIONS, "Folding all characters.";
     characters_set(heap, arguments) = span(heap, arguments, 0, 2) / CONVERSIONS, "Filling a range of characters.";
     all_characters(heap, arguments) = weights(heap, arguments, 2) / CHARACTERS, "All characters, one by one.";
@@ -461,54 +473,6 @@ pub(super) fn of_power(length: u64) -> u64 {
     linear_in(length) + product_steps(length / 2, length / 2) * 2 / LIMB_STEPS
 }
 
-/// Returns the fuel of making a number of a text. A decimal in radix ten becomes a flonum directly;
-/// for other numbers the digits become integers first, and those of a ratio are reduced.
-pub(super) fn parsing(text: &str, radix: u32) -> u64 {
-    let (mut digits, mut radix, mut is_exact) = (text, radix, false);
-    while let Some((letter, rest)) = digits.strip_prefix('#').and_then(|rest| rest.split_at_checked(1)) {
-        match letter {
-            "b" | "B" => radix = 2,
-            "o" | "O" => radix = 8,
-            "x" | "X" => radix = 16,
-            "e" | "E" => is_exact = true,
-            _ => {}
-        }
-        digits = rest;
-    }
-    let is_mark = |byte: u8| b"+-./eEiI@".contains(&byte);
-    if !digits
-        .bytes()
-        .all(|byte| is_mark(byte) || char::from(byte).is_digit(radix))
-    {
-        return 0;
-    }
-    let length = |digits: &str| digits.len() as u64 * u64::from(u32::BITS - radix.leading_zeros()) / 64;
-    if let Some((above, below)) = digits.split_once('/') {
-        return 3 * RATIO
-            + integer(length(above), radix)
-            + integer(length(below), radix)
-            + reduction(length(above), length(below));
-    }
-    let has_point = digits.contains('.') || radix == 10 && digits.contains(['e', 'E']);
-    match (has_point, is_exact || radix != 10) {
-        (false, _) => integer(length(digits), radix),
-        (true, false) => DIGITS_OF_FLONUM,
-        (true, true) => {
-            let length = length(digits);
-            3 * RATIO + integer(length, radix) + of_power(length) + reduction(length, length)
-        }
-    }
-}
-
-/// Returns the fuel of an integer of this length from its digits.
-fn integer(length: u64, radix: u32) -> u64 {
-    if radix.is_power_of_two() {
-        linear_in(length * 4)
-    } else {
-        digits_of(length)
-    }
-}
-
 /// Returns the fuel of writing a number in the radix of the second argument, if there is one.
 fn written(heap: &Heap, arguments: &[Value]) -> u64 {
     TEXT + digits_written(heap, arguments)
@@ -544,7 +508,7 @@ fn square_root(heap: &Heap, number: Value) -> u64 {
             0
         };
     }
-    4 + linear_in(length) + product_steps(length, length) / LIMB_STEPS
+    5 + linear_in(length) + product_steps(length, length) * 3 / 2 / LIMB_STEPS
 }
 
 /// Returns the fuel of a root that is taken only of what may be the square of an exact number.
@@ -552,7 +516,7 @@ fn root_if_square(heap: &Heap, number: Value) -> u64 {
     if may_be_square(heap, number) {
         square_root(heap, number)
     } else {
-        4 + conversion(heap, &[number])
+        5 + conversion(heap, &[number]) * 3 / 2
     }
 }
 

@@ -76,7 +76,7 @@ primitives! {
 
     /// Makes a port that delivers the present characters of `string`.
     /// Fails with `wrong-type` if the argument is not a string.
-    "open-input-string" "string" [1, 1] (cost::characters) => |context, arguments| {
+    "open-input-string" "string" [1, 1] (cost::port_of_text) => |context, arguments| {
         if !context.heap.is_string(arguments[0]) {
             return Err(PrimitiveError::WrongType { argument: 0, expected: "a string" });
         }
@@ -85,7 +85,7 @@ primitives! {
     };
 
     /// Makes a port that collects characters for `get-output-string`.
-    "open-output-string" "" [0, 0] free => |context, _| {
+    "open-output-string" "" [0, 0] (cost::port) => |context, _| {
         Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?)
     };
 
@@ -102,13 +102,13 @@ primitives! {
 
     /// Makes a port that delivers the present bytes of `bytevector`.
     /// Fails with `wrong-type` if the argument is not a bytevector.
-    "open-input-bytevector" "bytevector" [1, 1] (cost::all_bytes) => |context, arguments| {
+    "open-input-bytevector" "bytevector" [1, 1] (cost::port_of_bytes) => |context, arguments| {
         let bytes = bytevector_at(context.heap, arguments, 0)?.to_vec();
         Ok(buffer::make_input(context.heap, 0, &bytes)?)
     };
 
     /// Makes a port that collects bytes for `get-output-bytevector`.
-    "open-output-bytevector" "" [0, 0] free => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
+    "open-output-bytevector" "" [0, 0] (cost::port) => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
 
     /// Makes a bytevector of the bytes written so far to a port of `open-output-bytevector`.
     /// Fails with `wrong-type` if the argument is not such a port.

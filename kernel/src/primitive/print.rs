@@ -112,6 +112,7 @@ primitives! {
     /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
     /// is closed.
     "%write-shared" "object port" [2, 2] counted => |context, arguments| {
+        context.heap.charge(cost::OF_LABELS);
         write_object(context, arguments, Style::Shared)
     };
 

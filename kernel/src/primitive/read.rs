@@ -96,7 +96,8 @@ primitives! {
                 Decoded::End => break,
             }
         }
-        context.heap.charge(consumed as u64 / cost::CHARACTERS);
+        let beyond = consumed - text.chars().count();
+        context.heap.charge((consumed + 4 * beyond) as u64 / cost::CHARACTERS);
         take(context, port, consumed, |heap| heap.string(&text))
     };
 

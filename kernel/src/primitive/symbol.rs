@@ -50,7 +50,7 @@ primitives! {
 
     /// Returns the keyword with the name of a symbol.
     /// Fails with `wrong-type` if the argument is not a symbol.
-    "symbol->keyword" "symbol" [1, 1] (cost::all_characters) => |context, arguments| {
+    "symbol->keyword" "symbol" [1, 1] (cost::keyword) => |context, arguments| {
         let name = context.heap.symbol_name(symbol_at(context.heap, arguments, 0)?);
         Ok(context.heap.keyword(&name)?)
     };
