@@ -20,6 +20,7 @@ use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
+use preserves::IOValue;
 
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
@@ -99,6 +100,8 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<String>,
     /// The directory that tools work in.
     pub(crate) workspace: PathBuf,
+    /// The name under which workers declare their copies of it, if it has one.
+    pub(crate) workspace_name: Option<String>,
     /// The capabilities of the program.
     pub(crate) manifest: Manifest,
     /// The libraries that it sees besides the usual ones if it imports none.
@@ -169,6 +172,7 @@ impl Launch {
             warnings,
             arguments,
             workspace,
+            workspace_name: None,
             manifest: manifest.of_main(),
             is_folder,
             memory_limit: grant.memory_limit,
@@ -201,6 +205,7 @@ impl Launch {
             stem: name.to_owned(),
             arguments: Vec::new(),
             workspace,
+            workspace_name: None,
             manifest: manifest.of_main(),
             is_folder: false,
             memory_limit: None,
@@ -262,7 +267,11 @@ impl Launch {
     /// # Errors
     /// If the path is too long for a record.
     pub(crate) fn note(&self, options: &WorldOptions) -> Result<Blob, CommandError> {
-        let mut fields = vec![self.workspace.to_string_lossy().into_owned().encode()];
+        let workspace = self.workspace.to_string_lossy().into_owned().encode();
+        let mut fields = vec![match &self.workspace_name {
+            Some(name) => record(NAMED_WORKSPACE, vec![name.encode(), workspace]),
+            None => workspace,
+        }];
         fields.extend(Reach::of(options).fields());
         let label = if self.is_folder { FOLDER_NOTE } else { NOTE };
         let packed = PackedValue::from_value(&record(label, fields))
@@ -320,14 +329,19 @@ fn directory_of(path: &Path) -> &Path {
 const NOTE: &str = "launch";
 const FOLDER_NOTE: &str = "launch-folder";
 
+/// The label of a workspace that has a name, in a note.
+const NAMED_WORKSPACE: &str = "named";
+
 /// The label of the note about tools that were granted for their doubles.
 const DOUBLES_NOTE: &str = "launch-doubles";
 
 /// The note about a launch in a run's first record.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaunchNote {
-    /// The workspace.
+    /// The workspace of the process that began the run.
     pub(crate) workspace: PathBuf,
+    /// The name under which workers declare their copies of it, if it has one.
+    pub(crate) workspace_name: Option<String>,
     /// Whether the program is a folder, whose manifest alone says what options grant it.
     pub(crate) is_folder: bool,
     /// What the run reaches.
@@ -340,9 +354,16 @@ pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
     let value = duet_journal::packed::read_value(bytes).ok()?;
     let is_folder = is_labelled(&value, FOLDER_NOTE);
     let mut fields = Fields::of(&value, if is_folder { FOLDER_NOTE } else { NOTE }, 5).ok()?;
-    let workspace: String = fields.read("workspace").ok()?;
+    let workspace: IOValue = fields.read("workspace").ok()?;
+    let (workspace_name, workspace) = if is_labelled(&workspace, NAMED_WORKSPACE) {
+        let mut fields = Fields::of(&workspace, NAMED_WORKSPACE, 2).ok()?;
+        (Some(fields.read("name").ok()?), fields.read("directory").ok()?)
+    } else {
+        (None, String::decode(&workspace).ok()?)
+    };
     Some(LaunchNote {
         workspace: workspace.into(),
+        workspace_name,
         is_folder,
         reach: Reach::read(&mut fields).ok()?,
     })

@@ -8,6 +8,7 @@
 pub(crate) mod form;
 pub(crate) mod member;
 mod pulse;
+pub(crate) mod workspaces;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -33,6 +34,7 @@ use crate::terminal::Terminal;
 use crate::world_options::{WorldOptions, environment};
 use member::Member;
 use pulse::Pulse;
+use workspaces::Workspaces;
 
 /// The maximum time between two looks for runs that can go on.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -122,6 +124,7 @@ impl<'a> Worker<'a> {
         self.pulse.looked(0, 0);
         let _health = self.begin_health(terminal)?;
         let mut member = Member::this(&self.orders.patterns, self.orders.concurrency);
+        member.workspaces = self.workspaces();
         member.forget(&mut *store)?;
         #[expect(
             clippy::disallowed_methods,
@@ -140,6 +143,12 @@ impl<'a> Worker<'a> {
         self.tell(terminal);
         let forgotten = member.forget(&mut *store);
         worked.and(forgotten.map_err(CommandError::from))
+    }
+
+    /// The names of the workspaces that it declares.
+    fn workspaces(&self) -> Vec<String> {
+        let declared = self.orders.options.worked_in.iter();
+        declared.flat_map(Workspaces::names).map(str::to_owned).collect()
     }
 
     /// Begins to say whether this worker works, if it is to.
@@ -375,12 +384,8 @@ impl<'a> Worker<'a> {
             // Its world is that of whoever imported it.
             return Ok(());
         }
-        if !note.workspace.is_dir() {
-            let workspace = note.workspace.display();
-            return Err(CommandError::problem(format!(
-                "its workspace {workspace} is not on this host"
-            )));
-        }
+        let declared = self.orders.options.worked_in.as_ref();
+        let workspace = declared.unwrap_or(&Workspaces::default()).of_run(note.workspace_name.as_deref(), &note.workspace)?;
         let environment = environment();
         let is_there = |secret: &&String| environment.iter().any(|(name, _)| name.to_str() == Some(secret));
         if let Some(secret) = note.reach.secrets.iter().find(|secret| !is_there(secret)) {
@@ -389,7 +394,7 @@ impl<'a> Worker<'a> {
             )));
         }
         let options = note.reach.fit(self.orders.options.clone());
-        options.tools(&note.workspace).map(drop)
+        options.tools(&workspace).map(drop)
     }
 
     /// Waits until all runs rest; those that take too long are interrupted.

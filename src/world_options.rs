@@ -39,6 +39,7 @@ use crate::policy;
 use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
 use crate::testing::answers::is_recorded;
+use crate::work::workspaces::Workspaces;
 
 /// The options of a world.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +66,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_fleeting: bool,
     /// Whether nobody sees what the program prints, or types for it.
     pub(crate) is_detached: bool,
-    /// Whether a worker executes the run: one of several, without a person.
-    pub(crate) is_worked: bool,
+    /// The workspaces of the worker that executes the run: one of several, without a person.
+    pub(crate) worked_in: Option<Workspaces>,
     /// The tools that may be called without a double, if nearly no other may: the doubles have the
     /// recorded answers.
     pub(crate) live: Option<Vec<String>>,
@@ -453,7 +454,7 @@ impl WorldOptions {
                 is_interruptible: false,
                 ..settings
             }
-        } else if self.is_worked {
+        } else if self.worked_in.is_some() {
             Settings {
                 console: Console::without_progress(Box::new(io::sink()), Box::new(io::sink())),
                 input: Box::new(io::empty()),

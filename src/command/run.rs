@@ -17,6 +17,7 @@ use crate::saying::{Way, say};
 use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
+use crate::work::workspaces;
 use crate::world_options::{WorldArguments, WorldOptions};
 
 pub(crate) use crate::verb::view::Driven as Report;
@@ -91,6 +92,10 @@ pub(crate) struct Request {
     /// Gives the tools this directory to work in.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Names the workspace: workers take the run if they declare a directory under this name; see
+    /// `duet work`.
+    #[arg(long, value_name = "NAME", value_parser = workspaces::read_name)]
+    workspace_name: Option<String>,
     /// Grants the program these capabilities in addition.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     grant: Vec<String>,
@@ -224,6 +229,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         .for_each(|warning| terminal.message(warning.clone()));
     launch.memory_limit = request.memory_limit.or(launch.memory_limit);
     launch.preloaded = request.preload.libraries();
+    launch.workspace_name.clone_from(&request.workspace_name);
     Ok(kept.start(launch, options, terminal)?.into())
 }
 

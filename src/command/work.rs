@@ -14,6 +14,7 @@ use crate::terminal::Terminal;
 use crate::verb::form::as_json;
 use crate::work::form::Form;
 use crate::work::member::Member;
+use crate::work::workspaces::{Declared, Workspaces};
 use crate::work::{Orders, Worker};
 use crate::world_options::{WorldArguments, WorldOptions};
 
@@ -26,13 +27,15 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// reach a run that sleeps by its inbox.
 ///
 /// A worker takes a run only if it has what the run needs: its workspace, the secrets that it
-/// names, its provider of models. It says why it leaves a run to others. Runs of the prompt, and
+/// names, its provider of models. A run that began with `--workspace-name shop` goes to workers that
+/// declare a directory under this name, wherever they have it. A worker says why it leaves a run to others. Runs of the prompt, and
 /// those that a person has stopped, are nobody's.
 ///
 ///   duet work --concurrency 8
 ///   duet work --run 'review-*' --journal postgres://team@db.example.org/duet
 ///   duet work --idle-exit 0
 ///   duet work --health 0.0.0.0:8080
+///   duet work --workspace shop=/srv/shop
 ///
 /// After SIGTERM, a worker takes no more runs, and those that it has may go on until they sleep,
 /// for 30 seconds or what `--drain` says; then it interrupts them, and another worker goes on with
@@ -46,6 +49,10 @@ pub(crate) struct Arguments {
     /// Takes runs of this name; a `*` at the end stands for any rest; may be given several times.
     #[arg(long, value_name = "PATTERN")]
     run: Vec<String>,
+    /// Declares a directory under the name that runs give their workspace; may be given several
+    /// times.
+    #[arg(long, value_name = "NAME=DIR")]
+    workspace: Vec<Declared>,
     /// Ends when there was nothing to do for this many seconds.
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<u32>,
@@ -76,7 +83,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         interrupts::watch_ending().map_err(|error| CommandError::caused("the system gives no signals", &error))?;
     session::share_memory();
     let options = WorldOptions {
-        is_worked: true,
+        worked_in: Some(Workspaces::of(&arguments.workspace)?),
         ..arguments.world.read(false)?
     };
     let worker = Worker::new(Orders {
@@ -125,6 +132,9 @@ fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<E
             "worker {process}, {} at once: executes {runs}\n",
             member.concurrency
         ))?;
+        if !member.workspaces.is_empty() {
+            terminal.data(format!("  declares {}\n", member.workspaces.join(", ")))?;
+        }
         for (run, why) in &member.left {
             terminal.data(format!("  leaves {run} to others: {why}\n"))?;
         }

@@ -95,7 +95,10 @@ fn surroundings(
         (None, Some(note)) => {
             options.withheld = withheld(store, run, &options);
             options = reach(&note, grants).fit(options);
-            note.workspace
+            match &options.worked_in {
+                Some(declared) => declared.of_run(note.workspace_name.as_deref(), &note.workspace)?,
+                None => note.workspace,
+            }
         }
         (Some(terms), note) => {
             // To mask more harms nobody.

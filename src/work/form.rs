@@ -32,6 +32,8 @@ struct WorkerForm {
     concurrency: usize,
     /// Which runs it takes; none means all.
     patterns: Vec<String>,
+    /// The names of the workspaces that it declares.
+    workspaces: Vec<String>,
     /// The runs that it executes.
     running: Vec<String>,
     /// The runs that it leaves to others, with the reasons.
@@ -48,6 +50,7 @@ impl Form {
                 seen_ms: process.as_ref().map_or(0, |owner| owner.seen_ms),
                 concurrency: member.concurrency,
                 patterns: member.patterns.clone(),
+                workspaces: member.workspaces.clone(),
                 running: member.running.clone(),
                 left: member.left.clone(),
             }

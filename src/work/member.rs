@@ -19,6 +19,8 @@ pub(crate) struct Member {
     owner: String,
     /// Which runs it takes, by name; a `*` at the end stands for any rest. None means all.
     pub(crate) patterns: Vec<String>,
+    /// The names of the workspaces that it declares.
+    pub(crate) workspaces: Vec<String>,
     /// How many it executes at once.
     pub(crate) concurrency: usize,
     /// Those that it executes.
@@ -33,6 +35,7 @@ impl Member {
         Self {
             owner: Owner::this("work").to_string(),
             patterns: patterns.to_vec(),
+            workspaces: Vec::new(),
             concurrency,
             running: Vec::new(),
             left: BTreeMap::new(),

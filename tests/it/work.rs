@@ -104,6 +104,39 @@ fn a_run_that_sleeps_goes_on_at_its_time_and_when_it_is_answered() {
 }
 
 #[test]
+fn a_run_goes_to_a_worker_that_declares_its_workspace() {
+    let reading = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet tools))
+(sleep 1500)
+(assert! (record 'read (invoke-tool! 'workspace/read :path \"name\")))";
+    let desk = Desk::new(&[("p.scm", reading), ("here/name", "here"), ("there/name", "there")]);
+    let queued = desk.duet("run p.scm --queue --workspace here --workspace-name shop");
+    assert_eq!(queued.code, 0, "{queued:?}");
+    let mut worker = Worker::start(&desk, "work --workspace other=here");
+    worker.until("left p to others: its workspace is shop, which this worker does not have");
+    worker.running.signal("-TERM");
+    worker.code();
+    let mut worker = Worker::start(&desk, "work --workspace shop=there");
+    worker.until("p ended with code 0");
+    let status = desk.duet("work --status");
+    assert!(status.output.contains("declares shop"), "{status:?}");
+    let facts = desk.duet("facts p").output;
+    assert!(facts.contains("<read \"there\">"), "{facts}");
+    worker.running.signal("-TERM");
+    worker.code();
+    for (line, told) in [
+        ("work --workspace shop", "is not NAME=DIR"),
+        ("work --workspace shop=nowhere", "cannot use `nowhere` as the workspace shop"),
+        ("work --workspace shop=p.scm", "is no directory"),
+        ("work --workspace a/b=here", "is no name of a workspace"),
+        ("work --workspace a=here --workspace a=there", "is declared twice"),
+        ("run p.scm --workspace-name a/b", "is no name of a workspace"),
+    ] {
+        let said = desk.duet(line);
+        assert!(said.code != 0 && said.errors.contains(told), "{line}: {said:?}");
+    }
+}
+
+#[test]
 fn a_worker_says_over_http_whether_it_works() {
     let desk = Desk::new(&[("p.scm", "(sleep 600000)")]);
     desk.duet("run p.scm --queue");

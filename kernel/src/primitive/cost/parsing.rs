@@ -3,7 +3,7 @@
 //! INVARIANT: the cost follows from the text alone, before anything is built.
 //! Read next: `../../number/parse.rs`.
 
-use super::{BYTES, DIGITS_OF_FLONUM, RATIO, digits_of, linear_in, of_power, reduction};
+use super::{CHARACTERS, DIGITS_OF_FLONUM, RATIO, digits_of, linear_in, of_power, reduction};
 use crate::number::MAX_BITS;
 
 /// Returns the fuel of making a number of a text. A decimal in radix ten becomes a flonum directly;
@@ -24,14 +24,15 @@ pub(crate) fn parsing(text: &str, radix: u32) -> u64 {
     if !digits.chars().all(is_numeral) {
         return 0;
     }
+    let read = digits.len() as u64 / CHARACTERS;
     if let Some((above, below)) = digits.split_once('/') {
         let (above, below) = (length(above, radix), length(below, radix));
-        return 4 * RATIO + integer(above, radix) + integer(below, radix) + reduction(above, below);
+        return read + 4 * RATIO + integer(above, radix) + integer(below, radix) + reduction(above, below);
     }
     let has_point = digits.contains('.') || radix == 10 && digits.contains(['e', 'E']);
-    match (has_point, is_exact || radix != 10) {
+    read + match (has_point, is_exact || radix != 10) {
         (false, _) => integer(length(digits, radix), radix),
-        (true, false) => DIGITS_OF_FLONUM + digits.len() as u64 / BYTES,
+        (true, false) => DIGITS_OF_FLONUM,
         (true, true) => {
             let length = length(digits, radix);
             3 * RATIO + integer(length, radix) + of_power(length) + reduction(length, length)
