@@ -117,6 +117,12 @@ pub enum PrimitiveError {
         /// Its position.
         argument: usize,
     },
+    /// The first argument is no record of the kind that an accessor or modifier wants. The
+    /// condition names the procedure that a program has called, which is none of the primitives.
+    NotTheRecord {
+        /// The accepted kind, with its article.
+        expected: String,
+    },
     /// Argument `argument` (from 0) is immutable, such as a literal constant.
     Immutable {
         /// Its position.

@@ -29,7 +29,7 @@
       json->value value->json json-error? json-schema json-violations)
     (only (duet kernel) %check-await %make-condition %report-failure %sleep %wake %current-fiber)
     (only (duet internal control) %wrong-type %run-joined)
-    (only (duet internal options) %check-options %option))
+    (only (duet internal options) %check-options %check-time %option))
   (include "agents/strands.scm" "agents/retries.scm" "agents/settle.scm" "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm"
     "agents/clauses.scm" "agents/shapes.scm" "agents/tools.scm" "agents/models.scm"
     "agents/calls.scm" "agents/agent.scm" "agents/rounds.scm" "agents/roles.scm"))

@@ -27,7 +27,7 @@
     string-index string-contains string-prefix? string-suffix? string-trim string-trim-left string-trim-right
     string-split string-join
     ;; A hash that equal values share; the description of a name.
-    (rename %hash equal-hash) describe
+    equal-hash describe
     ;; Multiple values.
     receive)
   (on-demand)
@@ -36,7 +36,7 @@
     (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme file)
     (scheme inexact) (scheme lazy) (scheme read) (scheme write)
     (duet internal lists) (duet syntax)
-    (except (duet internal control) %rewind %signal %wrong-type %exit-extents %run-joined %base)
+    (except (duet internal control) %rewind %signal %exit-extents %run-joined %base)
     (only (duet internal ports) with-output-to-string with-input-from-string))
   (begin
     ;;;> Raises a condition of kind `assertion-failed` unless the expression is true.
@@ -48,12 +48,19 @@
 
     ;;;> Concatenates the strings of a list with `delimiter` between them.
     (define (string-join strings delimiter)
-      (if (null? strings)
-          ""
-          (let ((port (open-output-string)))
-            (write-string (car strings) port)
-            (for-each (lambda (string) (write-string delimiter port) (write-string string port)) (cdr strings))
-            (get-output-string port))))
+      (define port (open-output-string))
+      (define (put string)
+        (if (not (string? string)) (%wrong-type 'string-join "a list of strings" string))
+        (write-string string port))
+      (if (not (list? strings)) (%wrong-type 'string-join "a list of strings" strings))
+      (if (not (string? delimiter)) (%wrong-type 'string-join "a string between them" delimiter))
+      (when (pair? strings)
+        (put (car strings))
+        (for-each (lambda (string) (write-string delimiter port) (put string)) (cdr strings)))
+      (get-output-string port))
+
+    ;;;> Returns a hash of an object, an exact integer from 0, which objects share that are `equal?`.
+    (define (equal-hash object) (%hash object))
 
     ;;;> Binds the variables of a formals list to the values of an expression.
     (define-syntax receive

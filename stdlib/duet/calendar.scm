@@ -204,6 +204,7 @@
 ;;;> schedule and the options are those of `cron`.
 (define (cron-next schedule time . options)
   (%check-options 'cron-next options '(:offset :zone))
+  (if (not (string? schedule)) (%wrong-type 'cron-next "a string of five fields" schedule))
   (if (not (exact-integer? time)) (%wrong-type 'cron-next "milliseconds since 1970" time))
   (let ((parsed (%parse-schedule schedule)) (place (%place 'cron-next options)))
     (and (%next parsed 0 0) (%next-at parsed time place))))

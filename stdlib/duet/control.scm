@@ -22,6 +22,7 @@
   (case-lambda
     ((coroutine) (resume coroutine (if #f #f)))
     ((coroutine value)
+     (if (not (coroutine? coroutine)) (%wrong-type 'resume "a coroutine" coroutine))
      (if (coroutine-done? coroutine) (error "resume: the coroutine has returned" coroutine))
      (let ((continue (%continue coroutine)))
        (if (not continue) (error "resume: the coroutine is running" coroutine))

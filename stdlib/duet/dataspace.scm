@@ -73,6 +73,7 @@
 ;;;> Like `await`, but waits at most this many milliseconds; then returns the value of `otherwise`,
 ;;;> a procedure of no arguments, or `#f`.
 (define (with-timeout milliseconds descriptor . otherwise)
+  (%check-time 'with-timeout milliseconds)
   (let ((chosen (%await (list descriptor (elapsed milliseconds)) #f)))
     (cond ((eqv? (car chosen) 0) (cdr chosen))
           ((pair? otherwise) ((car otherwise)))
@@ -80,12 +81,14 @@
 
 ;;;> Suspends the fiber for this many milliseconds.
 (define (sleep milliseconds)
+  (%check-time 'sleep milliseconds)
   (await (elapsed milliseconds))
   (if #f #f))
 
 ;;; Calls `run` with the current facet, in a new facet that is the timer. A wait that this actor may
 ;;; not begin is refused here, where the program can catch it.
 (define (%timer procedure milliseconds thunk run)
+  (%check-time procedure milliseconds)
   (%check-await (elapsed milliseconds))
   (if (not (procedure? thunk)) (%wrong-type procedure "a procedure" thunk))
   (let ((home (current-facet)) (timer (spawn-facet!)))
@@ -113,7 +116,9 @@
         (again)))))
 
 ;;;> Stops a timer that `after` or `every` returned; does nothing if it has expired.
-(define (cancel! timer) (stop-facet! timer))
+(define (cancel! timer)
+  (if (not (%facet? timer)) (%wrong-type 'cancel! "a timer" timer))
+  (stop-facet! timer))
 
 ;;;> Lets an entity play `role` inside this actor, in a facet of its own: `(attach-entity! role
 ;;;> [:config value] [:facet parent])`. Its procedure is called in this turn, after the current
@@ -121,6 +126,8 @@
 ;;;> without `spawn`, and with `already-attached` while another entity inside this actor plays the
 ;;;> role.
 (define (attach-entity! role . options)
+  (if (not (or (symbol? role) (string? role)))
+      (%wrong-type 'attach-entity! "a role, which is a symbol or a string" role))
   (%check-options 'attach-entity! options '(:config :facet))
   (let* ((parent (%option options :facet #f))
          (config (%option options :config #f))
@@ -130,6 +137,8 @@
 
 ;;;> Calls a tool and waits for its result; raises a failure as a condition.
 (define (call-tool role capability payload)
+  (if (not (or (string? capability) (symbol? capability) (capability? capability)))
+      (%wrong-type 'call-tool "the name of a tool or a capability for one" capability))
   (await (tool-result :tag (invoke-tool! role capability payload))))
 
 ;;;> Calls `handler` with an event for each match of `pattern`: `(added captures handle)`,

@@ -13,5 +13,5 @@
   (import
     (rename (duet kernel) (watch %watch))
     (only (duet control) await) (only (duet internal control) raise %wrong-type)
-    (only (duet internal options) %check-options %option) (only (duet internal sequences) map for-each))
+    (only (duet internal options) %check-options %check-time %option) (only (duet internal sequences) map for-each))
   (include "dataspace.scm"))

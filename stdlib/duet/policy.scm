@@ -74,6 +74,11 @@
     (yield)
     handle))
 
+(define (%need-entry procedure name fields)
+  (if (not (or (symbol? name) (string? name))) (%wrong-type procedure "a name" name))
+  (if (not (and (list? fields) (%object? fields)))
+      (%wrong-type procedure "fields, an association list by names" fields)))
+
 (define %constraint-options '(:effect :tool :capability :when :on-fail :reason))
 
 ;;;> Enters a constraint, and returns its handle in the next turn, from which on it holds. `:effect`
@@ -107,12 +112,16 @@
 
 ;;;> Removes a constraint, or any other entry of this actor; it is gone when this returns.
 (define (remove-constraint! handle)
+  (if (not (%handle? handle)) (%wrong-type 'remove-constraint! "the handle of an entry" handle))
   (retract! handle)
   (yield))
 
 ;;;> Grants `capability` to an actor from the next turn on, until the entry is removed; returns the
 ;;;> handle. No actor can grant more than it has.
 (define (grant! actor capability)
+  (if (not (%actor? actor)) (%wrong-type 'grant! "an actor" actor))
+  (if (not (or (symbol? capability) (string? capability)))
+      (%wrong-type 'grant! "the name of a capability" capability))
   (let ((name (if (symbol? capability) (symbol->string capability) capability)))
     (define (plain char) (if (or (char-alphabetic? char) (char-numeric? char) (memv char '(#\- #\_))) char #\_))
     (%enter 'constraint (string-append "grant." (session-name actor) "." (string-map plain name))
@@ -120,10 +129,14 @@
 
 ;;;> Enters `policy.name` with fields, an association list; returns the handle. It holds from the
 ;;;> next turn on.
-(define (set-policy! name fields) (%enter 'policy name fields))
+(define (set-policy! name fields)
+  (%need-entry 'set-policy! name fields)
+  (%enter 'policy name fields))
 
 ;;;> Enters the goal `goal.name` with fields, an association list; returns the handle.
-(define (set-goal! name fields) (%enter 'goal name fields))
+(define (set-goal! name fields)
+  (%need-entry 'set-goal! name fields)
+  (%enter 'goal name fields))
 
 ;;; A claim that ends `ttl_ms` after it was stored says when that was, if there is a clock.
 (define (%stamped fields)
@@ -133,7 +146,9 @@
 
 ;;;> Enters the fact `fact.name` with fields, an association list; returns the handle. Beside `ttl_ms`
 ;;;> it enters the time of `fact.clock` as `stored_at`, unless the fields name one.
-(define (record-fact! name fields) (%enter 'fact name (%stamped fields)))
+(define (record-fact! name fields)
+  (%need-entry 'record-fact! name fields)
+  (%enter 'fact name (%stamped fields)))
 
 ;;;> Proposes items together, each `(call tool payload)`, `(entry record)` or `(remove handle)`:
 ;;;> either all of them happen, or none. Returns a pair of the name under which they wait, or `#f`,

@@ -26,5 +26,5 @@
     (duet base) (only (duet kernel) %make-condition)
     (only (duet dataspace) assert!)
     (only (duet json) json->value value->json json-ref json-ref/default)
-    (duet internal routes))
+    (duet internal routes) (only (duet internal control) %wrong-type))
   (include "routes/dna.scm"))

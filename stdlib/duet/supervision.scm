@@ -125,4 +125,7 @@
 ;;;> with the options of `spawn-entity!` except `:on-exit`. If it fails, its condition is raised here;
 ;;;> as always, it ends with the current facet.
 (define (spawn-linked-entity! role . options)
+  (if (not (or (symbol? role) (string? role)))
+      (%wrong-type 'spawn-linked-entity! "a role, which is a symbol or a string" role))
+  (%check-options 'spawn-linked-entity! options '(:config :link :grants :memory-limit :fact-limit))
   (apply spawn-entity! role :on-exit (lambda (reason) (if reason (raise reason))) options))

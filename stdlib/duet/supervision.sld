@@ -6,5 +6,5 @@
   (on-demand)
   (import
     (duet base) (duet dataspace) (only (duet internal options) %check-options %option)
-    (only (duet kernel) %make-condition))
+    (only (duet internal control) %wrong-type) (only (duet kernel) %make-condition))
   (include "supervision.scm"))

@@ -112,3 +112,4 @@ mod widening;
 mod wire;
 mod work;
 mod workspace;
+mod wrong_calls;

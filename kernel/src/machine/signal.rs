@@ -431,6 +431,9 @@ impl SlowPath<'_> {
                 format!("{} is out of range", position(argument)),
                 vec![argument_value(*argument)],
             ),
+            PrimitiveError::NotTheRecord { expected } => {
+                ("wrong-type", self.no_record(frame, expected), vec![argument_value(0)])
+            }
             PrimitiveError::Immutable { argument } => (
                 "immutable",
                 format!("{} cannot be changed", position(argument)),
@@ -454,6 +457,22 @@ impl SlowPath<'_> {
             .heap
             .leniently(|heap| make_condition(heap, (kind, &message, &irritants), origin, &points));
         made.unwrap_or(Value::FALSE)
+    }
+
+    /// Says that the first argument of the accessor or modifier at this frame's instruction is no
+    /// record of its kind. One that a library keeps to itself, whose name begins with `%`, stands
+    /// for the procedure that the compiler has integrated it into.
+    fn no_record(&self, frame: Frame, expected: &str) -> String {
+        let position = (frame.pc() as u32).saturating_sub(1);
+        let mut around = self.code.integrated_at(position).map(|call| &*call.procedure.0);
+        let accessor = around.next().unwrap_or_else(|| self.procedure_at(position));
+        if !accessor.starts_with('%') {
+            return format!("argument 1 of {accessor} must be {expected}");
+        }
+        let public = around
+            .chain([self.procedure_at(position)])
+            .find(|name| !name.starts_with('%'));
+        format!("{}: expected {expected}", public.unwrap_or(accessor))
     }
 
     /// The return points of the frames from the running one outwards.

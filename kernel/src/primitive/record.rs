@@ -89,11 +89,8 @@ primitives! {
         let heap = &*context.heap;
         if !is_like(heap, arguments) {
             let (label, count) = (heap.symbol_name(symbol_at(heap, arguments, 1)?), arguments[2].as_fixnum());
-            return Err(PrimitiveError::Condition {
-                kind: "wrong-type",
-                message: format!("argument 1 must be a record `{label}` with {} fields", count.unwrap_or(0)),
-                irritants: vec![arguments[0]],
-            });
+            let expected = format!("a record `{label}` with {} fields", count.unwrap_or(0));
+            return Err(PrimitiveError::NotTheRecord { expected });
         }
         let index = index_at(heap, arguments, 3, heap.record_length(arguments[0]))?;
         Ok(heap.field(arguments[0], record::FIELDS + index))
@@ -165,11 +162,8 @@ fn type_name(heap: &Heap, record_type: Value) -> String {
 fn field_at(heap: &Heap, arguments: &[Value]) -> Result<usize, PrimitiveError> {
     let record_type = type_at(heap, arguments, 1)?;
     if !heap.is_instance(arguments[0], record_type) {
-        return Err(PrimitiveError::Condition {
-            kind: "wrong-type",
-            message: format!("argument 1 must be a record of type `{}`", type_name(heap, record_type)),
-            irritants: vec![arguments[0]],
-        });
+        let expected = format!("a record of type `{}`", type_name(heap, record_type));
+        return Err(PrimitiveError::NotTheRecord { expected });
     }
     let index = index_at(heap, arguments, 2, heap.record_length(arguments[0]))?;
     Ok(record::FIELDS + index)

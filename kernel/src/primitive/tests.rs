@@ -87,6 +87,7 @@ fn outcome(heap: &Heap, arguments: &[Value], result: &Result<Value, PrimitiveErr
         Err(PrimitiveError::HeapFull) => "heap-full".to_owned(),
         Err(PrimitiveError::WrongType { argument, expected }) => format!("wrong-type {argument}: {expected}"),
         Err(PrimitiveError::OutOfRange { argument }) => format!("out-of-range {argument}"),
+        Err(PrimitiveError::NotTheRecord { expected }) => format!("wrong-type 0: {expected}"),
         Err(PrimitiveError::Immutable { argument }) => format!("immutable {argument}"),
         Err(PrimitiveError::Arithmetic(error)) => format!("arithmetic: {error}"),
         Err(PrimitiveError::Condition {

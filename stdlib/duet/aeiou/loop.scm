@@ -138,6 +138,7 @@
 ;;;> with the symbol `LINT_USERDATA_NOT_OBJECT` if the text is no JSON object, else `()`.
 ;;;> Source: AEIOU v4, section 3.5; decisions, section 4, number 14.
 (define (userdata-lints text)
+  (if (not (string? text)) (%wrong-type 'userdata-lints "a string" text))
   (guard (mistake ((json-error? mistake) '(LINT_USERDATA_NOT_OBJECT)))
     (if (dictionary? (json->value text :repeated 'last)) '() '(LINT_USERDATA_NOT_OBJECT))))
 

@@ -242,7 +242,9 @@
 ;;;> Fails with a typed error: `ERR_ACTIONS_INVALID` unless they are exactly one `command` block,
 ;;;> `ERR_PERMISSIONS` if they call a tool, anywhere, that is not permitted.
 ;;;> Source: AEIOU v4, sections 3.3, 8 and 11.1.
-(define (check-actions actions manifest) (neuroscript-tools (%checked-program actions manifest)))
+(define (check-actions actions manifest)
+  (if (not (string? actions)) (%wrong-type 'check-actions "a string" actions))
+  (neuroscript-tools (%checked-program actions manifest)))
 
 ;;; Returns the Duet tool and the payload of a call: `fs.read` is the tool `fs/read`; one map is the
 ;;; payload, other arguments are a list under `arguments`.
@@ -287,6 +289,7 @@
 ;;;> many tools.
 ;;;> Source: AEIOU v4, sections 2, 4 and 11; decisions, section 1, A1 to A5 and A25.
 (define (run-actions actions . options)
+  (if (not (string? actions)) (%wrong-type 'run-actions "a string" actions))
   (%check-options 'run-actions options %limit-options)
   (let ((limits (%limits-of 'run-actions options '())))
     (%checked-program actions (%limit-tools limits))

@@ -101,6 +101,7 @@
 ;;;> `(json value)`, a value as JSON; or a list of these. The model may use the agent's tools on the
 ;;;> way, as in `run-agent`, whose limits and failures hold here.
 (define (ask agent prompt . options)
+  (if (not (agent? agent)) (%wrong-type 'ask "an agent" agent))
   (call-with-values (lambda () (apply run-agent agent prompt options))
     (lambda (reply messages) reply)))
 
@@ -109,6 +110,7 @@
 ;;;> were added. The empty list begins a conversation. It is a value: it can be asserted, stored,
 ;;;> and continued twice.
 (define (converse agent messages prompt . options)
+  (if (not (agent? agent)) (%wrong-type 'converse "an agent" agent))
   (apply run-agent agent prompt :messages messages options))
 
 ;;; One run of an agent: the agent, its limits, what it has used, and the results of the calls that

@@ -85,6 +85,7 @@
 ;;;> this actor, with one task at a time, and asserts `<agent-worker kind name>` until the current
 ;;;> facet stops. Returns the name, which `request` takes as well.
 (define (worker kind procedure)
+  (%need-thunks 'worker (list procedure))
   (let ((name (generate-request-id! 'worker 'name)))
     (reply-to name procedure)
     (assert! (record 'agent-worker kind name))

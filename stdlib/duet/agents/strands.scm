@@ -158,6 +158,7 @@
 ;;;> alone, `with-timeout` is enough.
 (define (call-with-timeout milliseconds thunk . otherwise)
   (%need-thunks 'call-with-timeout (cons thunk otherwise))
+  (%check-time 'call-with-timeout milliseconds)
   (%check-await (elapsed milliseconds))
   (let ((late (if (pair? otherwise)
                   (car otherwise)

@@ -86,6 +86,7 @@
 ;;;> Returns a generator of strings of `characters`, or of another generator's: `(strings [generator]
 ;;;> [:min n] [:max n])`.
 (define (strings . options)
+  (%check-options 'strings (if (and (pair? options) (generator? (car options))) (cdr options) options) '(:min :max))
   (let* ((is-given (and (pair? options) (generator? (car options))))
          (lists (apply lists-of (if is-given (car options) characters) (if is-given (cdr options) options))))
     (generator-map list->string lists)))
@@ -160,6 +161,7 @@
 
 ;;;> Returns a generator of vectors, as `lists-of` does of lists.
 (define (vectors-of generator . options)
+  (%need-generators 'vectors-of (list generator))
   (generator-map list->vector (apply lists-of generator options)))
 
 ;;;> Returns a generator of lists that have one value of each generator, in their order.

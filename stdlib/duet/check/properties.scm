@@ -24,6 +24,7 @@
 ;;;> Returns `holds`, or `(falsified (name value) … (seed n) (run n) (shrinks n))` with the smallest
 ;;;> values that were found; `(raised kind message)` comes before the seed if the predicate raises.
 (define (check-property names generators holds?)
+  (if (not (list? generators)) (%wrong-type 'check-property "a list of generators" generators))
   (%need-generators 'check-property generators)
   (let ((runs (property-runs)) (seed (or (property-seed) (random 1000000000))))
     (%need-integers 'property-runs runs)

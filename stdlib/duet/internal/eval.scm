@@ -85,6 +85,8 @@
   (case-lambda
     ((text) (eval-text text %mutable-environment))
     ((text environment)
+     (if (not (string? text)) (%wrong-type 'eval-text "a string" text))
+     (if (not (environment? environment)) (%wrong-type 'eval-text "an environment" environment))
      (%evaluate-text text environment
        (lambda (failure)
          (raise

@@ -6,7 +6,7 @@
     %bound-evaluation! %evaluate-text %interact)
   (on-demand)
   (import (duet kernel)
-          (only (duet internal control) raise)
+          (only (duet internal control) %wrong-type raise)
           (only (duet internal sequences) for-each member)
           (only (duet internal ports) call-with-input-file newline read-string write %save-files))
   (include "eval.scm"))

@@ -290,14 +290,16 @@
 (define (last list) (car (last-pair list)))
 
 ;;;> Returns the first `count` elements.
-(define (take list count)
-  (%check-natural 'take "number of elements" count)
+(define (take list count) (%taken 'take list count))
+
+(define (%taken procedure list count)
+  (%check-natural procedure "number of elements" count)
   (let loop ((list list) (count count) (taken '()))
-    (if (and (> count 0) (not (pair? list))) (%wrong-type 'take "a list with as many elements" list))
+    (if (and (> count 0) (not (pair? list))) (%wrong-type procedure "a list with as many elements" list))
     (if (= count 0) (reverse taken) (loop (cdr list) (- count 1) (cons (car list) taken)))))
 
 ;;;> Returns the first `count` elements, as `take`.
-(define (list-head list count) (take list count))
+(define (list-head list count) (%taken 'list-head list count))
 
 ;;;> Returns the list without its first `count` elements.
 (define (drop list count)

@@ -1,8 +1,8 @@
 ;;; Options of procedures: lists of keywords and values.
 (define-library (duet internal options)
-  (export %check-options %option)
+  (export %check-options %check-time %option)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) %wrong-type))
+  (import (duet kernel) (only (duet internal control) %wrong-type raise))
   (begin
     ;;; Fails unless a list has pairs of a known keyword and a value. The failure names the keyword
     ;;; that is meant, if one is near, or else all.
@@ -12,6 +12,14 @@
              (%wrong-type procedure (%one-of (%near (car options) known)) (car options)))
             ((null? (cdr options)) (%wrong-type procedure "a value after the keyword" (car options)))
             (else (%check-options procedure (cddr options) known))))
+
+    ;;; Fails unless a time is one that a fiber can wait: at most 100 years of 366 days.
+    (define (%check-time procedure milliseconds)
+      (if (not (and (exact-integer? milliseconds) (<= 0 milliseconds 3162240000000)))
+          (raise (%make-condition 'bad-descriptor
+                   (string-append (symbol->string procedure)
+                     ": a time is an exact number of milliseconds from 0 to a hundred years")
+                   (list milliseconds)))))
 
     ;;; Returns a list of the keyword that is near an object, or all if none is.
     (define (%near object keywords)

@@ -188,4 +188,5 @@
 
 ;;;> Calls `thunk` while the current input port reads from a string.
 (define (with-input-from-string string thunk)
+  (if (not (string? string)) (%wrong-type 'with-input-from-string "a string" string))
   (parameterize ((current-input-port (open-input-string string))) (thunk)))

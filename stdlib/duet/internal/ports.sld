@@ -12,6 +12,7 @@
   (on-demand)
   (import (rename (duet kernel) (close-port %close-port) (close-output-port %close-output-port))
           (only (duet internal control)
-            make-parameter parameterize raise with-exception-handler condition? condition-kind condition-message)
+            %wrong-type make-parameter parameterize raise with-exception-handler
+            condition? condition-kind condition-message)
           (only (duet internal sequences) map for-each))
   (include "ports.scm" "files.scm"))

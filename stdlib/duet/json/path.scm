@@ -140,6 +140,7 @@
 ;;;> [default])`. Without a default it fails with `json-error` if there is no such part, as behind
 ;;;> `-`, which names the place after the last element. Source: RFC 6901, section 4.
 (define (json-pointer-ref value pointer . default)
+  (if (not (string? pointer)) (%wrong-type 'json-pointer-ref "a string" pointer))
   (let loop ((value value) (path (json-pointer->path pointer)) (done '()))
     (if (null? path)
         value

@@ -60,6 +60,7 @@
 ;;;> sorted by kind, route, priority, module, function, name and position.
 ;;;> Source: profile, section 7; decisions, row 19.
 (define (agent-dna agent)
+  (if (not (agent? agent)) (%wrong-type 'agent-dna "an agent" agent))
   (value->json
     (alist->dictionary
       (list (cons 'profile route-profile)
@@ -69,7 +70,9 @@
 
 ;;;> Asserts `<route/dna name text>` with the DNA of an agent, so that the hash of the turn's record
 ;;;> covers it. Returns the handle.
-(define (publish-dna! agent) (assert! (record 'route/dna (agent-name agent) (agent-dna agent))))
+(define (publish-dna! agent)
+  (if (not (agent? agent)) (%wrong-type 'publish-dna! "an agent" agent))
+  (assert! (record 'route/dna (agent-name agent) (agent-dna agent))))
 
 (define (%text-of entry name)
   (let ((value (json-ref/default #f entry name))) (and (string? value) value)))
@@ -154,6 +157,7 @@
 ;;;> Fails with `json-error` if the text is not JSON, and with `bad-dna` if it is no DNA.
 ;;;> Source: profile, section 7; decisions, section 1.11 and row 19.
 (define (dna-report text)
+  (if (not (string? text)) (%wrong-type 'dna-report "a string" text))
   (let* ((document (json->value text))
          (own? (and (dictionary? document) (list? (json-ref/default #f document 'registrations))))
          (entries (cond (own? (json-ref document 'registrations))

@@ -77,6 +77,7 @@
 ;;;> sent it, a string; or the line and `#f` if it is words for people.
 ;;;> Source: decisions, section 1.12.
 (define (line->payload line)
+  (if (not (string? line)) (%wrong-type 'line->payload "a string" line))
   (let ((envelope (%json-or line #f)))
     (if (and (%has? envelope 'remote_addr 'content) (string? (dictionary-ref envelope 'content)))
         (values (%content-payload (dictionary-ref envelope 'content))

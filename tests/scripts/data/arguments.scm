@@ -47,3 +47,15 @@
   (scan-emissions '(5)) (tool-permitted? 5 '()) (tool-permitted? "a" '(5)) (agent-entity 5)
   (tool-entity '()))
 ; => ()
+
+;; Accessors and modifiers of records do so too, also where the compiler integrates them.
+(define-record-type point (make-point x) point? (x point-x set-point-x!))
+(define-record-type (visit :label visit) (make-visit guest) visit? (guest visit-guest))
+
+(told point-x 5)                       ; => "argument 1 of point-x must be a record of type `point`"
+(told (lambda (object) (+ 1 (point-x object))) 5)
+; => "argument 1 of point-x must be a record of type `point`"
+(told (lambda (object) (set-point-x! object 1) 1) '(1))
+; => "argument 1 of set-point-x! must be a record of type `point`"
+(told visit-guest 5)
+; => "argument 1 of visit-guest must be a record `visit` with 1 fields"

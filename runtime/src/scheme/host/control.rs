@@ -97,6 +97,12 @@ host_procedures! {
     /// runs. A call that stops the fiber's own facet does not return.
     "stop-facet!" "[facet]" [0, 1] => |call| Ok(Reply::Park(Until::Stopped(facet_or(call, 0)?)));
 
+    /// Whether `object` is a facet.
+    "%facet?" "object" [1, 1] => |call| {
+        let is_facet = call.reference(0, Class::Facet, "a facet").is_ok();
+        Ok(Reply::Value(Value::boolean(is_facet)))
+    };
+
     /// Has `thunk` called, in the surrounding facet, when the current facet stops.
     "on-stop" "thunk" [1, 1] => |call| {
         let thunk = call.procedure(0)?;

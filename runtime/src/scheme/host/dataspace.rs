@@ -41,6 +41,9 @@ host_procedures! {
         DONE
     };
 
+    /// Whether `object` is a handle.
+    "%handle?" "object" [1, 1] => |call| Ok(Reply::Value(Value::boolean(handle(call, 0).is_ok())));
+
     /// Asserts `value` and then retracts `handle`, so that an equal value does not flicker; returns
     /// the new handle. Needs the right `dataspace/assert`.
     "update!" "handle value" [2, 2] => |call| {

@@ -49,6 +49,12 @@ host_procedures! {
     /// if it grants more than this actor was granted.
     "spawn-entity!" "role [keyword value] …" [1, 13] => spawn;
 
+    /// Whether `object` is an actor.
+    "%actor?" "object" [1, 1] => |call| {
+        let is_actor = call.reference(0, Class::Actor, "an actor").is_ok();
+        Ok(Reply::Value(Value::boolean(is_actor)))
+    };
+
     /// Makes the facet in which an entity inside this actor plays `role`; a pair of the facet and
     /// the role's procedure. Fails with `capability-denied` without `spawn`.
     "%attach-entity" "role [facet]" [1, 2] => attach;

@@ -134,6 +134,7 @@
 ;;;> `failures` the name of a handler, or `message` or `tape`, the kind and the message.
 ;;;> Source: profile, section 8.
 (define (cycle->record cycle)
+  (if (not (cycle? cycle)) (%wrong-type 'cycle->record "a cycle" cycle))
   (let ((delta (tape-delta (cycle-before cycle) (cycle-after cycle))))
     (record 'route/cycle (agent-name (cycle-agent cycle))
       (%entries-datum (cycle-before cycle))

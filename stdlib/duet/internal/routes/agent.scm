@@ -69,6 +69,10 @@
       (or (%check-filter ":under" (%option options :under #f) #f) '())
       (%option options :multi #f))))
 
+(define (%need-written-route procedure route)
+  (if (not (or (route? route) (string? route) (symbol? route)))
+      (%wrong-type procedure "a string, a symbol or a route" route)))
+
 (define (%check-name name)
   (if (not (or (not name) (symbol? name))) (%bad-registration "a name is a symbol" name))
   name)
@@ -81,6 +85,7 @@
 ;;;> Source: profile, section 6.2.
 (define (make-receiver route procedure . options)
   (%check-options 'make-receiver options '(:priority :name :module))
+  (%need-written-route 'make-receiver route)
   (%register 'receiver #f route procedure options))
 
 ;;;> Makes a sender: `(make-sender route procedure [:on actions] [:when triggers] [:under triggers]
@@ -94,6 +99,7 @@
 ;;;> Source: profile, section 6.4; decisions, rows 10, 11, 18 and 20.
 (define (make-sender route procedure . options)
   (%check-options 'make-sender options '(:on :when :under :multi :priority :name :module))
+  (%need-written-route 'make-sender route)
   (%register 'sender #f route procedure options))
 
 ;;;> Makes a hook: `(make-hook direction procedure [:priority integers] [:name symbol] [:module
@@ -225,6 +231,7 @@
 (define (make-agent name registrations . options)
   (%check-options 'make-agent options '(:tape :triggers :policy :on-error :message-size :tape-size))
   (if (not (symbol? name)) (%bad-registration "the name of an agent is a symbol" name))
+  (if (not (list? registrations)) (%wrong-type 'make-agent "a list of registrations" registrations))
   (let* ((registrations (map (lambda (it sequence) (%enrolled name it sequence))
                          registrations (iota (length registrations))))
          (receivers (%of-kind registrations 'receiver #f))

@@ -114,7 +114,9 @@
   (failures cycle-failures))
 
 ;;;> Returns the payloads that a cycle emits, in their order.
-(define (cycle-payloads cycle) (append-map emission-payloads (cycle-emissions cycle)))
+(define (cycle-payloads cycle)
+  (if (not (cycle? cycle)) (%wrong-type 'cycle-payloads "a cycle" cycle))
+  (append-map emission-payloads (cycle-emissions cycle)))
 
 (define (%failure kind message . irritants) (%make-condition kind message irritants))
 
@@ -230,12 +232,16 @@
       (tape-entries tape))
     (list-sort %candidate<? found)))
 
+(define (%need-agent procedure object)
+  (if (not (agent? object)) (%wrong-type procedure "an agent" object)))
+
 ;;;> Returns the receivers of an agent that a tape makes eligible, in the order in which a cycle
 ;;;> calls them: a list of lists of a registration, a key and a state, as in an activation. Its cost
 ;;;> is proportional to the states of the tape and the receivers that it returns, not to the
 ;;;> registered ones; states other than identifiers are compared with more of them.
 ;;;> Source: profile, section 6.2; decisions, rows 6, 7, 16 and 17.
 (define (eligible-receivers agent tape)
+  (%need-agent 'eligible-receivers agent)
   (map
     (lambda (it) (list (%candidate-receiver it) (%candidate-key it) (%candidate-state it)))
     (%eligible agent (->tape tape))))
@@ -321,6 +327,9 @@
 ;;;> the first activation that makes it eligible.
 ;;;> Source: profile, section 6.4; decisions, rows 10 and 11.
 (define (eligible-senders agent activations)
+  (%need-agent 'eligible-senders agent)
+  (if (not (and (list? activations) (not (any (lambda (it) (not (%activation? it))) activations))))
+      (%wrong-type 'eligible-senders "a list of activations" activations))
   (define (reached activation)
     (let ((event (activation-event activation)))
       (if event
@@ -420,6 +429,7 @@
 ;;;> no sender runs. Each leaves a failure in the cycle, unless the agent's `:on-error` is `raise`.
 ;;;> Source: profile, section 6; decisions, rows 6 to 17.
 (define (run-cycle agent tape message)
+  (%need-agent 'run-cycle agent)
   (let ((tape (->tape tape)))
     (if (%exceeds? message (%message-size-max agent))
         (let ((failure (%too-large agent "a message")))

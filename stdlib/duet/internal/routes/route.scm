@@ -73,13 +73,20 @@
   ;;;> Source: profile, section 3.2.
   (text route->string))
 
+(define (%need-route procedure object)
+  (if (not (route? object)) (%wrong-type procedure "a route" object)))
+
 ;;;> Returns whether a route is an arrow route: it has a label or a target.
 ;;;> Source: decisions, row 4.
-(define (arrow-route? route) (or (pair? (route-labels route)) (pair? (route-targets route))))
+(define (arrow-route? route)
+  (%need-route 'arrow-route? route)
+  (or (pair? (route-labels route)) (pair? (route-targets route))))
 
 ;;;> Returns whether a route is initial: an arrow route without source, which every message makes
 ;;;> eligible once.
-(define (initial-route? route) (null? (route-sources route)))
+(define (initial-route? route)
+  (%need-route 'initial-route? route)
+  (null? (route-sources route)))
 
 ;;;> The maximum number of tokens of a route: 1 000.
 (define route-tokens-max 1000)
@@ -149,6 +156,8 @@
   (case-lambda
     ((object) (->route object (list canonical-arrow-style)))
     ((object styles)
+     (if (not (and (list? styles) (not (any (lambda (style) (not (arrow-style? style))) styles))))
+         (%wrong-type '->route "a list of styles of arrows" styles))
      (cond
        ((route? object) object)
        ((symbol? object) (->route (symbol->string object) styles))
@@ -190,6 +199,8 @@
 ;;;> sender constrains nothing.
 ;;;> Source: profile, section 6.4; decisions, section 1.4 and row 9.
 (define (compatible? sender receiver)
+  (%need-route 'compatible? sender)
+  (%need-route 'compatible? receiver)
   (and (%covered? (route-sources sender) (route-sources receiver))
        (%covered? (route-labels sender) (route-labels receiver))
        (%covered? (route-targets sender) (route-targets receiver))))

@@ -68,19 +68,26 @@
     ((%every-entry? pair? object) (%index object))
     (else (%make-tape 'many (list (cons #f (%tokens object)))))))
 
+(define (%need-tape procedure object)
+  (if (not (tape? object)) (%wrong-type procedure "a tape" object)))
+
 ;;;> Returns whether a tape has keys.
-(define (tape-indexed? tape) (and (memq (tape-shape tape) '(index-single index-many)) #t))
+(define (tape-indexed? tape)
+  (%need-tape 'tape-indexed? tape)
+  (and (memq (tape-shape tape) '(index-single index-many)) #t))
 
 ;;;> Returns the tokens of a tape under a key, by default `#f`.
 (define tape-ref
   (case-lambda
     ((tape) (tape-ref tape #f))
     ((tape key)
+     (%need-tape 'tape-ref tape)
      (let ((entry (assoc key (tape-entries tape))))
        (if entry (cdr entry) '())))))
 
 ;;;> Returns the number of tokens of a tape, under all its keys.
 (define (tape-size tape)
+  (%need-tape 'tape-size tape)
   (fold (lambda (entry size) (+ size (length (cdr entry)))) 0 (tape-entries tape)))
 
 ;;; Unites two lists of tokens in order.
@@ -109,14 +116,21 @@
 ;;; A shape in which an entry may have several tokens.
 (define (%grown shape) (case shape ((single) 'many) ((index-single) 'index-many) (else shape)))
 
+(define (%need-proposals procedure tape proposals)
+  (%need-tape procedure tape)
+  (if (not (and (list? proposals) (not (any (lambda (entry) (not (pair? entry))) proposals))))
+      (%wrong-type procedure "a list of pairs of a key and tokens" proposals)))
+
 ;;;> Returns a tape with the tokens of `proposals`, a list of pairs of a key and tokens, added: the
 ;;;> policy `union`. A tape of one state becomes one of many.
 (define (tape-union tape proposals)
+  (%need-proposals 'tape-union tape proposals)
   (%make-tape (%grown (tape-shape tape)) (%join-entries (tape-entries tape) proposals)))
 
 ;;;> Returns a tape in which the tokens of `proposals`, a list of pairs of a key and tokens, replace
 ;;;> those under their keys: the policy `replace`. Other keys stay as they are.
 (define (tape-replace tape proposals)
+  (%need-proposals 'tape-replace tape proposals)
   (let ((kept (remove (lambda (entry) (assoc (car entry) proposals)) (tape-entries tape))))
     (%make-tape (%grown (tape-shape tape)) (%join-entries kept proposals))))
 
@@ -132,5 +146,7 @@
 ;;;> Returns the difference of two tapes: a pair of the list of added entries and the list of removed
 ;;;> entries. An entry is a pair of a key and a token.
 (define (tape-delta before after)
+  (%need-tape 'tape-delta before)
+  (%need-tape 'tape-delta after)
   (cons (%missing (tape-entries after) (tape-entries before))
         (%missing (tape-entries before) (tape-entries after))))

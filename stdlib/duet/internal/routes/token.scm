@@ -161,7 +161,9 @@
     (else (%wrong-type '->token "a string, a symbol or a token" object))))
 
 ;;;> Returns the canonical text of a token.
-(define (token->string token) (symbol->string (token-name token)))
+(define (token->string token)
+  (if (not (token? token)) (%wrong-type 'token->string "a token" token))
+  (symbol->string (token-name token)))
 
 (define (%any-member? members others)
   (and (pair? members) (or (memq (car members) others) (%any-member? (cdr members) others)) #t))
@@ -176,6 +178,7 @@
 ;;;> lists one of the same, and a `/not` that leaves out one of its own.
 ;;;> Source: profile, section 4; decisions, section 1.3 and row 8.
 (define (accepts? gate state)
+  (if (not (and (token? gate) (token? state))) (%wrong-type 'accepts? "two tokens" (list gate state)))
   (let ((kind (token-kind gate)) (other (token-kind state)))
     (cond
       ((eq? kind 'plain)

@@ -48,6 +48,7 @@
 
 ;;;> Returns whether a trigger is another one or stands below it in a tree.
 (define (trigger-under? tree name ancestor)
+  (if (not (trigger-tree? tree)) (%wrong-type 'trigger-under? "a tree of triggers" tree))
   (let ((path (trigger-path tree name)) (above (trigger-path tree ancestor)))
     (and path above (%begins? above path))))
 
@@ -89,6 +90,7 @@
 ;;;> Fails with `bad-triggers`.
 ;;;> Source: decisions, section 1.8.
 (define (text->triggers text)
+  (if (not (string? text)) (%wrong-type 'text->triggers "a string" text))
   (let ((lines (%trigger-lines text)))
     (if (null? lines)
         (make-triggers '())

@@ -1,0 +1,96 @@
+//! Every procedure of Duet's own libraries, called with something wrong: the condition names the
+//! procedure that was called, and not one that it is made of.
+//!
+//! Owns the wrong values, and the list of procedures that are left out, with the reasons.
+//! INVARIANT: the list of procedures comes from the exports, so none can be forgotten.
+//! The libraries of R7RS and of the SRFIs are made of each other as their reports say; for the
+//! procedures on lists among them, `tests/scripts/data/arguments.scm` has the messages.
+//! Read next: `sweep.rs`.
+#![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
+
+use crate::support::desk::Desk;
+use crate::support::library::{Libraries, Library, Origin};
+
+/// Calls a procedure with up to four times the same wrong value, and prints the first condition
+/// about the call, not about the content of a value, that does not have its name.
+const JUDGE: &str = r#"
+(define wrong (list (eof-object) 5 "ab" 'sym (vector 1 2)))
+(define kinds '(wrong-type wrong-arity bad-descriptor out-of-range))
+(define (contains? text word)
+  (let loop ((start 0))
+    (let ((end (+ start (string-length word))))
+      (and (<= end (string-length text))
+           (or (string=? (substring text start end) word) (loop (+ start 1)))))))
+(define (told procedure arguments)
+  (guard (e ((condition? e) (list (condition-kind e) (condition-message e))) (#t #f))
+    (apply procedure arguments)
+    #f))
+(define (fault name procedure value count)
+  (and (< count 5)
+    (let ((said (told procedure (make-list count value))))
+      (if (or (not said) (not (memq (car said) kinds)) (contains? (cadr said) name))
+          (fault name procedure value (+ count 1))
+          (begin (write (list name count value said)) (newline) #t)))))
+(define (judge name form)
+  (let ((procedure (guard (e (#t #f)) (eval form library))))
+    (if (procedure? procedure)
+        (let next ((values wrong))
+          (if (and (pair? values) (not (fault name procedure (car values) 1))) (next (cdr values)))))))
+"#;
+
+/// Procedures that are not called, or may say another name, with the reasons.
+const LEFT_OUT: [(&str, &str); 7] = [
+    ("await", "it waits for somebody"),
+    ("await-next", "a wait is judged by `await`"),
+    ("with-timeout", "a wait is judged by `await`"),
+    ("request", "it waits for somebody who replies"),
+    (
+        "call-with-current-continuation",
+        "it is `call/cc`, which is how it calls itself",
+    ),
+    ("property-runs", "a parameter has no name"),
+    ("property-seed", "a parameter has no name"),
+];
+
+/// The program that judges the procedures that a library defines.
+fn program(libraries: &Libraries, library: &Library) -> String {
+    let is_own = |name: &String| {
+        let is_left_out = LEFT_OUT.iter().any(|(left_out, _)| left_out == name);
+        !is_left_out && matches!(libraries.origin(library, name).0, Origin::Definition(_))
+    };
+    let calls: String = libraries
+        .names(library)
+        .into_iter()
+        .filter(is_own)
+        .map(|name| format!("(judge \"{name}\" 'p:{name})\n"))
+        .collect();
+    format!(
+        "(import (scheme base) (scheme write) (scheme eval) (scheme process-context)
+  (only (duet base) condition? condition-kind condition-message))
+(define library (environment '(prefix ({}) p:)))
+{JUDGE}{calls}(display \"judged\")\n(exit)\n",
+        library.name
+    )
+}
+
+#[test]
+fn every_procedure_that_is_called_with_something_wrong_says_its_own_name() {
+    let libraries = Libraries::of(duet_stdlib::FILES);
+    let mut faults = String::new();
+    for library in libraries.public() {
+        if !library.name.starts_with("duet ") {
+            continue;
+        }
+        let desk = Desk::new(&[("judge.scm", &program(&libraries, library))]);
+        let said = desk.duet("run judge.scm --memory");
+        if !said.output.ends_with("judged") {
+            faults.push_str(&format!(
+                "({}) is not judged: {} {}\n",
+                library.name, said.code, said.errors
+            ));
+        }
+        let told = said.output.lines().filter(|line| line.starts_with("(\""));
+        faults.extend(told.map(|line| format!("({}) {line}\n", library.name)));
+    }
+    assert_eq!(faults, "");
+}
