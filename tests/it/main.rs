@@ -96,6 +96,7 @@ mod server_kill;
 mod sessions;
 mod shorthand;
 mod steps;
+mod strangers;
 mod sweep;
 mod syndicate;
 mod testing;
