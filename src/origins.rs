@@ -17,6 +17,7 @@ use duet_journal::store::Opener;
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::identity::{ActorId, FiberId, RequestId, Resource, WaitId};
+use duet_runtime::record::paths::ActorPaths;
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::source::Source;
 use duet_runtime::state::event::Event;
@@ -58,6 +59,8 @@ pub(crate) struct Origins<'a> {
     source: Source<'a>,
     requests: BTreeMap<RequestId, Asked>,
     roles: BTreeMap<ActorId, Option<String>>,
+    /// The paths of all actors, once somebody has asked for one.
+    paths: Option<ActorPaths>,
     /// The names of fibers, as far as they have one.
     names: BTreeMap<FiberId, Option<String>>,
     /// The fiber of each wait; none if the turn that began it cannot be found.
@@ -81,6 +84,7 @@ impl<'a> Origins<'a> {
             source,
             requests: BTreeMap::new(),
             roles: BTreeMap::new(),
+            paths: None,
             names: BTreeMap::new(),
             waits: BTreeMap::new(),
             has_read_beginning: false,
@@ -176,6 +180,19 @@ impl<'a> Origins<'a> {
         let is_known = |known: &Self, number| known.roles.contains_key(&ActorId(number));
         self.find(actor.0, before, &actor_of, is_known)?;
         Ok(self.roles.entry(actor).or_insert(None).clone())
+    }
+
+    /// The path of names of an actor, such as `main/worker 2`; the first question reads all records
+    /// of the branch.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(crate) fn path(&mut self, actor: ActorId) -> Result<&str, CommandError> {
+        let paths = match self.paths.take() {
+            Some(paths) => paths,
+            None => self.source.actor_paths()?,
+        };
+        Ok(self.paths.insert(paths).path(actor))
     }
 
     /// The name of the fiber that ran first in a turn, if it has one.

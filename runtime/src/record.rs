@@ -9,6 +9,7 @@
 pub mod divergence;
 pub(crate) mod form;
 pub mod key;
+pub mod paths;
 
 use std::collections::BTreeSet;
 use std::fmt;

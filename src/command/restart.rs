@@ -31,8 +31,10 @@ use crate::world_options::WorldOptions;
 /// the text that the run executes. Messages that were on their way to it wait for an observer with
 /// the same pattern; keyed entries and what others know of the actor stay.
 ///
-/// ACTOR is its number, its role, or its role and number as `duet log` shows them. The actor that
-/// supervises it receives the event `restarted`; for a supervisor that is no end and no failure.
+/// ACTOR is its number, its role, its role and number as `duet log` shows them, or its path of
+/// names, which begins with the main program: `main/clerk` is the first clerk that it spawned,
+/// `main/clerk 2` the second. The actor that supervises it receives the event `restarted`; for a
+/// supervisor that is no end and no failure.
 /// The main program does not begin anew: `duet resume --with` runs it again.
 ///
 /// It is a turn of the run: `duet goto` takes it back, and other branches do not have it. If the
@@ -46,7 +48,7 @@ use crate::world_options::WorldOptions;
 pub(crate) struct Request {
     /// The address of a run or a branch.
     address: String,
-    /// The actor: its number, its role, or both.
+    /// The actor: its number, its role, both, or its path of names.
     actor: String,
     /// Puts this changed program in the place of the one that the run executes first, as `duet
     /// patch` does, so the actor begins with its definitions.
@@ -117,6 +119,10 @@ fn name_of(state: &RunState, id: ActorId) -> String {
 fn find(state: &RunState, asked: &str, history: (&Place, &dyn Store)) -> Result<ActorId, CommandError> {
     let (place, store) = history;
     let asked = asked.trim();
+    let mut origins = Origins::of(place.source(store));
+    if asked.contains('/') {
+        return by_path(state, asked, (place, &mut origins));
+    }
     let is_meant = |id: ActorId, role: Option<&str>| {
         let number = asked.strip_prefix("actor ").unwrap_or(asked);
         number == id.0.to_string() || role.is_some_and(|role| role == asked) || line::actor(id, role) == asked
@@ -127,24 +133,51 @@ fn find(state: &RunState, asked: &str, history: (&Place, &dyn Store)) -> Result<
     match *meant {
         [id] => require_restartable(state, id, place),
         [] => {
-            let mut origins = Origins::of(place.source(store));
             let born = state.counters.actors;
             for id in (0..born).map(ActorId).filter(|id| state.actor(*id).is_none()) {
                 let role = origins.role(id, place.head.sequence)?;
                 if is_meant(id, role.as_deref()) {
-                    let name = line::actor(id, role.as_deref());
-                    let gone = CommandError::problem(format!("{name} of {} has ended", place.name()));
-                    return Err(gone.advise(living_of(state)));
+                    return Err(gone(state, &line::actor(id, role.as_deref()), place));
                 }
             }
             Err(unknown(state, asked, place))
         }
         [..] => {
-            let names: Vec<String> = meant.iter().map(|id| name_of(state, *id)).collect();
+            let mut names = Vec::new();
+            for id in meant {
+                names.push(format!("`{}` ({})", name_of(state, id), origins.path(id)?));
+            }
             let which = CommandError::usage(format!("{} has several actors `{asked}`", place.name()));
-            Err(which.advise(format!("name one: `{}`", names.join("`, `"))))
+            Err(which.advise(format!("name one: {}", names.join(", "))))
         }
     }
+}
+
+/// Finds the living actor with a path of names.
+fn by_path(state: &RunState, asked: &str, history: (&Place, &mut Origins<'_>)) -> Result<ActorId, CommandError> {
+    let (place, origins) = history;
+    for id in (0..state.counters.actors).map(ActorId) {
+        if origins.path(id)? == asked {
+            return match state.actor(id) {
+                Some(_) => require_restartable(state, id, place),
+                None => Err(gone(state, asked, place)),
+            };
+        }
+    }
+    let mut paths = Vec::new();
+    for id in state.actors.keys() {
+        paths.push(origins.path(*id)?.to_owned());
+    }
+    let error = CommandError::usage(format!("{} has no actor `{asked}`", place.name()));
+    Err(match similar(asked, paths.iter().map(String::as_str)).first() {
+        Some(near) => error.advise(format!("did you mean `{near}`?")),
+        None => error.advise(format!("the paths of its living actors: {}", paths.join(", "))),
+    })
+}
+
+/// The refusal of an actor that has ended.
+fn gone(state: &RunState, name: &str, place: &Place) -> CommandError {
+    CommandError::problem(format!("{name} of {} has ended", place.name())).advise(living_of(state))
 }
 
 fn require_restartable(state: &RunState, id: ActorId, place: &Place) -> Result<ActorId, CommandError> {

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use duet_drivers::text::Text;
 use duet_drivers::tool::description::EffectClass;
+use duet_journal::Sequence;
 use duet_runtime::gate::payload::as_json;
-use duet_runtime::history::rerun::comparison::{Comparison, Fresh, Met, Shifted, Unused};
+use duet_runtime::history::rerun::comparison::{Comparison, Fresh, Met, Shifted, Unheard, Unused};
 use duet_runtime::model::identity::RequestId;
-use duet_runtime::record::key::{Asked, Heard, Key};
+use duet_runtime::record::key::{Asked, Key};
 use duet_runtime::state::event::Event;
 use serde::Serialize;
 use serde_json::Value;
@@ -60,6 +61,8 @@ struct Plain {
     no_longer_asked: Vec<PlainUnused>,
     asked_more_often: Vec<PlainShifted>,
     inputs_left: Vec<PlainHeard>,
+    /// The turns whose changed texts were not applied.
+    patches_left: Vec<u64>,
     output: PlainOutput,
 }
 
@@ -115,6 +118,7 @@ struct PlainHeard {
     turn: u64,
     kind: &'static str,
     text: String,
+    failure: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -196,6 +200,7 @@ impl Report {
                 .collect(),
             asked_more_often: self.comparison.shifted.iter().map(plain_shifted).collect(),
             inputs_left: self.comparison.unheard.iter().map(plain_heard).collect(),
+            patches_left: self.comparison.patched.iter().map(|turn| turn.number()).collect(),
             output: PlainOutput {
                 before: self.output.before.clone(),
                 now: self.output.now.clone(),
@@ -257,6 +262,7 @@ impl Report {
                 .map(|unused| self.unused(unused)),
         );
         lines.extend(comparison.unheard.iter().map(|heard| self.unheard(heard)));
+        lines.extend(self.unapplied());
         // Missing lines may still come, unless both have come equally far.
         let before = if comparison.fresh.is_empty() {
             &*self.output.before
@@ -380,9 +386,33 @@ impl Report {
         )
     }
 
-    fn unheard(&self, heard: &Heard) -> String {
-        let PlainHeard { turn, kind, text } = plain_heard(heard);
-        format!("not given: the {kind} of {}@{turn}: {text}", self.name)
+    fn unheard(&self, unheard: &Unheard) -> String {
+        let PlainHeard {
+            turn,
+            kind,
+            text,
+            failure,
+        } = plain_heard(unheard);
+        let name = &self.name;
+        match failure {
+            Some(failure) => format!("failed: the {kind} of {name}@{turn}: {text}: {failure}"),
+            None => format!("not given: the {kind} of {name}@{turn}: {text}"),
+        }
+    }
+
+    /// The changed texts that the recorded run has taken on, and this one has not.
+    fn unapplied(&self) -> Option<String> {
+        let turns: Vec<String> = self.comparison.patched.iter().map(Sequence::to_string).collect();
+        let name = &self.name;
+        match &*turns {
+            [] => None,
+            [turn] => Some(format!("1 patch of the old text was not applied: {name}@{turn}")),
+            [..] => Some(format!(
+                "{} patches of the old text were not applied: {name}@{}",
+                turns.len(),
+                turns.join(&format!(", {name}@")),
+            )),
+        }
     }
 }
 
@@ -452,18 +482,20 @@ fn plain_shifted(shifted: &Shifted) -> PlainShifted {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else comes without a request")]
-fn plain_heard(heard: &Heard) -> PlainHeard {
-    let (kind, text) = match &heard.event {
+fn plain_heard(unheard: &Unheard) -> PlainHeard {
+    let (kind, text) = match &unheard.heard.event {
         Event::Evaluate { text, .. } => ("typed text", short(text, TYPED_CHARACTERS)),
         Event::Told { value, .. } => ("told value", abbreviated(value)),
         Event::Merged { asserted, .. } => ("merge", format!("{} facts", asserted.len())),
         Event::Granted { .. } => ("grant", "capabilities".to_owned()),
+        Event::Restart {} => ("restart", unheard.actor.clone()),
         _ => ("input", String::new()),
     };
     PlainHeard {
-        turn: heard.turn.number(),
+        turn: unheard.heard.turn.number(),
         kind,
         text,
+        failure: unheard.failure.as_ref().map(ToString::to_string),
     }
 }
 

@@ -56,8 +56,8 @@ pub(crate) struct Request {
     /// Lists at most this many turns, the newest.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
-    /// Lists the turns of this actor: `main`, a number, a role, or a role and a number; or those of
-    /// its fibers with this name, such as `par-map 3`.
+    /// Lists the turns of this actor: `main`, a number, a role, a role and a number, or its path of
+    /// names, as in `main/worker`; or those of its fibers with this name, such as `par-map 3`.
     #[arg(long, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// Lists turns with an event or an action of this kind, such as `write` or `answered`.

@@ -401,6 +401,127 @@ fn what_was_told_comes_where_it_stood() {
     );
 }
 
+/// A clerk that counts its orders.
+const CLERK: &str = r#"(define (clerk name)
+  (define count 0)
+  (on-message (order)
+    (set! count (+ count 1))
+    (display (list name count))
+    (newline)))
+(register-entity! 'clerk clerk)
+(spawn-entity! 'clerk :config "ada")
+(define (wait)
+  (await (user-input :prompt "next?"))
+  (message! (record 'order))
+  (wait))
+(wait)
+"#;
+
+/// The turn in which it begins anew.
+const RESTART: u64 = 5;
+
+/// A run in which the clerk counted one order, began anew, and counted another.
+fn restarted() -> Desk {
+    let desk = desk_of(CLERK);
+    desk.check("run steps", 4, "");
+    desk.check("answer steps x", 4, "(ada 1)\n");
+    assert_eq!(desk.duet("restart steps clerk").code, 0);
+    desk.check("answer steps x", 4, "(ada 1)\n");
+    desk
+}
+
+#[test]
+fn an_actor_that_began_anew_does_so_again_with_changed_code() {
+    let desk = restarted();
+    write(&desk, "same.scm", &format!(";; The same.\n{CLERK}"));
+    let said = desk.duet("resume steps --with same.scm --dry-run");
+    assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
+    // The order of actors is another one, but the path of names is not.
+    let other = "(define (guest x) (await (signal 'over)))\n(register-entity! 'guest guest)\n(spawn-entity! 'guest)\n";
+    let moved = CLERK.replace("(spawn-entity! 'clerk", &format!("{other}(spawn-entity! 'clerk"));
+    write(
+        &desk,
+        "new.scm",
+        &moved.replace("(list name count)", "(list name count 'orders)"),
+    );
+    let found = report(&desk, "resume steps --with new.scm --dry-run");
+    assert_eq!(
+        found["output"]["now"],
+        serde_json::json!(["(ada 1 orders)", "(ada 1 orders)"])
+    );
+    assert_eq!(count(&found, "inputs_left"), 0, "{found}");
+    assert_eq!(desk.duet("resume steps --with new.scm").code, 4);
+    desk.check("answer steps/main-new x", 4, "(ada 2 orders)\n");
+    let replayed = desk.duet("replay steps/main-new");
+    assert!(replayed.output.starts_with("identical: "), "{}", replayed.errors);
+}
+
+#[test]
+fn a_restart_is_told_if_its_actor_is_missing_or_cannot_begin() {
+    let desk = restarted();
+    let turn = RESTART;
+    write(&desk, "renamed.scm", &CLERK.replace("'clerk", "'seller"));
+    let found = report(&desk, "replay steps --with renamed.scm");
+    let left = serde_json::json!([{ "turn": turn, "kind": "restart", "text": "main/clerk", "failure": null }]);
+    assert_eq!(found["inputs_left"], left);
+    let said = desk.duet("replay steps --with renamed.scm");
+    assert!(
+        said.output
+            .contains(&format!("not given: the restart of steps@{turn}: main/clerk\n")),
+        "{}",
+        said.output
+    );
+    // An id that is drawn tells the second beginning from the first.
+    let closing = |id: &str| {
+        let close = format!("(if (equal? (generate-request-id! 'clerk 'id) \"{id}\") (car '()))");
+        CLERK.replace("(define count 0)", &format!("(define count 0)\n  {close}"))
+    };
+    write(&desk, "open.scm", &closing("none"));
+    assert_eq!(desk.duet("resume steps --with open.scm --branch open").code, 4);
+    let shown = desk.duet(&format!("show steps/open@{turn}")).output;
+    let drawn = shown.split_once("generate-request-id \"").expect("an id").1;
+    let drawn = drawn.split('"').next().expect("an end");
+    write(&desk, "closing.scm", &closing(drawn));
+    let said = desk.duet("replay steps/main --with closing.scm");
+    assert!(
+        said.output
+            .contains(&format!("failed: the restart of steps@{turn}: main/clerk: ")),
+        "{}",
+        said.output
+    );
+    assert!(said.output.contains("(ada 2)"), "{}", said.output);
+}
+
+#[test]
+fn patches_of_the_old_text_are_told_and_not_applied() {
+    let text = "(define (greet name) (display (list 'hello name)) (newline))\n\
+                (define (wait) (greet (await (user-input :prompt \"Name?\"))) (wait))\n(wait)\n";
+    let desk = desk_of(text);
+    desk.check("run steps", 4, "");
+    desk.check("answer steps Ada", 4, "(hello Ada)\n");
+    for (file, word, turns) in [
+        ("a.scm", "hi", "was not"),
+        ("b.scm", "hey", "s of the old text were not"),
+    ] {
+        write(&desk, file, &text.replace("hello", word));
+        assert_eq!(desk.duet(&format!("patch steps {file}")).code, 0);
+        let said = desk.duet("replay steps --with a.scm");
+        assert!(said.output.contains(turns), "{}", said.output);
+    }
+    desk.check("answer steps Bob", 4, "(hey Bob)\n");
+    let found = report(&desk, "resume steps --with a.scm --dry-run");
+    assert_eq!(found["patches_left"], serde_json::json!([3, 4]));
+    assert_eq!(found["output"]["now"], serde_json::json!(["(hi Ada)", "(hi Bob)"]));
+    let said = desk.duet("resume steps --with a.scm");
+    assert!(
+        said.errors
+            .contains("2 patches of the old text were not applied: steps@3, steps@4"),
+        "{}",
+        said.errors
+    );
+    desk.check("answer steps/main-new Eve", 4, "(hi Eve)\n");
+}
+
 #[test]
 fn a_diff_aligns_what_two_branches_ask() {
     let text = r#"(define (ask prompt) (await (user-input :prompt prompt)))

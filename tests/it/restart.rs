@@ -88,6 +88,21 @@ fn an_actor_begins_anew_under_its_name_and_others_go_on() {
 }
 
 #[test]
+fn an_actor_is_found_by_its_path_of_names() {
+    let desk = clerks();
+    assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 1"]);
+    let said = desk.with("restart --json clerks", "main/clerk");
+    let begun: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}", said.errors));
+    assert_eq!(begun["name"], "clerk 1");
+    let said = desk.with("restart --json clerks", "main/clerk 2");
+    assert!(said.output.contains("clerk 2"), "{}{}", said.output, said.errors);
+    let of = |actor: &str| desk.with("log clerks --actor", actor).output;
+    assert_eq!(of("main/clerk"), of("1"));
+    assert_eq!(of("main/clerk 2"), of("2"));
+    assert_ne!(of("1"), of("2"));
+}
+
+#[test]
 fn its_facts_and_questions_are_those_of_its_new_beginning() {
     let desk = clerks();
     restart(&desk, "clerks 2");
@@ -148,7 +163,15 @@ fn what_cannot_begin_anew_is_refused_and_leaves_no_trace() {
     for (line, said) in [
         ("clerks clrk", "did you mean `clerk`?"),
         ("clerks 77", "its living actors: main, clerk 1, clerk 2"),
-        ("clerks clerk", "name one: `clerk 1`, `clerk 2`"),
+        (
+            "clerks clerk",
+            "name one: `clerk 1` (main/clerk), `clerk 2` (main/clerk 2)",
+        ),
+        ("clerks main/clark", "did you mean `main/clerk`?"),
+        (
+            "clerks other/place",
+            "the paths of its living actors: main, main/clerk, main/clerk 2",
+        ),
         ("clerks main", "`duet resume clerks --with PROGRAM`"),
         ("clerks 2 --with broken.scm", "nothing has changed"),
         ("clerks@1 2", "`duet goto clerks@1`"),
@@ -169,10 +192,10 @@ fn actors_and_runs_that_have_ended_do_not_begin_anew() {
                 (spawn-entity! 'guest :config \"eve\")\n(await (user-input :prompt \"go on?\"))\n(exit 0)\n";
     let desk = Desk::new(&[("steps.scm", text)]);
     assert_eq!(desk.duet("run steps.scm").code, 4);
-    for actor in ["1", "guest"] {
+    for (actor, name) in [("1", "guest 1"), ("guest", "guest 1"), ("main/guest", "main/guest")] {
         let refused = desk.duet(&format!("restart steps {actor}"));
         assert!(
-            refused.errors.contains("guest 1 of steps has ended"),
+            refused.errors.contains(&format!("{name} of steps has ended")),
             "{}",
             refused.errors
         );

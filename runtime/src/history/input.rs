@@ -118,7 +118,8 @@ pub(super) fn said_by(event: &Event) -> Option<RecordedInput> {
             stays: *stays,
         })),
         Event::Granted { grant } => Some(RecordedInput::Unasked(Input::Grant { grant: grant.clone() })),
-        // What took the place of one text says nothing about another.
+        // What took the place of one text says nothing about another, and the caller finds the
+        // actor that begins anew.
         Event::Patched { .. }
         | Event::Restart {}
         | Event::Restarted { .. }

@@ -16,7 +16,9 @@ use preserves::IOValue;
 
 use self::comparison::Comparison;
 use super::input::{RecordedInput, answer, said_by};
+use crate::action::exit::MAIN;
 use crate::driver::{EffectKind, Input};
+use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, RequestId};
 use crate::record::key::{Asked, Heard, Key, Ledger};
 use crate::run::error::RunError;
@@ -52,6 +54,10 @@ pub struct Rerun {
     taken: Vec<Option<usize>>,
     /// The recorded request whose answer a new one receives.
     met: Vec<Option<usize>>,
+    /// Why recorded restarts failed that were tried.
+    failed: BTreeMap<usize, Box<Failure>>,
+    /// The recorded input that was given last.
+    given: Option<usize>,
     /// The turns since the run rested last.
     restless: usize,
 }
@@ -91,6 +97,8 @@ impl Rerun {
             first: 0,
             taken: vec![None; ledger.asked.len()],
             met: Vec::new(),
+            failed: BTreeMap::new(),
+            given: None,
             restless: 0,
             recorded: ledger,
             retried,
@@ -137,7 +145,14 @@ impl Rerun {
     /// [`RunError`]; failures of the store, from which the contents come that calls replaced.
     pub fn go_on(&mut self, turns: usize, store: &dyn Store) -> Result<Progress, RunError> {
         for _ in 0..turns {
-            let step = self.run.step()?;
+            let step = match self.run.step() {
+                // The restart left no trace, so the actor goes on as it was.
+                Err(RunError::Restart(failure)) => {
+                    self.failed.extend(self.given.map(|at| (at, failure)));
+                    continue;
+                }
+                step => step?,
+            };
             self.meet();
             match step {
                 Step::Turn if self.restless < RESTLESS_TURNS => self.restless += 1,
@@ -200,6 +215,7 @@ impl Rerun {
                 }
                 if let Some(input) = self.input(at, is_apart, store)? {
                     self.used[at] = true;
+                    self.given = Some(at);
                     self.run.deliver(input);
                     return Ok(true);
                 }
@@ -264,6 +280,9 @@ impl Rerun {
         if let Event::Merged { asserted, retracted } = event {
             return Ok(self.merge(*actor, asserted, retracted));
         }
+        if *event == (Event::Restart {}) {
+            return Ok(self.restartable(*actor).map(|actor| Input::Restart { actor }));
+        }
         match said_by(event) {
             Some(RecordedInput::Unasked(input)) => Ok(Some(input)),
             Some(RecordedInput::Answer { .. }) | None => Ok(None),
@@ -278,6 +297,13 @@ impl Rerun {
             asserted: asserted.to_vec(),
             retracted: retracted.to_vec(),
         })
+    }
+
+    /// Finds the living actor that has the path of names of a recorded one and can begin anew.
+    fn restartable(&self, recorded: ActorId) -> Option<ActorId> {
+        let found = self.run.ledger.as_ref()?.actor(&self.recorded.path(recorded))?;
+        let can_begin = found != MAIN && self.run.state().actor(found).is_some_and(|actor| !actor.is_peer());
+        can_begin.then_some(found)
     }
 
     /// Finds, for the oldest open request without a recorded one, a recorded request that asked the

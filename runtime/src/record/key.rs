@@ -15,12 +15,13 @@ use std::fmt;
 use duet_journal::{PackedValue, Sequence};
 use preserves::{IOValue, ValueImpl};
 
+use super::paths::{ActorPaths, ROOT};
 use crate::action::Action;
 use crate::action::exit::MAIN;
 use crate::driver::{Asker, Asking, EffectKind};
 use crate::model::codec::{Codec, Fields, label_of, record};
 use crate::model::failure::Origin;
-use crate::model::identity::{ActorId, Namer, RequestId};
+use crate::model::identity::{ActorId, FacetId, Namer, RequestId};
 use crate::model::peer::{embedded, map_references};
 use crate::model::value::map_atoms;
 use crate::record::TurnRecord;
@@ -138,10 +139,7 @@ pub struct Ledger {
     /// The output, in order.
     pub shown: Vec<Shown>,
     names: Namer,
-    /// The path of names of each actor.
-    actors: BTreeMap<ActorId, String>,
-    /// The number of actors with each path, without their numbers.
-    born: BTreeMap<String, u64>,
+    actors: ActorPaths,
     /// The keys of the references that programs hold.
     references: BTreeMap<(&'static str, u64), String>,
     /// The number of references and drawn texts of each sort.
@@ -157,14 +155,13 @@ pub struct Ledger {
 impl Ledger {
     /// Makes the ledger of a run that has taken no turn.
     pub fn new(run: &str) -> Self {
-        let main = "main".to_owned();
+        let main = ROOT.to_owned();
         Self {
             asked: Vec::new(),
             heard: Vec::new(),
             shown: Vec::new(),
             names: Namer::new(run),
-            actors: BTreeMap::from([(MAIN, main.clone())]),
-            born: BTreeMap::new(),
+            actors: ActorPaths::default(),
             references: BTreeMap::from([(("facet", 0), main.clone()), (("actor", MAIN.0), main)]),
             made: BTreeMap::new(),
             texts: BTreeMap::new(),
@@ -175,13 +172,12 @@ impl Ledger {
 
     /// Returns the path of names of an actor.
     pub fn path(&self, actor: ActorId) -> String {
-        self.actors.get(&actor).cloned().unwrap_or_default()
+        self.actors.path(actor).to_owned()
     }
 
-    /// Finds the newest actor with a path of names.
+    /// Finds the actor with a path of names.
     pub fn actor(&self, path: &str) -> Option<ActorId> {
-        let mut actors = self.actors.iter().rev();
-        actors.find(|(_, other)| *other == path).map(|(actor, _)| *actor)
+        self.actors.actor(path)
     }
 
     /// Says who asks what in a request, if it has a key. The newest requests are found first.
@@ -245,8 +241,8 @@ impl Ledger {
     fn name_made(&mut self, actor: ActorId, action: &Action) {
         let path = self.path(actor);
         match action {
-            Action::SpawnActor(made) => self.name_actor(&path, &made.role, made.actor, made.root.0),
-            Action::Welcome(made) => self.name_actor(&path, &made.name, made.actor, made.root.0),
+            Action::SpawnActor(made) => self.name_actor(actor, &made.role, (made.actor, made.root)),
+            Action::Welcome(made) => self.name_actor(actor, &made.name, (made.actor, made.root)),
             Action::Restart(begun) => {
                 self.references.insert(("facet", begun.root.0), path);
             }
@@ -276,16 +272,11 @@ impl Ledger {
         }
     }
 
-    fn name_actor(&mut self, parent: &str, role: &str, actor: ActorId, root: u64) {
-        let role = if role.is_empty() { "actor" } else { role };
-        let first = format!("{parent}/{role}");
-        let path = match count(&mut self.born, &first) {
-            1 => first,
-            number => format!("{first} {number}"),
-        };
+    fn name_actor(&mut self, parent: ActorId, role: &str, made: (ActorId, FacetId)) {
+        let (actor, root) = made;
+        let path = self.actors.name(parent, role, actor);
         self.references.insert(("actor", actor.0), path.clone());
-        self.references.insert(("facet", root), path.clone());
-        self.actors.insert(actor, path);
+        self.references.insert(("facet", root.0), path);
     }
 
     fn refer(&mut self, reference: (&'static str, u64), path: &str) {

@@ -11,6 +11,7 @@ use duet_journal::{BranchName, ClosedRecord, Epoch, Record, RecordHash, RunId, S
 
 use crate::model::codec::{Codec, DecodeError};
 use crate::record::divergence::{Divergence, difference};
+use crate::record::paths::ActorPaths;
 use crate::record::{Body, Genesis, TurnRecord};
 use crate::run::error::RunError;
 
@@ -104,6 +105,24 @@ impl Source<'_> {
             Some(sequence) => Ok(sequence),
             None => Ok(head),
         }
+    }
+
+    /// Returns the paths of names of the actors that a branch has made.
+    ///
+    /// # Errors
+    /// [`RunError`] if a record cannot be read.
+    pub fn actor_paths(&self) -> Result<ActorPaths, RunError> {
+        let last = self.position(None)?.number();
+        let mut paths = ActorPaths::default();
+        let mut next = 1;
+        while next <= last {
+            let end = (last + 1).min(next + PORTION);
+            for record in self.read(Sequence::new(next).map_err(|_| RunError::Full)?, end)? {
+                paths.note(&decode_turn(&record?)?);
+            }
+            next = end;
+        }
+        Ok(paths)
     }
 
     /// Finds the newest snapshot not after `last`.

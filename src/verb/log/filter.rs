@@ -121,6 +121,9 @@ impl Filter {
         if name == *wanted || role.as_ref() == Some(wanted) || number == Ok(turn.actor.0) {
             return Ok(true);
         }
+        if wanted.contains('/') && origins.path(turn.actor)? == wanted {
+            return Ok(true);
+        }
         let strand = origins.strand(turn, at)?;
         let is_it = |strand: &String| strand == wanted || line::strand(name, Some(strand)) == *wanted;
         Ok(strand.as_ref().is_some_and(is_it))

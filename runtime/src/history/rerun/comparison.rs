@@ -7,6 +7,7 @@ use duet_journal::Sequence;
 use preserves::IOValue;
 
 use super::{Rerun, outcome_of};
+use crate::model::failure::Failure;
 use crate::model::identity::RequestId;
 use crate::record::key::{Asked, Heard, Key, Shown};
 use crate::state::event::Event;
@@ -64,6 +65,17 @@ pub struct Shifted {
     pub now: u64,
 }
 
+/// A recorded input that nobody asked for and that was not given, or did not succeed.
+#[derive(Clone, Debug)]
+pub struct Unheard {
+    /// The input.
+    pub heard: Heard,
+    /// The path of names of the actor that received it.
+    pub actor: String,
+    /// Why it failed, if it was given.
+    pub failure: Option<Box<Failure>>,
+}
+
 /// What a run asked before and what it asks with changed code.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -76,7 +88,10 @@ pub struct Comparison {
     /// Questions that are asked more or less often than before, while both runs ask them.
     pub shifted: Vec<Shifted>,
     /// The recorded inputs that nobody asked for and that were not given, in order.
-    pub unheard: Vec<Heard>,
+    pub unheard: Vec<Unheard>,
+    /// The turns that put a changed text in the place of another. That text is not the one that
+    /// runs here, so none of them was given.
+    pub patched: Vec<Sequence>,
     /// The output: before, and with changed code.
     pub shown: [Vec<Shown>; 2],
     /// The newest turn of the run of changed code.
@@ -121,8 +136,18 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
         recorded: (*recorded).clone(),
         outcome: outcome_of(&rerun.recorded, recorded.request).cloned(),
     });
-    let heard = std::iter::zip(&rerun.recorded.heard, &rerun.used);
-    let unheard = heard.filter(|(heard, used)| !**used && is_unasked(&heard.event));
+    let heard = rerun.recorded.heard.iter().enumerate();
+    let left_out = heard.filter(|(at, heard)| match rerun.failed.get(at) {
+        Some(_) => true,
+        None => !rerun.used[*at] && is_unasked(&heard.event),
+    });
+    let unheard = left_out.map(|(at, heard)| Unheard {
+        actor: rerun.recorded.path(heard.actor),
+        failure: rerun.failed.get(&at).cloned(),
+        heard: heard.clone(),
+    });
+    let patched = rerun.recorded.heard.iter();
+    let patched = patched.filter(|heard| matches!(heard.event, Event::Patched { .. }));
     let shown = rerun
         .run
         .ledger
@@ -133,7 +158,8 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
         fresh: fresh(rerun, &left),
         unused: unused.collect(),
         shifted: shifted(rerun),
-        unheard: unheard.map(|(heard, _)| heard.clone()).collect(),
+        unheard: unheard.collect(),
+        patched: patched.map(|heard| heard.turn).collect(),
         shown: [rerun.recorded.shown.clone(), shown],
         turn: rerun.run.head().map(|tip| tip.sequence),
     }
@@ -142,7 +168,7 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
 fn is_unasked(event: &Event) -> bool {
     matches!(
         event,
-        Event::Evaluate { .. } | Event::Told { .. } | Event::Merged { .. } | Event::Granted { .. }
+        Event::Evaluate { .. } | Event::Told { .. } | Event::Merged { .. } | Event::Granted { .. } | Event::Restart {}
     )
 }
 
